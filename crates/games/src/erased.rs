@@ -1,0 +1,285 @@
+//! Games chosen at run time: the same trait without its types, speaking JSON, and the registry of
+//! all games. A new game is one folder and one line in [`Registry::standard`].
+
+use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// One JSON value as text.
+pub type Json = Box<RawValue>;
+
+/// A value as JSON text.
+///
+/// # Panics
+/// If the value cannot be JSON (a map with keys that are not strings), which is a bug of its type.
+pub fn json<T: Serialize + ?Sized>(value: &T) -> Json {
+    serde_json::value::to_raw_value(value).expect("types that cross a wire are JSON")
+}
+
+/// A kind of game, such as Fish, before any is set up.
+pub trait GameKind: Send + Sync {
+    /// The game's name on wires and in logs.
+    fn name(&self) -> &'static str;
+
+    /// How many players it is for.
+    fn seats(&self) -> RangeInclusive<usize>;
+
+    /// The default configuration.
+    fn default_config(&self) -> Json;
+
+    /// The configuration in full (defaults filled in) and in canonical form, or why it is not one.
+    fn check_config(&self, config: &str) -> Result<Json, SetupError>;
+
+    /// Sets up a game.
+    fn set_up(
+        &self,
+        config: &str,
+        seats: usize,
+        seed: &Seed,
+    ) -> Result<Box<dyn GameState>, SetupError>;
+
+    /// See [`Game::after_undecidable`].
+    fn after_undecidable(&self, config: &str) -> Result<Json, SetupError>;
+
+    /// See [`Game::propose`].
+    fn propose(&self, config: &str, proposal: &str, seats_max: usize) -> Proposal<Json>;
+}
+
+/// One game in progress, of some kind.
+pub trait GameState: Send + Sync + fmt::Debug {
+    /// The game's name.
+    fn name(&self) -> &'static str;
+    /// See [`Game::seats`].
+    fn seats(&self) -> usize;
+    /// See [`Game::awaiting`].
+    fn awaiting(&self) -> SeatSet;
+    /// See [`Game::question`].
+    fn question(&self, seat: Seat) -> Option<Json>;
+    /// See [`Game::view`].
+    fn view(&self, viewer: Viewer) -> Json;
+    /// Parses and checks an answer; gives it back in canonical form.
+    fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal>;
+    /// Parses, checks and applies an answer.
+    fn apply(&mut self, seat: Seat, answer: &str) -> Result<(), Refusal>;
+    /// See [`Game::remove`].
+    fn remove(&mut self, seat: Seat);
+    /// See [`Game::removed`].
+    fn removed(&self) -> SeatSet;
+    /// See [`Game::outcome`].
+    fn outcome(&self) -> Option<Outcome>;
+    /// See [`Game::legal`].
+    fn legal(&self, seat: Seat) -> Vec<Json>;
+    /// See [`Game::drawn`].
+    fn drawn(&self) -> Option<Json>;
+    /// See [`Game::render`].
+    fn render(&self, names: &[String], colour: bool) -> String;
+    /// See [`Game::tell`]; `before` must be a game of the same kind.
+    fn tell(&self, before: &dyn GameState, seat: Seat, answer: &str) -> String;
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn GameState>;
+    /// Whether `other` is the same game in the same state.
+    fn same(&self, other: &dyn GameState) -> bool;
+    /// The game itself, for house players that know its type.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl Clone for Box<dyn GameState> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}
+
+impl PartialEq for dyn GameState {
+    fn eq(&self, other: &Self) -> bool {
+        self.same(other)
+    }
+}
+
+/// All games a program knows, by name.
+#[derive(Clone)]
+pub struct Registry {
+    kinds: Vec<Arc<dyn GameKind>>,
+}
+
+impl Registry {
+    /// The games that come with this crate.
+    pub fn standard() -> Registry {
+        Registry { kinds: Vec::new() }
+    }
+
+    /// Adds a game.
+    ///
+    /// # Panics
+    /// If a game of that name is there already.
+    #[must_use]
+    pub fn with<G: Game>(mut self) -> Registry {
+        assert!(self.kind(G::NAME).is_none(), "two games are called {}", G::NAME);
+        self.kinds.push(Arc::new(Kind::<G>(PhantomData)));
+        self
+    }
+
+    /// The game called `name`.
+    pub fn kind(&self, name: &str) -> Option<&Arc<dyn GameKind>> {
+        self.kinds.iter().find(|kind| kind.name() == name)
+    }
+
+    /// All names, in order of registration.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.kinds.iter().map(|kind| kind.name()).collect()
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry::standard()
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+struct Kind<G>(PhantomData<fn() -> G>);
+
+impl<G: Game> GameKind for Kind<G> {
+    fn name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn seats(&self) -> RangeInclusive<usize> {
+        G::SEATS
+    }
+
+    fn default_config(&self) -> Json {
+        json(&G::Config::default())
+    }
+
+    fn check_config(&self, config: &str) -> Result<Json, SetupError> {
+        Ok(json(&parse_config::<G>(config)?))
+    }
+
+    fn set_up(
+        &self,
+        config: &str,
+        seats: usize,
+        seed: &Seed,
+    ) -> Result<Box<dyn GameState>, SetupError> {
+        if !G::SEATS.contains(&seats) {
+            let (min, max) = (*G::SEATS.start(), *G::SEATS.end());
+            return Err(SetupError::Seats { game: G::NAME, min, max, given: seats });
+        }
+        Ok(Box::new(State(G::new(&parse_config::<G>(config)?, seats, seed)?)))
+    }
+
+    fn after_undecidable(&self, config: &str) -> Result<Json, SetupError> {
+        Ok(json(&G::after_undecidable(&parse_config::<G>(config)?)))
+    }
+
+    fn propose(&self, config: &str, proposal: &str, seats_max: usize) -> Proposal<Json> {
+        let config = match parse_config::<G>(config) {
+            Ok(config) => config,
+            Err(error) => return Proposal::Unfit(error.to_string()),
+        };
+        match G::propose(&config, proposal, seats_max) {
+            Proposal::Fits(config) => Proposal::Fits(json(&config)),
+            Proposal::Unfit(why) => Proposal::Unfit(why),
+            Proposal::Refused(refusal) => Proposal::Refused(refusal),
+        }
+    }
+}
+
+fn parse_config<G: Game>(config: &str) -> Result<G::Config, SetupError> {
+    serde_json::from_str(config)
+        .map_err(|error| SetupError::Config(format!("{} for {}", error, G::NAME)))
+}
+
+fn parse_answer<A: DeserializeOwned>(answer: &str) -> Result<A, Refusal> {
+    serde_json::from_str(answer).map_err(|error| Refusal::malformed(error.to_string()))
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct State<G>(G);
+
+impl<G: Game> GameState for State<G> {
+    fn name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn seats(&self) -> usize {
+        self.0.seats()
+    }
+
+    fn awaiting(&self) -> SeatSet {
+        self.0.awaiting()
+    }
+
+    fn question(&self, seat: Seat) -> Option<Json> {
+        self.0.question(seat).map(|question| json(&question))
+    }
+
+    fn view(&self, viewer: Viewer) -> Json {
+        json(&self.0.view(viewer))
+    }
+
+    fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal> {
+        let answer: G::Answer = parse_answer(answer)?;
+        self.0.check(seat, &answer)?;
+        Ok(json(&answer))
+    }
+
+    fn apply(&mut self, seat: Seat, answer: &str) -> Result<(), Refusal> {
+        self.0.apply(seat, &parse_answer(answer)?)
+    }
+
+    fn remove(&mut self, seat: Seat) {
+        self.0.remove(seat);
+    }
+
+    fn removed(&self) -> SeatSet {
+        self.0.removed()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.0.outcome()
+    }
+
+    fn legal(&self, seat: Seat) -> Vec<Json> {
+        self.0.legal(seat).iter().map(json).collect()
+    }
+
+    fn drawn(&self) -> Option<Json> {
+        self.0.drawn().map(|drawn| json(&drawn))
+    }
+
+    fn render(&self, names: &[String], colour: bool) -> String {
+        self.0.render(names, colour)
+    }
+
+    fn tell(&self, before: &dyn GameState, seat: Seat, answer: &str) -> String {
+        let before = before.as_any().downcast_ref::<G>().expect("a game of the same kind");
+        match parse_answer(answer) {
+            Ok(answer) => self.0.tell(before, seat, &answer),
+            Err(refusal) => refusal.to_string(),
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn GameState> {
+        Box::new(self.clone())
+    }
+
+    fn same(&self, other: &dyn GameState) -> bool {
+        other.as_any().downcast_ref::<G>() == Some(&self.0)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        &self.0
+    }
+}

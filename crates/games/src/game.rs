@@ -1,0 +1,134 @@
+//! The one trait that everything above the rules knows a game by.
+
+use crate::{Outcome, Refusal, Seat, SeatSet, Seed, SetupError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+
+/// Who looks at a game. A view is the only way game state leaves the referee.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Viewer {
+    /// The player in a seat: the public view and what this seat alone may know.
+    Seat(Seat),
+    /// Anybody, while the game runs: nothing that some player may not know.
+    Public,
+    /// Anybody, after the game: everything. Callers show it only once [`Game::outcome`] is there.
+    Full,
+}
+
+/// What a game says to a configuration that a player proposes for a tournament (a Trains map).
+#[derive(Clone, PartialEq, Debug)]
+pub enum Proposal<C> {
+    /// It will do: the configuration with the proposal in it.
+    Fits(C),
+    /// Well-formed, but it cannot serve the largest game. Nobody's fault; ask the next player.
+    Unfit(String),
+    /// Not a proposal at all: the player misbehaves.
+    Refused(Refusal),
+}
+
+/// A turn-based game for a few seats, as a value.
+///
+/// # What implementations promise
+/// - The same config, seats, seed and answers give the same game, on every machine and version.
+/// - While [`outcome`](Game::outcome) is `None`, [`awaiting`](Game::awaiting) is not empty, and every
+///   awaited seat has a [`question`](Game::question) and at least one [`legal`](Game::legal) answer.
+/// - [`apply`](Game::apply) accepts exactly what [`check`](Game::check) accepts; a refusal changes
+///   nothing.
+/// - A [`view`](Game::view) for a seat or the public does not depend on anything its reader may not
+///   know yet: neither luck not drawn yet nor what others hold or chose in secret.
+/// - Any sequence of legal answers and removals ends.
+pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
+    /// The game's name on wires and in logs: lower-case letters, digits and dashes.
+    const NAME: &'static str;
+
+    /// How many players it is for.
+    const SEATS: RangeInclusive<usize>;
+
+    /// What an organiser may set. `Default` is the game as most people play it; unknown fields are
+    /// refused.
+    type Config: Serialize + DeserializeOwned + Default + Clone + Debug + PartialEq + Send + Sync;
+
+    /// What a seat is asked.
+    type Question: Serialize + DeserializeOwned + Clone + Debug + PartialEq;
+
+    /// What a seat may reply.
+    type Answer: Serialize + DeserializeOwned + Clone + Debug + PartialEq;
+
+    /// What a viewer sees. One type for seats, public and full view: a player needs no memory, so
+    /// it holds everything its reader may know.
+    type View: Serialize + DeserializeOwned + Clone + Debug + PartialEq;
+
+    /// Sets up a game for `seats` players.
+    fn new(config: &Self::Config, seats: usize, seed: &Seed) -> Result<Self, SetupError>;
+
+    /// How many seats the game was set up with.
+    fn seats(&self) -> usize;
+
+    /// The seats that owe an answer now. Several at once is normal. Empty once the game is over.
+    fn awaiting(&self) -> SeatSet;
+
+    /// What `seat` is asked now; `None` if it owes no answer.
+    fn question(&self, seat: Seat) -> Option<Self::Question>;
+
+    /// The game as `viewer` may see it.
+    fn view(&self, viewer: Viewer) -> Self::View;
+
+    /// Whether `seat` may give this answer now.
+    fn check(&self, seat: Seat, answer: &Self::Answer) -> Result<(), Refusal>;
+
+    /// Checks and applies an answer.
+    fn apply(&mut self, seat: Seat, answer: &Self::Answer) -> Result<(), Refusal>;
+
+    /// Takes a seat out of the game, whoever's turn it is; it is asked no more. Removing a seat
+    /// again, or after the end, changes nothing.
+    fn remove(&mut self, seat: Seat);
+
+    /// The seats that were removed.
+    fn removed(&self) -> SeatSet;
+
+    /// Scores and ranks, once the game is over.
+    fn outcome(&self) -> Option<Outcome>;
+
+    /// Every legal answer to `question` for the seat that sees `view`, in a fixed order. Where
+    /// several spellings mean the same (dice by value or by position), one of them is listed. A
+    /// remote player has no more than this to go by.
+    fn legal_in(question: &Self::Question, view: &Self::View) -> Vec<Self::Answer>;
+
+    /// Every legal answer of `seat` now, in the order of [`legal_in`](Game::legal_in); empty if it
+    /// owes none.
+    fn legal(&self, seat: Seat) -> Vec<Self::Answer> {
+        self.question(seat).map_or_else(Vec::new, |question| {
+            Self::legal_in(&question, &self.view(Viewer::Seat(seat)))
+        })
+    }
+
+    /// What luck gave in the latest step (set-up, answer or removal), or `None` if it gave nothing:
+    /// dice rolled, cards drawn, a board laid out. Logs keep it, so that it can be checked later.
+    fn drawn(&self) -> Option<serde_json::Value>;
+
+    /// The position as text for people, from the full view. `names` are the players by seat;
+    /// `colour` allows ANSI colours.
+    fn render(&self, names: &[String], colour: bool) -> String;
+
+    /// One answer as a sentence for people, without the player's name: "keeps 6 6 6 and rolls two
+    /// dice: 6 2". `before` is the position it was given in, `self` the one after.
+    fn tell(&self, before: &Self, seat: Seat, answer: &Self::Answer) -> String;
+
+    /// The configuration under which an undecidable match (too many ties in a row) is replayed, if
+    /// that is another one: Yahtzee turns to independent dice.
+    fn after_undecidable(config: &Self::Config) -> Self::Config {
+        config.clone()
+    }
+
+    /// Judges a configuration proposed by a player before a tournament whose largest game has
+    /// `seats_max` players.
+    fn propose(
+        _config: &Self::Config,
+        _proposal: &str,
+        _seats_max: usize,
+    ) -> Proposal<Self::Config> {
+        Proposal::Refused(Refusal::malformed(format!("{} takes no proposals", Self::NAME)))
+    }
+}

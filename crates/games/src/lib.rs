@@ -1,0 +1,28 @@
+//! Rules of turn-based games, and nothing else.
+//!
+//! A game is one type that implements [`Game`]. It is a plain value: it has no clock, opens no
+//! file, and has no entropy of its own. Whatever chance it needs it derives from the [`Seed`] it
+//! was set up with, through [`Luck`], so that a game played twice from the same seed with the same
+//! answers is the same game.
+//!
+//! The three games that come with the crate are [`yahtzee`], [`fish`] and [`trains`]. Programs
+//! that choose a game at run time go through the [`Registry`], which speaks JSON.
+#![forbid(unsafe_code)]
+
+mod erased;
+mod game;
+mod luck;
+mod outcome;
+mod refusal;
+mod seat;
+
+pub mod fish;
+pub mod trains;
+pub mod yahtzee;
+
+pub use erased::{GameKind, GameState, Json, Registry, json};
+pub use game::{Game, Proposal, Viewer};
+pub use luck::{Luck, Seed};
+pub use outcome::Outcome;
+pub use refusal::{Refusal, RefusalKind, SetupError};
+pub use seat::{Seat, SeatSet};

@@ -1,0 +1,229 @@
+//! Fair luck inside one game: every die, card and shuffle is a function of a seed, a label and an
+//! index, so that anyone who learns the seed can recompute them all.
+//!
+//! The function, exactly, so that it can be written again in any language:
+//!
+//! 1. The *stream* of a label is the ChaCha20 key stream (20 rounds, 64-bit block counter, 64-bit
+//!    nonce, both little-endian) whose key is the 32-byte seed and whose nonce is the label: at
+//!    most eight ASCII characters, padded with zero bytes.
+//! 2. *Word* `i`, attempt `a`, is the little-endian 64-bit number at byte `8 * (i % 8)` of the
+//!    block with counter `i / 8 + a * 2^32`.
+//! 3. A number *below* `n` at index `i`: take attempts 0, 1, 2 … until the word is less than
+//!    `floor(2^64 / n) * n`; the number is that word modulo `n`. No value is favoured.
+//! 4. A *shuffle* of `m` things from index `s`: for `j` from `m - 1` down to 1, swap thing `j`
+//!    with thing `below(j + 1)` at index `s + (m - 1 - j)`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The 32 bytes all luck of one game derives from. Its debug form does not show them.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// A seed from bytes that somebody else made.
+    pub fn from_bytes(bytes: [u8; 32]) -> Seed {
+        Seed(bytes)
+    }
+
+    /// A seed for tests and examples: the number, little-endian, then zeros.
+    pub fn from_number(number: u64) -> Seed {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&number.to_le_bytes());
+        Seed(bytes)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed(hidden)")
+    }
+}
+
+/// Words of one chunk: four blocks of eight words.
+const CHUNK: u64 = 32;
+
+/// The stream of one label, read by index.
+#[derive(Clone)]
+pub struct Luck {
+    key: [u32; 8],
+    nonce: [u32; 2],
+    chunk_at: u64,
+    chunk: [u64; CHUNK as usize],
+}
+
+impl Luck {
+    /// The stream of `label` under `seed`.
+    ///
+    /// # Panics
+    /// If the label is empty, longer than eight bytes or not ASCII: labels are constants of a game.
+    pub fn new(seed: &Seed, label: &str) -> Luck {
+        assert!(!label.is_empty() && label.len() <= 8 && label.is_ascii(), "label {label:?}");
+        let mut key = [0; 8];
+        for (word, bytes) in key.iter_mut().zip(seed.0.chunks_exact(4)) {
+            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+        let mut padded = [0u8; 8];
+        padded[..label.len()].copy_from_slice(label.as_bytes());
+        let nonce = u64::from_le_bytes(padded);
+        let nonce = [nonce as u32, (nonce >> 32) as u32];
+        let mut luck = Luck { key, nonce, chunk_at: 0, chunk: [0; CHUNK as usize] };
+        luck.chunk = four_blocks(&luck.key, luck.nonce, 0);
+        luck
+    }
+
+    /// Word `index` of the stream, attempt `attempt`.
+    #[inline]
+    pub fn word(&mut self, index: u32, attempt: u32) -> u64 {
+        let at = (u64::from(index) / CHUNK * 4) | (u64::from(attempt) << 32);
+        if at != self.chunk_at {
+            self.chunk = four_blocks(&self.key, self.nonce, at);
+            self.chunk_at = at;
+        }
+        self.chunk[(u64::from(index) % CHUNK) as usize]
+    }
+
+    /// An unbiased number below `n` at `index`.
+    ///
+    /// ```
+    /// use agon_games::{Luck, Seed};
+    /// let mut luck = Luck::new(&Seed::from_number(1), "dice");
+    /// let die = 1 + luck.below(0, 6);
+    /// assert!((1..=6).contains(&die));
+    /// ```
+    #[inline]
+    pub fn below(&mut self, index: u32, n: u64) -> u64 {
+        assert!(n > 0, "nothing is below 0");
+        // 2^64 mod n; words from `2^64 - excess` on are rejected.
+        let excess = (u64::MAX % n + 1) % n;
+        let mut attempt = 0;
+        loop {
+            let word = self.word(index, attempt);
+            if word <= u64::MAX - excess {
+                return word % n;
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Shuffles `things`, drawing from index `start` on. Uses `things.len() - 1` indices.
+    pub fn shuffle<T>(&mut self, start: u32, things: &mut [T]) {
+        for (step, j) in (1..things.len()).rev().enumerate() {
+            let other = self.below(start + step as u32, j as u64 + 1) as usize;
+            things.swap(j, other);
+        }
+    }
+}
+
+impl fmt::Debug for Luck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Luck(hidden)")
+    }
+}
+
+/// Four consecutive ChaCha20 blocks. One lane per block, so that the compiler can use vectors.
+fn four_blocks(key: &[u32; 8], nonce: [u32; 2], counter: u64) -> [u64; CHUNK as usize] {
+    let counters: [u64; 4] = std::array::from_fn(|lane| counter.wrapping_add(lane as u64));
+    let initial: [[u32; 4]; 16] = std::array::from_fn(|row| match row {
+        0 => [0x6170_7865; 4],
+        1 => [0x3320_646e; 4],
+        2 => [0x7962_2d32; 4],
+        3 => [0x6b20_6574; 4],
+        4..=11 => [key[row - 4]; 4],
+        12 => counters.map(|counter| counter as u32),
+        13 => counters.map(|counter| (counter >> 32) as u32),
+        _ => [nonce[row - 14]; 4],
+    });
+    let mut state = initial;
+    for _ in 0..10 {
+        for at in 0..4 {
+            quarter_round(&mut state, at, at + 4, at + 8, at + 12);
+        }
+        for at in 0..4 {
+            quarter_round(&mut state, at, (at + 1) % 4 + 4, (at + 2) % 4 + 8, (at + 3) % 4 + 12);
+        }
+    }
+    let mut words = [0; CHUNK as usize];
+    for (at, word) in words.iter_mut().enumerate() {
+        let (lane, row) = (at / 8, at % 8 * 2);
+        let low = state[row][lane].wrapping_add(initial[row][lane]);
+        let high = state[row + 1][lane].wrapping_add(initial[row + 1][lane]);
+        *word = u64::from(low) | u64::from(high) << 32;
+    }
+    words
+}
+
+#[inline(always)]
+fn quarter_round(state: &mut [[u32; 4]; 16], a: usize, b: usize, c: usize, d: usize) {
+    half_round(state, a, b, d, 16);
+    half_round(state, c, d, b, 12);
+    half_round(state, a, b, d, 8);
+    half_round(state, c, d, b, 7);
+}
+
+#[inline(always)]
+fn half_round(state: &mut [[u32; 4]; 16], sum: usize, with: usize, mix: usize, left: u32) {
+    for lane in 0..4 {
+        state[sum][lane] = state[sum][lane].wrapping_add(state[with][lane]);
+        state[mix][lane] = (state[mix][lane] ^ state[sum][lane]).rotate_left(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published key stream of ChaCha20 for an all-zero key and nonce.
+    #[test]
+    fn first_words_are_those_of_chacha20() {
+        let words = four_blocks(&[0; 8], [0; 2], 0);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(bytes[..8], [0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90]);
+        assert_eq!(bytes[64..72], [0x9f, 0x07, 0xe7, 0xbe, 0x55, 0x51, 0x38, 0x7a]);
+    }
+
+    #[test]
+    fn words_do_not_depend_on_the_order_they_are_read_in() {
+        let mut forwards = Luck::new(&Seed::from_number(3), "deck");
+        let mut backwards = forwards.clone();
+        let up: Vec<u64> = (0..100).map(|index| forwards.word(index, index % 3)).collect();
+        let mut down: Vec<u64> =
+            (0..100).rev().map(|index| backwards.word(index, index % 3)).collect();
+        down.reverse();
+        assert_eq!(up, down);
+    }
+
+    #[test]
+    fn numbers_below_six_are_even_and_labels_differ() {
+        let mut dice = Luck::new(&Seed::from_number(5), "dice");
+        let mut other = Luck::new(&Seed::from_number(5), "deck");
+        let mut counts = [0u32; 6];
+        let mut same = 0;
+        for index in 0..60_000 {
+            let die = dice.below(index, 6);
+            counts[die as usize] += 1;
+            same += u32::from(die == other.below(index, 6));
+        }
+        assert!(counts.iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+        assert!((9_500..10_500).contains(&same), "{same}");
+    }
+
+    #[test]
+    fn a_shuffle_keeps_every_thing_and_reaches_every_place() {
+        let mut reached = [[false; 5]; 5];
+        for number in 0..500 {
+            let mut things = [0, 1, 2, 3, 4];
+            Luck::new(&Seed::from_number(number), "deck").shuffle(0, &mut things);
+            things.iter().enumerate().for_each(|(place, thing)| reached[place][*thing] = true);
+            things.sort_unstable();
+            assert_eq!(things, [0, 1, 2, 3, 4]);
+        }
+        assert_eq!(reached, [[true; 5]; 5]);
+    }
+}

@@ -1,0 +1,56 @@
+//! How a game ended: scores, and ranks that may be shared.
+
+use crate::{Seat, SeatSet};
+use serde::{Deserialize, Serialize};
+
+/// The end of a game. A seat that was removed has a score but no rank.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Points by seat.
+    pub scores: Vec<i64>,
+    /// Rank by seat, 1 for first; seats with equal points share a rank and the next rank counts
+    /// distinct scores (1, 1, 2). `None` for seats that were removed.
+    pub ranks: Vec<Option<u8>>,
+}
+
+impl Outcome {
+    /// Ranks the seats that are still in by score, more is better; equal scores share a rank.
+    pub fn by_score(scores: Vec<i64>, removed: SeatSet) -> Outcome {
+        let mut distinct: Vec<i64> = Seat::all(scores.len())
+            .filter(|seat| !removed.contains(*seat))
+            .map(|seat| scores[seat.index()])
+            .collect();
+        distinct.sort_unstable_by(|a, b| b.cmp(a));
+        distinct.dedup();
+        let ranks = Seat::all(scores.len())
+            .map(|seat| {
+                let place = distinct.iter().position(|score| *score == scores[seat.index()]);
+                if removed.contains(seat) { None } else { place.map(|at| at as u8 + 1) }
+            })
+            .collect();
+        Outcome { scores, ranks }
+    }
+
+    /// The seats that share first place.
+    pub fn winners(&self) -> SeatSet {
+        Seat::all(self.ranks.len()).filter(|seat| self.ranks[seat.index()] == Some(1)).collect()
+    }
+
+    /// Whether first place is shared.
+    pub fn is_tie(&self) -> bool {
+        self.winners().len() > 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_share_a_rank_and_removed_seats_have_none() {
+        let outcome = Outcome::by_score(vec![7, 9, 9, 3, 12], SeatSet::one(Seat(4)));
+        assert_eq!(outcome.ranks, [Some(2), Some(1), Some(1), Some(3), None]);
+        assert_eq!(outcome.winners(), SeatSet::from_iter([Seat(1), Seat(2)]));
+        assert!(outcome.is_tie());
+    }
+}

@@ -1,0 +1,114 @@
+//! Seats: who sits at a game, by number, and small sets of them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One place at a game, counted from 0 in playing order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seat(pub u8);
+
+impl Seat {
+    /// The seat's position in a list that has one entry per seat.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// All seats of a game for `count` players, in playing order.
+    pub fn all(count: usize) -> impl Iterator<Item = Seat> + Clone {
+        (0..count as u8).map(Seat)
+    }
+}
+
+impl fmt::Display for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seat {}", self.0)
+    }
+}
+
+/// A set of seats. Games have at most 16.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct SeatSet(u16);
+
+impl SeatSet {
+    /// The empty set.
+    pub const EMPTY: SeatSet = SeatSet(0);
+
+    /// The largest number of seats a game can have.
+    pub const CAPACITY: usize = 16;
+
+    /// The seats 0 to `count - 1`.
+    #[inline]
+    pub fn first_n(count: usize) -> SeatSet {
+        assert!(count <= Self::CAPACITY, "a game has at most 16 seats");
+        SeatSet(((1u32 << count) - 1) as u16)
+    }
+
+    /// The set of exactly one seat.
+    #[inline]
+    pub fn one(seat: Seat) -> SeatSet {
+        SeatSet(1 << seat.0)
+    }
+
+    /// Whether nobody is in the set.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many seats are in the set.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Whether `seat` is in the set.
+    #[inline]
+    pub fn contains(self, seat: Seat) -> bool {
+        seat.index() < Self::CAPACITY && self.0 & (1 << seat.0) != 0
+    }
+
+    /// Puts `seat` into the set.
+    #[inline]
+    pub fn insert(&mut self, seat: Seat) {
+        self.0 |= 1 << seat.0;
+    }
+
+    /// Takes `seat` out of the set.
+    #[inline]
+    pub fn remove(&mut self, seat: Seat) {
+        self.0 &= !(1 << seat.0);
+    }
+
+    /// The lowest seat in the set.
+    #[inline]
+    pub fn first(self) -> Option<Seat> {
+        (self.0 != 0).then(|| Seat(self.0.trailing_zeros() as u8))
+    }
+}
+
+impl Iterator for SeatSet {
+    type Item = Seat;
+
+    #[inline]
+    fn next(&mut self) -> Option<Seat> {
+        let seat = self.first()?;
+        self.0 &= self.0 - 1;
+        Some(seat)
+    }
+}
+
+impl FromIterator<Seat> for SeatSet {
+    fn from_iter<I: IntoIterator<Item = Seat>>(seats: I) -> SeatSet {
+        let mut set = SeatSet::EMPTY;
+        seats.into_iter().for_each(|seat| set.insert(seat));
+        set
+    }
+}
+
+impl fmt::Debug for SeatSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.map(|seat| seat.0)).finish()
+    }
+}

@@ -1,0 +1,181 @@
+//! What a house player is, and the list of them by game and name.
+
+use crate::Random;
+use agon_games::{Game, GameState, Json, Seat, Viewer, json};
+use std::fmt;
+
+/// One request to a house player.
+#[derive(Debug)]
+pub struct Ask<'a, G: Game> {
+    /// Who is asked: the name the player has in the tournament.
+    pub player: &'a str,
+    /// The request's id. The same id is the same request.
+    pub key: &'a str,
+    /// The seat it plays.
+    pub seat: Seat,
+    /// What is asked.
+    pub question: &'a G::Question,
+    /// All it may know.
+    pub view: &'a G::View,
+}
+
+/// A program that plays `G`.
+pub trait Bot<G: Game>: Send {
+    /// Its answer. House players answer at once; those that search bound their search.
+    fn answer(&mut self, ask: &Ask<'_, G>) -> G::Answer;
+
+    /// What it proposes when a tournament asks for proposals (a Trains map); JSON text.
+    fn propose(&mut self) -> Option<Json> {
+        None
+    }
+}
+
+/// Why there is no such house player, or why it cannot answer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum HouseError {
+    /// Nobody of that name plays that game.
+    #[error("no house player {name:?} for {game}; there are: {known}")]
+    Unknown {
+        /// The game asked for.
+        game: String,
+        /// The name asked for.
+        name: String,
+        /// The names there are, comma-separated.
+        known: String,
+    },
+    /// The request is not one of the player's game.
+    #[error("the request does not fit the game: {0}")]
+    Request(String),
+}
+
+/// A house player, whatever its game.
+pub trait HousePlayer: Send {
+    /// Answers for `seat` of a game in this process. Looks at the seat's view only.
+    ///
+    /// # Panics
+    /// If the game is of another kind or the seat is not asked: both are bugs of the caller.
+    fn answer(&mut self, player: &str, key: &str, seat: Seat, game: &dyn GameState) -> Json;
+
+    /// Answers a request that came over a wire.
+    fn answer_text(
+        &mut self,
+        player: &str,
+        key: &str,
+        seat: Seat,
+        question: &str,
+        view: &str,
+    ) -> Result<Json, HouseError>;
+
+    /// See [`Bot::propose`].
+    fn propose(&mut self) -> Option<Json>;
+}
+
+struct Typed<G: Game>(Box<dyn Bot<G>>);
+
+impl<G: Game> HousePlayer for Typed<G> {
+    fn answer(&mut self, player: &str, key: &str, seat: Seat, game: &dyn GameState) -> Json {
+        let game = game.as_any().downcast_ref::<G>().expect("a game this player plays");
+        let question = game.question(seat).expect("a seat that is asked");
+        let view = game.view(Viewer::Seat(seat));
+        json(&self.0.answer(&Ask { player, key, seat, question: &question, view: &view }))
+    }
+
+    fn answer_text(
+        &mut self,
+        player: &str,
+        key: &str,
+        seat: Seat,
+        question: &str,
+        view: &str,
+    ) -> Result<Json, HouseError> {
+        let refuse = |error: serde_json::Error| HouseError::Request(error.to_string());
+        let question = serde_json::from_str(question).map_err(refuse)?;
+        let view = serde_json::from_str(view).map_err(refuse)?;
+        Ok(json(&self.0.answer(&Ask { player, key, seat, question: &question, view: &view })))
+    }
+
+    fn propose(&mut self) -> Option<Json> {
+        self.0.propose()
+    }
+}
+
+type Make = Box<dyn Fn(&str) -> Option<Box<dyn HousePlayer>> + Send + Sync>;
+
+struct Entry {
+    game: &'static str,
+    /// As people write it; `search:D` for names with a parameter.
+    shown: &'static str,
+    about: &'static str,
+    make: Make,
+}
+
+/// All house players, by game and name.
+pub struct Houses {
+    entries: Vec<Entry>,
+}
+
+impl Houses {
+    /// The players that come with this crate.
+    pub fn standard() -> Houses {
+        Houses { entries: Vec::new() }
+    }
+
+    /// Adds a player of a fixed name.
+    #[must_use]
+    pub fn with<G: Game, B: Bot<G> + Default + 'static>(
+        self,
+        name: &'static str,
+        about: &'static str,
+    ) -> Houses {
+        self.with_parameter::<G, B>(name, about, move |given| (given == name).then(|| B::default()))
+    }
+
+    /// Adds a player whose name carries a parameter: `make` gets the name as written and gives
+    /// `None` where it is not its own.
+    #[must_use]
+    pub fn with_parameter<G: Game, B: Bot<G> + 'static>(
+        mut self,
+        shown: &'static str,
+        about: &'static str,
+        make: impl Fn(&str) -> Option<B> + Send + Sync + 'static,
+    ) -> Houses {
+        let make: Make = Box::new(move |given| {
+            make(given).map(|bot| Box::new(Typed::<G>(Box::new(bot))) as Box<dyn HousePlayer>)
+        });
+        self.entries.push(Entry { game: G::NAME, shown, about, make });
+        self
+    }
+
+    /// Adds the player that plays any legal answer.
+    #[must_use]
+    pub fn with_random<G: Game>(self) -> Houses {
+        self.with::<G, Random>("random", "any legal answer, each as likely as the other")
+    }
+
+    /// The player called `name` in `game`.
+    pub fn make(&self, game: &str, name: &str) -> Result<Box<dyn HousePlayer>, HouseError> {
+        let of_game = || self.entries.iter().filter(|entry| entry.game == game);
+        of_game().find_map(|entry| (entry.make)(name)).ok_or_else(|| {
+            let known: Vec<&str> = of_game().map(|entry| entry.shown).collect();
+            HouseError::Unknown { game: game.into(), name: name.into(), known: known.join(", ") }
+        })
+    }
+
+    /// Names and descriptions of the players of `game`.
+    pub fn list(&self, game: &str) -> Vec<(&'static str, &'static str)> {
+        let of_game = self.entries.iter().filter(|entry| entry.game == game);
+        of_game.map(|entry| (entry.shown, entry.about)).collect()
+    }
+}
+
+impl Default for Houses {
+    fn default() -> Houses {
+        Houses::standard()
+    }
+}
+
+impl fmt::Debug for Houses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter().map(|e| (e.game, e.shown))).finish()
+    }
+}
