@@ -1,8 +1,10 @@
 //! One player's card: which boxes are empty, jokers, bonuses, totals.
 
+use super::TURNS;
 use super::boxes::{Boxes, ScoreBox};
 use super::config::Rule;
 use super::dice::Hand;
+use super::tables::MEMBERS;
 use super::view::CardView;
 
 /// The upper section's points that earn the upper bonus.
@@ -29,10 +31,30 @@ impl BoxSet {
         self.0 >> (at as u16) & 1 != 0
     }
 
-    /// The set as bits, aces lowest.
+    /// How many boxes are in the set.
+    pub(super) fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Box number `at` of the set, from 0 and the top of the card; any box if there are not that
+    /// many.
     #[inline]
-    pub(super) fn bits(self) -> u16 {
-        self.0
+    pub(super) fn nth(self, at: usize) -> ScoreBox {
+        let (low, high) = (MEMBERS[usize::from(self.0 & 127)], MEMBERS[usize::from(self.0 >> 7)]);
+        // The members of the low seven bits, then those of the high ones, four bits each.
+        let count = low >> 28;
+        let members = u64::from(low & 0xfff_ffff);
+        let members = members | (u64::from(high & 0xfff_ffff) + 0x777_7777).wrapping_shl(4 * count);
+        const BY_NUMBER: [ScoreBox; 16] = {
+            let mut all = [ScoreBox::Chance; 16];
+            let mut number = 0;
+            while number < TURNS {
+                all[number] = ScoreBox::ALL[number];
+                number += 1;
+            }
+            all
+        };
+        BY_NUMBER[(members >> (4 * (at & 15)) & 15) as usize]
     }
 }
 

@@ -336,6 +336,24 @@ impl Game for Yahtzee {
         }
     }
 
+    #[inline]
+    fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
+        let side = &self.sides[seat.index()];
+        if side.step < Step::Score {
+            return Answer::Keep(Keep::Places(Places::from_bits((choice >> 59) as u8)));
+        }
+        // Every turn fills one box, so the turn tells how many are empty.
+        let (open, count) = match self.rule {
+            Rule::ForcedJoker => {
+                let open = side.card.open(side.hand(self.turn()), self.rule);
+                (open, open.len())
+            }
+            Rule::Tournament | Rule::FreeJoker => (side.card.empty(), TURNS - self.turn()),
+        };
+        let at = (u128::from(choice) * count as u128) >> 64;
+        Answer::score(open.nth(at as usize))
+    }
+
     fn drawn(&self) -> Option<serde_json::Value> {
         match self.drawn {
             Drawn::Nothing => None,

@@ -58,6 +58,27 @@ pub(super) static SOURCES: [u32; 1024] = {
     table
 };
 
+/// The members of every set of seven, lowest first, four bits each, with their number in the top
+/// four bits.
+pub(super) static MEMBERS: [u32; 128] = {
+    let mut table = [0; 128];
+    let mut set = 0;
+    while set < 128 {
+        let mut count = 0;
+        let mut member = 0;
+        while member < 7 {
+            if set & (1 << member) != 0 {
+                table[set] |= member << (4 * count);
+                count += 1;
+            }
+            member += 1;
+        }
+        table[set] |= count << 28;
+        set += 1;
+    }
+    table
+};
+
 /// How many dice of each value a hand has; index 0 is unused.
 type Counts = [u8; 7];
 

@@ -5,7 +5,7 @@ use super::card::{UPPER_GOAL, YAHTZEE_BONUS};
 use super::state::Yahtzee;
 use super::view::{CardView, Play, View};
 use super::{Dice, ScoreBox, TURNS};
-use crate::{Game, Seat};
+use crate::Seat;
 use std::fmt::Write;
 
 /// Columns of a card.
@@ -124,10 +124,11 @@ fn upper_cell(card: &CardView) -> String {
     }
 }
 
-/// The rolls of a turn with an arrow between them.
+/// The rolls of a turn with an arrow between them, without those where every die was kept.
 fn play_text(play: &Play) -> String {
-    let rolls: Vec<String> = play.rolls.iter().map(|dice| faces(dice)).collect();
-    let rolls = rolls.join(" → ");
+    let rolled = |at: usize| at == 0 || play.kept[at - 1] != [true; 5];
+    let rolls = play.rolls.iter().enumerate().filter(|(at, _)| rolled(*at));
+    let rolls = rolls.map(|(_, dice)| faces(dice)).collect::<Vec<_>>().join(" → ");
     match play.scored {
         Some(scored) => format!("{rolls}  {} in {}", scored.points, scored.at),
         None => rolls,
