@@ -178,6 +178,18 @@ impl Ice {
         }
     }
 
+    /// How many neighbours of `tile` are free.
+    #[inline]
+    pub fn exits(&self, tile: Tile) -> usize {
+        match self.shape.masks() {
+            Some(masks) => (masks.near[tile.index()] & self.free.0[0]).count_ones() as usize,
+            None => {
+                let near = (0..DIRECTIONS).map(|direction| self.shape.next(tile, direction));
+                near.filter(|tile| self.is_free(*tile)).count()
+            }
+        }
+    }
+
     /// Whether a penguin on `from` can slide to `to`.
     #[inline]
     pub fn reaches(&self, from: Tile, to: Tile) -> bool {
