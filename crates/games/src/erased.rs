@@ -111,6 +111,7 @@ impl Registry {
     /// The games that come with this crate.
     pub fn standard() -> Registry {
         Registry { kinds: Vec::new() }.with::<crate::yahtzee::Yahtzee>()
+        Registry { kinds: Vec::new() }.with::<crate::fish::Fish>()
     }
 
     /// Adds a game.

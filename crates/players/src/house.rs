@@ -1,6 +1,7 @@
 //! What a house player is, and the list of them by game and name.
 
-use crate::Random;
+use crate::{Random, fish};
+use agon_games::fish::Fish;
 use agon_games::{Game, GameState, Json, Seat, Viewer, json};
 use std::fmt;
 
@@ -118,6 +119,16 @@ impl Houses {
     /// The players that come with this crate.
     pub fn standard() -> Houses {
         Houses { entries: Vec::new() }
+            .with_random::<Fish>()
+            .with::<Fish, fish::Greedy>(
+                "greedy",
+                "first free tile; the most fish with the next move",
+            )
+            .with_parameter::<Fish, fish::Searcher>(
+                "search:D",
+                "looks D own moves ahead, 1 to 6; plain search is search:2",
+                fish::Searcher::named,
+            )
     }
 
     /// Adds a player of a fixed name.
