@@ -110,7 +110,7 @@ pub struct Registry {
 impl Registry {
     /// The games that come with this crate.
     pub fn standard() -> Registry {
-        Registry { kinds: Vec::new() }
+        Registry { kinds: Vec::new() }.with::<crate::trains::Trains>()
     }
 
     /// Adds a game.
