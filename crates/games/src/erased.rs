@@ -112,6 +112,7 @@ impl Registry {
     pub fn standard() -> Registry {
         Registry { kinds: Vec::new() }.with::<crate::yahtzee::Yahtzee>()
         Registry { kinds: Vec::new() }.with::<crate::fish::Fish>()
+        Registry { kinds: Vec::new() }.with::<crate::trains::Trains>()
     }
 
     /// Adds a game.

@@ -2,6 +2,8 @@
 
 use crate::{Random, fish};
 use agon_games::fish::Fish;
+use crate::{Random, trains};
+use agon_games::trains::Trains;
 use agon_games::{Game, GameState, Json, Seat, Viewer, json};
 use std::fmt;
 
@@ -129,6 +131,14 @@ impl Houses {
                 "looks D own moves ahead, 1 to 6; plain search is search:2",
                 fish::Searcher::named,
             )
+            .with::<Trains, trains::Anything>(
+                "random",
+                "any legal answer, each as likely as the other",
+            )
+            .with::<Trains, trains::Greedy>("greedy", "joins its destinations, then builds on")
+            .with::<Trains, trains::HoldTen>("hold-10", "buys the first it can with over ten cards")
+            .with::<Trains, trains::BuyNow>("buy-now", "buys the first it can at once")
+            .with::<Trains, trains::Cheat>("cheat", "asks for a connection that is not there")
     }
 
     /// Adds a player of a fixed name.
