@@ -110,9 +110,10 @@ pub struct Registry {
 impl Registry {
     /// The games that come with this crate.
     pub fn standard() -> Registry {
-        Registry { kinds: Vec::new() }.with::<crate::yahtzee::Yahtzee>()
-        Registry { kinds: Vec::new() }.with::<crate::fish::Fish>()
-        Registry { kinds: Vec::new() }.with::<crate::trains::Trains>()
+        Registry { kinds: Vec::new() }
+            .with::<crate::yahtzee::Yahtzee>()
+            .with::<crate::fish::Fish>()
+            .with::<crate::trains::Trains>()
     }
 
     /// Adds a game.
