@@ -38,7 +38,7 @@ impl Game for Trains {
             Stage::Setup => {
                 Some(Question::Setup { rails: RAILS, cards: self.deck.latest::<HAND_LEN>() })
             }
-            Stage::Pick => Some(Question::Pick { destinations: self.offered() }),
+            Stage::Pick => Some(Question::Pick { destinations: Box::new(self.offered()) }),
             Stage::Play => Some(Question::Play {}),
             Stage::More => Some(Question::More { cards: self.deck.latest::<MORE_LEN>() }),
             Stage::Over => None,
