@@ -1,8 +1,7 @@
 //! What a house player is, and the list of them by game and name.
 
-use crate::{Random, fish};
+use crate::{Random, fish, trains};
 use agon_games::fish::Fish;
-use crate::{Random, trains};
 use agon_games::trains::Trains;
 use agon_games::{Game, GameState, Json, Seat, Viewer, json};
 use std::fmt;
