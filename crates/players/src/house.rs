@@ -1,7 +1,6 @@
 //! What a house player is, and the list of them by game and name.
 
-use crate::{Random, fish};
-use crate::{Random, trains};
+use crate::{Random, fish, trains};
 use agon_games::fish::Fish;
 use agon_games::trains::Trains;
 use agon_games::{Game, GameState, Json, Seat, Viewer, json};
