@@ -51,12 +51,13 @@ fn begin(config: &Config, seats: usize, seed: u64) -> Trains {
 /// Plays one step: usually an answer picked by `choice`, sometimes a removal.
 fn step(game: &mut Trains, choice: u64) {
     let seat = game.awaiting().first().expect("not over");
-    if choice % 61 == 0 {
+    if choice.is_multiple_of(61) {
         game.remove(Seat((choice / 61 % 8) as u8));
     } else {
         let legal = game.legal(seat);
         // Acquisitions end games sooner than cards do.
-        let at = if choice % 3 == 0 { legal.len() - 1 } else { choice as usize % legal.len() };
+        let at =
+            if choice.is_multiple_of(3) { legal.len() - 1 } else { choice as usize % legal.len() };
         game.apply(seat, &legal[at]).expect("legal");
     }
 }
@@ -229,6 +230,15 @@ proptest! {
                 prop_assert_eq!(&Trains::legal_in(&question, &game.view(Viewer::Seat(seat))), &legal);
                 prop_assert!(!legal.is_empty());
             }
+            let mut picked = vec![false; legal.len()];
+            for at in 0..if legal.is_empty() { 0 } else { 2 * legal.len() as u64 } {
+                // The middle of each of as many equal parts of all choices as there are answers.
+                let choice = u64::MAX / (4 * legal.len() as u64) * (2 * at + 1);
+                let answer = game.playout_answer(seat, choice);
+                let at = legal.iter().position(|legal| same(legal, &answer));
+                picked[at.expect("legal")] = true;
+            }
+            prop_assert!(picked.iter().all(|picked| *picked), "every legal answer can be picked");
             for answer in &legal {
                 prop_assert_eq!(game.check(seat, answer), Ok(()));
             }

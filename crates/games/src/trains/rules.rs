@@ -108,6 +108,11 @@ impl Game for Trains {
         }
     }
 
+    #[inline]
+    fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
+        self.any_answer(seat, choice)
+    }
+
     /// `{"seat":S,"cards":[…],"offered":[[A,B],…]}`, each list only if something was drawn.
     fn drawn(&self) -> Option<serde_json::Value> {
         let cards = match usize::from(self.drawn.cards) {
