@@ -38,16 +38,21 @@ impl Trains {
 
     #[inline]
     fn any_turn(&self, seat: Seat, choice: u64) -> Answer {
+        let reach = self.reach(seat);
         let words = self.free.len();
-        if words == 1 {
-            let payable = self.payable(seat, 0);
-            let pick = below(choice, u64::from(payable.count_ones()) + 1) as u32;
-            return self.nth(0, payable, pick);
+        // Most maps have few words, whose sets need not be made twice.
+        let mut made = [0; 4];
+        let mut count = 0;
+        for word in 0..words {
+            let payable = self.payable(&reach, word);
+            count += payable.count_ones();
+            if let Some(made) = made.get_mut(word) {
+                *made = payable;
+            }
         }
-        let count: u32 = (0..words).map(|word| self.payable(seat, word).count_ones()).sum();
         let mut pick = below(choice, u64::from(count) + 1) as u32;
         for word in 0..words {
-            let payable = self.payable(seat, word);
+            let payable = made.get(word).copied().unwrap_or_else(|| self.payable(&reach, word));
             let here = payable.count_ones();
             if pick < here {
                 return self.nth(word, payable, pick);
@@ -57,14 +62,11 @@ impl Trains {
         Answer::MoreCards
     }
 
-    /// The connection of the `pick`-th bit of a word, or more cards if there are fewer bits.
+    /// The connection of the `pick`-th bit of a word that has more bits than that.
     #[inline]
     fn nth(&self, word: usize, mut payable: u64, pick: u32) -> Answer {
         for _ in 0..pick {
-            payable &= payable.wrapping_sub(1);
-        }
-        if payable == 0 {
-            return Answer::MoreCards;
+            payable &= payable - 1;
         }
         let at = word * 64 + payable.trailing_zeros() as usize;
         Answer::Acquire(self.map.connections()[at])

@@ -95,8 +95,9 @@ impl Game for Trains {
             Stage::Pick => returns(&self.offered()),
             Stage::Play => {
                 let mut answers = vec![Answer::MoreCards];
+                let reach = self.reach(seat);
                 for word in 0..self.free.len() {
-                    let mut open = self.payable(seat, word);
+                    let mut open = self.payable(&reach, word);
                     while open != 0 {
                         let at = word * 64 + open.trailing_zeros() as usize;
                         open &= open - 1;
