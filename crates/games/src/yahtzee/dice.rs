@@ -23,7 +23,8 @@ impl Sequence {
     #[inline]
     fn from_word(word: u64) -> Sequence {
         let part = |digits: u64| u64::from(DICE_OF_ROLL[(digits % ROLLS as u64) as usize]);
-        let (middle, last) = (word / ROLLS as u64, word / (ROLLS * ROLLS) as u64);
+        let middle = word / ROLLS as u64;
+        let last = middle / ROLLS as u64;
         Sequence(part(word) | part(middle) << 15 | part(last) << 30)
     }
 
@@ -74,6 +75,7 @@ pub(super) fn draw(seed: &Seed, source: DiceSource) -> [[Sequence; TURNS]; 2] {
     }
 }
 
+#[inline]
 fn draw_label(seed: &Seed, label: &str) -> [Sequence; TURNS] {
     let mut luck = Luck::new(seed, label);
     std::array::from_fn(|turn| Sequence::from_word(luck.below(turn as u32, 6u64.pow(15))))

@@ -5,7 +5,7 @@ use super::boxes::{Boxes, ScoreBox};
 use super::card::YAHTZEE_BONUS;
 use super::state::{Side, Step, Yahtzee};
 use super::{Dice, DiceSource, Places, Rule, TURNS};
-use crate::{Game, Seat, Viewer};
+use crate::{Seat, Viewer};
 use serde::{Deserialize, Serialize};
 
 /// A game as one viewer may see it.
@@ -94,17 +94,18 @@ impl Yahtzee {
             dice: self.source(),
             rule: self.rule(),
             turn: turn as u8 + 1,
-            cards: by_seat.map(|seat| card_of(self.side(seat), turn, sees(seat))),
+            cards: by_seat.map(|seat| card_of(&self.sides()[seat], turn, sees(seat))),
             history: (0..turn)
-                .map(|past| by_seat.map(|seat| finished(self.side(seat), past)))
+                .map(|past| by_seat.map(|seat| finished(&self.sides()[seat], past)))
                 .collect(),
-            now: by_seat
-                .map(|seat| (sees(seat) && turn < TURNS).then(|| current(self.side(seat), turn))),
-            unfinished: self.awaiting().collect(),
-            removed: self.removed().collect(),
+            now: by_seat.map(|seat| {
+                (sees(seat) && turn < TURNS).then(|| current(&self.sides()[seat], turn))
+            }),
+            unfinished: self.unfinished().collect(),
+            removed: self.removed_seats().collect(),
             sequences: (viewer == Viewer::Full).then(|| {
                 by_seat.map(|seat| {
-                    self.side(seat).sequences.iter().map(|all| all.dice().to_vec()).collect()
+                    self.sides()[seat].sequences.iter().map(|all| all.dice().to_vec()).collect()
                 })
             }),
         }
