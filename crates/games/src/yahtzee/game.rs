@@ -3,8 +3,8 @@
 use super::answer::{Answer, Keep, Places, Question};
 use super::card::Card;
 use super::config::{Config, DiceSource, Rule};
-use super::dice::{Hand, draw};
-use super::state::{Latest, SEATS, Step, Yahtzee};
+use super::dice::{Hand, Step};
+use super::state::{Latest, SEATS, Yahtzee};
 use super::view::View;
 use super::{ScoreBox, TURNS, text};
 use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
@@ -26,14 +26,7 @@ impl Game for Yahtzee {
             let (game, min, max) = (Yahtzee::NAME, SEATS, SEATS);
             return Err(SetupError::Seats { game, min, max, given: seats });
         }
-        let mut sequences = draw(seed, config.dice);
-        if config.fixed_dice.is_some() {
-            let fixed = config.fixed_sequences()?;
-            for own in &mut sequences {
-                own[..fixed.len()].copy_from_slice(&fixed);
-            }
-        }
-        Ok(Yahtzee::start(sequences, config))
+        Yahtzee::start(config, seed)
     }
 
     fn seats(&self) -> usize {
@@ -51,7 +44,7 @@ impl Game for Yahtzee {
         }
         let side = &self.sides()[seat.index()];
         let dice = side.on_table(self.turn());
-        match side.step {
+        match side.now.step() {
             Step::First => Some(Question::Keep { roll: 1, dice }),
             Step::Second => Some(Question::Keep { roll: 2, dice }),
             Step::Score => Some(Question::Score { dice }),
@@ -88,7 +81,8 @@ impl Game for Yahtzee {
         if !self.unfinished().is_empty() {
             return None;
         }
-        let [one, two] = self.sides().each_ref().map(|side| i64::from(side.card.total()));
+        let [one, two] = self.sides();
+        let (one, two) = (i64::from(one.card.total()), i64::from(two.card.total()));
         if self.removed_seats().is_empty() {
             // What `by_score` gives, without its working memory: playouts end here.
             let ranks = vec![Some(1 + u8::from(one < two)), Some(1 + u8::from(two < one))];
@@ -114,7 +108,7 @@ impl Game for Yahtzee {
     #[inline]
     fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
         let side = &self.sides()[seat.index()];
-        if side.step < Step::Score {
+        if side.now.step() < Step::Score {
             return Answer::Keep(Keep::Places(Places::from_bits((choice >> 59) as u8)));
         }
         // Every turn fills one box, so the turn tells how many are empty.

@@ -6,9 +6,9 @@
 use super::answer::{Answer, Keep, Places, Score, Values};
 use super::card::Card;
 use super::config::{Config, DiceSource, Rule};
-use super::dice::{Hand, Record, Sequence};
+use super::dice::{Hand, Record, Sequence, Step, draw};
 use super::{Dice, ScoreBox, TURNS};
-use crate::{Refusal, Seat, SeatSet};
+use crate::{Refusal, Seat, SeatSet, Seed, SetupError};
 
 /// Seats in a game.
 pub(super) const SEATS: usize = 2;
@@ -28,23 +28,12 @@ pub struct Yahtzee {
 /// What one seat has and did.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Side {
-    pub(super) sequences: [Sequence; TURNS],
-    pub(super) records: [Record; TURNS],
+    sequences: [Sequence; TURNS],
+    /// The finished turns; later ones are new.
+    records: [Record; TURNS],
+    /// The turn that is being played; the last one once all have been.
+    pub(super) now: Record,
     pub(super) card: Card,
-    pub(super) step: Step,
-}
-
-/// How far a seat is in the turn.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
-pub(super) enum Step {
-    /// It chooses keepers of the first roll.
-    First,
-    /// It chooses keepers of the second roll.
-    Second,
-    /// It chooses a box.
-    Score,
-    /// It waits for the other seat.
-    Done,
 }
 
 /// The latest step, as far as luck is concerned.
@@ -65,29 +54,49 @@ pub(super) enum Move {
 }
 
 impl Side {
-    pub(super) fn on_table(&self, turn: usize) -> Dice {
-        self.sequences[turn].on_table(self.records[turn])
+    #[inline]
+    fn new(sequences: [Sequence; TURNS]) -> Side {
+        Side { sequences, records: [Record::NEW; TURNS], now: Record::NEW, card: Card::EMPTY }
     }
 
+    pub(super) fn sequences(&self) -> &[Sequence; TURNS] {
+        &self.sequences
+    }
+
+    pub(super) fn records(&self) -> &[Record; TURNS] {
+        &self.records
+    }
+
+    /// The dice on the table in `turn`, which is being played.
+    pub(super) fn on_table(&self, turn: usize) -> Dice {
+        self.sequences[turn].on_table(self.now)
+    }
+
+    /// The hand on the table in `turn`, which is being played.
     #[inline]
     pub(super) fn hand(&self, turn: usize) -> Hand {
-        self.sequences[turn].hand(self.records[turn])
+        self.sequences[turn].hand(self.now)
     }
 }
 
 impl Yahtzee {
     /// Before the first turn.
     #[inline]
-    pub(super) fn start(sequences: [[Sequence; TURNS]; SEATS], config: &Config) -> Yahtzee {
-        let records = [Record::NEW; TURNS];
-        let sides = sequences.map(|sequences| Side {
-            sequences,
-            records,
-            card: Card::EMPTY,
-            step: Step::First,
-        });
+    pub(super) fn start(config: &Config, seed: &Seed) -> Result<Yahtzee, SetupError> {
+        let mut sides = match config.dice {
+            DiceSource::Duplicate => [Side::new(draw(seed, "dice")); SEATS],
+            DiceSource::Independent => {
+                [Side::new(draw(seed, "dice.0")), Side::new(draw(seed, "dice.1"))]
+            }
+        };
+        if config.fixed_dice.is_some() {
+            let fixed = config.fixed_sequences()?;
+            for side in &mut sides {
+                side.sequences[..fixed.len()].copy_from_slice(&fixed);
+            }
+        }
         let (source, rule, removed) = (config.dice, config.rule, SeatSet::EMPTY);
-        Yahtzee { sides, turn: 0, latest: Latest::Turn, rule, source, removed }
+        Ok(Yahtzee { sides, turn: 0, latest: Latest::Turn, rule, source, removed })
     }
 
     #[inline]
@@ -127,7 +136,7 @@ impl Yahtzee {
     pub(super) fn unfinished(&self) -> SeatSet {
         let mut seats = SeatSet::EMPTY;
         for (seat, side) in Seat::all(SEATS).zip(&self.sides) {
-            if side.step != Step::Done && self.removed.is_empty() {
+            if side.now.step() != Step::Done && self.removed.is_empty() {
                 seats.insert(seat);
             }
         }
@@ -150,11 +159,11 @@ impl Yahtzee {
             return Err(not_asked(seat));
         };
         match *answer {
-            Answer::Keep(keep) if side.step < Step::Score => match keep {
+            Answer::Keep(keep) if side.now.step() < Step::Score => match keep {
                 Keep::Places(places) => Ok(Move::Keep(places)),
                 Keep::Values(values) => self.places_of(seat, values).map(Move::Keep),
             },
-            Answer::Score(score) if side.step == Step::Score => {
+            Answer::Score(score) if side.now.step() == Step::Score => {
                 if !side.card.empty().has(score.at) {
                     return Err(box_filled(score.at));
                 }
@@ -164,7 +173,7 @@ impl Yahtzee {
                 }
                 Ok(Move::Score(score.at))
             }
-            _ => Err(wrong_step(seat, side.step)),
+            _ => Err(wrong_step(seat, side.now.step())),
         }
     }
 
@@ -174,21 +183,14 @@ impl Yahtzee {
         let side = &mut self.sides[seat.index()];
         match choice {
             Move::Keep(places) => {
-                if side.step == Step::First {
-                    side.records[turn].keep_first(places);
-                    side.step = if places == Places::ALL { Step::Score } else { Step::Second };
-                } else {
-                    side.records[turn].keep_second(places);
-                    side.step = Step::Score;
-                }
+                side.now.keep(places);
                 self.latest = Latest::Keep(seat);
             }
             Move::Score(at) => {
                 let bonus = side.card.fill(side.hand(turn), at, self.rule);
-                side.records[turn].score(at, bonus);
-                side.step = Step::Done;
+                side.now.score(at, bonus);
                 self.latest = Latest::Other;
-                if self.sides.iter().all(|side| side.step == Step::Done) {
+                if self.sides.iter().all(|side| side.now.step() == Step::Done) {
                     self.next_turn();
                 }
             }
@@ -197,10 +199,16 @@ impl Yahtzee {
 
     #[inline(always)]
     fn next_turn(&mut self) {
+        let turn = self.turn();
         self.turn += 1;
-        if self.turn() < TURNS {
+        for side in &mut self.sides {
+            side.records[turn] = side.now;
+            if turn + 1 < TURNS {
+                side.now = Record::NEW;
+            }
+        }
+        if turn + 1 < TURNS {
             self.latest = Latest::Turn;
-            self.sides.iter_mut().for_each(|side| side.step = Step::First);
         }
     }
 
@@ -241,8 +249,8 @@ impl Yahtzee {
     /// The places where the latest choice of `seat` put new dice.
     pub(super) fn rolled(&self, seat: Seat) -> Places {
         let side = &self.sides[seat.index()];
-        let attempt = if side.step == Step::Second { 0 } else { 1 };
-        Places::from_bits(!side.records[self.turn()].kept(attempt).bits())
+        let attempt = if side.now.step() == Step::Second { 0 } else { 1 };
+        Places::from_bits(!side.now.kept(attempt).bits())
     }
 }
 
