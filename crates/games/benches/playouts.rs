@@ -10,6 +10,7 @@
 #[path = "../tests/yahtzee/naive.rs"]
 mod naive;
 
+use agon_games::trains::{self, Trains};
 use agon_games::yahtzee::{Config, DiceSource, Yahtzee};
 use agon_games::{Game, Seed};
 use std::hint::black_box;
@@ -34,6 +35,8 @@ fn main() {
             Config { dice: DiceSource::Independent, ..Config::default() },
         ),
         Subject { name: "yahtzee, naive", play: Box::new(naive_games) },
+        game::<Trains>("trains, two players", trains::Config::default()),
+        game_of::<Trains>("trains, eight players", trains::Config::default(), 8),
     ];
     assert_eq!((subjects[0].play)(0..500), (subjects[2].play)(0..500), "not the same games");
 
@@ -75,7 +78,13 @@ fn game<G: Game>(name: &'static str, config: G::Config) -> Subject
 where
     G::Config: 'static,
 {
-    let seats = *G::SEATS.start();
+    game_of::<G>(name, config, *G::SEATS.start())
+}
+
+fn game_of<G: Game>(name: &'static str, config: G::Config, seats: usize) -> Subject
+where
+    G::Config: 'static,
+{
     let play = move |numbers: std::ops::Range<u64>| {
         numbers.map(|number| playout::<G>(&config, seats, number)).sum()
     };

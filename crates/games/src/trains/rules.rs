@@ -42,7 +42,7 @@ impl Game for Trains {
             Stage::Setup => {
                 Some(Question::Setup { rails: RAILS, cards: self.deck.latest::<HAND_LEN>() })
             }
-            Stage::Pick => Some(Question::Pick { destinations: self.offered() }),
+            Stage::Pick => Some(Question::Pick { destinations: Box::new(self.offered()) }),
             Stage::Play => Some(Question::Play {}),
             Stage::More => Some(Question::More { cards: self.deck.latest::<MORE_LEN>() }),
             Stage::Over => None,
@@ -110,6 +110,11 @@ impl Game for Trains {
                 answers
             }
         }
+    }
+
+    #[inline]
+    fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
+        self.any_answer(seat, choice)
     }
 
     /// `{"seat":S,"cards":[…],"offered":[[A,B],…]}`, each list only if something was drawn.
