@@ -5,6 +5,7 @@
 //! [`Table::best_keepers`] and [`Table::best_box`] work them out for the one turn at hand. The
 //! solver has types of its own for cards, dice and rules, reduced to what it needs.
 
+mod cache;
 mod card;
 mod lattice;
 mod roll;
@@ -14,6 +15,7 @@ mod states;
 mod table;
 mod widget;
 
+pub use cache::CacheError;
 pub use card::{BadCard, Boxes, Card, Category, UPPER_BONUS, UPPER_GOAL};
 pub use roll::{Keepers, Roll};
 pub use rule::{Rule, UnknownRule};
