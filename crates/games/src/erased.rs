@@ -111,6 +111,9 @@ impl Registry {
     /// The games that come with this crate.
     pub fn standard() -> Registry {
         Registry { kinds: Vec::new() }
+            .with::<crate::yahtzee::Yahtzee>()
+            .with::<crate::fish::Fish>()
+            .with::<crate::trains::Trains>()
     }
 
     /// Adds a game.

@@ -104,6 +104,18 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         })
     }
 
+    /// Some legal answer of `seat` now, picked evenly among [`legal`](Game::legal) by 64 random bits
+    /// and without listing them where a game can: simulations play millions of games with it.
+    /// Which bits pick which answer is up to the game.
+    ///
+    /// # Panics
+    /// May panic, or give an answer that will be refused, if the seat owes no answer.
+    fn playout_answer(&self, seat: Seat, choice: u64) -> Self::Answer {
+        let mut legal = self.legal(seat);
+        let pick = choice % legal.len() as u64;
+        legal.swap_remove(pick as usize)
+    }
+
     /// What luck gave in the latest step (set-up, answer or removal), or `None` if it gave nothing:
     /// dice rolled, cards drawn, a board laid out. Logs keep it, so that it can be checked later.
     fn drawn(&self) -> Option<serde_json::Value>;

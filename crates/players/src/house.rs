@@ -1,6 +1,8 @@
 //! What a house player is, and the list of them by game and name.
 
-use crate::Random;
+use crate::{Random, fish, trains};
+use agon_games::fish::Fish;
+use agon_games::trains::Trains;
 use agon_games::{Game, GameState, Json, Seat, Viewer, json};
 use std::fmt;
 
@@ -118,6 +120,24 @@ impl Houses {
     /// The players that come with this crate.
     pub fn standard() -> Houses {
         Houses { entries: Vec::new() }
+            .with_random::<Fish>()
+            .with::<Fish, fish::Greedy>(
+                "greedy",
+                "first free tile; the most fish with the next move",
+            )
+            .with_parameter::<Fish, fish::Searcher>(
+                "search:D",
+                "looks D own moves ahead, 1 to 6; plain search is search:2",
+                fish::Searcher::named,
+            )
+            .with::<Trains, trains::Anything>(
+                "random",
+                "any legal answer, each as likely as the other",
+            )
+            .with::<Trains, trains::Greedy>("greedy", "joins its destinations, then builds on")
+            .with::<Trains, trains::HoldTen>("hold-10", "buys the first it can with over ten cards")
+            .with::<Trains, trains::BuyNow>("buy-now", "buys the first it can at once")
+            .with::<Trains, trains::Cheat>("cheat", "asks for a connection that is not there")
     }
 
     /// Adds a player of a fixed name.

@@ -1,1 +1,35 @@
 //! Where the log is kept.
+//!
+//! The log is a set of streams; a stream is a sequence of events, each one line of JSON. The only
+//! way to change it is to [`Append`] the events of one decision, which succeeds only if the stream
+//! is still where the writer believes it to be. This crate answers for that comparison, for the
+//! decision being kept whole or not at all, and for it being durable before anyone is told. What
+//! an event means it leaves to others: of a line it reads `stream`, `seq` and `more`.
+//!
+//! ```text
+//!             submit(Append, done)                       load, streams
+//!                     │                                        │
+//!   MemoryLog         ▼ a map behind a mutex                   │     tests, simulation
+//!   FileLog           ▼ one write() on DIR/<stream>.jsonl      │     agon run, replay, verify
+//!   SqliteLog         ▼ one transaction for all who wait       ▼     agon serve
+//! ```
+//!
+//! All three are held to one suite of tests, `tests/conformance.rs`.
+#![forbid(unsafe_code)]
+
+mod append;
+mod error;
+mod file;
+mod line;
+mod lock;
+mod log;
+mod memory;
+mod name;
+mod queue;
+
+pub use append::{Append, Done};
+pub use error::{AppendError, LogError};
+pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file};
+pub use log::Log;
+pub use memory::MemoryLog;
+pub use name::{STREAM_NAME_CHARS_MAX, check_stream_name};

@@ -1,1 +1,34 @@
-//! House players of trains.
+//! House players of Trains.
+//!
+//! [`plain`] has the three simple ones whose every move the rules fix, for tests and
+//! demonstration; [`Greedy`] plays to win. All of them propose the map that comes with the game.
+
+mod greedy;
+pub mod plain;
+
+pub use greedy::Greedy;
+pub use plain::{BuyNow, Cheat, HoldTen};
+
+use crate::house::{Ask, Bot};
+use crate::random::Random;
+use agon_games::trains::{Answer, Config, Trains};
+use agon_games::{Json, json};
+
+/// Plays any legal answer, each as likely as the other, and proposes a map.
+#[derive(Clone, Debug, Default)]
+pub struct Anything(Random);
+
+impl Bot<Trains> for Anything {
+    fn answer(&mut self, ask: &Ask<'_, Trains>) -> Answer {
+        self.0.answer(ask)
+    }
+
+    fn propose(&mut self) -> Option<Json> {
+        default_map()
+    }
+}
+
+/// The map that comes with the game.
+fn default_map() -> Option<Json> {
+    Some(json(&Config::default().map))
+}

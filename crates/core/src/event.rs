@@ -1,0 +1,267 @@
+//! The vocabulary of the log: past-tense facts, in one list for recovery, replay and observers.
+//!
+//! A decision is one record of one or more events. Its first event is the *cause*: what came from
+//! outside. Those that follow are *consequences*, which the machines derive from it; `verify`
+//! derives them again. `docs/protocol/log.md` is the contract.
+
+use crate::fair::{Commitment, Nonce, Secret};
+use crate::fault::Faulted;
+use crate::ids::{MatchId, PlayerName, Raw, RequestId};
+use crate::plan::{MatchPlan, TournamentPlan};
+use crate::report::{Bye, GameResult, MatchResult};
+use agon_games::Seat;
+use serde::{Deserialize, Serialize};
+
+/// Why a match starts again from nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Restart {
+    /// Too many tied games in a row.
+    Undecidable,
+    /// Everybody was gone between two games: what was played is void.
+    AllGone,
+}
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $tag:literal $name:ident {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
+    })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+            pub struct $name { $($(#[$field_doc])* pub $field: $type,)* }
+
+            impl From<$name> for Event {
+                fn from(event: $name) -> Event {
+                    Event::$name(event)
+                }
+            }
+        )*
+
+        /// One fact.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Event { $($(#[$doc])* $name($name),)* }
+
+        impl Event {
+            /// All tags, in the order of the vocabulary.
+            pub const TAGS: &[&str] = &[$($tag),*];
+
+            /// The event's name in the log.
+            pub fn tag(&self) -> &'static str {
+                match self { $(Event::$name(_) => $tag,)* }
+            }
+
+            /// Reads the data of an event called `tag`; `None` if there is no such event.
+            pub fn read(tag: &str, data: &str) -> Option<Result<Event, serde_json::Error>> {
+                match tag {
+                    $($tag => Some(serde_json::from_str(data).map(Event::$name)),)*
+                    _ => None,
+                }
+            }
+
+            /// Writes the event's data as JSON.
+            pub fn write(&self, out: &mut Vec<u8>) {
+                match self { $(Event::$name(event) => serde_json::to_writer(out, event),)* }
+                    .expect("events are JSON and memory takes them");
+            }
+        }
+    };
+}
+
+events! {
+    /// A tournament was made. First event of its stream.
+    "tournament-created" TournamentCreated {
+        /// What it is about.
+        plan: TournamentPlan,
+        /// The commitment to the tournament's secret.
+        commitment: Commitment,
+    }
+
+    /// A player answered the greeting.
+    "player-greeted" PlayerGreeted {
+        /// Who.
+        player: PlayerName,
+        /// Which request.
+        request: RequestId,
+        /// Whether the greeting asked for a proposal.
+        proposing: bool,
+        /// Its proposal, where one was asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        proposal: Option<Raw>,
+    }
+
+    /// A player is out of the tournament for something it did before or after the rounds.
+    "player-dropped" PlayerDropped {
+        /// Who, and why.
+        faulted: Faulted,
+    }
+
+    /// The games' configuration was chosen from the proposals.
+    "config-chosen" ConfigChosen {
+        /// Whose proposal.
+        by: PlayerName,
+        /// The configuration, in full.
+        config: Raw,
+    }
+
+    /// A round was drawn up; its matches may start.
+    "round-paired" RoundPaired {
+        /// The round, from 1.
+        round: u32,
+        /// Its matches.
+        matches: Vec<MatchPlan>,
+        /// Who does not play, and why.
+        byes: Vec<Bye>,
+    }
+
+    /// The result of a match reached the tournament.
+    "match-reported" MatchReported {
+        /// Which.
+        id: MatchId,
+        /// What came of it.
+        result: MatchResult,
+    }
+
+    /// The last round is over and it is known who won, unless somebody fails at the farewell.
+    "rounds-ended" RoundsEnded {
+        /// Who won.
+        winners: Vec<PlayerName>,
+    }
+
+    /// A player was told how the tournament ended for it, and confirmed.
+    "farewell-confirmed" FarewellConfirmed {
+        /// Who.
+        player: PlayerName,
+        /// Which request.
+        request: RequestId,
+    }
+
+    /// The tournament is over. Last event of its stream.
+    "tournament-ended" TournamentEnded {
+        /// Who won; nobody where a bye won.
+        winners: Vec<PlayerName>,
+        /// The secret all luck came from.
+        secret: Secret,
+    }
+
+    /// The tournament could not be played. Last event of its stream.
+    "tournament-aborted" TournamentAborted {
+        /// Why.
+        reason: String,
+        /// The secret all luck would have come from.
+        secret: Secret,
+    }
+
+    /// A match was made. First event of its stream.
+    "match-created" MatchCreated {
+        /// What it is about.
+        plan: MatchPlan,
+    }
+
+    /// A player is there.
+    "player-arrived" PlayerArrived {
+        /// Who.
+        player: PlayerName,
+        /// What it adds to the luck of its games from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        nonce: Option<Nonce>,
+    }
+
+    /// A player is no longer there.
+    "player-left" PlayerLeft {
+        /// Who, and why.
+        faulted: Faulted,
+    }
+
+    /// A player did something wrong and is still there.
+    "player-faulted" PlayerFaulted {
+        /// Who, and what.
+        faulted: Faulted,
+    }
+
+    /// A player was waited for in vain.
+    "wait-expired" WaitExpired {
+        /// Who, and why it is charged.
+        faulted: Faulted,
+    }
+
+    /// A game began.
+    "game-started" GameStarted {
+        /// Its number in the match, from 1.
+        game: u32,
+        /// Who sits where.
+        seats: Vec<PlayerName>,
+        /// The configuration, where it is not the match's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        config: Option<Raw>,
+        /// The commitment to the game's secret.
+        commitment: Commitment,
+        /// What each seat added to the luck.
+        nonces: Vec<Option<Nonce>>,
+        /// What luck gave at set-up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        drawn: Option<Raw>,
+    }
+
+    /// An answer was accepted.
+    "answer-accepted" AnswerAccepted {
+        /// To which request.
+        request: RequestId,
+        /// From which seat.
+        seat: Seat,
+        /// The answer, in canonical form.
+        answer: Raw,
+        /// What luck gave in consequence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        drawn: Option<Raw>,
+        /// How long it took, from the request being written to the answer being read.
+        took_ms: u64,
+    }
+
+    /// A seat was taken out of the game.
+    "seat-removed" SeatRemoved {
+        /// Which.
+        seat: Seat,
+        /// What luck gave in consequence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        drawn: Option<Raw>,
+    }
+
+    /// A game ended, and its luck can be checked.
+    "game-ended" GameEnded {
+        /// The result.
+        result: GameResult,
+        /// The game's secret.
+        secret: Secret,
+    }
+
+    /// A player confirmed the result of a game.
+    "result-confirmed" ResultConfirmed {
+        /// Which request.
+        request: RequestId,
+        /// Who.
+        player: PlayerName,
+    }
+
+    /// The match starts again from nothing.
+    "match-restarted" MatchRestarted {
+        /// Why.
+        why: Restart,
+        /// The configuration from now on, where it is not the match's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        config: Option<Raw>,
+    }
+
+    /// The match is over. Last event of its stream.
+    "match-ended" MatchEnded {
+        /// The result.
+        result: MatchResult,
+    }
+}
+
+impl PlayerGreeted {
+    /// The answer it gave, where that was no proposal.
+    pub(crate) fn plain_answer(&self) -> &'static str {
+        if self.proposing { "null" } else { "true" }
+    }
+}

@@ -1,0 +1,230 @@
+//! Fair luck: who could have known what, and when.
+//!
+//! A tournament has one 32-byte secret. Its *commitment* is published before anybody plays; the
+//! secret itself when the tournament is over. From it every match and every game gets a secret of
+//! its own; a game's commitment is published when the game starts, its secret when it ends, which
+//! tells nothing about any other game. Seats may add nonces, which the server learns only after it
+//! has committed itself, so neither side can steer the dice.
+//!
+//! ```text
+//! commitment(s)      = SHA-256("agon commit 1\n" ‖ s)
+//! match secret       = HMAC-SHA-256(key: tournament secret, "agon match 1\n" ‖ match id)
+//! game secret        = HMAC-SHA-256(key: match secret, "agon game 1\n" ‖ game number in decimal)
+//! game seed          = HMAC-SHA-256(key: game secret, "agon seed 1\n" ‖ tournament id ‖ "\n" ‖ match id
+//!                        ‖ "\n" ‖ game number ‖ for every seat: "\n" ‖ its nonce, or nothing)
+//! tournament seed    = HMAC-SHA-256(key: tournament secret, "agon pairing 1\n" ‖ tournament id)
+//! ```
+//!
+//! Dice, cards and shuffles come from the game seed, random pairings and lots from the tournament
+//! and game seeds, as [`agon_games::Luck`] documents. Nothing is ever derived from a commitment.
+
+use crate::ids::{MatchId, TournamentId};
+use agon_games::Seed;
+use hmac::{Hmac, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// 32 secret bytes. The debug form does not show them; the serialised form does.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Secret([u8; 32]);
+
+/// What is published of a secret before it is revealed.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Commitment([u8; 32]);
+
+/// A nonce: up to 64 hexadecimal digits that a seat adds to the luck of its games.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Nonce(String);
+
+/// Text that is not a secret, a commitment or a nonce.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadHex(String);
+
+impl Secret {
+    /// A secret from 32 bytes of entropy.
+    pub fn from_bytes(bytes: [u8; 32]) -> Secret {
+        Secret(bytes)
+    }
+
+    /// A secret from a number, for experiments that must be repeatable. Whoever can guess the
+    /// number knows all luck in advance.
+    pub fn from_seed_number(number: u64) -> Secret {
+        let mut hash = Sha256::new();
+        hash.update(b"agon seed number 1\n");
+        hash.update(number.to_string().as_bytes());
+        Secret(hash.finalize().into())
+    }
+
+    /// The secret as 64 hexadecimal digits.
+    pub fn hex(&self) -> String {
+        to_hex(&self.0)
+    }
+
+    /// What is published before.
+    pub fn commitment(&self) -> Commitment {
+        let mut hash = Sha256::new();
+        hash.update(b"agon commit 1\n");
+        hash.update(self.0);
+        Commitment(hash.finalize().into())
+    }
+
+    /// The secret of a match, from that of its tournament.
+    pub fn of_match(&self, id: &MatchId) -> Secret {
+        Secret(self.mac(&[b"agon match 1\n", id.as_str().as_bytes()]))
+    }
+
+    /// The secret of a game, from that of its match.
+    pub fn of_game(&self, game: u32) -> Secret {
+        Secret(self.mac(&[b"agon game 1\n", game.to_string().as_bytes()]))
+    }
+
+    /// The seed of a game's luck, from the game's secret.
+    pub fn game_seed(
+        &self,
+        tournament: &TournamentId,
+        id: &MatchId,
+        game: u32,
+        nonces: &[Option<Nonce>],
+    ) -> Seed {
+        let mut text = format!("agon seed 1\n{tournament}\n{id}\n{game}");
+        for nonce in nonces {
+            text.push('\n');
+            text.push_str(nonce.as_ref().map_or("", |nonce| &nonce.0));
+        }
+        Seed::from_bytes(self.mac(&[text.as_bytes()]))
+    }
+
+    /// The seed of random pairings, from a tournament's secret.
+    pub fn pairing_seed(&self, tournament: &TournamentId) -> Seed {
+        Seed::from_bytes(self.mac(&[b"agon pairing 1\n", tournament.as_str().as_bytes()]))
+    }
+
+    fn mac(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length will do");
+        parts.iter().for_each(|part| mac.update(part));
+        mac.finalize().into_bytes().into()
+    }
+}
+
+impl Nonce {
+    /// Parses a nonce.
+    pub fn new(text: &str) -> Result<Nonce, BadHex> {
+        let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if text.is_empty() || text.len() > 64 || !hex {
+            return Err(BadHex("a nonce is 1 to 64 digits of 0-9 and a-f".into()));
+        }
+        Ok(Nonce(text.into()))
+    }
+}
+
+impl TryFrom<String> for Nonce {
+    type Error = BadHex;
+
+    fn try_from(text: String) -> Result<Nonce, BadHex> {
+        Nonce::new(&text)
+    }
+}
+
+impl From<Nonce> for String {
+    fn from(nonce: Nonce) -> String {
+        nonce.0
+    }
+}
+
+macro_rules! hex_serde {
+    ($name:ident) => {
+        impl TryFrom<String> for $name {
+            type Error = BadHex;
+
+            fn try_from(text: String) -> Result<$name, BadHex> {
+                from_hex(&text).map($name)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> String {
+                to_hex(&value.0)
+            }
+        }
+    };
+}
+
+hex_serde!(Secret);
+hex_serde!(Commitment);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(hidden)")
+    }
+}
+
+impl fmt::Debug for Commitment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Commitment({})", to_hex(&self.0))
+    }
+}
+
+impl fmt::Display for Commitment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&to_hex(&self.0))
+    }
+}
+
+fn to_hex(bytes: &[u8; 32]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Result<[u8; 32], BadHex> {
+    let bad = || BadHex(format!("expected 64 hexadecimal digits, found {} characters", text.len()));
+    if text.len() != 64 || !text.is_ascii() {
+        return Err(bad());
+    }
+    let mut bytes = [0; 32];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[at * 2..at * 2 + 2], 16).map_err(|_| bad())?;
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_game_and_every_nonce_has_luck_of_its_own() {
+        let secret = Secret::from_seed_number(1);
+        let (tournament, first) = (TournamentId::from("t"), MatchId::of(1, 1));
+        let of_first = secret.of_match(&first);
+        assert_ne!(of_first, secret.of_match(&MatchId::of(1, 2)));
+        assert_ne!(of_first.of_game(1), of_first.of_game(2));
+        let game = of_first.of_game(1);
+        let seed = |nonces: &[Option<Nonce>]| game.game_seed(&tournament, &first, 1, nonces);
+        let nonce = |text| Some(Nonce::new(text).unwrap());
+        assert_ne!(seed(&[None, None]), seed(&[nonce("ab"), None]));
+        assert_ne!(seed(&[nonce("ab"), None]), seed(&[None, nonce("ab")]));
+    }
+
+    #[test]
+    fn the_commitment_is_the_documented_hash() {
+        let secret = Secret::from_bytes([7; 32]);
+        let mut hash = Sha256::new();
+        hash.update([&b"agon commit 1\n"[..], &[7; 32]].concat());
+        assert_eq!(secret.commitment().0, <[u8; 32]>::from(hash.finalize()));
+        let text = serde_json::to_string(&secret).unwrap();
+        assert_eq!(serde_json::from_str::<Secret>(&text).unwrap(), secret);
+        assert_eq!(format!("{secret:?}"), "Secret(hidden)");
+    }
+
+    #[test]
+    fn nonces_are_hexadecimal() {
+        assert!(Nonce::new("00ff").is_ok());
+        for bad in ["", "xyz", "AB", "a\nb", &"a".repeat(65)] {
+            assert!(Nonce::new(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The heart of Agon: referee, match and tournament, as plain state machines.
+//!
+//! ```text
+//!               commands                                   requests, deadlines
+//!   shell ───────────────────▶ Tournament ◀── results ── Match ──▶ Referee ──▶ a Game
+//!     ▲      answers, losses,       │                      │
+//!     │      returns, ticks         └──────── events ──────┘
+//!     │                                         │
+//!     └──── commit, then speak ──── log ◀───────┘
+//! ```
+//!
+//! Nothing here has a clock, a socket, a task or entropy. `now`, secrets and messages come in;
+//! events come out, and a machine changes only by applying them. A machine that is folded from its
+//! log equals the one that wrote it.
+//!
+//! - [`Match`] plays games between a few players until it knows who won; [`referee`] runs one game.
+//! - [`Tournament`] decides who meets whom, from the results of matches.
+//! - [`Policy`] is what organisers differ in; [`presets`](Preset) are the policies of known systems.
+//! - [`fair`] derives all luck from secrets that are committed to before and revealed after.
+//! - [`Event`] is the one vocabulary of the log; [`verify`] checks a log against the rules.
+//! - [`driver`] runs one game for people who embed Agon in a program of their own.
+#![forbid(unsafe_code)]
+
+pub mod driver;
+mod event;
+pub mod fair;
+mod fault;
+mod ids;
+mod line;
+mod match_;
+mod plan;
+mod policy;
+mod preset;
+pub mod referee;
+mod report;
+pub mod tournament;
+pub mod verify;
+
+pub use event::*;
+pub use fair::{Commitment, Nonce, Secret};
+pub use fault::{Fault, FaultKind, Faulted};
+pub use ids::{BadName, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
+pub use line::{BadLine, FORMAT_VERSION, Line, record_lines};
+pub use match_::{ApplyError, Ask, Command, Match, MatchView, Pending, Rejection, Secrets};
+pub use plan::{MatchPlan, TournamentPlan};
+pub use policy::{
+    CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties, TimeLimits,
+};
+pub use preset::{Preset, UnknownPreset};
+pub use report::{
+    Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
+};
+pub use tournament::{
+    PlanError, Tournament, TournamentAsk, TournamentCommand, TournamentPending, TournamentRejection,
+};

@@ -1,0 +1,139 @@
+//! One event as one line of a log: the envelope, its version, reading and writing.
+
+use crate::event::Event;
+use crate::ids::Millis;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The version of the log's format this program writes. It reads all versions up to this one.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One line of a log.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Line {
+    /// The stream it belongs to.
+    pub stream: String,
+    /// Its number in the stream, from 1.
+    pub seq: u64,
+    /// When it was decided.
+    pub at: Millis,
+    /// How many further events of the same decision follow.
+    pub more: u32,
+    /// The event.
+    pub event: Event,
+}
+
+/// A line that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BadLine {
+    /// Not JSON, or not an envelope.
+    #[error("not an event: {0}")]
+    Envelope(String),
+    /// Written by a newer program.
+    #[error("format version {0}, and this program reads up to {FORMAT_VERSION}: use a newer agon")]
+    Newer(u32),
+    /// No such event in this vocabulary.
+    #[error("unknown event {0:?}")]
+    Unknown(String),
+    /// The event's data is not what it should be.
+    #[error("bad {tag} event: {why}")]
+    Data {
+        /// The event's name.
+        tag: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    v: u32,
+    #[serde(borrow)]
+    stream: Cow<'a, str>,
+    seq: u64,
+    at: Millis,
+    more: u32,
+    #[serde(borrow, rename = "type")]
+    tag: Cow<'a, str>,
+    #[serde(borrow)]
+    data: &'a RawValue,
+}
+
+impl Line {
+    /// Reads a line.
+    pub fn read(text: &str) -> Result<Line, BadLine> {
+        let envelope: Envelope<'_> =
+            serde_json::from_str(text).map_err(|error| BadLine::Envelope(error.to_string()))?;
+        if envelope.v > FORMAT_VERSION {
+            return Err(BadLine::Newer(envelope.v));
+        }
+        let event = Event::read(&envelope.tag, envelope.data.get())
+            .ok_or_else(|| BadLine::Unknown(envelope.tag.to_string()))?
+            .map_err(|e| BadLine::Data { tag: envelope.tag.to_string(), why: e.to_string() })?;
+        let (seq, at, more) = (envelope.seq, envelope.at, envelope.more);
+        Ok(Line { stream: envelope.stream.into_owned(), seq, at, more, event })
+    }
+
+    /// Writes the line, without a line end.
+    pub fn write(&self) -> String {
+        write_line(&self.stream, self.seq, self.at, self.more, &self.event)
+    }
+}
+
+/// The lines of one decision that extends `stream` from version `version`.
+pub fn record_lines(stream: &str, version: u64, at: Millis, events: &[Event]) -> Vec<String> {
+    let count = events.len();
+    let lines = events.iter().enumerate().map(|(place, event)| {
+        let more = (count - 1 - place) as u32;
+        write_line(stream, version + 1 + place as u64, at, more, event)
+    });
+    lines.collect()
+}
+
+fn write_line(stream: &str, seq: u64, at: Millis, more: u32, event: &Event) -> String {
+    use std::io::Write;
+    let mut out = Vec::with_capacity(256);
+    // Stream names and tags are plain ASCII without quotes, so they need no escaping.
+    write!(
+        out,
+        r#"{{"v":{FORMAT_VERSION},"stream":"{stream}","seq":{seq},"at":{at},"more":{more},"type":"{}","data":"#,
+        event.tag()
+    )
+    .expect("memory takes it");
+    event.write(&mut out);
+    out.push(b'}');
+    String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::PlayerArrived;
+    use crate::ids::PlayerName;
+
+    fn line() -> Line {
+        let player = PlayerName::new("a \"b\" \\ é").unwrap();
+        let event = PlayerArrived { player, nonce: None }.into();
+        Line { stream: "match/r1m1".into(), seq: 2, at: 3, more: 0, event }
+    }
+
+    #[test]
+    fn a_line_reads_back_as_itself() {
+        let line = line();
+        let text = line.write();
+        assert!(!text.contains('\n'));
+        assert_eq!(Line::read(&text), Ok(line));
+    }
+
+    #[test]
+    fn bad_lines_say_what_is_wrong() {
+        let good = line().write();
+        assert!(matches!(Line::read("{"), Err(BadLine::Envelope(_))));
+        assert!(matches!(Line::read(&good.replace("\"v\":1", "\"v\":9")), Err(BadLine::Newer(9))));
+        let unknown = good.replace("player-arrived", "player-danced");
+        assert_eq!(Line::read(&unknown), Err(BadLine::Unknown("player-danced".into())));
+        let data = good.replace("\"player\"", "\"payer\"");
+        assert!(matches!(Line::read(&data), Err(BadLine::Data { .. })));
+    }
+}

@@ -1,0 +1,229 @@
+//! How events change a match: the only way it changes.
+
+use super::{Finished, Match, Phase, Presence, Secrets};
+use crate::event::{Event, GameEnded, GameStarted, MatchRestarted, Restart};
+use crate::fault::Faulted;
+use crate::ids::{MatchId, Millis, PlayerName};
+use crate::line::Line;
+use crate::policy::{CrashCost, Ties};
+use crate::referee::{Referee, SetUp};
+use agon_games::{GameKind, Refusal, Registry, Seat, SetupError};
+use std::sync::Arc;
+
+/// An event that does not fit the state: the log is damaged, or not of this match.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// A stream that does not begin with a match being created.
+    #[error("a match begins with match-created, not {0}")]
+    NotAMatch(&'static str),
+    /// A stream that does not begin with a tournament being created.
+    #[error("a tournament begins with tournament-created, not {0}")]
+    NotATournament(&'static str),
+    /// The result of a match that is not in the latest round.
+    #[error("there is no match {0} in the latest round")]
+    UnknownMatch(MatchId),
+    /// The stream is empty.
+    #[error("the stream is empty")]
+    Empty,
+    /// No such game.
+    #[error("unknown game {0:?}")]
+    UnknownGame(String),
+    /// An event of another stream.
+    #[error("{0} does not belong here")]
+    OutOfPlace(&'static str),
+    /// Somebody who does not play.
+    #[error("{0} does not play in this match")]
+    Stranger(PlayerName),
+    /// An answer the rules refuse.
+    #[error("the answer is not legal: {0}")]
+    Refused(#[from] Refusal),
+    /// A game that cannot be set up.
+    #[error("the game cannot be set up: {0}")]
+    SetUp(#[from] SetupError),
+    /// The secret is not known.
+    #[error("the secret of game {0} is not known yet: the game is not over")]
+    NoSecret(u32),
+}
+
+impl Match {
+    /// Folds a match from its stream.
+    pub fn fold<'a>(
+        lines: impl IntoIterator<Item = &'a Line>,
+        games: &Registry,
+        secrets: Secrets,
+    ) -> Result<Match, ApplyError> {
+        let mut lines = lines.into_iter();
+        let first = lines.next().ok_or(ApplyError::Empty)?;
+        let Event::MatchCreated(created) = &first.event else {
+            return Err(ApplyError::NotAMatch(first.event.tag()));
+        };
+        let name = &created.plan.game;
+        let kind =
+            games.kind(name).cloned().ok_or_else(|| ApplyError::UnknownGame(name.clone()))?;
+        let mut folded = Match::from_plan(created.plan.clone(), kind, secrets, first.at);
+        for line in lines {
+            folded.apply(line.at, &line.event)?;
+        }
+        Ok(folded)
+    }
+
+    /// Applies an event of the match's own stream.
+    pub fn apply(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
+        match event {
+            Event::PlayerArrived(arrived) => {
+                let side = self.known_side(&arrived.player)?;
+                self.state.sides[side].presence = Presence::Here;
+                if arrived.nonce.is_some() {
+                    self.state.sides[side].nonce = arrived.nonce.clone();
+                }
+            }
+            Event::PlayerLeft(left) => self.apply_left(at, &left.faulted)?,
+            Event::PlayerFaulted(faulted) => {
+                let side = self.known_side(&faulted.faulted.player)?;
+                self.state.faults.push(faulted.faulted.clone());
+                self.apply_unconfirmed(side);
+            }
+            Event::WaitExpired(expired) => {
+                let side = self.known_side(&expired.faulted.player)?;
+                self.state.faults.push(expired.faulted.clone());
+                self.state.sides[side].out |= self.crash_cost() == CrashCost::Remove;
+            }
+            Event::GameStarted(started) => self.apply_started(started)?,
+            Event::AnswerAccepted(accepted) => {
+                let over_ms = accepted.took_ms.saturating_sub(self.plan.rules.time.answer_ms);
+                self.referee_mut(event)?.accept(accepted.seat, &accepted.answer, over_ms)?;
+                self.clock.retain(|(id, _)| *id != accepted.request);
+            }
+            Event::SeatRemoved(removed) => {
+                let side = self.side_in(removed.seat, event)?;
+                self.referee_mut(event)?.remove(removed.seat);
+                self.state.sides[side].out = true;
+            }
+            Event::GameEnded(ended) => self.apply_ended(ended, event)?,
+            Event::ResultConfirmed(confirmed) => {
+                let side = self.known_side(&confirmed.player)?;
+                self.close_confirmation(side);
+            }
+            Event::MatchRestarted(restarted) => self.apply_restarted(at, restarted),
+            Event::MatchEnded(ended) => {
+                for player in &ended.result.out {
+                    let side = self.known_side(player)?;
+                    self.state.sides[side].out = true;
+                }
+                self.state.phase = Phase::Ended(ended.result.clone());
+                self.state.referee = None;
+                self.clock.clear();
+            }
+            _ => return Err(ApplyError::OutOfPlace(event.tag())),
+        }
+        Ok(())
+    }
+
+    fn apply_left(&mut self, at: Millis, faulted: &Faulted) -> Result<(), ApplyError> {
+        let side = self.known_side(&faulted.player)?;
+        self.state.faults.push(faulted.clone());
+        self.state.sides[side].presence = Presence::Gone(at);
+        self.state.sides[side].out |= self.crash_cost() == CrashCost::Remove;
+        if let (Phase::Playing, Some(referee)) = (&self.state.phase, &mut self.state.referee)
+            && let Some(seat) = referee.seat_of(&faulted.player)
+        {
+            referee.add_lapse(seat);
+            let request = referee.request_id(seat);
+            self.clock.retain(|(id, _)| *id != request);
+        }
+        self.apply_unconfirmed(side);
+        Ok(())
+    }
+
+    /// A player that fails instead of confirming a result leaves the ranking.
+    fn apply_unconfirmed(&mut self, side: usize) {
+        if let Phase::Confirming(open) = &self.state.phase
+            && open[side]
+        {
+            self.state.sides[side].out = true;
+            self.close_confirmation(side);
+        }
+    }
+
+    fn close_confirmation(&mut self, side: usize) {
+        if let Phase::Confirming(open) = &mut self.state.phase {
+            open[side] = false;
+            if !open.contains(&true) {
+                self.state.phase = Phase::Gathering;
+                self.clock.clear();
+            }
+        }
+    }
+
+    fn apply_started(&mut self, started: &GameStarted) -> Result<(), ApplyError> {
+        let secret =
+            self.secrets.of_game(started.game).ok_or(ApplyError::NoSecret(started.game))?;
+        started.seats.iter().try_for_each(|player| self.known_side(player).map(|_| ()))?;
+        let plan = Arc::clone(&self.plan);
+        let config = started.config.as_ref().unwrap_or(&plan.config);
+        let set_up = SetUp {
+            tournament: &plan.tournament,
+            id: &plan.id,
+            number: started.game,
+            seats: started.seats.clone(),
+            config: config.get(),
+            nonces: &started.nonces,
+            secret,
+            bank_ms: plan.rules.time.bank_ms,
+        };
+        let kind: &dyn GameKind = &*self.kind;
+        self.state.referee = Some(Referee::set_up(kind, set_up)?);
+        self.state.phase = Phase::Playing;
+        self.clock.clear();
+        Ok(())
+    }
+
+    fn apply_ended(&mut self, ended: &GameEnded, event: &Event) -> Result<(), ApplyError> {
+        let referee = self.state.referee.take().ok_or(ApplyError::OutOfPlace(event.tag()))?;
+        let result = ended.result.clone();
+        self.clock.clear();
+        let shared = result.winners.len() > 1;
+        for player in &result.winners {
+            let side = self.known_side(player)?;
+            self.state.sides[side].halves += match (shared, self.plan.rules.ties) {
+                (false, _) => 2,
+                (true, Ties::Share) => 1,
+                (true, Ties::Replay) => 0,
+            };
+        }
+        let tied = shared && self.plan.rules.ties == Ties::Replay;
+        self.state.ties_in_row = if tied { self.state.ties_in_row + 1 } else { 0 };
+        self.state.finished.push(Finished { result, state: referee.game });
+        let open: Vec<bool> = self.state.sides.iter().map(|side| !side.out).collect();
+        let confirm = self.plan.rules.confirm_result && open.contains(&true);
+        self.state.phase = if confirm { Phase::Confirming(open) } else { Phase::Gathering };
+        Ok(())
+    }
+
+    fn apply_restarted(&mut self, at: Millis, restarted: &MatchRestarted) {
+        self.state.ties_in_row = 0;
+        self.state.restarts += u32::from(restarted.why == Restart::Undecidable);
+        self.state.counts_from = self.state.finished.len() as u32 + 1;
+        self.state.config = restarted.config.clone();
+        for side in &mut self.state.sides {
+            side.halves = 0;
+            if side.presence != Presence::Here {
+                side.presence = Presence::Gone(at);
+            }
+        }
+    }
+
+    fn known_side(&self, player: &PlayerName) -> Result<usize, ApplyError> {
+        self.side_of(player).ok_or_else(|| ApplyError::Stranger(player.clone()))
+    }
+
+    fn referee_mut(&mut self, event: &Event) -> Result<&mut Referee, ApplyError> {
+        self.state.referee.as_mut().ok_or(ApplyError::OutOfPlace(event.tag()))
+    }
+
+    fn side_in(&self, seat: Seat, event: &Event) -> Result<usize, ApplyError> {
+        let referee = self.state.referee.as_ref().ok_or(ApplyError::OutOfPlace(event.tag()))?;
+        let player = referee.seats.get(seat.index()).ok_or(ApplyError::OutOfPlace(event.tag()))?;
+        self.known_side(player)
+    }
+}

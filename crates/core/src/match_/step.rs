@@ -1,0 +1,429 @@
+//! What a match makes of a command: the cause as an event, then its consequences.
+//!
+//! A rejected command leaves the match as it was. An accepted one gives the events of one record;
+//! they have been applied already, so the caller commits them and speaks afterwards, or drops the
+//! match if the log refuses them.
+
+use super::{Command, Match, Phase, Presence, Rejection};
+use crate::event::{
+    AnswerAccepted, Event, GameEnded, GameStarted, MatchEnded, MatchRestarted, PlayerArrived,
+    PlayerFaulted, PlayerLeft, Restart, ResultConfirmed, SeatRemoved, WaitExpired,
+};
+use crate::fault::{Fault, FaultKind, Faulted};
+use crate::ids::{Millis, PlayerName, RequestId};
+use crate::policy::{CheatCost, CrashCost, Ties};
+use crate::referee::Reading;
+use crate::report::{GameEnd, GameResult, How, MatchResult};
+use agon_games::{Luck, Outcome, Seat};
+
+/// The record being made: when, and what so far.
+struct Record {
+    now: Millis,
+    events: Vec<Event>,
+}
+
+impl Match {
+    /// Decides a command and applies what follows from it.
+    pub fn step(&mut self, now: Millis, command: Command) -> Result<Vec<Event>, Rejection> {
+        let mut record = Record { now, events: Vec::new() };
+        if matches!(self.state.phase, Phase::Ended(_)) {
+            return Err(Rejection::Over);
+        }
+        match command {
+            Command::Arrive { player, nonce } => {
+                let side = self.member(&player)?;
+                if !self.here(side) && !self.state.sides[side].out {
+                    self.emit(&mut record, PlayerArrived { player, nonce });
+                    self.gather(&mut record)?;
+                }
+            }
+            Command::Leave { player, fault } => self.leave(&mut record, &player, fault)?,
+            Command::Answer { player, request, answer, took_ms } => {
+                let took_ms = took_ms.unwrap_or_else(|| self.took_ms(&request, now));
+                self.answer(&mut record, player, request, &answer, took_ms)?;
+            }
+            Command::Charge { player, fault } => self.charge(&mut record, &player, fault)?,
+            Command::Expire { player } => self.expire(&mut record, &player)?,
+        }
+        Ok(record.events)
+    }
+
+    fn emit(&mut self, record: &mut Record, event: impl Into<Event>) {
+        let mut event = event.into();
+        self.apply(record.now, &event).expect("a match accepts what it decided");
+        let drawn = || self.state.referee.as_ref().and_then(|referee| referee.drawn());
+        match &mut event {
+            Event::GameStarted(started) => started.drawn = drawn(),
+            Event::AnswerAccepted(accepted) => accepted.drawn = drawn(),
+            Event::SeatRemoved(removed) => removed.drawn = drawn(),
+            _ => {}
+        }
+        record.events.push(event);
+    }
+
+    fn took_ms(&self, request: &RequestId, now: Millis) -> u64 {
+        let delivered = self.clock.iter().find(|(id, _)| id == request);
+        delivered.map_or(0, |(_, at)| now.saturating_sub(*at))
+    }
+
+    fn member(&self, player: &PlayerName) -> Result<usize, Rejection> {
+        self.side_of(player).ok_or_else(|| Rejection::Stranger(player.clone()))
+    }
+
+    fn leave(
+        &mut self,
+        record: &mut Record,
+        player: &PlayerName,
+        fault: Fault,
+    ) -> Result<(), Rejection> {
+        let side = self.member(player)?;
+        let withdrew = fault.kind == FaultKind::Withdrew;
+        if matches!(self.state.sides[side].presence, Presence::Gone(_)) && !withdrew {
+            return Ok(());
+        }
+        let faulted = self.faulted(player, fault);
+        let confirming = matches!(self.state.phase, Phase::Confirming(_));
+        self.emit(record, PlayerLeft { faulted });
+        if confirming {
+            return self.after_game_if_confirmed(record);
+        }
+        if withdrew && self.crash_cost() != CrashCost::Remove {
+            self.forfeit_match(record, side, How::Forfeit, true);
+            return Ok(());
+        }
+        self.lost(record, side)
+    }
+
+    /// What follows when a player is gone.
+    fn lost(&mut self, record: &mut Record, side: usize) -> Result<(), Rejection> {
+        if self.state.phase == Phase::Gathering {
+            self.restart_if_all_gone(record);
+            return self.gather(record);
+        }
+        match self.crash_cost() {
+            CrashCost::ForfeitGame => self.forfeit_game(record, side),
+            CrashCost::Remove => self.remove_seat(record, side),
+            CrashCost::Resume => {
+                let referee = self.state.referee.as_ref().expect("a game in progress");
+                let seat = referee.seat_of(&self.state.sides[side].player).expect("a seat of it");
+                if referee.lapses(seat) > self.plan.rules.lapses_max {
+                    self.forfeit_match(record, side, How::Forfeit, false);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn answer(
+        &mut self,
+        record: &mut Record,
+        player: PlayerName,
+        request: RequestId,
+        answer: &str,
+        took_ms: u64,
+    ) -> Result<(), Rejection> {
+        let side = self.member(&player)?;
+        if let Phase::Confirming(open) = &self.state.phase {
+            return match open[side] && request == self.confirm_id(side) {
+                true => self.confirm(record, player, request, answer),
+                false => Err(Rejection::Late),
+            };
+        }
+        let Some(referee) = &self.state.referee else { return Err(Rejection::Late) };
+        match referee.read(&request) {
+            Reading::Open(seat) if referee.seats[seat.index()] != player => {
+                let detail = format!("answered a request to {}", referee.seats[seat.index()]);
+                let fault = Fault::new(FaultKind::Cheat, "foreign-request", detail);
+                self.fault(record, side, fault.with_answer(answer))
+            }
+            Reading::Open(_) if !self.here(side) => Err(Rejection::Late),
+            Reading::Open(seat) => match referee.check(seat, answer) {
+                Ok(answer) => {
+                    let drawn = None;
+                    self.emit(record, AnswerAccepted { request, seat, answer, drawn, took_ms });
+                    self.settle(record)
+                }
+                Err(refusal) => self.fault(record, side, Fault::refused(&refusal, answer)),
+            },
+            Reading::Answered(accepted) => Err(Rejection::Repeated { accepted }),
+            Reading::Closed => Err(Rejection::Late),
+            Reading::Foreign => Err(Rejection::Foreign),
+        }
+    }
+
+    fn confirm(
+        &mut self,
+        record: &mut Record,
+        player: PlayerName,
+        request: RequestId,
+        answer: &str,
+    ) -> Result<(), Rejection> {
+        if answer.trim() == "\"ok\"" {
+            self.emit(record, ResultConfirmed { request, player });
+        } else {
+            let detail = "a result is confirmed with \"ok\"";
+            let faulted = self.faulted(&player, Fault::malformed(detail, answer));
+            self.emit(record, PlayerFaulted { faulted });
+        }
+        self.after_game_if_confirmed(record)
+    }
+
+    fn charge(
+        &mut self,
+        record: &mut Record,
+        player: &PlayerName,
+        fault: Fault,
+    ) -> Result<(), Rejection> {
+        let side = self.member(player)?;
+        if !self.pending().iter().any(|pending| pending.player == *player) || !self.here(side) {
+            return Err(Rejection::NotAsked(player.clone()));
+        }
+        self.fault(record, side, fault)
+    }
+
+    /// Charges a fault of a player that is still there.
+    fn fault(&mut self, record: &mut Record, side: usize, fault: Fault) -> Result<(), Rejection> {
+        let player = self.state.sides[side].player.clone();
+        let cheat = fault.is_cheat();
+        let faulted = self.faulted(&player, fault);
+        let playing = self.state.phase == Phase::Playing;
+        if playing && !cheat && self.crash_cost() == CrashCost::Resume {
+            self.emit(record, PlayerLeft { faulted });
+            return self.lost(record, side);
+        }
+        self.emit(record, PlayerFaulted { faulted });
+        if !playing {
+            return self.after_game_if_confirmed(record);
+        }
+        match (cheat, self.plan.rules.cheat, self.crash_cost()) {
+            (true, CheatCost::Blacklist, _) => {
+                self.forfeit_match(record, side, How::Forfeit, true);
+                Ok(())
+            }
+            (true, CheatCost::Remove, _) | (_, _, CrashCost::Remove) => {
+                self.remove_seat(record, side)
+            }
+            _ => self.forfeit_game(record, side),
+        }
+    }
+
+    fn expire(&mut self, record: &mut Record, player: &PlayerName) -> Result<(), Rejection> {
+        let side = self.member(player)?;
+        if self.waited_since(side).is_none() {
+            return Err(Rejection::NotAwaited(player.clone()));
+        }
+        let faulted = self.faulted(player, Fault::no_show(self.plan.rules.time.wait_ms));
+        self.emit(record, WaitExpired { faulted });
+        if (0..self.state.sides.len()).all(|side| !self.here(side)) {
+            self.end_game_without_winner(record);
+            self.end_match(record, Vec::new(), How::Void, Vec::new());
+            return Ok(());
+        }
+        if self.crash_cost() == CrashCost::Remove {
+            return self.gather(record);
+        }
+        let started = self.state.referee.is_some() || !self.state.finished.is_empty();
+        let how = if started { How::Forfeit } else { How::NoShow };
+        self.forfeit_match(record, side, how, false);
+        Ok(())
+    }
+
+    /// Starts the next game if everybody is there, or out for good.
+    fn gather(&mut self, record: &mut Record) -> Result<(), Rejection> {
+        let ready = |side: &super::Side| side.out || side.presence == Presence::Here;
+        if self.state.phase != Phase::Gathering || !self.state.sides.iter().all(ready) {
+            return Ok(());
+        }
+        if self.state.sides.iter().all(|side| side.out) {
+            self.end_match(record, Vec::new(), How::Void, Vec::new());
+            return Ok(());
+        }
+        let game = self.state.finished.len() as u32 + 1;
+        let secret = self.secrets.of_game(game).ok_or(Rejection::NoSecret(game))?;
+        let count = self.state.sides.len();
+        let shift = if self.plan.rules.rotate_seats { (game as usize - 1) % count } else { 0 };
+        let order = || (0..count).map(|seat| &self.state.sides[(seat + shift) % count]);
+        let started = GameStarted {
+            game,
+            seats: order().map(|side| side.player.clone()).collect(),
+            config: self.state.config.clone(),
+            commitment: secret.commitment(),
+            nonces: order().map(|side| side.nonce.clone()).collect(),
+            drawn: None,
+        };
+        self.emit(record, started);
+        for side in 0..count {
+            if self.state.sides[side].out && self.state.phase == Phase::Playing {
+                self.remove_seat(record, side)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_seat(&mut self, record: &mut Record, side: usize) -> Result<(), Rejection> {
+        let player = &self.state.sides[side].player;
+        let referee = self.state.referee.as_ref().expect("a game in progress");
+        let seat = referee.seat_of(player).expect("players have seats");
+        self.emit(record, SeatRemoved { seat, drawn: None });
+        self.settle(record)
+    }
+
+    /// Ends the game if the rules say it is over.
+    fn settle(&mut self, record: &mut Record) -> Result<(), Rejection> {
+        let referee = self.state.referee.as_ref().expect("a game in progress");
+        let Some(outcome) = referee.game.outcome() else { return Ok(()) };
+        self.end_game(record, GameEnd::Played, outcome);
+        self.after_game_if_confirmed(record)
+    }
+
+    fn forfeit_game(&mut self, record: &mut Record, side: usize) -> Result<(), Rejection> {
+        self.end_game_by(record, side);
+        self.after_game_if_confirmed(record)
+    }
+
+    /// Ends the game in progress, if any, against `side`.
+    fn end_game_by(&mut self, record: &mut Record, side: usize) {
+        let Some(referee) = &self.state.referee else { return };
+        let by = self.state.sides[side].player.clone();
+        let loser = referee.seat_of(&by).expect("players have seats");
+        let mut rest = referee.game.boxed_clone();
+        rest.remove(loser);
+        let count = referee.seats.len();
+        let scores = rest.outcome().map_or_else(|| vec![0; count], |outcome| outcome.scores);
+        let ranks = Seat::all(count).map(|seat| (seat != loser).then_some(1)).collect();
+        self.end_game(record, GameEnd::Forfeited { by }, Outcome { scores, ranks });
+    }
+
+    fn end_game_without_winner(&mut self, record: &mut Record) {
+        if let Some(referee) = &self.state.referee {
+            let count = referee.seats.len();
+            let outcome = Outcome { scores: vec![0; count], ranks: vec![None; count] };
+            self.end_game(record, GameEnd::Void, outcome);
+        }
+    }
+
+    fn end_game(&mut self, record: &mut Record, end: GameEnd, outcome: Outcome) {
+        let referee = self.state.referee.as_ref().expect("a game in progress");
+        let winners = outcome.winners().map(|seat| referee.seats[seat.index()].clone()).collect();
+        let (game, seats) = (referee.number, referee.seats.clone());
+        let Outcome { scores, ranks } = outcome;
+        let result = GameResult { game, seats, end, scores, ranks, winners };
+        let secret = referee.secret.clone();
+        self.emit(record, GameEnded { result, secret });
+    }
+
+    /// What follows a game, once nothing is left to confirm.
+    fn after_game_if_confirmed(&mut self, record: &mut Record) -> Result<(), Rejection> {
+        if self.state.phase != Phase::Gathering || self.state.finished.is_empty() {
+            return Ok(());
+        }
+        let rules = &self.plan.rules;
+        let need = rules.best_of.div_ceil(2);
+        match rules.ties {
+            Ties::Share => self.after_shared_game(record),
+            Ties::Replay if self.state.sides.iter().any(|side| side.out) => {
+                let winners = self.players(|side| !side.out);
+                self.end_match(record, winners, How::Forfeit, Vec::new());
+                Ok(())
+            }
+            Ties::Replay if self.state.sides.iter().any(|side| side.halves >= 2 * need) => {
+                let winners = self.players(|side| side.halves >= 2 * need);
+                self.end_match(record, winners, How::Played, Vec::new());
+                Ok(())
+            }
+            Ties::Replay if self.state.ties_in_row >= need => self.undecidable(record),
+            Ties::Replay => {
+                self.restart_if_all_gone(record);
+                self.gather(record)
+            }
+        }
+    }
+
+    fn after_shared_game(&mut self, record: &mut Record) -> Result<(), Rejection> {
+        let best_of = self.plan.rules.best_of;
+        let played = self.state.finished.len() as u32 + 1 - self.state.counts_from;
+        let ahead = self.state.sides.iter().any(|side| side.halves > best_of);
+        let broken = self.state.sides.iter().any(|side| side.out);
+        if played < best_of && !ahead && !broken {
+            return self.gather(record);
+        }
+        let most = self.state.sides.iter().map(|side| side.halves).max().unwrap_or(0);
+        let winners = self.players(|side| most > 0 && side.halves == most && !side.out);
+        self.end_match(record, winners, How::Played, Vec::new());
+        Ok(())
+    }
+
+    fn undecidable(&mut self, record: &mut Record) -> Result<(), Rejection> {
+        if self.state.restarts >= Match::RESTARTS_MAX {
+            let winner = self.draw_lots();
+            self.end_match(record, vec![winner], How::Lot, Vec::new());
+            return Ok(());
+        }
+        let config = self.kind.after_undecidable(self.plan.config.get());
+        let config = Some(config.expect("the match's configuration was checked").into());
+        self.emit(record, MatchRestarted { why: Restart::Undecidable, config });
+        self.gather(record)
+    }
+
+    /// Draws lots among all players, from the luck of the latest game (label `lot`, index 0).
+    fn draw_lots(&self) -> PlayerName {
+        let game = self.state.finished.len() as u32;
+        let secret = self.secrets.of_game(game).expect("the secret of a finished game");
+        let seed = secret.game_seed(&self.plan.tournament, &self.plan.id, game, &[]);
+        let lot = Luck::new(&seed, "lot").below(0, self.plan.players.len() as u64);
+        self.plan.players[lot as usize].clone()
+    }
+
+    /// Voids what was played, if everybody is gone between two games.
+    fn restart_if_all_gone(&mut self, record: &mut Record) {
+        let all_gone = self.state.sides.iter().all(|side| side.presence != Presence::Here);
+        let begun = self.state.sides.iter().any(|side| side.halves > 0)
+            || self.state.ties_in_row > 0
+            || self.state.config.is_some();
+        if all_gone && begun && self.crash_cost() != CrashCost::Remove {
+            self.emit(record, MatchRestarted { why: Restart::AllGone, config: None });
+        }
+    }
+
+    fn forfeit_match(&mut self, record: &mut Record, side: usize, how: How, out: bool) {
+        self.end_game_by(record, side);
+        let loser = self.state.sides[side].player.clone();
+        let winners = self.players(|side| side.player != loser && !side.out);
+        let out = if out { vec![loser] } else { Vec::new() };
+        self.end_match(record, winners, how, out);
+    }
+
+    fn end_match(
+        &mut self,
+        record: &mut Record,
+        winners: Vec<PlayerName>,
+        how: How,
+        out: Vec<PlayerName>,
+    ) {
+        let mut all_out = self.players(|side| side.out || out.contains(&side.player));
+        all_out.dedup();
+        let result = MatchResult {
+            winners,
+            how,
+            halves: self.state.sides.iter().map(|side| side.halves).collect(),
+            games: self.state.finished.iter().map(|finished| finished.result.clone()).collect(),
+            counts_from: self.state.counts_from,
+            faults: self.state.faults.clone(),
+            out: all_out,
+        };
+        self.emit(record, MatchEnded { result });
+    }
+
+    fn players(&self, which: impl Fn(&super::Side) -> bool) -> Vec<PlayerName> {
+        let sides = self.state.sides.iter().filter(|side| which(side));
+        sides.map(|side| side.player.clone()).collect()
+    }
+
+    /// A fault with the game and the open request it belongs to.
+    fn faulted(&self, player: &PlayerName, fault: Fault) -> Faulted {
+        let game = self.state.referee.as_ref().map(|referee| referee.number);
+        let open = self.pending().into_iter().find(|pending| pending.player == *player);
+        let request = open.map(|pending| pending.id);
+        Faulted { player: player.clone(), game, request, fault }
+    }
+}

@@ -1,0 +1,39 @@
+//! What a request shows of the match, so that a player needs no memory.
+
+use super::Match;
+use crate::ids::{MatchId, PlayerName, TournamentId};
+use crate::report::GameResult;
+use serde::Serialize;
+
+/// The match as everybody may see it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MatchView<'a> {
+    tournament: &'a TournamentId,
+    id: &'a MatchId,
+    round: u32,
+    players: &'a [PlayerName],
+    best_of: u32,
+    /// Games won by player; a shared game counts one half.
+    won: Vec<f32>,
+    /// The number of the game in progress, or of the next one.
+    game: u32,
+    /// Finished games, forfeits and replays included.
+    games: Vec<&'a GameResult>,
+}
+
+impl Match {
+    /// The match as everybody may see it.
+    pub fn view(&self) -> MatchView<'_> {
+        let finished = self.state.finished.len() as u32;
+        MatchView {
+            tournament: &self.plan.tournament,
+            id: &self.plan.id,
+            round: self.plan.round,
+            players: &self.plan.players,
+            best_of: self.plan.rules.best_of,
+            won: self.state.sides.iter().map(|side| side.halves as f32 / 2.0).collect(),
+            game: self.state.referee.as_ref().map_or(finished + 1, |referee| referee.number),
+            games: self.state.finished.iter().map(|finished| &finished.result).collect(),
+        }
+    }
+}

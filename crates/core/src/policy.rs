@@ -1,0 +1,183 @@
+//! Policies: what organisers differ in, as data.
+
+use crate::ids::Millis;
+use serde::{Deserialize, Serialize};
+
+/// Who meets whom, and when it is over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Format {
+    /// Single elimination over a power of two of slots; empty slots are byes.
+    Bracket {
+        /// How many slots, a power of two from 2 on; `None` is the fewest that hold everybody.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slots: Option<u32>,
+    },
+    /// Rounds of games for several players; all first-placed finishers advance.
+    Knockout {
+        /// The fewest players of a game.
+        min: u32,
+        /// The most players of a game.
+        max: u32,
+    },
+    /// Everybody meets everybody once.
+    RoundRobin,
+}
+
+/// In which order players are put into slots and games.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pairing {
+    /// In order of sign-up, neighbours meet: 1 and 2, 3 and 4.
+    Order,
+    /// As seeds: the first meets the last, and the first two can meet only in the final.
+    Seeded,
+    /// As seeds after a fair shuffle.
+    Random,
+}
+
+/// What a crash (a lost connection, no answer in time, bytes that are no answer) costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrashCost {
+    /// The game in progress, not the match; the match waits for the player to come back.
+    ForfeitGame,
+    /// Nothing, if the player comes back within the wait: its open request is sent again.
+    Resume,
+    /// The player is out at once.
+    Remove,
+}
+
+/// What cheating costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheatCost {
+    /// The game, as by a crash.
+    AsCrash,
+    /// The player is out at once.
+    Remove,
+    /// Every match of the player, and every tournament to come until an operator lifts it.
+    Blacklist,
+}
+
+/// What a tied game means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// It is discarded and played again; too many in a row restart the match under the game's
+    /// configuration for undecidable matches.
+    Replay,
+    /// Everybody in first place has won it.
+    Share,
+}
+
+/// What players are asked before the first round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Greeting {
+    /// Nothing.
+    None,
+    /// Whether they are ready; who is not, or does not answer, is out.
+    Ready,
+    /// A configuration for the games (a Trains map); the first that fits is used.
+    Proposal,
+}
+
+/// What players are told after the last round, and have to confirm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Farewell {
+    /// Told, nothing to confirm.
+    None,
+    /// Winners must confirm, or become losers.
+    Winners,
+    /// Everybody must confirm, or is counted among the failing; winners lose their win.
+    Everybody,
+}
+
+/// How long things may take, in milliseconds.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeLimits {
+    /// For one answer, from the moment the request was written to the player.
+    pub answer_ms: Millis,
+    /// Extra time per seat and game that answers beyond `answer_ms` draw on.
+    pub bank_ms: Millis,
+    /// For a player to connect or come back.
+    pub wait_ms: Millis,
+}
+
+/// The part of a policy that one match needs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatchRules {
+    /// Best of how many games; odd.
+    pub best_of: u32,
+    /// What a tied game means.
+    pub ties: Ties,
+    /// What a crash costs.
+    pub crash: CrashCost,
+    /// What cheating costs.
+    pub cheat: CheatCost,
+    /// How often a player may lapse and come back in one game under [`CrashCost::Resume`].
+    pub lapses_max: u32,
+    /// Whether seats move on by one from game to game, so that everybody starts once.
+    pub rotate_seats: bool,
+    /// Whether every player must confirm the result of a game; who fails leaves the ranking.
+    pub confirm_result: bool,
+    /// Time limits.
+    pub time: TimeLimits,
+}
+
+/// Everything an organiser decides about a tournament besides the game itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// Who meets whom.
+    pub format: Format,
+    /// In which order.
+    pub pairing: Pairing,
+    /// What players are asked before.
+    pub greeting: Greeting,
+    /// What they confirm after.
+    pub farewell: Farewell,
+    /// How matches go.
+    #[serde(rename = "match")]
+    pub rules: MatchRules,
+}
+
+impl Policy {
+    /// Whether the policy makes sense; otherwise a sentence that says what does not.
+    pub fn check(&self) -> Result<(), String> {
+        let rules = &self.rules;
+        if rules.best_of.is_multiple_of(2) || rules.best_of > 99 {
+            return Err(format!(
+                "a match is best of an odd number of games up to 99, not {}",
+                rules.best_of
+            ));
+        }
+        match self.format {
+            Format::Bracket { slots: Some(slots) }
+                if slots < 2 || !slots.is_power_of_two() || slots > 1 << 20 =>
+            {
+                Err(format!("a bracket has 2, 4, 8 … slots, not {slots}"))
+            }
+            Format::Bracket { .. } if rules.ties == Ties::Share => {
+                Err("a bracket needs one winner a match: ties = \"replay\"".into())
+            }
+            Format::Knockout { min, max } if min < 2 || max < min || max > 16 => {
+                Err(format!("games of {min} to {max} players: need 2 ≤ min ≤ max ≤ 16"))
+            }
+            Format::Knockout { .. } if rules.best_of != 1 => Err(format!(
+                "a knock-out plays one game a match, not best of {}; \
+                 for longer matches choose the format bracket or round-robin",
+                rules.best_of
+            )),
+            Format::Knockout { .. } if rules.ties == Ties::Replay => {
+                Err("in a knock-out all first-placed advance: ties = \"share\"".into())
+            }
+            _ if rules.time.answer_ms == 0 => Err("answer_ms must be at least 1".into()),
+            _ => Ok(()),
+        }
+    }
+}

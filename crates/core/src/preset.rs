@@ -1,0 +1,130 @@
+//! Presets: the policies of the systems Agon grew from, by name.
+
+use crate::policy::{
+    CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties, TimeLimits,
+};
+
+/// A named policy with its game.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Preset {
+    /// The name.
+    pub name: &'static str,
+    /// The game it is for.
+    pub game: &'static str,
+    /// The game's configuration: the fields that differ from the game's defaults, as JSON.
+    pub config: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// The policy.
+    pub policy: Policy,
+}
+
+/// There is no preset of that name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no preset {0:?}; there are: {known}", known = Preset::NAMES.join(", "))]
+pub struct UnknownPreset(pub String);
+
+impl Preset {
+    /// All names.
+    pub const NAMES: [&str; 5] =
+        ["yahtzee-class", "yahtzee-referee", "yahtzee-queue", "fish", "trains"];
+
+    /// All presets.
+    pub fn all() -> Vec<Preset> {
+        Preset::NAMES.iter().map(|name| Preset::named(name).expect("a name of the list")).collect()
+    }
+
+    /// The preset called `name`.
+    pub fn named(name: &str) -> Result<Preset, UnknownPreset> {
+        match name {
+            "yahtzee-class" => Ok(Preset {
+                name: "yahtzee-class",
+                game: "yahtzee",
+                config: "{}",
+                about: "single elimination; a crash costs the game, cheating as well",
+                policy: yahtzee(CrashCost::ForfeitGame, CheatCost::AsCrash, Pairing::Seeded),
+            }),
+            "yahtzee-referee" => Ok(Preset {
+                name: "yahtzee-referee",
+                game: "yahtzee",
+                config: "{}",
+                about: "single elimination in order of sign-up; a crash costs the game",
+                policy: yahtzee(CrashCost::ForfeitGame, CheatCost::AsCrash, Pairing::Order),
+            }),
+            "yahtzee-queue" => Ok(Preset {
+                name: "yahtzee-queue",
+                game: "yahtzee",
+                config: "{}",
+                about: "single elimination; who comes back plays on, cheats are blacklisted",
+                policy: yahtzee(CrashCost::Resume, CheatCost::Blacklist, Pairing::Random),
+            }),
+            "fish" => Ok(Preset {
+                name: "fish",
+                game: "fish",
+                config: r#"{"confirm":true}"#,
+                about: "knock-out in games of 2 to 4, youngest first; misbehaviour: out at once",
+                policy: knockout(4, Greeting::Ready, Farewell::Winners, 10_000),
+            }),
+            "trains" => Ok(Preset {
+                name: "trains",
+                game: "trains",
+                config: r#"{"confirm":true}"#,
+                about: "knock-out in games of 2 to 8, oldest first, players propose the map",
+                policy: knockout(8, Greeting::Proposal, Farewell::Everybody, 2_000),
+            }),
+            _ => Err(UnknownPreset(name.into())),
+        }
+    }
+}
+
+fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
+    Policy {
+        format: Format::Bracket { slots: None },
+        pairing,
+        greeting: Greeting::None,
+        farewell: Farewell::None,
+        rules: MatchRules {
+            best_of: 1,
+            ties: Ties::Replay,
+            crash,
+            cheat,
+            lapses_max: 3,
+            rotate_seats: false,
+            confirm_result: false,
+            time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
+        },
+    }
+}
+
+fn knockout(max: u32, greeting: Greeting, farewell: Farewell, answer_ms: u64) -> Policy {
+    Policy {
+        format: Format::Knockout { min: 2, max },
+        pairing: Pairing::Order,
+        greeting,
+        farewell,
+        rules: MatchRules {
+            best_of: 1,
+            ties: Ties::Share,
+            crash: CrashCost::Remove,
+            cheat: CheatCost::Remove,
+            lapses_max: 0,
+            rotate_seats: false,
+            confirm_result: farewell == Farewell::Everybody,
+            time: TimeLimits { answer_ms, bank_ms: 0, wait_ms: 0 },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_sound_and_unknown_names_list_the_known() {
+        for preset in Preset::all() {
+            assert_eq!(preset.policy.check(), Ok(()), "{}", preset.name);
+        }
+        let error = Preset::named("chess").unwrap_err().to_string();
+        assert!(error.contains("yahtzee-queue"), "{error}");
+    }
+}

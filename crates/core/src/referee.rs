@@ -1,0 +1,176 @@
+//! The referee of one game: whose answer is due, under which request id, within what time.
+//!
+//! It leaves to the match what a fault costs, and to the game what the rules are.
+
+use crate::fair::{Nonce, Secret};
+use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
+use agon_games::{GameKind, GameState, Refusal, Seat, SeatSet, SetupError};
+
+/// One game in progress.
+#[derive(Clone, Debug)]
+pub struct Referee {
+    pub(crate) number: u32,
+    pub(crate) seats: Vec<PlayerName>,
+    pub(crate) secret: Secret,
+    pub(crate) game: Box<dyn GameState>,
+    id: MatchId,
+    answered: Vec<u32>,
+    latest: Vec<Option<Raw>>,
+    bank_ms: Vec<Millis>,
+    lapses: Vec<u32>,
+}
+
+/// What a request id says when it is looked at closely.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Reading {
+    /// The open request of a seat.
+    Open(Seat),
+    /// A request the seat has answered already; what was accepted, if that is still known.
+    Answered(Option<Raw>),
+    /// A request that was closed without an answer, or of another game.
+    Closed,
+    /// Not a request of this match.
+    Foreign,
+}
+
+/// Everything a game is set up from.
+#[derive(Debug)]
+pub(crate) struct SetUp<'a> {
+    pub(crate) tournament: &'a TournamentId,
+    pub(crate) id: &'a MatchId,
+    pub(crate) number: u32,
+    pub(crate) seats: Vec<PlayerName>,
+    pub(crate) config: &'a str,
+    pub(crate) nonces: &'a [Option<Nonce>],
+    pub(crate) secret: Secret,
+    pub(crate) bank_ms: Millis,
+}
+
+impl Referee {
+    pub(crate) fn set_up(kind: &dyn GameKind, set_up: SetUp<'_>) -> Result<Referee, SetupError> {
+        let SetUp { tournament, id, number, seats, config, nonces, secret, bank_ms } = set_up;
+        let seed = secret.game_seed(tournament, id, number, nonces);
+        let count = seats.len();
+        let game = kind.set_up(config, count, &seed)?;
+        let (answered, latest) = (vec![0; count], vec![None; count]);
+        let (bank_ms, lapses) = (vec![bank_ms; count], vec![0; count]);
+        let id = id.clone();
+        Ok(Referee { number, seats, secret, game, id, answered, latest, bank_ms, lapses })
+    }
+
+    /// The game's number in the match, from 1.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Who sits where.
+    pub fn seats(&self) -> &[PlayerName] {
+        &self.seats
+    }
+
+    /// The game itself. Whoever passes anything of it on does so through a view.
+    pub fn game(&self) -> &dyn GameState {
+        &*self.game
+    }
+
+    /// The seats that owe an answer.
+    pub fn awaiting(&self) -> SeatSet {
+        self.game.awaiting()
+    }
+
+    /// The seat of a player.
+    pub fn seat_of(&self, player: &PlayerName) -> Option<Seat> {
+        self.seats.iter().position(|name| name == player).map(|at| Seat(at as u8))
+    }
+
+    /// The id of the seat's open or next request.
+    pub fn request_id(&self, seat: Seat) -> RequestId {
+        let answered = self.answered[seat.index()];
+        RequestId::from(format!("{}.{}.{}.{answered}", self.id, self.number, seat.0))
+    }
+
+    /// How long the seat may take over its open request.
+    pub(crate) fn limit_ms(&self, seat: Seat, answer_ms: Millis) -> Millis {
+        answer_ms + self.bank_ms[seat.index()]
+    }
+
+    pub(crate) fn lapses(&self, seat: Seat) -> u32 {
+        self.lapses[seat.index()]
+    }
+
+    pub(crate) fn add_lapse(&mut self, seat: Seat) {
+        self.lapses[seat.index()] += 1;
+    }
+
+    /// What `request` is to this game.
+    pub(crate) fn read(&self, request: &RequestId) -> Reading {
+        let mut parts = request.as_str().split('.');
+        if parts.next() != Some(self.id.as_str()) {
+            return Reading::Foreign;
+        }
+        let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok());
+        let (Some(game), Some(seat), Some(turn)) = (number(), number(), number()) else {
+            return Reading::Foreign;
+        };
+        if seat as usize >= self.seats.len() {
+            return Reading::Foreign;
+        }
+        if game != self.number {
+            return Reading::Closed;
+        }
+        let seat = Seat(seat as u8);
+        let answered = self.answered[seat.index()];
+        if turn == answered && self.awaiting().contains(seat) {
+            Reading::Open(seat)
+        } else if turn < answered {
+            let latest = (turn + 1 == answered).then(|| self.latest[seat.index()].clone());
+            Reading::Answered(latest.flatten())
+        } else {
+            Reading::Closed
+        }
+    }
+
+    /// Checks an answer; gives it back in canonical form.
+    pub(crate) fn check(&self, seat: Seat, answer: &str) -> Result<Raw, Refusal> {
+        self.game.check(seat, answer).map(Raw)
+    }
+
+    /// Applies an accepted answer.
+    pub(crate) fn accept(
+        &mut self,
+        seat: Seat,
+        answer: &Raw,
+        over_ms: Millis,
+    ) -> Result<(), Refusal> {
+        if seat.index() >= self.seats.len() {
+            return Err(Refusal::not_asked(format!("there is no {seat}")));
+        }
+        self.game.apply(seat, answer.get())?;
+        self.answered[seat.index()] += 1;
+        self.latest[seat.index()] = Some(answer.clone());
+        let bank = &mut self.bank_ms[seat.index()];
+        *bank = bank.saturating_sub(over_ms);
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, seat: Seat) {
+        self.game.remove(seat);
+    }
+
+    pub(crate) fn drawn(&self) -> Option<Raw> {
+        self.game.drawn().map(Raw)
+    }
+}
+
+impl PartialEq for Referee {
+    fn eq(&self, other: &Referee) -> bool {
+        self.number == other.number
+            && self.seats == other.seats
+            && self.secret == other.secret
+            && *self.game == *other.game
+            && self.answered == other.answered
+            && self.latest == other.latest
+            && self.bank_ms == other.bank_ms
+            && self.lapses == other.lapses
+    }
+}

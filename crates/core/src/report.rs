@@ -1,0 +1,165 @@
+//! Results: of a game, a match and a tournament. They hold no times, so that two runs with the same
+//! answers and luck have equal results to the byte.
+
+use crate::fault::Faulted;
+use crate::ids::{MatchId, PlayerName, TournamentId};
+use serde::{Deserialize, Serialize};
+
+/// How a game ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "kebab-case")]
+pub enum GameEnd {
+    /// By the rules of the game.
+    Played,
+    /// A player lost it by a fault.
+    Forfeited {
+        /// Who.
+        by: PlayerName,
+    },
+    /// Broken off without a result.
+    Void,
+}
+
+/// One finished game.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GameResult {
+    /// Its number in the match, from 1.
+    pub game: u32,
+    /// Who sat where.
+    pub seats: Vec<PlayerName>,
+    /// How it ended.
+    #[serde(flatten)]
+    pub end: GameEnd,
+    /// Points by seat.
+    pub scores: Vec<i64>,
+    /// Rank by seat, 1 is first; `None` for who was removed.
+    pub ranks: Vec<Option<u8>>,
+    /// Who won it; several where first place is shared.
+    pub winners: Vec<PlayerName>,
+}
+
+/// How a match was decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// By games.
+    Played,
+    /// A player forfeited it.
+    Forfeit,
+    /// A player was not there when it should have started.
+    NoShow,
+    /// Counts for nobody.
+    Void,
+    /// By lot, after too many replays without a decision.
+    Lot,
+}
+
+/// One finished match.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MatchResult {
+    /// Who won: one, or several where first place is shared, or nobody.
+    pub winners: Vec<PlayerName>,
+    /// How it was decided.
+    pub how: How,
+    /// Games won, in the order of the match's players, in halves: a shared game counts 1, a won
+    /// game 2.
+    pub halves: Vec<u32>,
+    /// The games, those discarded by a restart included.
+    pub games: Vec<GameResult>,
+    /// The number of the first game that counts: those before it were discarded by a restart.
+    pub counts_from: u32,
+    /// Everything players did wrong.
+    pub faults: Vec<Faulted>,
+    /// Players that may not go on in the tournament: removed or blacklisted.
+    pub out: Vec<PlayerName>,
+}
+
+/// A match as a tournament's result shows it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MatchReport {
+    /// Its name.
+    pub id: MatchId,
+    /// Who met.
+    pub players: Vec<PlayerName>,
+    /// Why.
+    pub reason: String,
+    /// What came of it.
+    pub result: MatchResult,
+}
+
+/// A bye or a pause: a place in a round without a match.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Bye {
+    /// Who advances without playing; `None` where a bye meets a bye.
+    pub player: Option<PlayerName>,
+    /// Why, for people.
+    pub reason: String,
+    /// Who should have been the opponent, where one is out of the tournament: that is a win.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walkover: Option<PlayerName>,
+}
+
+/// One round of a tournament.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RoundResult {
+    /// Its number, from 1.
+    pub round: u32,
+    /// Byes.
+    pub byes: Vec<Bye>,
+    /// Matches in order.
+    pub matches: Vec<MatchReport>,
+}
+
+/// One player's tournament.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlayerSummary {
+    /// Place in the standings, from 1, shared by equals.
+    pub rank: u32,
+    /// Who.
+    pub player: PlayerName,
+    /// Matches won, lost and drawn; byes and void matches count for nobody.
+    pub matches_won: u32,
+    /// See `matches_won`.
+    pub matches_lost: u32,
+    /// See `matches_won`.
+    pub matches_drawn: u32,
+    /// Games won; a shared first place of several is a tie.
+    pub games_won: u32,
+    /// Games lost.
+    pub games_lost: u32,
+    /// Games tied.
+    pub games_tied: u32,
+    /// Points of all finished games added up.
+    pub points: i64,
+    /// Byes received.
+    pub byes: u32,
+    /// What it did wrong, by match (`-` for before and after the rounds).
+    pub faults: Vec<(MatchId, Faulted)>,
+}
+
+/// The result of a tournament.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Results {
+    /// Its name.
+    pub tournament: TournamentId,
+    /// The preset, if any.
+    pub preset: Option<String>,
+    /// The game.
+    pub game: String,
+    /// The format's name.
+    pub format: String,
+    /// Best of how many games a match was.
+    pub best_of: u32,
+    /// `ended`, `running` or `aborted: why`.
+    pub status: String,
+    /// Who won; empty where a bye won or nobody was left.
+    pub winners: Vec<PlayerName>,
+    /// Everybody by rank, then in order of sign-up.
+    pub standings: Vec<PlayerSummary>,
+    /// Who cheated, by name.
+    pub cheating: Vec<PlayerName>,
+    /// Who failed otherwise, by name.
+    pub failing: Vec<PlayerName>,
+    /// All rounds.
+    pub rounds: Vec<RoundResult>,
+}

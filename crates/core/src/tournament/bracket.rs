@@ -1,0 +1,160 @@
+//! Bracket: single elimination over 2^m slots. Empty slots hold byes.
+//!
+//! The players fill the smallest bracket that holds them, so that everybody has at most one bye;
+//! slots beyond it hold byes only, and whoever wins the smaller bracket beats them.
+
+use super::{Next, Pairing, Round};
+use crate::ids::{MatchId, PlayerName};
+use crate::policy;
+use crate::report::{Bye, MatchResult};
+use std::collections::{HashMap, HashSet};
+
+/// A player, or nobody.
+type Slot = Option<PlayerName>;
+
+/// The slots of the first round for players in order of seed.
+///
+/// Seeded: seed 1 meets the last seed, and 1 and 2 can meet only in the final; the byes are with
+/// the highest seeds. In order: neighbours meet, and the byes are with the first.
+pub fn slots(players: &[PlayerName], count: Option<u32>, pairing: policy::Pairing) -> Vec<Slot> {
+    let tight = players.len().next_power_of_two().max(2);
+    let count = count.map_or(tight, |count| count as usize).max(tight);
+    let mut slots: Vec<Slot> = match pairing {
+        policy::Pairing::Order => {
+            let byes = tight - players.len();
+            let with_bye = players[..byes.min(players.len())].iter();
+            let with_bye = with_bye.flat_map(|player| [Some(player.clone()), None]);
+            let without = players[byes.min(players.len())..].iter().cloned().map(Some);
+            with_bye.chain(without).collect()
+        }
+        policy::Pairing::Seeded | policy::Pairing::Random => {
+            seeds(tight).into_iter().map(|seed| players.get(seed - 1).cloned()).collect()
+        }
+    };
+    slots.resize(count, None);
+    slots
+}
+
+/// The seeds from the top slot to the bottom one: 1, 8, 4, 5, 2, 7, 3, 6 for eight slots.
+fn seeds(count: usize) -> Vec<usize> {
+    let mut order = vec![1];
+    while order.len() < count {
+        let sum = order.len() * 2 + 1;
+        order = order.into_iter().flat_map(|seed| [seed, sum - seed]).collect();
+    }
+    order
+}
+
+pub(super) fn next(
+    first: Vec<Slot>,
+    is_out: impl Fn(&PlayerName) -> bool,
+    rounds: &[Round],
+) -> Next {
+    let total = first.len().ilog2();
+    let players = first.iter().flatten().count();
+    let mut slots = first.clone();
+    for (at, round) in rounds.iter().enumerate() {
+        slots = advance(&slots, at as u32 + 1, round);
+    }
+    for slot in &mut slots {
+        if slot.as_ref().is_some_and(&is_out) {
+            *slot = None;
+        }
+    }
+    if let [winner] = &slots[..] {
+        return Next::Winners(winner.iter().cloned().collect());
+    }
+    let round = rounds.len() as u32 + 1;
+    let (mut pairings, mut byes) = (Vec::new(), Vec::new());
+    for (at, pair) in slots.chunks_exact(2).enumerate() {
+        let number = at as u32 + 1;
+        match (&pair[0], &pair[1]) {
+            (Some(one), Some(other)) => pairings.push(Pairing {
+                id: MatchId::of(round, number),
+                players: vec![one.clone(), other.clone()],
+                reason: pair_reason(round, total, number, at, &first),
+            }),
+            (None, None) => byes.push(Bye {
+                player: None,
+                reason: format!(
+                    "slots {} and {} hold byes: a bye advances",
+                    at * 2 + 1,
+                    at * 2 + 2
+                ),
+                walkover: None,
+            }),
+            (Some(player), None) | (None, Some(player)) => byes.push(Bye {
+                player: Some(player.clone()),
+                reason: match round {
+                    1 => format!(
+                        "{players} players in {} slots: the slot beside {player} is empty",
+                        first.len()
+                    ),
+                    _ => format!("nobody comes from the other side of round {}", round - 1),
+                },
+                walkover: None,
+            }),
+        }
+    }
+    Next::Round(pairings, byes)
+}
+
+fn pair_reason(round: u32, total: u32, number: u32, at: usize, first: &[Slot]) -> String {
+    let stage = match total - round {
+        0 => "the final".to_owned(),
+        1 => format!("semi-final {number}"),
+        2 => format!("quarter-final {number}"),
+        _ => format!("round {round}, match {number}"),
+    };
+    if round == 1 {
+        return format!("{stage}: slots {} and {} of {}", at * 2 + 1, at * 2 + 2, first.len());
+    }
+    let (one, other) = (MatchId::of(round - 1, number * 2 - 1), MatchId::of(round - 1, number * 2));
+    format!("{stage}: who came through {one} meets who came through {other}")
+}
+
+/// The slots after a round. Who had a bye, or an opponent that dropped out, advances.
+fn advance(slots: &[Slot], round: u32, played: &Round) -> Vec<Slot> {
+    let ids = played.matches.iter().map(|plan| &plan.id);
+    let results: HashMap<&MatchId, &Option<MatchResult>> = ids.zip(&played.results).collect();
+    let byes: HashSet<&PlayerName> =
+        played.byes.iter().filter_map(|bye| bye.player.as_ref()).collect();
+    let pairs = slots.chunks_exact(2).enumerate();
+    let winners = pairs.map(|(at, pair)| match results.get(&MatchId::of(round, at as u32 + 1)) {
+        Some(result) => result.as_ref().and_then(|result| result.winners.first().cloned()),
+        None => pair.iter().flatten().find(|player| byes.contains(player)).cloned(),
+    });
+    winners.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn players(count: usize) -> Vec<PlayerName> {
+        (1..=count).map(|number| PlayerName::new(&number.to_string()).unwrap()).collect()
+    }
+
+    fn shown(slots: &[Slot]) -> String {
+        let names = slots.iter().map(|slot| slot.as_ref().map_or("-", PlayerName::as_str));
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn seeds_meet_as_late_as_they_can() {
+        let seeded =
+            |count, slots_| shown(&slots(&players(count), slots_, policy::Pairing::Seeded));
+        assert_eq!(seeded(8, None), "1 8 4 5 2 7 3 6");
+        assert_eq!(seeded(5, None), "1 - 4 5 2 - 3 -");
+        assert_eq!(seeded(3, Some(8)), "1 - 2 3 - - - -");
+        assert_eq!(seeded(1, None), "1 -");
+    }
+
+    #[test]
+    fn in_order_neighbours_meet() {
+        let order = |count| shown(&slots(&players(count), None, policy::Pairing::Order));
+        assert_eq!(order(4), "1 2 3 4");
+        assert_eq!(order(5), "1 - 2 - 3 - 4 5");
+        assert_eq!(order(7), "1 - 2 3 4 5 6 7");
+    }
+}

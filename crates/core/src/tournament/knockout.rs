@@ -1,0 +1,119 @@
+//! Knock-out: rounds of games for several players, all first-placed finishers advance.
+//!
+//! Players fill games of the largest size in order; where the rest cannot form a game, the last
+//! game is taken back and tried one smaller, recursively. It is over when fewer players than one
+//! game needs are left, after the one game they all fit into, or when a round has exactly the
+//! winners of the round before.
+
+use super::{Next, Pairing, Round};
+use crate::ids::{MatchId, PlayerName};
+
+/// The sizes of the games of a round for `players`, each from `min` to `max`; `None` if there is
+/// no way to seat everybody.
+///
+/// ```
+/// use agon_core::tournament::knockout::groups;
+/// assert_eq!(groups(9, 2, 8), Some(vec![7, 2]));
+/// assert_eq!(groups(26, 6, 8), Some(vec![8, 6, 6, 6]));
+/// assert_eq!(groups(1, 2, 4), None);
+/// ```
+pub fn groups(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
+    // Whether a number of players can be seated at all: games × min ≤ players ≤ games × max.
+    let seatable = |rest: usize| rest == 0 || rest.div_ceil(max) * min <= rest;
+    if players == 0 || !seatable(players) {
+        return None;
+    }
+    let mut sizes = Vec::new();
+    let mut rest = players;
+    while rest > 0 {
+        let size = (min..=max.min(rest)).rev().find(|size| seatable(rest - size))?;
+        sizes.push(size);
+        rest -= size;
+    }
+    Some(sizes)
+}
+
+pub(super) fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usize) -> Next {
+    let winners = |round: &Round| -> Vec<PlayerName> {
+        let won = |player: &&PlayerName| {
+            let mut results = round.results.iter().flatten();
+            results.any(|result| result.winners.contains(player))
+        };
+        active.iter().filter(won).cloned().collect()
+    };
+    let advancing = rounds.last().map_or_else(|| active.to_vec(), winners);
+    if let Some(last) = rounds.last() {
+        let before = rounds.len().checked_sub(2).map(|at| winners(&rounds[at]));
+        if last.matches.len() == 1 || before.as_ref() == Some(&advancing) {
+            return Next::Winners(advancing);
+        }
+    }
+    let Some(sizes) = groups(advancing.len(), min, max) else {
+        return Next::Winners(advancing);
+    };
+    let round = rounds.len() as u32 + 1;
+    let count = sizes.len();
+    let mut from = 0;
+    let pairings = sizes.iter().enumerate().map(|(at, size)| {
+        let players = advancing[from..from + size].to_vec();
+        let (first, last) = (from + 1, from + size);
+        from += size;
+        let whole = advancing.len();
+        let reason = match count {
+            1 => format!("all {whole} players left fit into one game, the last"),
+            _ => format!("players {first} to {last} of {whole} by age, in games of {min} to {max}"),
+        };
+        Pairing { id: MatchId::of(round, at as u32 + 1), players, reason }
+    });
+    Next::Round(pairings.collect(), Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Taking back the last game, as the rules put it.
+    fn by_taking_back(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
+        if players == 0 {
+            return Some(Vec::new());
+        }
+        (min..=max.min(players)).rev().find_map(|size| {
+            let mut rest = by_taking_back(players - size, min, max)?;
+            rest.insert(0, size);
+            Some(rest)
+        })
+    }
+
+    #[test]
+    fn groups_are_those_of_the_rules() {
+        for (players, min, max, sizes) in [
+            (5, 2, 4, vec![3, 2]),
+            (6, 2, 4, vec![4, 2]),
+            (7, 2, 4, vec![4, 3]),
+            (9, 2, 4, vec![4, 3, 2]),
+            (10, 2, 4, vec![4, 4, 2]),
+            (9, 2, 8, vec![7, 2]),
+            (10, 2, 8, vec![8, 2]),
+            (17, 2, 8, vec![8, 7, 2]),
+            (6, 3, 5, vec![3, 3]),
+            (7, 3, 5, vec![4, 3]),
+            (11, 3, 5, vec![5, 3, 3]),
+            (26, 6, 8, vec![8, 6, 6, 6]),
+        ] {
+            assert_eq!(groups(players, min, max), Some(sizes), "{players} in {min}–{max}");
+        }
+    }
+
+    #[test]
+    fn groups_agree_with_taking_back_and_with_each_other() {
+        for min in 2..7 {
+            for max in min..10 {
+                for players in 1..40 {
+                    let expected = by_taking_back(players, min, max);
+                    assert_eq!(groups(players, min, max), expected, "{players} in {min}–{max}");
+                }
+            }
+        }
+        assert_eq!(groups(100_000, 2, 4).map(|sizes| sizes.iter().sum()), Some(100_000));
+    }
+}

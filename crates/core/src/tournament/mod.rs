@@ -1,0 +1,434 @@
+//! A tournament: who meets whom, from the results of matches, until it is known who won.
+//!
+//! ```text
+//! Greeting ──▶ Playing: round 1, 2, … ──▶ Farewell ──▶ Ended
+//!     └─ no configuration fits ─▶ Aborted
+//! ```
+//!
+//! It answers for greetings, pairings, byes and farewells. It leaves everything that happens
+//! between two players to the match. The formats are in files of their own.
+
+pub mod bracket;
+pub mod knockout;
+mod results;
+pub mod round_robin;
+mod step;
+
+use crate::event::{Event, RoundPaired, TournamentCreated};
+use crate::fair::{Commitment, Secret};
+use crate::fault::{Fault, Faulted};
+use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId};
+use crate::line::Line;
+use crate::match_::ApplyError;
+use crate::plan::{MatchPlan, TournamentPlan};
+use crate::policy::{Format, Greeting};
+use crate::report::{Bye, MatchResult};
+use agon_games::{GameKind, Registry, Seed, SetupError};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What comes to a tournament from outside.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TournamentCommand {
+    /// A player answers the greeting or the farewell.
+    Answer {
+        /// Who.
+        player: PlayerName,
+        /// Which request.
+        request: RequestId,
+        /// JSON text, not looked at yet.
+        answer: String,
+    },
+    /// A player fails to answer, or leaves the tournament.
+    Drop {
+        /// Who.
+        player: PlayerName,
+        /// Why.
+        fault: Fault,
+    },
+    /// A match is over.
+    Report {
+        /// Which.
+        id: MatchId,
+        /// What came of it.
+        result: MatchResult,
+    },
+}
+
+/// A command that changes nothing.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum TournamentRejection {
+    /// The tournament is over.
+    #[error("the tournament is over")]
+    Over,
+    /// Not a player of this tournament, or not any more.
+    #[error("{0} is not in this tournament")]
+    Stranger(PlayerName),
+    /// No such request is open.
+    #[error("no such request is open")]
+    NotAsked,
+    /// No such match is open: unknown, or reported already.
+    #[error("match {0} is not open")]
+    NotOpen(MatchId),
+    /// A random draw needs the tournament's secret (a log read without it).
+    #[error("the tournament's secret is not known yet")]
+    NoSecret,
+}
+
+/// A tournament that cannot be held.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The policy contradicts itself.
+    #[error("{0}")]
+    Policy(String),
+    /// Too few or too many players for the format and the game.
+    #[error("{0}")]
+    Players(String),
+    /// Two players have the same name.
+    #[error("two players are called {0}; give each a name of its own")]
+    SameName(PlayerName),
+    /// The first round is drawn at random, from a secret that is not known yet.
+    #[error("the tournament's secret is not known yet, and the first round depends on it")]
+    NoSecret,
+    /// The game cannot be set up.
+    #[error(transparent)]
+    SetUp(#[from] SetupError),
+}
+
+/// What a player is asked outside matches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TournamentAsk {
+    /// Whether it is ready: `true` or `false`.
+    Ready,
+    /// To propose a configuration for games of up to so many players, or `null`.
+    Propose {
+        /// The players of the largest game.
+        seats_max: u32,
+    },
+    /// To confirm the end: `"ok"`.
+    Farewell {
+        /// Whether it won.
+        won: bool,
+    },
+}
+
+/// An open request outside matches.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TournamentPending {
+    /// Its id.
+    pub id: RequestId,
+    /// Who is asked.
+    pub player: PlayerName,
+    /// What.
+    pub ask: TournamentAsk,
+    /// How long the answer may take from delivery.
+    pub limit_ms: Millis,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Phase {
+    /// Who has not answered yet, by entrant.
+    Greeting(Vec<bool>),
+    Playing,
+    /// Who has not confirmed yet, by entrant.
+    Farewell(Vec<bool>),
+    Ended,
+    Aborted(String),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct Entrant {
+    player: PlayerName,
+    proposal: Option<Raw>,
+    /// May not play on.
+    out: bool,
+}
+
+/// A round and what has come of it so far.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Round {
+    /// Its matches.
+    pub matches: Vec<MatchPlan>,
+    /// Who does not play.
+    pub byes: Vec<Bye>,
+    /// The results so far, in the order of `matches`.
+    pub results: Vec<Option<MatchResult>>,
+}
+
+/// What a format says when a round is over.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Next {
+    Round(Vec<Pairing>, Vec<Bye>),
+    Winners(Vec<PlayerName>),
+}
+
+/// Players who meet, before it is known under which configuration.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Pairing {
+    pub(crate) id: MatchId,
+    pub(crate) players: Vec<PlayerName>,
+    pub(crate) reason: String,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct State {
+    phase: Phase,
+    entrants: Vec<Entrant>,
+    config: Raw,
+    rounds: Vec<Round>,
+    winners: Vec<PlayerName>,
+    faults: Vec<Faulted>,
+}
+
+/// A tournament.
+#[derive(Clone)]
+pub struct Tournament {
+    plan: Arc<TournamentPlan>,
+    kind: Arc<dyn GameKind>,
+    secret: Option<Secret>,
+    state: State,
+}
+
+impl Tournament {
+    /// Makes a tournament from its plan. The first record of its stream comes with it.
+    pub fn create(
+        plan: TournamentPlan,
+        kind: Arc<dyn GameKind>,
+        secret: Secret,
+    ) -> Result<(Tournament, Vec<Event>), PlanError> {
+        let commitment = secret.commitment();
+        Tournament::create_unrevealed(plan, kind, Some(secret), commitment)
+    }
+
+    /// The same from a log that may not have revealed the secret yet.
+    pub(crate) fn create_unrevealed(
+        plan: TournamentPlan,
+        kind: Arc<dyn GameKind>,
+        secret: Option<Secret>,
+        commitment: Commitment,
+    ) -> Result<(Tournament, Vec<Event>), PlanError> {
+        check_plan(&plan, &*kind)?;
+        let created = TournamentCreated { plan: plan.clone(), commitment };
+        let mut tournament = Tournament::from_plan(plan, kind, secret);
+        let mut events = vec![created.into()];
+        if tournament.state.phase == Phase::Playing {
+            tournament.next_round(&mut events).map_err(|_| PlanError::NoSecret)?;
+        }
+        Ok((tournament, events))
+    }
+
+    fn from_plan(
+        plan: TournamentPlan,
+        kind: Arc<dyn GameKind>,
+        secret: Option<Secret>,
+    ) -> Tournament {
+        let entrant =
+            |player: &PlayerName| Entrant { player: player.clone(), proposal: None, out: false };
+        let state = State {
+            phase: match plan.policy.greeting {
+                Greeting::None => Phase::Playing,
+                _ => Phase::Greeting(vec![true; plan.players.len()]),
+            },
+            entrants: plan.players.iter().map(entrant).collect(),
+            config: plan.config.clone(),
+            rounds: Vec::new(),
+            winners: Vec::new(),
+            faults: Vec::new(),
+        };
+        Tournament { plan: Arc::new(plan), kind, secret, state }
+    }
+
+    /// Folds a tournament from its stream. `secret` is needed to go on, not to look.
+    pub fn fold<'a>(
+        lines: impl IntoIterator<Item = &'a Line>,
+        games: &Registry,
+        secret: Option<Secret>,
+    ) -> Result<Tournament, ApplyError> {
+        let mut lines = lines.into_iter();
+        let first = lines.next().ok_or(ApplyError::Empty)?;
+        let Event::TournamentCreated(created) = &first.event else {
+            return Err(ApplyError::NotATournament(first.event.tag()));
+        };
+        let name = &created.plan.game;
+        let kind =
+            games.kind(name).cloned().ok_or_else(|| ApplyError::UnknownGame(name.clone()))?;
+        let mut folded = Tournament::from_plan(created.plan.clone(), kind, secret);
+        for line in lines {
+            folded.apply(&line.event)?;
+        }
+        Ok(folded)
+    }
+
+    /// What the tournament is about.
+    pub fn plan(&self) -> &TournamentPlan {
+        &self.plan
+    }
+
+    /// The rounds so far.
+    pub fn rounds(&self) -> &[Round] {
+        &self.state.rounds
+    }
+
+    /// The matches that are not reported yet.
+    pub fn open_matches(&self) -> impl Iterator<Item = &MatchPlan> {
+        self.state.rounds.last().into_iter().flat_map(|round| {
+            let open = round.matches.iter().zip(&round.results);
+            open.filter(|(_, result)| result.is_none()).map(|(plan, _)| plan)
+        })
+    }
+
+    /// Whether nothing can happen any more.
+    pub fn is_over(&self) -> bool {
+        matches!(self.state.phase, Phase::Ended | Phase::Aborted(_))
+    }
+
+    /// Why the tournament could not be played, if that is so.
+    pub fn aborted(&self) -> Option<&str> {
+        match &self.state.phase {
+            Phase::Aborted(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Who won, once the rounds are over.
+    pub fn winners(&self) -> &[PlayerName] {
+        &self.state.winners
+    }
+
+    /// The secret of one of its matches, if the tournament's own is known.
+    pub fn match_secret(&self, id: &MatchId) -> Option<Secret> {
+        self.secret.as_ref().map(|secret| secret.of_match(id))
+    }
+
+    /// Whether both machines are in the same state.
+    pub fn same_state(&self, other: &Tournament) -> bool {
+        self.plan == other.plan && self.state == other.state
+    }
+
+    /// Open requests outside matches.
+    pub fn pending(&self) -> Vec<TournamentPending> {
+        let (open, stage) = match &self.state.phase {
+            Phase::Greeting(open) => (open, "start"),
+            Phase::Farewell(open) => (open, "end"),
+            _ => return Vec::new(),
+        };
+        let entrants = self.state.entrants.iter().zip(open).enumerate();
+        let asked = entrants.filter(|(_, (_, open))| **open);
+        let pending = asked.map(|(at, (entrant, _))| TournamentPending {
+            id: RequestId::from(format!("{}.{stage}.{at}", self.plan.id)),
+            player: entrant.player.clone(),
+            ask: self.ask(&entrant.player),
+            limit_ms: self.plan.policy.rules.time.answer_ms,
+        });
+        pending.collect()
+    }
+
+    /// Who is told at the end whether it won, confirmed or not: everybody who is not out.
+    pub fn told_at_end(&self) -> Vec<(PlayerName, bool)> {
+        let told = self.state.entrants.iter().filter(|entrant| !entrant.out);
+        told.map(|entrant| (entrant.player.clone(), self.state.winners.contains(&entrant.player)))
+            .collect()
+    }
+
+    fn ask(&self, player: &PlayerName) -> TournamentAsk {
+        match (&self.state.phase, self.plan.policy.greeting) {
+            (Phase::Greeting(_), Greeting::Proposal) => {
+                TournamentAsk::Propose { seats_max: self.seats_max() as u32 }
+            }
+            (Phase::Greeting(_), _) => TournamentAsk::Ready,
+            _ => TournamentAsk::Farewell { won: self.state.winners.contains(player) },
+        }
+    }
+
+    /// The players of the largest game of the first round.
+    fn seats_max(&self) -> usize {
+        let players = self.state.entrants.iter().filter(|entrant| !entrant.out).count();
+        match self.plan.policy.format {
+            Format::Knockout { min, max } => knockout::groups(players, min as usize, max as usize)
+                .and_then(|groups| groups.into_iter().max())
+                .unwrap_or(min as usize),
+            _ => 2,
+        }
+    }
+
+    fn round_complete(&self) -> bool {
+        let last = self.state.rounds.last();
+        last.is_none_or(|round| round.results.iter().all(Option::is_some))
+    }
+}
+
+fn check_plan(plan: &TournamentPlan, kind: &dyn GameKind) -> Result<(), PlanError> {
+    plan.policy.check().map_err(PlanError::Policy)?;
+    kind.check_config(plan.config.get())?;
+    let mut names = BTreeSet::new();
+    for player in &plan.players {
+        if !names.insert(player) {
+            return Err(PlanError::SameName(player.clone()));
+        }
+    }
+    let count = plan.players.len();
+    let seats = kind.seats();
+    let (fewest, sizes) = match plan.policy.format {
+        Format::Bracket { slots } => {
+            if slots.is_some_and(|slots| (slots as usize) < count) {
+                let slots = slots.unwrap_or_default();
+                return Err(PlanError::Players(format!(
+                    "{count} players do not fit into {slots} slots; \
+                     give more slots or leave the number open"
+                )));
+            }
+            (1, vec![2])
+        }
+        Format::RoundRobin => (2, vec![2]),
+        Format::Knockout { min, max } => {
+            let groups = knockout::groups(count, min as usize, max as usize);
+            let few = count < min as usize;
+            let groups = groups.or_else(|| few.then(Vec::new)).ok_or_else(|| {
+                PlanError::Players(format!("{count} players cannot form games of {min} to {max}"))
+            })?;
+            (1, groups)
+        }
+    };
+    if count < fewest || count > 100_000 {
+        return Err(PlanError::Players(format!(
+            "{count} players: this format needs {fewest} to 100000"
+        )));
+    }
+    for size in sizes.into_iter().collect::<BTreeSet<_>>() {
+        if !seats.contains(&size) {
+            let (min, max) = (*seats.start(), *seats.end());
+            return Err(SetupError::Seats { game: kind.name(), min, max, given: size }.into());
+        }
+        if plan.policy.greeting != Greeting::Proposal {
+            kind.set_up(plan.config.get(), size, &Seed::from_number(0))?;
+        }
+    }
+    Ok(())
+}
+
+impl std::fmt::Debug for Tournament {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tournament").field("plan", &self.plan).field("state", &self.state).finish()
+    }
+}
+
+/// The round event of a list of pairings.
+pub(crate) fn paired(
+    tournament: &Tournament,
+    round: u32,
+    pairings: Vec<Pairing>,
+    byes: Vec<Bye>,
+) -> RoundPaired {
+    let plan = &tournament.plan;
+    let matches = pairings.into_iter().map(|pairing| MatchPlan {
+        tournament: plan.id.clone(),
+        id: pairing.id,
+        round,
+        players: pairing.players,
+        reason: pairing.reason,
+        game: plan.game.clone(),
+        config: tournament.state.config.clone(),
+        rules: plan.policy.rules.clone(),
+    });
+    RoundPaired { round, matches: matches.collect(), byes }
+}

@@ -1,0 +1,96 @@
+//! Round-robin: everybody meets everybody once, by the circle method.
+//!
+//! The first player stays, the others move on by one place a round; with an odd number of players
+//! one sits out each round. A player that is out loses its remaining matches without playing.
+
+use super::{Next, Pairing};
+use crate::ids::{MatchId, PlayerName};
+use crate::report::Bye;
+
+/// The pairs of a round, by index into the list of players; `None` sits out against whoever it is
+/// paired with.
+pub fn pairs(players: usize, round: usize) -> Vec<(usize, Option<usize>)> {
+    let places = players + players % 2;
+    let at = |place: usize| match place {
+        0 => 0,
+        _ => (place - 1 + round) % (places - 1) + 1,
+    };
+    let real = |index: usize| (index < players).then_some(index);
+    let pairs =
+        (0..places / 2).filter_map(|row| match (real(at(row)), real(at(places - 1 - row))) {
+            (Some(one), Some(other)) => Some((one.min(other), Some(one.max(other)))),
+            (Some(one), None) | (None, Some(one)) => Some((one, None)),
+            (None, None) => None,
+        });
+    pairs.collect()
+}
+
+/// How many rounds it takes.
+pub fn rounds(players: usize) -> usize {
+    if players < 2 { 0 } else { players + players % 2 - 1 }
+}
+
+pub(super) fn next(
+    players: &[PlayerName],
+    is_out: impl Fn(&PlayerName) -> bool,
+    played: usize,
+) -> Option<Next> {
+    let total = rounds(players.len());
+    if played >= total {
+        return None;
+    }
+    let round = played as u32 + 1;
+    let (mut pairings, mut byes) = (Vec::new(), Vec::new());
+    for (one, other) in pairs(players.len(), played) {
+        let one = &players[one];
+        let Some(other) = other.map(|other| &players[other]) else {
+            let reason = format!("{} players: one sits out each round", players.len());
+            byes.push(Bye { player: Some(one.clone()), reason, walkover: None });
+            continue;
+        };
+        match (is_out(one), is_out(other)) {
+            (false, false) => pairings.push(Pairing {
+                id: MatchId::of(round, pairings.len() as u32 + 1),
+                players: vec![one.clone(), other.clone()],
+                reason: format!("everybody meets everybody: round {round} of {total}"),
+            }),
+            (true, true) => {}
+            (out, _) => {
+                let (winner, loser) = if out { (other, one) } else { (one, other) };
+                let reason = format!("{loser} is out of the tournament");
+                let walkover = Some(loser.clone());
+                byes.push(Bye { player: Some(winner.clone()), reason, walkover });
+            }
+        }
+    }
+    Some(Next::Round(pairings, byes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn everybody_meets_everybody_once_and_sits_out_at_most_once() {
+        for players in 2..20 {
+            let mut met = BTreeSet::new();
+            let mut sat_out = BTreeSet::new();
+            for round in 0..rounds(players) {
+                let mut busy = BTreeSet::new();
+                for (one, other) in pairs(players, round) {
+                    assert!(busy.insert(one));
+                    match other {
+                        Some(other) => {
+                            assert!(busy.insert(other));
+                            assert!(met.insert((one, other)), "{one} and {other} meet twice");
+                        }
+                        None => assert!(sat_out.insert(one), "{one} sits out twice"),
+                    }
+                }
+                assert_eq!(busy.len(), players);
+            }
+            assert_eq!(met.len(), players * (players - 1) / 2);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What a tournament makes of a command, and how its events change it.
+
+use super::{
+    Next, Phase, Round, Tournament, TournamentCommand, TournamentRejection, bracket, knockout,
+    paired, round_robin,
+};
+use crate::event::{
+    ConfigChosen, Event, FarewellConfirmed, MatchReported, PlayerDropped, PlayerGreeted,
+    RoundsEnded, TournamentAborted, TournamentEnded,
+};
+use crate::fault::{Fault, FaultKind, Faulted};
+use crate::ids::{PlayerName, Raw, RequestId};
+use crate::match_::ApplyError;
+use crate::policy::{Farewell, Format, Greeting, Pairing};
+use agon_games::{Luck, Proposal};
+use std::collections::HashSet;
+
+impl Tournament {
+    /// Decides a command and applies what follows from it. A rejected command changes nothing.
+    pub fn step(&mut self, command: TournamentCommand) -> Result<Vec<Event>, TournamentRejection> {
+        if self.is_over() {
+            return Err(TournamentRejection::Over);
+        }
+        let mut events = Vec::new();
+        match command {
+            TournamentCommand::Answer { player, request, answer } => {
+                self.answer(&mut events, player, request, &answer)?;
+            }
+            TournamentCommand::Drop { player, fault } => {
+                let entrant = self.state.entrants.iter().find(|entrant| entrant.player == player);
+                if entrant.is_none_or(|entrant| entrant.out) {
+                    return Err(TournamentRejection::Stranger(player));
+                }
+                self.drop_player(&mut events, player, fault);
+            }
+            TournamentCommand::Report { id, result } => {
+                if !self.open_matches().any(|plan| plan.id == id) {
+                    return Err(TournamentRejection::NotOpen(id));
+                }
+                self.emit(&mut events, MatchReported { id, result });
+            }
+        }
+        self.advance(&mut events)?;
+        Ok(events)
+    }
+
+    fn emit(&mut self, events: &mut Vec<Event>, event: impl Into<Event>) {
+        let event = event.into();
+        self.apply(&event).expect("a tournament accepts what it decided");
+        events.push(event);
+    }
+
+    fn answer(
+        &mut self,
+        events: &mut Vec<Event>,
+        player: PlayerName,
+        request: RequestId,
+        answer: &str,
+    ) -> Result<(), TournamentRejection> {
+        let open = self.pending();
+        if !open.iter().any(|pending| pending.id == request && pending.player == player) {
+            return Err(TournamentRejection::NotAsked);
+        }
+        let malformed = |detail: &str| Fault::malformed(detail, answer);
+        let trimmed = answer.trim();
+        match (&self.state.phase, self.plan.policy.greeting) {
+            (Phase::Greeting(_), Greeting::Proposal) => match self.read_proposal(answer) {
+                Ok(proposal) => {
+                    let greeted = PlayerGreeted { player, request, proposing: true, proposal };
+                    self.emit(events, greeted);
+                }
+                Err(fault) => self.drop_player(events, player, fault),
+            },
+            (Phase::Greeting(_), _) => match trimmed {
+                "true" => {
+                    let (proposing, proposal) = (false, None);
+                    self.emit(events, PlayerGreeted { player, request, proposing, proposal });
+                }
+                "false" => {
+                    let fault = Fault::new(FaultKind::Withdrew, "not-ready", "is not ready");
+                    self.drop_player(events, player, fault);
+                }
+                _ => {
+                    let fault = malformed("ready is answered with true or false");
+                    self.drop_player(events, player, fault);
+                }
+            },
+            _ if trimmed == "\"ok\"" => self.emit(events, FarewellConfirmed { player, request }),
+            _ => self.drop_player(events, player, malformed("the end is confirmed with \"ok\"")),
+        }
+        Ok(())
+    }
+
+    /// A proposal in canonical form, `None` for `null`, or why it is no proposal.
+    fn read_proposal(&self, answer: &str) -> Result<Option<Raw>, Fault> {
+        let value: serde_json::Value = serde_json::from_str(answer)
+            .map_err(|error| Fault::malformed(error.to_string(), answer))?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        let config = self.plan.config.get();
+        match self.kind.propose(config, answer, self.seats_max()) {
+            Proposal::Refused(refusal) => Err(Fault::refused(&refusal, answer)),
+            Proposal::Fits(_) | Proposal::Unfit(_) => Ok(Some(agon_games::json(&value).into())),
+        }
+    }
+
+    fn drop_player(&mut self, events: &mut Vec<Event>, player: PlayerName, fault: Fault) {
+        let open = self.pending().into_iter().find(|pending| pending.player == player);
+        let request = open.map(|pending| pending.id);
+        let faulted = Faulted { player, game: None, request, fault };
+        self.emit(events, PlayerDropped { faulted });
+    }
+
+    /// Goes on to whatever is possible now.
+    fn advance(&mut self, events: &mut Vec<Event>) -> Result<(), TournamentRejection> {
+        match &self.state.phase {
+            Phase::Greeting(open) if !open.contains(&true) => {
+                if self.plan.policy.greeting == Greeting::Proposal && !self.choose_config(events) {
+                    return Ok(());
+                }
+                self.next_round(events)
+            }
+            Phase::Playing if self.round_complete() => self.next_round(events),
+            Phase::Farewell(open) if !open.contains(&true) => self.end(events),
+            _ => Ok(()),
+        }
+    }
+
+    /// Chooses among the proposals; `false` if the tournament had to be called off.
+    fn choose_config(&mut self, events: &mut Vec<Event>) -> bool {
+        let seats_max = self.seats_max();
+        let config = self.plan.config.get();
+        let proposals = || {
+            let in_play = self.state.entrants.iter().filter(|entrant| !entrant.out);
+            in_play.filter_map(|entrant| Some((&entrant.player, entrant.proposal.as_ref()?)))
+        };
+        let chosen = proposals().find_map(|(player, proposal)| {
+            match self.kind.propose(config, proposal.get(), seats_max) {
+                Proposal::Fits(config) => Some((player.clone(), Raw(config))),
+                _ => None,
+            }
+        });
+        if let Some((by, config)) = chosen {
+            self.emit(events, ConfigChosen { by, config });
+            return true;
+        }
+        let seed = agon_games::Seed::from_number(0);
+        let nobody_proposed = proposals().next().is_none();
+        if nobody_proposed && self.kind.set_up(config, seats_max, &seed).is_ok() {
+            return true;
+        }
+        let secret = self.secret.clone().expect("whoever steps a tournament knows its secret");
+        let reason = "not enough destinations".to_owned();
+        self.emit(events, TournamentAborted { reason, secret });
+        false
+    }
+
+    pub(super) fn next_round(
+        &mut self,
+        events: &mut Vec<Event>,
+    ) -> Result<(), TournamentRejection> {
+        loop {
+            match self.next()? {
+                Next::Round(pairings, byes) => {
+                    let playable = !pairings.is_empty();
+                    let round = self.state.rounds.len() as u32 + 1;
+                    let event = paired(self, round, pairings, byes);
+                    self.emit(events, event);
+                    if playable {
+                        return Ok(());
+                    }
+                }
+                Next::Winners(winners) => {
+                    self.emit(events, RoundsEnded { winners });
+                    return self.advance(events);
+                }
+            }
+        }
+    }
+
+    fn next(&self) -> Result<Next, TournamentRejection> {
+        let out = self.state.entrants.iter().filter(|entrant| entrant.out);
+        let out: HashSet<&PlayerName> = out.map(|entrant| &entrant.player).collect();
+        let is_out = |player: &PlayerName| out.contains(player);
+        let order = self.seed_order()?;
+        Ok(match self.plan.policy.format {
+            Format::Bracket { slots } => {
+                let first = bracket::slots(&order, slots, self.plan.policy.pairing);
+                bracket::next(first, is_out, &self.state.rounds)
+            }
+            Format::Knockout { min, max } => {
+                let active: Vec<PlayerName> =
+                    order.into_iter().filter(|player| !is_out(player)).collect();
+                knockout::next(&active, &self.state.rounds, min as usize, max as usize)
+            }
+            Format::RoundRobin => round_robin::next(&order, is_out, self.state.rounds.len())
+                .unwrap_or_else(|| Next::Winners(self.leaders())),
+        })
+    }
+
+    /// The players in the order pairings go by: sign-up, or shuffled (label `pairing`). Players who
+    /// were out before the first round do not take a slot.
+    fn seed_order(&self) -> Result<Vec<PlayerName>, TournamentRejection> {
+        let greeted = self.state.faults.iter().filter(|faulted| self.before_rounds(faulted));
+        let absent: HashSet<&PlayerName> = greeted.map(|faulted| &faulted.player).collect();
+        let mut players: Vec<PlayerName> =
+            self.plan.players.iter().filter(|player| !absent.contains(player)).cloned().collect();
+        if self.plan.policy.pairing == Pairing::Random {
+            let secret = self.secret.as_ref().ok_or(TournamentRejection::NoSecret)?;
+            Luck::new(&secret.pairing_seed(&self.plan.id), "pairing").shuffle(0, &mut players);
+        }
+        Ok(players)
+    }
+
+    fn before_rounds(&self, faulted: &Faulted) -> bool {
+        let start = format!("{}.start.", self.plan.id);
+        faulted.request.as_ref().is_some_and(|id| id.as_str().starts_with(&start))
+    }
+
+    fn farewell(&self) -> Phase {
+        let open = self.state.entrants.iter().map(|entrant| {
+            let won = self.state.winners.contains(&entrant.player);
+            match self.plan.policy.farewell {
+                Farewell::None => false,
+                Farewell::Winners => won && !entrant.out,
+                Farewell::Everybody => !entrant.out,
+            }
+        });
+        Phase::Farewell(open.collect())
+    }
+
+    fn end(&mut self, events: &mut Vec<Event>) -> Result<(), TournamentRejection> {
+        let secret = self.secret.clone().ok_or(TournamentRejection::NoSecret)?;
+        let winners = self.state.winners.clone();
+        self.emit(events, TournamentEnded { winners, secret });
+        Ok(())
+    }
+
+    /// Applies an event of the tournament's own stream.
+    pub fn apply(&mut self, event: &Event) -> Result<(), ApplyError> {
+        match event {
+            Event::PlayerGreeted(greeted) => {
+                let at = self.entrant_at(&greeted.player)?;
+                self.state.entrants[at].proposal = greeted.proposal.clone();
+                self.close_request(at);
+            }
+            Event::PlayerDropped(dropped) => {
+                let at = self.entrant_at(&dropped.faulted.player)?;
+                self.state.faults.push(dropped.faulted.clone());
+                self.state.entrants[at].out = true;
+                if matches!(self.state.phase, Phase::Farewell(_)) {
+                    self.state.winners.retain(|winner| *winner != dropped.faulted.player);
+                }
+                self.close_request(at);
+            }
+            Event::ConfigChosen(chosen) => self.state.config = chosen.config.clone(),
+            Event::RoundPaired(paired) => {
+                let results = vec![None; paired.matches.len()];
+                let (matches, byes) = (paired.matches.clone(), paired.byes.clone());
+                self.state.rounds.push(Round { matches, byes, results });
+                self.state.phase = Phase::Playing;
+            }
+            Event::RoundsEnded(ended) => {
+                self.state.winners = ended.winners.clone();
+                self.state.phase = self.farewell();
+            }
+            Event::MatchReported(reported) => self.apply_report(reported)?,
+            Event::FarewellConfirmed(confirmed) => {
+                let at = self.entrant_at(&confirmed.player)?;
+                self.close_request(at);
+            }
+            Event::TournamentEnded(ended) => {
+                self.state.winners = ended.winners.clone();
+                self.state.phase = Phase::Ended;
+            }
+            Event::TournamentAborted(aborted) => {
+                self.state.phase = Phase::Aborted(aborted.reason.clone());
+            }
+            _ => return Err(ApplyError::OutOfPlace(event.tag())),
+        }
+        Ok(())
+    }
+
+    fn apply_report(&mut self, reported: &MatchReported) -> Result<(), ApplyError> {
+        let unknown = || ApplyError::UnknownMatch(reported.id.clone());
+        let round = self.state.rounds.last_mut().ok_or_else(unknown)?;
+        let at = round.matches.iter().position(|plan| plan.id == reported.id);
+        round.results[at.ok_or_else(unknown)?] = Some(reported.result.clone());
+        for player in &reported.result.out {
+            let at = self.entrant_at(player)?;
+            self.state.entrants[at].out = true;
+        }
+        Ok(())
+    }
+
+    fn close_request(&mut self, at: usize) {
+        if let Phase::Greeting(open) | Phase::Farewell(open) = &mut self.state.phase {
+            open[at] = false;
+        }
+    }
+
+    fn entrant_at(&self, player: &PlayerName) -> Result<usize, ApplyError> {
+        let at = self.state.entrants.iter().position(|entrant| entrant.player == *player);
+        at.ok_or_else(|| ApplyError::Stranger(player.clone()))
+    }
+}

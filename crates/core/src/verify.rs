@@ -1,0 +1,394 @@
+//! Checking a log: does every event follow from the rules, the luck and what came from outside?
+//!
+//! A record's first event says what came from outside. The machine is given that again, and must
+//! come to the same events: the same dice, cards, pairings, scores, forfeits and results. What
+//! cannot be known from the log, such as that an answer really came too late, is taken as it is.
+
+use crate::event::Event;
+use crate::fair::Secret;
+use crate::fault::{Fault, FaultKind, Faulted};
+use crate::ids::{MatchId, PlayerName};
+use crate::line::Line;
+use crate::match_::{Command, Match, Rejection, Secrets};
+use crate::plan::MatchPlan;
+use crate::report::{MatchResult, Results};
+use crate::tournament::{Tournament, TournamentCommand, TournamentRejection};
+use agon_games::Registry;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The first event that does not follow.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct Finding {
+    /// The stream.
+    pub stream: String,
+    /// The event's number in the stream; one past the end if something is missing there.
+    pub seq: u64,
+    /// The event's name, where it has one.
+    pub event: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { stream, seq, event, what } = self;
+        write!(f, "{stream}, event {seq} ({event}) does not follow: {what}")
+    }
+}
+
+/// What the check of a match found to be in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MatchCheck {
+    /// What the match was about.
+    pub plan: MatchPlan,
+    /// How it ended, if it did.
+    pub result: Option<MatchResult>,
+    /// Events checked.
+    pub events: u64,
+    /// Events of a game that is still running, which cannot be checked before its secret is known.
+    pub unchecked: u64,
+    /// Games checked to the end.
+    pub games: u64,
+}
+
+/// What the check of a tournament found to be in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TournamentCheck {
+    /// Its secret, if it is over.
+    pub secret: Option<Secret>,
+    /// All matches it paired.
+    pub matches: Vec<MatchPlan>,
+    /// The results it reported.
+    pub reported: BTreeMap<MatchId, MatchResult>,
+    /// Its results as they follow from the log.
+    pub results: Results,
+    /// Events checked.
+    pub events: u64,
+}
+
+/// A stream read into lines, with its numbering checked.
+pub fn read(lines: &[String]) -> Result<Vec<Line>, Finding> {
+    let mut read: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut more = 0;
+    for (text, seq) in lines.iter().zip(1..) {
+        let stream = read.first().map_or_else(String::new, |line| line.stream.clone());
+        let finding = |what: String| Finding { stream, seq, event: "unreadable".into(), what };
+        let line = Line::read(text).map_err(|error| finding(error.to_string()))?;
+        let found = |what: String| Finding {
+            stream: line.stream.clone(),
+            seq,
+            event: line.event.tag().into(),
+            what,
+        };
+        if line.seq != seq {
+            return Err(found(format!("it is numbered {}, not {seq}", line.seq)));
+        }
+        if read.first().is_some_and(|first| first.stream != line.stream) {
+            return Err(found("it belongs to another stream".into()));
+        }
+        if more > 0 && line.more + 1 != more {
+            return Err(found(format!(
+                "{} more events should follow, not {}",
+                more - 1,
+                line.more
+            )));
+        }
+        more = line.more;
+        read.push(line);
+    }
+    if more > 0 {
+        let last = read.last().expect("a line said more would follow");
+        let what = format!("{more} more events of its decision should follow");
+        let (stream, event) = (last.stream.clone(), last.event.tag().into());
+        return Err(Finding { stream, seq: last.seq, event, what });
+    }
+    Ok(read)
+}
+
+/// Splits a stream into its records.
+fn records(lines: &[Line]) -> impl Iterator<Item = &[Line]> {
+    let mut rest = lines;
+    std::iter::from_fn(move || {
+        let first = rest.first()?;
+        let (record, tail) = rest.split_at((first.more as usize + 1).min(rest.len()));
+        rest = tail;
+        Some(record)
+    })
+}
+
+/// Checks a match. With the tournament's secret, the secrets of its games are checked as well.
+pub fn verify_match(
+    lines: &[Line],
+    games: &Registry,
+    tournament: Option<&Secret>,
+) -> Result<MatchCheck, Finding> {
+    let mut records = records(lines);
+    let first = records.next().ok_or_else(empty)?;
+    let Event::MatchCreated(created) = &first[0].event else {
+        return Err(finding(&first[0], "a match begins with match-created".into()));
+    };
+    let plan = created.plan.clone();
+    let kind = games
+        .kind(&plan.game)
+        .ok_or_else(|| finding(&first[0], format!("there is no game {:?}", plan.game)))?;
+    let secret = tournament.map(|secret| secret.of_match(&plan.id));
+    let secrets = revealed(lines, secret.as_ref())?;
+    let (mut played, event) = Match::create(plan.clone(), kind.clone(), secrets, first[0].at)
+        .map_err(|error| finding(&first[0], error.to_string()))?;
+    compare(first, &[event])?;
+    let mut check = MatchCheck { plan, result: None, events: 1, unchecked: 0, games: 0 };
+    for record in records {
+        let command = match_cause(&record[0], &played)?;
+        match played.step(record[0].at, command) {
+            Ok(events) => compare(record, &events)?,
+            Err(Rejection::NoSecret(_)) => {
+                check.unchecked = lines.len() as u64 - check.events;
+                return Ok(check);
+            }
+            Err(rejection) => return Err(finding(&record[0], rejection.to_string())),
+        }
+        check.events += record.len() as u64;
+    }
+    check.games = played.finished().count() as u64;
+    check.result = played.result().cloned();
+    Ok(check)
+}
+
+/// The secrets the stream reveals, checked against the match's own where that is known.
+fn revealed(lines: &[Line], secret: Option<&Secret>) -> Result<Secrets, Finding> {
+    let mut secrets = BTreeMap::new();
+    for line in lines {
+        if let Event::GameEnded(ended) = &line.event {
+            let game = ended.result.game;
+            if secret.is_some_and(|secret| secret.of_game(game) != ended.secret) {
+                let what = "its secret is not the one the tournament committed itself to";
+                return Err(finding(line, what.into()));
+            }
+            secrets.insert(game, ended.secret.clone());
+        }
+    }
+    Ok(match secret {
+        Some(secret) => Secrets::Known(secret.clone()),
+        None => Secrets::Revealed(secrets),
+    })
+}
+
+/// The command a record of a match began with.
+fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
+    match &line.event {
+        Event::PlayerArrived(arrived) => {
+            Ok(Command::Arrive { player: arrived.player.clone(), nonce: arrived.nonce.clone() })
+        }
+        Event::AnswerAccepted(accepted) => {
+            let seats = played.referee().map_or(&[][..], |referee| referee.seats());
+            let player = seats.get(accepted.seat.index());
+            let player = player.ok_or_else(|| finding(line, "nobody sits there".into()))?;
+            Ok(Command::Answer {
+                player: player.clone(),
+                request: accepted.request.clone(),
+                answer: accepted.answer.get().to_owned(),
+                took_ms: Some(accepted.took_ms),
+            })
+        }
+        Event::PlayerFaulted(faulted) => Ok(again(&faulted.faulted).unwrap_or_else(|| {
+            let Faulted { player, fault, .. } = faulted.faulted.clone();
+            Command::Charge { player, fault }
+        })),
+        Event::PlayerLeft(left) => Ok(again(&left.faulted).unwrap_or_else(|| {
+            let Faulted { player, fault, .. } = left.faulted.clone();
+            Command::Leave { player, fault }
+        })),
+        Event::WaitExpired(expired) => {
+            Ok(Command::Expire { player: expired.faulted.player.clone() })
+        }
+        Event::ResultConfirmed(confirmed) => Ok(Command::Answer {
+            player: confirmed.player.clone(),
+            request: confirmed.request.clone(),
+            answer: "\"ok\"".into(),
+            took_ms: Some(0),
+        }),
+        _ => Err(finding(line, "nothing from outside brings this about".into())),
+    }
+}
+
+/// The refused answer again, where the log holds all of it.
+fn again(faulted: &Faulted) -> Option<Command> {
+    let Fault { kind, code, answer, .. } = &faulted.fault;
+    let answer = answer.as_ref().filter(|answer| answer.len() < Fault::EVIDENCE_MAX - 4)?;
+    let by_rules = matches!(kind, FaultKind::Cheat | FaultKind::Illegal);
+    (by_rules && code != "foreign-request").then(|| Command::Answer {
+        player: faulted.player.clone(),
+        request: faulted.request.clone().unwrap_or_else(|| "none".into()),
+        answer: answer.clone(),
+        took_ms: Some(0),
+    })
+}
+
+/// Checks a tournament's own stream. `known` is its secret, where the log does not reveal it yet.
+pub fn verify_tournament(
+    lines: &[Line],
+    games: &Registry,
+    known: Option<&Secret>,
+) -> Result<TournamentCheck, Finding> {
+    let mut records = records(lines);
+    let first = records.next().ok_or_else(empty)?;
+    let Event::TournamentCreated(created) = &first[0].event else {
+        return Err(finding(&first[0], "a tournament begins with tournament-created".into()));
+    };
+    let kind = games
+        .kind(&created.plan.game)
+        .ok_or_else(|| finding(&first[0], format!("there is no game {:?}", created.plan.game)))?;
+    let secret = lines.iter().find_map(|line| match &line.event {
+        Event::TournamentEnded(ended) => Some(&ended.secret),
+        Event::TournamentAborted(aborted) => Some(&aborted.secret),
+        _ => None,
+    });
+    let secret = secret.or(known);
+    if secret.is_some_and(|secret| secret.commitment() != created.commitment) {
+        return Err(finding(&first[0], "it is no commitment to the secret revealed".into()));
+    }
+    let (mut tournament, events) = Tournament::create_unrevealed(
+        created.plan.clone(),
+        kind.clone(),
+        secret.cloned(),
+        created.commitment.clone(),
+    )
+    .map_err(|error| finding(&first[0], error.to_string()))?;
+    compare(first, &events)?;
+    let mut count = first.len() as u64;
+    for record in records {
+        let command = tournament_cause(&record[0])?;
+        let events = match tournament.step(command) {
+            Err(TournamentRejection::NoSecret) => break,
+            stepped => stepped.map_err(|rejection| finding(&record[0], rejection.to_string()))?,
+        };
+        compare(record, &events)?;
+        count += record.len() as u64;
+    }
+    let rounds = tournament.rounds();
+    let matches = rounds.iter().flat_map(|round| round.matches.clone()).collect();
+    let reported = rounds.iter().flat_map(|round| {
+        let ids = round.matches.iter().map(|plan| plan.id.clone());
+        ids.zip(&round.results).filter_map(|(id, result)| Some((id, result.clone()?)))
+    });
+    let reported = reported.collect();
+    let results = tournament.results();
+    Ok(TournamentCheck { secret: secret.cloned(), matches, reported, results, events: count })
+}
+
+fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
+    let answer = |player: &PlayerName, answer: &str, request: Option<&str>| {
+        let request = request.unwrap_or_default().into();
+        TournamentCommand::Answer { player: player.clone(), request, answer: answer.into() }
+    };
+    match &line.event {
+        Event::PlayerGreeted(greeted) => {
+            let text = greeted.proposal.as_ref().map_or(greeted.plain_answer(), |raw| raw.get());
+            Ok(answer(&greeted.player, text, Some(greeted.request.as_str())))
+        }
+        Event::FarewellConfirmed(confirmed) => {
+            Ok(answer(&confirmed.player, "\"ok\"", Some(confirmed.request.as_str())))
+        }
+        Event::PlayerDropped(dropped) => Ok(TournamentCommand::Drop {
+            player: dropped.faulted.player.clone(),
+            fault: dropped.faulted.fault.clone(),
+        }),
+        Event::MatchReported(reported) => Ok(TournamentCommand::Report {
+            id: reported.id.clone(),
+            result: reported.result.clone(),
+        }),
+        _ => Err(finding(line, "nothing from outside brings this about".into())),
+    }
+}
+
+fn empty() -> Finding {
+    let what = "the stream is empty".to_owned();
+    Finding { stream: String::new(), seq: 1, event: "none".into(), what }
+}
+
+fn finding(line: &Line, what: String) -> Finding {
+    let (stream, event) = (line.stream.clone(), line.event.tag().into());
+    Finding { stream, seq: line.seq, event, what }
+}
+
+/// Compares a record with what should be in it.
+fn compare(record: &[Line], expected: &[Event]) -> Result<(), Finding> {
+    for (line, expected) in record.iter().zip(expected) {
+        if line.event != *expected {
+            return Err(finding(line, difference(&line.event, expected)));
+        }
+    }
+    match (record.len(), expected.len()) {
+        (found, wanted) if found > wanted => {
+            Err(finding(&record[wanted], "nothing brings this about".into()))
+        }
+        (found, wanted) if found < wanted => {
+            let missing = expected[found].tag();
+            Err(finding(
+                record.last().expect("records are not empty"),
+                format!("{missing} is missing after it"),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first place where two events differ, in words.
+fn difference(found: &Event, expected: &Event) -> String {
+    if found.tag() != expected.tag() {
+        return format!("{} should be here", expected.tag());
+    }
+    let value = |event: &Event| {
+        let mut data = Vec::new();
+        event.write(&mut data);
+        serde_json::from_slice::<Value>(&data).unwrap_or(Value::Null)
+    };
+    let mut path = String::new();
+    let (found, expected) = (value(found), value(expected));
+    let (found, expected) = first_difference(&found, &expected, &mut path);
+    let short = |value: Option<&Value>| {
+        let text = value.map_or("nothing".into(), Value::to_string);
+        if text.chars().count() > 90 {
+            format!("{}…", text.chars().take(90).collect::<String>())
+        } else {
+            text
+        }
+    };
+    format!("{path} should be {}, not {}", short(expected), short(found))
+}
+
+fn first_difference<'a>(
+    found: &'a Value,
+    expected: &'a Value,
+    path: &mut String,
+) -> (Option<&'a Value>, Option<&'a Value>) {
+    let step = |name: &str, path: &mut String| {
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(name);
+    };
+    match (found, expected) {
+        (Value::Object(a), Value::Object(b)) => {
+            let mut keys = b.keys().chain(a.keys());
+            let Some(key) = keys.find(|key| a.get(*key) != b.get(*key)) else {
+                return (Some(found), Some(expected));
+            };
+            step(key, path);
+            match (a.get(key), b.get(key)) {
+                (Some(a), Some(b)) => first_difference(a, b, path),
+                (a, b) => (a, b),
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let Some(at) = (0..a.len()).find(|at| a[*at] != b[*at]) else {
+                return (Some(found), Some(expected));
+            };
+            step(&at.to_string(), path);
+            first_difference(&a[at], &b[at], path)
+        }
+        _ => (Some(found), Some(expected)),
+    }
+}

@@ -1,0 +1,143 @@
+//! How fast games play themselves: random legal answers from set-up to the end, through the trait.
+//!
+//! `cargo bench -p agon-games --bench playouts` runs every subject in turn, several rounds over, on
+//! one core, and prints the median round of each. A new game is one line in `main`.
+//!
+//! The comparison plays the same dice and the same choices on the naive Yahtzee of the tests. Both
+//! must come to the same points, or the figures would be of different games.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+#[path = "../tests/yahtzee/naive.rs"]
+mod naive;
+
+use agon_games::yahtzee::{Config, DiceSource, Yahtzee};
+use agon_games::{Game, Seed};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Rounds per subject; odd, so that there is a median.
+const ROUNDS: usize = 7;
+/// How long a round should take.
+const ROUND: Duration = Duration::from_millis(500);
+
+/// Something that plays games by number and gives the sum of all points.
+struct Subject {
+    name: &'static str,
+    play: Box<dyn Fn(std::ops::Range<u64>) -> i64>,
+}
+
+fn main() {
+    let subjects = [
+        game::<Yahtzee>("yahtzee", Config::default()),
+        game::<Yahtzee>(
+            "yahtzee, independent dice",
+            Config { dice: DiceSource::Independent, ..Config::default() },
+        ),
+        Subject { name: "yahtzee, naive", play: Box::new(naive_games) },
+    ];
+    assert_eq!((subjects[0].play)(0..500), (subjects[2].play)(0..500), "not the same games");
+
+    let counts = subjects.each_ref().map(games_per_round);
+    let mut rates = subjects.each_ref().map(|_| Vec::new());
+    for _ in 0..ROUNDS {
+        for ((subject, count), rates) in subjects.iter().zip(counts).zip(&mut rates) {
+            let start = Instant::now();
+            black_box((subject.play)(0..count));
+            rates.push(count as f64 / start.elapsed().as_secs_f64());
+        }
+    }
+    println!(
+        "{:28}{:>14}{:>14}{:>14}",
+        "games per second, one core", "median", "lowest", "highest"
+    );
+    for (subject, rates) in subjects.iter().zip(&mut rates) {
+        rates.sort_unstable_by(f64::total_cmp);
+        let (median, low, high) = (rates[ROUNDS / 2], rates[0], rates[ROUNDS - 1]);
+        println!("{:28}{median:>14.0}{low:>14.0}{high:>14.0}", subject.name);
+    }
+}
+
+/// How many games of a subject fill a round, found by doubling.
+fn games_per_round(subject: &Subject) -> u64 {
+    let mut count = 64;
+    loop {
+        let start = Instant::now();
+        black_box((subject.play)(0..count));
+        let took = start.elapsed();
+        if took > ROUND / 8 {
+            return (count as f64 * ROUND.as_secs_f64() / took.as_secs_f64()) as u64;
+        }
+        count *= 2;
+    }
+}
+
+fn game<G: Game>(name: &'static str, config: G::Config) -> Subject
+where
+    G::Config: 'static,
+{
+    let seats = *G::SEATS.start();
+    let play = move |numbers: std::ops::Range<u64>| {
+        numbers.map(|number| playout::<G>(&config, seats, number)).sum()
+    };
+    Subject { name, play: Box::new(play) }
+}
+
+/// One game of random answers; the points of all seats.
+fn playout<G: Game>(config: &G::Config, seats: usize, number: u64) -> i64 {
+    let mut game = G::new(config, seats, &Seed::from_number(number)).expect("a good set-up");
+    let mut choices = Choices(number << 32);
+    loop {
+        let awaiting = game.awaiting();
+        if awaiting.is_empty() {
+            break;
+        }
+        for seat in awaiting {
+            let answer = game.playout_answer(seat, choices.next());
+            game.apply(seat, &answer).expect("legal answers are accepted");
+        }
+    }
+    game.outcome().expect("nobody is awaited").scores.iter().sum()
+}
+
+/// The same games as [`playout`] of [`Yahtzee`] on the naive implementation.
+fn naive_games(numbers: std::ops::Range<u64>) -> i64 {
+    numbers.map(naive_game).sum()
+}
+
+fn naive_game(number: u64) -> i64 {
+    let dice = naive::sequences(&Seed::from_number(number), "dice");
+    let mut table = naive::Table::new("tournament", [dice.clone(), dice]);
+    let mut choices = Choices(number << 32);
+    loop {
+        let awaiting: Vec<usize> =
+            [0, 1].into_iter().filter(|seat| table.may_keep(*seat).is_some()).collect();
+        if awaiting.is_empty() {
+            break;
+        }
+        for seat in awaiting {
+            let choice = choices.next();
+            if table.may_keep(seat) == Some(true) {
+                table.keep(seat, std::array::from_fn(|at| choice >> (59 + at) & 1 != 0));
+            } else {
+                let open = table.open(seat);
+                let at = (u128::from(choice) * open.len() as u128) >> 64;
+                table.score(seat, open[at as usize]);
+            }
+        }
+    }
+    (table.total(0) + table.total(1)) as i64
+}
+
+/// SplitMix64.
+struct Choices(u64);
+
+impl Choices {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,88 @@
+//! Which answers are accepted. An answer of another kind than asked for is a failure of the player,
+//! one that breaks a rule is cheating; so the two are kept apart, and every rule has its code.
+
+use super::{Action, Answer, Fish, Phase, Position, Tile};
+use crate::{Refusal, Seat};
+
+/// An accepted answer in the game's own terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Confirm,
+    Place(Tile),
+    Move { penguin: usize, to: Tile },
+}
+
+impl Fish {
+    /// What an answer does, or why it is refused.
+    #[inline]
+    pub(super) fn parse(&self, seat: Seat, answer: &Answer) -> Result<Step, Refusal> {
+        if !self.waiting.contains(seat) {
+            return Err(Refusal::not_asked(format!("{seat} owes no answer")));
+        }
+        match (self.phase, answer) {
+            (Phase::PlayingAs | Phase::PlayingWith, Answer::Ok) => Ok(Step::Confirm),
+            (Phase::Place, Answer::Place(position)) => self.parse_place(*position),
+            (Phase::Move, Answer::Move(action)) => self.parse_move(seat, *action),
+            _ => Err(self.wrong_kind()),
+        }
+    }
+
+    #[inline]
+    fn parse_place(&self, position: Position) -> Result<Step, Refusal> {
+        match self.ice.tile(position) {
+            Some(tile) if self.ice.is_free(tile) => Ok(Step::Place(tile)),
+            _ => Err(self.not_free(position)),
+        }
+    }
+
+    #[inline]
+    fn parse_move(&self, seat: Seat, Action { from, to }: Action) -> Result<Step, Refusal> {
+        if let (Some(start), Some(end)) = (self.ice.tile(from), self.ice.tile(to)) {
+            let penguin = self.flocks[seat.index()].iter().position(|tile| *tile == start);
+            if let Some(penguin) = penguin
+                && self.ice.reaches(start, end)
+            {
+                return Ok(Step::Move { penguin, to: end });
+            }
+        }
+        Err(self.no_such_move(seat, from, to))
+    }
+
+    #[cold]
+    fn wrong_kind(&self) -> Refusal {
+        Refusal::wrong_kind(match self.phase {
+            Phase::PlayingAs | Phase::PlayingWith => "a confirmation was asked for: \"ok\"",
+            Phase::Place => "a placement was asked for: {\"place\":[row,column]}",
+            _ => "a move was asked for: {\"move\":[[row,column],[row,column]]}",
+        })
+    }
+
+    /// Why nobody can come to stand at `position`.
+    #[cold]
+    fn not_free(&self, position: Position) -> Refusal {
+        let stands = |tile| self.flocks.iter().flatten().any(|other| *other == tile);
+        match self.ice.tile(position) {
+            None => Refusal::illegal("off-board", format!("{position} is off the board")),
+            Some(tile) if stands(tile) => {
+                Refusal::illegal("occupied", format!("a penguin stands at {position}"))
+            }
+            Some(_) => Refusal::illegal("hole", format!("there is no tile at {position}")),
+        }
+    }
+
+    /// Why nobody may slide like that.
+    #[cold]
+    fn no_such_move(&self, seat: Seat, from: Position, to: Position) -> Refusal {
+        let own = self.ice.tile(from).filter(|start| self.flock(seat).any(|tile| tile == *start));
+        if own.is_none() {
+            return Refusal::illegal("not-yours", format!("no penguin of yours is at {from}"));
+        }
+        match self.ice.tile(to) {
+            Some(tile) if self.ice.is_free(tile) => Refusal::illegal(
+                "no-way",
+                format!("no straight line of free tiles leads from {from} to {to}"),
+            ),
+            _ => self.not_free(to),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What an organiser may set, and the board that follows from it and from luck.
+
+use super::board::check_size;
+use super::{Board, FISH_MAX, penguins_each};
+use crate::{Luck, Seed, SetupError};
+use serde::{Deserialize, Serialize};
+
+/// The settings of a game of Fish.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Rows of the board; not looked at where `board` is given.
+    pub rows: u32,
+    /// Columns of the board; not looked at where `board` is given.
+    pub columns: u32,
+    /// The fish on every tile, 1 to 5; where absent, luck gives each tile its own number. Not to be
+    /// combined with `board`.
+    pub fish: Option<u8>,
+    /// The largest number of holes that luck may cut. There is always room left for all penguins.
+    /// Not to be combined with `board`.
+    pub difficulty: u32,
+    /// The board, tile by tile; 0 is a hole.
+    pub board: Option<Board>,
+    /// Whether a board that cannot hold all penguins is refused. Otherwise players that find no
+    /// free tile are removed as they are asked for one.
+    pub room_check: bool,
+    /// Whether players are asked to confirm their colour and their opponents' before they place.
+    pub confirm: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            rows: 5,
+            columns: 5,
+            fish: None,
+            difficulty: 0,
+            board: None,
+            room_check: true,
+            confirm: false,
+        }
+    }
+}
+
+impl Config {
+    /// The board of a game for `seats` players.
+    ///
+    /// Luck gives tile `n` (row by row from 0) one more fish than the number below 5 at index `n`
+    /// of the stream `fish`. The number of holes is index 0 of the stream `holes`, evenly up to the
+    /// largest number allowed; the tiles, shuffled from index 1 on, are cut from the first.
+    pub(super) fn lay_out(&self, seats: usize, seed: &Seed) -> Result<Board, SetupError> {
+        let penguins = seats * penguins_each(seats);
+        let board = match &self.board {
+            Some(board) if self.fish.is_none() && self.difficulty == 0 => board.clone(),
+            Some(_) => {
+                let text = "a board goes neither with fish nor with a difficulty";
+                return Err(SetupError::Config(text.into()));
+            }
+            None => self.random_board(penguins, seed)?,
+        };
+        let tiles = board.tiles();
+        if self.room_check && tiles < penguins {
+            let text = format!("{tiles} tiles do not hold {penguins} penguins of {seats} players");
+            return Err(SetupError::TooSmall(text));
+        }
+        Ok(board)
+    }
+
+    fn random_board(&self, penguins: usize, seed: &Seed) -> Result<Board, SetupError> {
+        let (rows, columns) = (self.rows as usize, self.columns as usize);
+        check_size(rows, columns)?;
+        let mut board = match self.fish {
+            Some(fish @ 1..=FISH_MAX) => Board::filled(rows, columns, |_| fish),
+            Some(fish) => {
+                let text = format!("a tile has 1 to {FISH_MAX} fish, not {fish}");
+                return Err(SetupError::Config(text));
+            }
+            None => {
+                let mut luck = Luck::new(seed, "fish");
+                Board::filled(rows, columns, |tile| 1 + luck.below(tile, u64::from(FISH_MAX)) as u8)
+            }
+        };
+        let spare = (rows * columns).saturating_sub(penguins);
+        let holes_max = spare.min(self.difficulty as usize);
+        if holes_max > 0 {
+            let mut luck = Luck::new(seed, "holes");
+            let holes = luck.below(0, holes_max as u64 + 1) as usize;
+            let mut tiles: Vec<usize> = (0..rows * columns).collect();
+            luck.shuffle(1, &mut tiles);
+            tiles.iter().take(holes).for_each(|tile| board.cut(*tile));
+        }
+        Ok(board)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lay_out(config: &str, seats: usize, number: u64) -> Result<Board, String> {
+        let config: Config = serde_json::from_str(config).map_err(|error| error.to_string())?;
+        config.lay_out(seats, &Seed::from_number(number)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn luck_lays_out_every_count_of_fish_and_of_holes_and_leaves_room() {
+        let (mut fish, mut holes) = ([0; 6], [0; 18]);
+        for number in 0..400 {
+            let board = lay_out(r#"{"difficulty": 99}"#, 2, number).unwrap();
+            assert!(board.tiles() >= 8);
+            holes[25 - board.tiles()] += 1;
+            board.fish().for_each(|count| fish[count as usize] += 1);
+        }
+        assert!(fish.iter().all(|count| *count > 500), "{fish:?}");
+        assert!(holes.iter().all(|count| *count > 5), "{holes:?}");
+    }
+
+    #[test]
+    fn the_same_seed_lays_out_the_same_board() {
+        let config = r#"{"difficulty": 4}"#;
+        assert_eq!(lay_out(config, 2, 7), lay_out(config, 2, 7));
+        assert_ne!(lay_out(config, 2, 7), lay_out(config, 2, 8));
+    }
+
+    #[test]
+    fn impossible_settings_are_refused_with_the_reason() {
+        for (config, reason) in [
+            (r#"{"rows": 0}"#, "1 to 400 tiles"),
+            (r#"{"rows": 4000000000, "columns": 4000000000}"#, "1 to 400 tiles"),
+            (r#"{"rows": 21, "columns": 20}"#, "1 to 400 tiles"),
+            (r#"{"fish": 0}"#, "1 to 5 fish"),
+            (r#"{"fish": 6}"#, "1 to 5 fish"),
+            (r#"{"rows": 2, "columns": 3}"#, "6 tiles do not hold 8 penguins"),
+            (r#"{"board": [[1, 1], [0, 6]]}"#, "0 to 5 fish"),
+            (r#"{"board": [[1, 1]], "fish": 2}"#, "neither with fish"),
+            (r#"{"board": [[1, 1]], "difficulty": 2}"#, "neither with fish"),
+            (r#"{"size": 5}"#, "unknown field"),
+        ] {
+            let error = lay_out(config, 2, 1).unwrap_err();
+            assert!(error.contains(reason), "{config}: {error}");
+        }
+        let tiny = r#"{"rows": 2, "columns": 2, "difficulty": 9, "room_check": false}"#;
+        assert_eq!(lay_out(tiny, 2, 1).unwrap().tiles(), 4);
+    }
+}

@@ -1,0 +1,224 @@
+//! [`Fish`], and how it answers to [`Game`]. The course of the game is in `play.rs`, what answers
+//! it accepts in `check.rs`, its texts in `text.rs`.
+
+use super::play::Recent;
+use super::{
+    Answer, Color, Config, Ice, Phase, PlayerView, Question, SEATS_MAX, State, Tile, View,
+    penguins_each,
+};
+use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use std::ops::RangeInclusive;
+
+/// The most penguins of one player.
+pub(super) const FLOCK_MAX: usize = 4;
+
+/// A game of Fish in progress.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fish {
+    pub(super) ice: Ice,
+    /// By seat: where its penguins stand, then [`Tile::NONE`].
+    pub(super) flocks: [[Tile; FLOCK_MAX]; SEATS_MAX],
+    /// By seat: how many penguins it has placed.
+    pub(super) placed: [u8; SEATS_MAX],
+    /// By seat: its fish.
+    pub(super) scores: [u16; SEATS_MAX],
+    pub(super) seats: u8,
+    pub(super) phase: Phase,
+    /// Who owes an answer.
+    pub(super) waiting: SeatSet,
+    /// Who was there when players were told who plays.
+    pub(super) introduced: SeatSet,
+    pub(super) removed: SeatSet,
+    pub(super) recent: Recent,
+    /// Whether nothing has happened since set-up.
+    pub(super) untouched: bool,
+}
+
+impl Fish {
+    /// Where the penguins of `seat` stand, in the order they were placed.
+    pub(super) fn flock(&self, seat: Seat) -> impl Iterator<Item = Tile> {
+        self.flocks[seat.index()].into_iter().filter(|tile| *tile != Tile::NONE)
+    }
+
+    /// What the game is at.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The seat whose turn it is to place or to move.
+    pub fn turn(&self) -> Option<Seat> {
+        matches!(self.phase, Phase::Place | Phase::Move).then(|| self.waiting.first()).flatten()
+    }
+
+    /// Some legal answer of `seat`, picked evenly by 64 random bits without listing all.
+    ///
+    /// # Panics
+    /// If the seat owes no answer.
+    pub fn pick(&self, seat: Seat, choice: u64) -> Answer {
+        assert!(self.waiting.contains(seat), "{seat} is not asked");
+        let shape = self.ice.shape();
+        match self.phase {
+            Phase::Place => {
+                let tile = self.ice.pick_free(choice).expect("who is asked finds a free tile");
+                Answer::Place(shape.position(tile))
+            }
+            Phase::Move => {
+                let (from, to) = self
+                    .ice
+                    .pick_slide(&self.flocks[seat.index()], choice)
+                    .expect("who is asked can move");
+                Answer::Move(self.ice.action(from, to))
+            }
+            Phase::PlayingAs | Phase::PlayingWith | Phase::Over => Answer::Ok,
+        }
+    }
+}
+
+impl Game for Fish {
+    const NAME: &'static str = "fish";
+    const SEATS: RangeInclusive<usize> = 2..=SEATS_MAX;
+
+    type Config = Config;
+    type Question = Question;
+    type Answer = Answer;
+    type View = View;
+
+    fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Fish, SetupError> {
+        if !Self::SEATS.contains(&seats) {
+            let (min, max) = (*Self::SEATS.start(), *Self::SEATS.end());
+            return Err(SetupError::Seats { game: Self::NAME, min, max, given: seats });
+        }
+        let mut game = Fish {
+            ice: Ice::new(&config.lay_out(seats, seed)?),
+            flocks: [[Tile::NONE; FLOCK_MAX]; SEATS_MAX],
+            placed: [0; SEATS_MAX],
+            scores: [0; SEATS_MAX],
+            seats: seats as u8,
+            phase: Phase::PlayingAs,
+            waiting: SeatSet::first_n(seats),
+            introduced: SeatSet::first_n(seats),
+            removed: SeatSet::EMPTY,
+            recent: Recent::default(),
+            untouched: true,
+        };
+        if !config.confirm {
+            game.start_placing();
+        }
+        Ok(game)
+    }
+
+    fn seats(&self) -> usize {
+        self.seats.into()
+    }
+
+    #[inline]
+    fn awaiting(&self) -> SeatSet {
+        self.waiting
+    }
+
+    fn question(&self, seat: Seat) -> Option<Question> {
+        if !self.waiting.contains(seat) {
+            return None;
+        }
+        Some(match self.phase {
+            Phase::PlayingAs => Question::PlayingAs { color: Color::of(seat) },
+            Phase::PlayingWith => {
+                let mut others = self.introduced;
+                others.remove(seat);
+                Question::PlayingWith { colors: Color::of_all(others) }
+            }
+            Phase::Place => Question::Place,
+            Phase::Move => Question::Move,
+            Phase::Over => return None,
+        })
+    }
+
+    fn view(&self, viewer: Viewer) -> View {
+        let shape = self.ice.shape();
+        let seats = || Seat::all(self.seats());
+        let you = match viewer {
+            Viewer::Seat(seat) => Some(seat),
+            Viewer::Public | Viewer::Full => None,
+        };
+        let player = |seat: Seat| PlayerView {
+            color: Color::of(seat),
+            score: self.scores[seat.index()].into(),
+            places: self.flock(seat).map(|tile| shape.position(tile)).collect(),
+            removed: self.removed.contains(seat),
+        };
+        View {
+            you,
+            phase: self.phase,
+            turn: self.turn(),
+            penguins: penguins_each(self.seats()),
+            board: self.ice.board(seats().flat_map(|seat| self.flock(seat))),
+            players: seats().map(player).collect(),
+            since: self.recent.since(you).map(|[from, to]| self.ice.action(from, to)).collect(),
+        }
+    }
+
+    fn check(&self, seat: Seat, answer: &Answer) -> Result<(), Refusal> {
+        self.parse(seat, answer).map(|_| ())
+    }
+
+    #[inline]
+    fn apply(&mut self, seat: Seat, answer: &Answer) -> Result<(), Refusal> {
+        let step = self.parse(seat, answer)?;
+        self.untouched = false;
+        self.take(seat, step);
+        Ok(())
+    }
+
+    fn remove(&mut self, seat: Seat) {
+        if self.phase != Phase::Over && seat.index() < self.seats() && !self.removed.contains(seat)
+        {
+            self.untouched = false;
+            self.evict(seat);
+            self.go_on_without(seat);
+        }
+    }
+
+    fn removed(&self) -> SeatSet {
+        self.removed
+    }
+
+    #[inline]
+    fn outcome(&self) -> Option<Outcome> {
+        (self.phase == Phase::Over).then(|| {
+            let scores = self.scores[..self.seats()].iter().map(|score| i64::from(*score));
+            Outcome::by_score(scores.collect(), self.removed)
+        })
+    }
+
+    fn legal_in(question: &Question, view: &View) -> Vec<Answer> {
+        let state = view.state(view.turn.or(view.you).unwrap_or(Seat(0)));
+        match question {
+            Question::PlayingAs { .. } | Question::PlayingWith { .. } => vec![Answer::Ok],
+            Question::Place => state.placements().into_iter().map(Answer::Place).collect(),
+            Question::Move => state.actions().into_iter().map(Answer::Move).collect(),
+        }
+    }
+
+    /// The board, at set-up.
+    fn drawn(&self) -> Option<serde_json::Value> {
+        self.untouched.then(|| {
+            let board: Vec<Vec<u8>> = self.ice.board([]).into();
+            serde_json::json!({ "board": board })
+        })
+    }
+
+    fn render(&self, names: &[String], colour: bool) -> String {
+        self.text(names, colour)
+    }
+
+    fn tell(&self, before: &Fish, _seat: Seat, answer: &Answer) -> String {
+        before.sentence(answer)
+    }
+}
+
+impl From<&Fish> for State {
+    /// The position from the view of the player to act, without removed players.
+    fn from(game: &Fish) -> State {
+        game.view(Viewer::Public).state(game.turn().unwrap_or(Seat(0)))
+    }
+}

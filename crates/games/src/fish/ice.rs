@@ -1,0 +1,348 @@
+//! The ice: which tiles there are, what is under them, which of them are free, and how far a
+//! penguin slides. Knows nothing of turns or players.
+
+use super::hex::Masks;
+use super::{Action, Board, DIRECTIONS, Position, Shape, Tile};
+use std::sync::Arc;
+
+/// A set of tiles of one board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TileSet([u64; WORDS]);
+
+/// Enough for [`super::TILES_MAX`] tiles; a power of two, so that an index can be masked.
+const WORDS: usize = 8;
+
+impl TileSet {
+    #[inline]
+    fn word(tile: Tile) -> usize {
+        tile.index() / 64 % WORDS
+    }
+
+    /// Whether `tile` is in the set.
+    #[inline]
+    pub fn contains(&self, tile: Tile) -> bool {
+        self.0[Self::word(tile)] >> (tile.0 % 64) & 1 != 0
+    }
+
+    /// Puts `tile` in.
+    #[inline]
+    pub fn insert(&mut self, tile: Tile) {
+        self.0[Self::word(tile)] |= 1 << (tile.0 % 64);
+    }
+
+    /// Takes `tile` out.
+    #[inline]
+    pub fn remove(&mut self, tile: Tile) {
+        self.0[Self::word(tile)] &= !(1 << (tile.0 % 64));
+    }
+
+    /// How many tiles are in the set.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether no tile is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; WORDS]
+    }
+
+    /// Tile number `n` of the set, counted from 0 in order.
+    fn nth(&self, mut n: usize) -> Option<Tile> {
+        for (at, word) in self.0.iter().enumerate() {
+            let here = word.count_ones() as usize;
+            if n < here {
+                return Some(Tile(at as u16 * 64 + nth_bit(*word, n)));
+            }
+            n -= here;
+        }
+        None
+    }
+
+    /// The tiles in order.
+    pub fn iter(&self) -> impl Iterator<Item = Tile> + use<> {
+        let mut words = self.0;
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while words[at] == 0 {
+                at += 1;
+                if at == WORDS {
+                    at -= 1;
+                    return None;
+                }
+            }
+            let bit = words[at].trailing_zeros() as u16;
+            words[at] &= words[at] - 1;
+            Some(Tile(at as u16 * 64 + bit))
+        })
+    }
+}
+
+impl FromIterator<Tile> for TileSet {
+    fn from_iter<I: IntoIterator<Item = Tile>>(tiles: I) -> TileSet {
+        let mut set = TileSet::default();
+        tiles.into_iter().for_each(|tile| set.insert(tile));
+        set
+    }
+}
+
+/// The index of set bit number `n` of `word`.
+#[inline]
+fn nth_bit(mut word: u64, n: usize) -> u16 {
+    for _ in 0..n {
+        word &= word - 1;
+    }
+    word.trailing_zeros() as u16
+}
+
+/// Tiles, the fish under them, and which are free: there, and without a penguin.
+///
+/// A tile is free until a penguin comes to stand on it and never again after that penguin slid
+/// away, so the free tiles are all there is to remember; a tile that is not free is a hole unless
+/// somebody stands on it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ice {
+    shape: &'static Shape,
+    fish: Arc<[u8]>,
+    free: TileSet,
+}
+
+impl Ice {
+    /// The ice of a board that nobody stands on.
+    pub fn new(board: &Board) -> Ice {
+        let shape = board.shape();
+        let fish: Arc<[u8]> = std::iter::once(0).chain(board.fish()).collect();
+        let free = shape.all().filter(|tile| fish[tile.index()] > 0).collect();
+        Ice { shape, fish, free }
+    }
+
+    /// The geometry.
+    #[inline]
+    pub fn shape(&self) -> &'static Shape {
+        self.shape
+    }
+
+    /// How many fish are, or were, under a tile.
+    #[inline]
+    pub fn fish(&self, tile: Tile) -> u8 {
+        self.fish[tile.index()]
+    }
+
+    /// Whether `tile` is there and nobody stands on it.
+    #[inline]
+    pub fn is_free(&self, tile: Tile) -> bool {
+        self.free.contains(tile)
+    }
+
+    /// All free tiles.
+    #[inline]
+    pub fn free(&self) -> &TileSet {
+        &self.free
+    }
+
+    /// Whether any tile is free.
+    #[inline]
+    pub fn any_free(&self) -> bool {
+        match self.shape.masks() {
+            Some(_) => self.free.0[0] != 0,
+            None => !self.free.is_empty(),
+        }
+    }
+
+    /// A free tile, picked evenly by 64 random bits; `None` if there is none.
+    pub fn pick_free(&self, choice: u64) -> Option<Tile> {
+        let count = match self.shape.masks() {
+            Some(_) => self.free.0[0].count_ones() as usize,
+            None => self.free.len(),
+        };
+        self.free.nth(scale(choice, count))
+    }
+
+    /// A penguin comes to stand on a free tile.
+    #[inline]
+    pub fn occupy(&mut self, tile: Tile) {
+        self.free.remove(tile);
+    }
+
+    /// A penguin is lifted off its tile, and the tile stays.
+    #[inline]
+    pub fn vacate(&mut self, tile: Tile) {
+        self.free.insert(tile);
+    }
+
+    /// Whether a penguin on `from` can move at all.
+    #[inline]
+    pub fn can_leave(&self, from: Tile) -> bool {
+        match self.shape.masks() {
+            Some(masks) => masks.near[from.index()] & self.free.0[0] != 0,
+            None => (0..DIRECTIONS).any(|direction| self.is_free(self.shape.next(from, direction))),
+        }
+    }
+
+    /// How many neighbours of `tile` are free.
+    #[inline]
+    pub fn exits(&self, tile: Tile) -> usize {
+        match self.shape.masks() {
+            Some(masks) => (masks.near[tile.index()] & self.free.0[0]).count_ones() as usize,
+            None => {
+                let near = (0..DIRECTIONS).map(|direction| self.shape.next(tile, direction));
+                near.filter(|tile| self.is_free(*tile)).count()
+            }
+        }
+    }
+
+    /// Whether a penguin on `from` can slide to `to`.
+    #[inline]
+    pub fn reaches(&self, from: Tile, to: Tile) -> bool {
+        match self.shape.masks() {
+            Some(masks) => slides(masks, self.free.0[0], from) >> to.0 & 1 != 0,
+            None => self.walk(from).any(|tile| tile == to),
+        }
+    }
+
+    /// How many tiles a penguin on `from` can slide to.
+    #[inline]
+    pub fn reach_count(&self, from: Tile) -> usize {
+        match self.shape.masks() {
+            Some(masks) => slides(masks, self.free.0[0], from).count_ones() as usize,
+            None => self.walk(from).count(),
+        }
+    }
+
+    /// The tiles a penguin on `from` can slide to.
+    #[inline]
+    pub fn reach(&self, from: Tile) -> TileSet {
+        match self.shape.masks() {
+            Some(masks) => {
+                let mut set = TileSet::default();
+                set.0[0] = slides(masks, self.free.0[0], from);
+                set
+            }
+            None => self.walk(from).collect(),
+        }
+    }
+
+    /// One slide of one of several penguins, picked evenly by 64 random bits; `None` if there is
+    /// none. Entries that are [`Tile::NONE`] count as no penguin.
+    pub fn pick_slide<const N: usize>(
+        &self,
+        penguins: &[Tile; N],
+        choice: u64,
+    ) -> Option<(Tile, Tile)> {
+        let counts = penguins.map(|from| self.reach_count(from));
+        let mut n = scale(choice, counts.iter().sum());
+        for (from, count) in penguins.iter().zip(counts) {
+            if n < count {
+                let to = match self.shape.masks() {
+                    Some(masks) => Tile(nth_bit(slides(masks, self.free.0[0], *from), n)),
+                    None => self.walk(*from).nth(n)?,
+                };
+                return Some((*from, to));
+            }
+            n -= count;
+        }
+        None
+    }
+
+    /// The tiles a penguin on `from` can slide to, direction by direction.
+    fn walk(&self, from: Tile) -> impl Iterator<Item = Tile> {
+        (0..DIRECTIONS).flat_map(move |direction| {
+            let next = move |tile: &Tile| Some(self.shape.next(*tile, direction));
+            std::iter::successors(next(&from), next).take_while(|tile| self.is_free(*tile))
+        })
+    }
+
+    /// The board as it is with penguins on the given tiles.
+    pub fn board(&self, occupied: impl IntoIterator<Item = Tile>) -> Board {
+        let mut there = self.free;
+        occupied.into_iter().for_each(|tile| there.insert(tile));
+        let fish = |tile| if there.contains(tile) { self.fish(tile) } else { 0 };
+        let tiles: Vec<u8> = self.shape.all().map(fish).collect();
+        Board::of_rows(tiles.chunks(self.shape.columns()).map(<[u8]>::to_vec).collect())
+    }
+
+    /// The tile at a position, if that is on the board.
+    #[inline]
+    pub fn tile(&self, position: Position) -> Option<Tile> {
+        self.shape.tile(position)
+    }
+
+    /// An action by positions.
+    pub fn action(&self, from: Tile, to: Tile) -> Action {
+        Action { from: self.shape.position(from), to: self.shape.position(to) }
+    }
+}
+
+/// `choice` scaled from all 64-bit numbers down to the numbers below `count`.
+#[inline]
+fn scale(choice: u64, count: usize) -> usize {
+    ((u128::from(choice) * count as u128) >> 64) as usize
+}
+
+/// The tiles a penguin on `from` can slide to, as a mask. Along each ray the nearest tile that is
+/// not free stops it: the lowest one where tile numbers grow (SE, S, SW), else the highest.
+#[inline]
+fn slides(masks: &Masks, free: u64, from: Tile) -> u64 {
+    let [n, ne, se, s, sw, nw] = masks.rays[from.index()];
+    let grow = |ray: u64| {
+        let stops = ray & !free;
+        ray & (stops & stops.wrapping_neg()).wrapping_sub(1)
+    };
+    // Bit 0 is no tile, so it can stand for "nothing stops it".
+    let shrink = |ray: u64| ray & free & (u64::MAX << (63 - ((ray & !free) | 1).leading_zeros()));
+    grow(se) | grow(s) | grow(sw) | shrink(n) | shrink(ne) | shrink(nw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Masks and walking must agree; boards of more than 63 tiles only walk.
+    #[test]
+    fn both_ways_to_slide_agree() {
+        for (rows, columns) in [(5, 5), (1, 9), (9, 1), (7, 9), (21, 3), (63, 1)] {
+            for salt in 1..20u64 {
+                let mut word = salt;
+                let board = Board::filled(rows, columns, |_| {
+                    word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (word >> 29);
+                    u8::from(word >> 60 > 3)
+                });
+                let ice = Ice::new(&board);
+                for from in ice.shape().all() {
+                    let walked: TileSet = ice.walk(from).collect();
+                    assert_eq!(ice.reach(from), walked, "{rows} x {columns}, {from:?}");
+                    assert_eq!(ice.reach_count(from), walked.len());
+                    assert_eq!(ice.can_leave(from), !walked.is_empty());
+                    let reached = ice.shape().all().filter(|to| ice.reaches(from, *to));
+                    assert!(reached.eq(walked.iter()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn picks_cover_every_slide_evenly() {
+        for (rows, columns) in [(5, 5), (9, 9)] {
+            let ice = Ice::new(&Board::filled(rows, columns, |_| 1));
+            let penguins = [Tile(7), Tile::NONE, Tile(13), Tile(1)];
+            let count: usize = penguins.iter().map(|from| ice.reach_count(*from)).sum();
+            let step = u64::MAX / count as u64;
+            let mut picked: Vec<(Tile, Tile)> = (0..count as u64)
+                .map(|at| ice.pick_slide(&penguins, at * step + step / 2).unwrap())
+                .collect();
+            picked.sort_unstable();
+            picked.dedup();
+            assert_eq!(picked.len(), count);
+            assert!(picked.iter().all(|(from, to)| ice.reaches(*from, *to)));
+        }
+    }
+
+    #[test]
+    fn sets_list_their_tiles_in_order() {
+        let tiles = [1, 63, 64, 127, 128, 400].map(Tile);
+        let set: TileSet = tiles.iter().rev().copied().collect();
+        assert!(set.iter().eq(tiles));
+        assert_eq!(set.len(), 6);
+        assert!((0..6).all(|n| set.nth(n) == Some(tiles[n])) && set.nth(6).is_none());
+        assert_eq!(TileSet::default().iter().next(), None);
+    }
+}

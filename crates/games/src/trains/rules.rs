@@ -1,0 +1,180 @@
+//! Trains as a [`Game`].
+
+use super::score::{LONGEST, Tally, tally};
+use super::state::{SEATS_MAX, Stage, Trains};
+use super::talk::{Answer, HAND_LEN, MORE_LEN, OFFER_LEN, Question, RAILS};
+use super::{Config, Pair, View};
+use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use serde_json::json;
+use std::ops::RangeInclusive;
+
+impl Game for Trains {
+    const NAME: &'static str = "trains";
+    const SEATS: RangeInclusive<usize> = 2..=SEATS_MAX;
+
+    type Config = Config;
+    type Question = Question;
+    type Answer = Answer;
+    type View = View;
+
+    fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Trains, SetupError> {
+        Trains::set_up(config, seats, seed)
+    }
+
+    fn seats(&self) -> usize {
+        usize::from(self.seats)
+    }
+
+    #[inline]
+    fn awaiting(&self) -> SeatSet {
+        if self.stage == Stage::Over { SeatSet::EMPTY } else { SeatSet::one(self.turn) }
+    }
+
+    fn question(&self, seat: Seat) -> Option<Question> {
+        if seat != self.turn {
+            return None;
+        }
+        match self.stage {
+            Stage::Setup => {
+                Some(Question::Setup { rails: RAILS, cards: self.deck.latest::<HAND_LEN>() })
+            }
+            Stage::Pick => Some(Question::Pick { destinations: self.offered() }),
+            Stage::Play => Some(Question::Play {}),
+            Stage::More => Some(Question::More { cards: self.deck.latest::<MORE_LEN>() }),
+            Stage::Over => None,
+        }
+    }
+
+    fn view(&self, viewer: Viewer) -> View {
+        self.view_of(viewer)
+    }
+
+    #[inline]
+    fn check(&self, seat: Seat, answer: &Answer) -> Result<(), Refusal> {
+        self.step(seat, answer).map(|_| ())
+    }
+
+    #[inline]
+    fn apply(&mut self, seat: Seat, answer: &Answer) -> Result<(), Refusal> {
+        let step = self.step(seat, answer)?;
+        self.take(step);
+        Ok(())
+    }
+
+    fn remove(&mut self, seat: Seat) {
+        self.take_out(seat);
+    }
+
+    fn removed(&self) -> SeatSet {
+        Seat::all(self.seats()).filter(|seat| !self.remaining.contains(*seat)).collect()
+    }
+
+    /// A player that was removed has 0 points.
+    #[inline]
+    fn outcome(&self) -> Option<Outcome> {
+        (self.stage == Stage::Over).then(|| self.final_outcome())
+    }
+
+    fn legal_in(question: &Question, view: &View) -> Vec<Answer> {
+        match question {
+            Question::Setup { .. } | Question::More { .. } => vec![Answer::Ok],
+            Question::Pick { destinations } => returns(destinations),
+            Question::Play {} => {
+                let state = view.you.and_then(|seat| view.player_state(seat));
+                let choices = state.iter().flat_map(|state| state.choices(&view.map).copied());
+                std::iter::once(Answer::MoreCards).chain(choices.map(Answer::Acquire)).collect()
+            }
+        }
+    }
+
+    fn legal(&self, seat: Seat) -> Vec<Answer> {
+        match self.stage {
+            Stage::Over => Vec::new(),
+            _ if seat != self.turn => Vec::new(),
+            Stage::Setup | Stage::More => vec![Answer::Ok],
+            Stage::Pick => returns(&self.offered()),
+            Stage::Play => {
+                let mut answers = vec![Answer::MoreCards];
+                for word in 0..self.free.len() {
+                    let mut open = self.payable(seat, word);
+                    while open != 0 {
+                        let at = word * 64 + open.trailing_zeros() as usize;
+                        open &= open - 1;
+                        answers.push(Answer::Acquire(self.map.connections()[at]));
+                    }
+                }
+                answers
+            }
+        }
+    }
+
+    /// `{"seat":S,"cards":[…],"offered":[[A,B],…]}`, each list only if something was drawn.
+    fn drawn(&self) -> Option<serde_json::Value> {
+        let cards = match usize::from(self.drawn.cards) {
+            0 => Vec::new(),
+            MORE_LEN => self.deck.latest::<MORE_LEN>().to_vec(),
+            _ => self.deck.latest::<HAND_LEN>().to_vec(),
+        };
+        match (cards.is_empty(), self.drawn.offered) {
+            (true, false) => None,
+            (false, false) => Some(json!({ "seat": self.drawn.seat, "cards": cards })),
+            (true, true) => Some(json!({ "seat": self.drawn.seat, "offered": self.offered() })),
+            (false, true) => Some(json!({
+                "seat": self.drawn.seat, "cards": cards, "offered": self.offered(),
+            })),
+        }
+    }
+
+    fn render(&self, names: &[String], colour: bool) -> String {
+        self.as_text(names, colour)
+    }
+
+    fn tell(&self, before: &Trains, seat: Seat, answer: &Answer) -> String {
+        self.told(before, seat, answer)
+    }
+
+    fn propose(config: &Config, proposal: &str, seats_max: usize) -> Proposal<Config> {
+        config.propose(proposal, seats_max)
+    }
+}
+
+impl Trains {
+    /// By seat, what it has so far; nothing for seats that were removed.
+    pub(super) fn tallies(&self) -> Vec<Option<Tally>> {
+        let destinations = self.map.destinations();
+        let tally_of = |seat: Seat| {
+            let place = self.place(seat);
+            match place.kept.filter(|_| self.remaining.contains(seat)) {
+                Some(kept) => {
+                    let kept = kept.map(|at| destinations[at as usize]);
+                    Some(tally(&self.map, place.held(), &kept))
+                }
+                None => None,
+            }
+        };
+        Seat::all(self.seats()).map(tally_of).collect()
+    }
+
+    fn final_outcome(&self) -> Outcome {
+        let tallies = self.tallies();
+        let longest = tallies.iter().flatten().map(|tally| tally.longest).max().unwrap_or(0);
+        let scores = tallies.iter().map(|tally| match tally {
+            Some(tally) if longest > 0 && tally.longest == longest => tally.points + LONGEST,
+            Some(tally) => tally.points,
+            None => 0,
+        });
+        Outcome::by_score(scores.collect(), self.removed())
+    }
+}
+
+/// Every way to give back three of five: by the two that are kept.
+fn returns(offered: &[Pair; OFFER_LEN]) -> Vec<Answer> {
+    let mut answers = Vec::with_capacity(10);
+    for one in 0..OFFER_LEN {
+        for other in one + 1..OFFER_LEN {
+            let back = (0..OFFER_LEN).filter(|at| *at != one && *at != other);
+            answers.push(Answer::Return(back.map(|at| offered[at]).collect()));
+        }
+    }
+    answers
+}

@@ -1,0 +1,99 @@
+//! What a seat is asked, and what it may reply.
+
+use super::{Color, Connection, Pair};
+use serde::{Deserialize, Serialize};
+
+/// How many cards a player begins with.
+pub const HAND_LEN: usize = 4;
+/// How many destinations a player picks from.
+pub const OFFER_LEN: usize = 5;
+/// How many destinations a player keeps.
+pub const KEEP_LEN: usize = 2;
+/// How many destinations a player gives back.
+pub const RETURN_LEN: usize = OFFER_LEN - KEEP_LEN;
+/// How many cards a player that asks for cards gets.
+pub const MORE_LEN: usize = 2;
+/// How many rails a player begins with.
+pub const RAILS: u8 = 45;
+/// A turn that leaves a player with this many rails or fewer is followed by the last turns.
+pub const RAILS_LAST: u8 = 2;
+
+/// What a seat is asked. Its view says the rest.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Question {
+    /// To confirm what it begins with. Only where [`Config::confirm`](super::Config) is set.
+    Setup {
+        /// How many rails.
+        rails: u8,
+        /// The cards, as dealt.
+        cards: [Color; HAND_LEN],
+    },
+    /// Which of these destinations it gives back, keeping two.
+    Pick {
+        /// The five, in order.
+        destinations: [Pair; OFFER_LEN],
+    },
+    /// What it does with its turn.
+    Play {},
+    /// To confirm the cards it asked for. Only where [`Config::confirm`](super::Config) is set.
+    More {
+        /// The cards, as drawn.
+        cards: [Color; MORE_LEN],
+    },
+}
+
+/// What a seat replies.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// To `setup` and `more`: `"ok"`.
+    Ok,
+    /// To `pick`: the three destinations it does not keep, in any order.
+    Return(Vec<Pair>),
+    /// To `play`: `"more-cards"`.
+    MoreCards,
+    /// To `play`: the connection it acquires.
+    Acquire(Connection),
+}
+
+impl Answer {
+    /// What the answer is called in refusals.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Answer::Ok => "ok",
+            Answer::Return(_) => "return",
+            Answer::MoreCards => "more-cards",
+            Answer::Acquire(_) => "acquire",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_have_the_form_of_the_wire() {
+        for text in [
+            r#""ok""#,
+            r#""more-cards""#,
+            r#"{"acquire":["A","B","red",3]}"#,
+            r#"{"return":[["A","B"],["A","C"],["B","C"]]}"#,
+        ] {
+            let answer: Answer = serde_json::from_str(text).expect("an answer");
+            assert_eq!(serde_json::to_string(&answer).expect("JSON"), text);
+        }
+        assert!(serde_json::from_str::<Answer>(r#""void""#).is_err());
+        assert!(serde_json::from_str::<Answer>(r#"{"acquire":["A","B","red"]}"#).is_err());
+    }
+
+    #[test]
+    fn questions_say_what_is_asked() {
+        let text = serde_json::to_string(&Question::Play {}).expect("JSON");
+        assert_eq!(text, r#"{"ask":"play"}"#);
+        let text = r#"{"ask":"more","cards":["red","blue"]}"#;
+        let question: Question = serde_json::from_str(text).expect("a question");
+        assert_eq!(question, Question::More { cards: [Color::Red, Color::Blue] });
+    }
+}

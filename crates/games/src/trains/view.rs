@@ -1,0 +1,151 @@
+//! What players and spectators see of a game.
+
+use super::player_state::{Natural, Own, PlayerState};
+use super::state::{self, Stage, Trains};
+use super::{Color, Connection, Hand, Map, Pair};
+use crate::{Seat, Viewer};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A game as one viewer may see it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct View {
+    /// The map.
+    pub map: Arc<Map>,
+    /// Whose eyes these are; absent for the public and the full view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub you: Option<Seat>,
+    /// The players by seat.
+    pub players: Vec<Player>,
+    /// The seat that is asked; absent once the game is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Seat>,
+    /// The seats that have one more turn, once somebody is short of rails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_turns: Option<Vec<Seat>>,
+    /// How many cards are left in the deck: everybody can count them.
+    pub deck: u8,
+    /// The cards left in the deck, in order. In the full view only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deck_cards: Option<Vec<Color>>,
+    /// What happened, in order.
+    pub history: Vec<Action>,
+}
+
+/// One player in a view.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Player {
+    /// Whether the player was removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out: bool,
+    /// How many rails it has left.
+    pub rails: u8,
+    /// How many cards it holds.
+    pub cards: u32,
+    /// The connections it holds, in the order it acquired them in.
+    pub acquired: Vec<Connection>,
+    /// Its cards by colour. For itself and in the full view only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand: Option<Hand>,
+    /// The destinations it keeps, once it picked them. For itself and in the full view only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destinations: Option<[Pair; 2]>,
+}
+
+/// One thing that happened for all to see.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Action {
+    /// Who.
+    pub seat: Seat,
+    /// Did what.
+    pub did: Deed,
+}
+
+/// What a player did.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deed {
+    /// It picked its destinations.
+    Picked,
+    /// It asked for cards and drew this many: 2, or 0 if the deck was used up.
+    Drew(u8),
+    /// It acquired a connection.
+    Acquired(Connection),
+    /// It was removed from the game.
+    Removed,
+}
+
+impl View {
+    /// The game as the Trains wire shows it to `seat`; `None` if the view does not hold its cards
+    /// or it has not picked its destinations.
+    pub fn player_state(&self, seat: Seat) -> Option<PlayerState> {
+        let own = self.players.get(seat.index())?;
+        let (hand, [destination1, destination2]) = (own.hand?, own.destinations?);
+        let counts = Color::ALL.map(|color| (color, Natural(u64::from(hand.of(color)))));
+        let (before, rest) = self.players.split_at(seat.index());
+        let others = rest[1..].iter().chain(before).filter(|player| !player.out);
+        Some(PlayerState {
+            this: Own {
+                destination1,
+                destination2,
+                rails: Natural(u64::from(own.rails)),
+                cards: counts.into_iter().filter(|(_, count)| count.0 > 0).collect(),
+                acquired: own.acquired.clone(),
+            },
+            acquired: others.map(|player| player.acquired.clone()).collect(),
+        })
+    }
+}
+
+impl Trains {
+    pub(super) fn view_of(&self, viewer: Viewer) -> View {
+        let you = match viewer {
+            Viewer::Seat(seat) => Some(seat),
+            Viewer::Public | Viewer::Full => None,
+        };
+        let full = viewer == Viewer::Full;
+        let players = Seat::all(usize::from(self.seats))
+            .map(|seat| self.player_of(seat, full || you == Some(seat)))
+            .collect();
+        let action = |(seat, deed): &(Seat, state::Deed)| Action {
+            seat: *seat,
+            did: match *deed {
+                state::Deed::Picked => Deed::Picked,
+                state::Deed::Drew(count) => Deed::Drew(count),
+                state::Deed::Acquired(at) => Deed::Acquired(self.connection(at)),
+                state::Deed::Removed => Deed::Removed,
+            },
+        };
+        View {
+            map: Arc::clone(&self.map),
+            you,
+            players,
+            turn: (self.stage != Stage::Over).then_some(self.turn),
+            last_turns: self.last_turns.map(Iterator::collect),
+            deck: self.deck.left(),
+            deck_cards: full.then(|| self.deck.rest()),
+            history: self.history.iter().map(action).collect(),
+        }
+    }
+
+    fn player_of(&self, seat: Seat, open: bool) -> Player {
+        let place = self.place(seat);
+        let hand = Hand::from_counts(place.hand);
+        let kept = place.kept.filter(|_| open);
+        Player {
+            out: !self.remaining.contains(seat),
+            rails: place.rails,
+            cards: hand.total(),
+            acquired: place.held().iter().map(|at| self.connection(*at)).collect(),
+            hand: open.then_some(hand),
+            destinations: kept.map(|kept| kept.map(|at| self.destination(at))),
+        }
+    }
+
+    pub(super) fn connection(&self, at: u16) -> Connection {
+        self.map.connections()[usize::from(at)]
+    }
+}

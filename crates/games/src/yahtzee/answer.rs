@@ -1,0 +1,243 @@
+//! What a seat is asked and what it may reply, in Rust and in JSON.
+//!
+//! Questions: `{"ask":"keep","roll":1,"dice":[2,3,6,4,6]}`, `{"ask":"score","dice":[2,3,5,4,1]}`.
+//! Answers: `{"keep":[true,true,false,true,false]}` by place, `{"keep":[2,3,4]}` by value (an empty
+//! list keeps none), `{"score":"large-straight"}`. A score may come with the dice and the points
+//! the player believes in, `{"score":"chance","dice":[2,3,5,4,1],"points":15}`; a game refuses it
+//! if it knows better.
+
+use super::{Dice, ScoreBox};
+use serde::de::Error;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// What a seat is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Question {
+    /// Which dice to keep. Keeping all five after the first roll goes straight to scoring.
+    Keep {
+        /// 1 after the first roll of a turn, 2 after the second.
+        roll: u8,
+        /// The dice on the table.
+        dice: Dice,
+    },
+    /// Which box to fill.
+    Score {
+        /// The dice on the table.
+        dice: Dice,
+    },
+}
+
+/// What a seat replies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// Keep these dice and roll the others.
+    Keep(Keep),
+    /// Fill this box.
+    Score(Score),
+}
+
+/// Dice to keep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keep {
+    /// By where they lie.
+    Places(Places),
+    /// By what they show, in any order. Of dice that show the same, the leftmost are kept.
+    Values(Values),
+}
+
+/// A box to fill, and optionally what the player believes about it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Score {
+    /// The box.
+    pub at: ScoreBox,
+    /// The dice on the table, in any order, as the player believes.
+    pub dice: Option<Values>,
+    /// The points this box gets, as the player believes. Neither the Yahtzee bonus nor the upper
+    /// bonus counts.
+    pub points: Option<u16>,
+}
+
+impl Answer {
+    /// Keep the dice at these places.
+    #[inline]
+    pub fn keep_places(keep: [bool; 5]) -> Answer {
+        Answer::Keep(Keep::Places(Places::from(keep)))
+    }
+
+    /// Keep dice of these values; `None` if they are more than [`Values::CAPACITY`].
+    pub fn keep_values(values: &[u8]) -> Option<Answer> {
+        Some(Answer::Keep(Keep::Values(Values::new(values)?)))
+    }
+
+    /// Fill a box.
+    #[inline]
+    pub fn score(at: ScoreBox) -> Answer {
+        Answer::Score(Score { at, dice: None, points: None })
+    }
+}
+
+/// A set of places among the five dice; bit 0 is the leftmost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Places(u8);
+
+impl Places {
+    /// No place.
+    pub const NONE: Places = Places(0);
+    /// Every place.
+    pub const ALL: Places = Places(31);
+
+    /// The five lowest bits of `bits`.
+    #[inline]
+    pub const fn from_bits(bits: u8) -> Places {
+        Places(bits & 31)
+    }
+
+    /// The places as bits.
+    #[inline]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether the set has place `at`, from 0.
+    #[inline]
+    pub const fn has(self, at: usize) -> bool {
+        self.0 >> at & 1 != 0
+    }
+
+    /// For each place whether it is in the set.
+    pub fn flags(self) -> [bool; 5] {
+        std::array::from_fn(|at| self.has(at))
+    }
+
+    /// The dice of `values`, from the left, among `dice`; `None` if there are not that many.
+    pub fn of_values(values: &[u8], dice: Dice) -> Option<Places> {
+        let mut kept = Places::NONE;
+        for value in values {
+            let at = (0..5).find(|at| !kept.has(*at) && dice[*at] == *value)?;
+            kept.0 |= 1 << at;
+        }
+        Some(kept)
+    }
+}
+
+impl From<[bool; 5]> for Places {
+    fn from(flags: [bool; 5]) -> Places {
+        Places(flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag)))
+    }
+}
+
+/// A short list of dice as a player wrote it: nothing says that they are five, or dice at all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Values {
+    count: u8,
+    values: [u8; Values::CAPACITY],
+}
+
+impl Values {
+    /// The longest list that is taken for dice.
+    pub const CAPACITY: usize = 15;
+
+    /// A list; `None` if it is longer than [`Values::CAPACITY`].
+    pub fn new(list: &[u8]) -> Option<Values> {
+        let mut values = [0; Values::CAPACITY];
+        values.get_mut(..list.len())?.copy_from_slice(list);
+        Some(Values { count: list.len() as u8, values })
+    }
+
+    /// The list.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.values[..usize::from(self.count)]
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_slice().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
+        let list = Vec::<u8>::deserialize(deserializer)?;
+        Values::new(&list)
+            .ok_or_else(|| D::Error::custom(format!("{} values are not dice", list.len())))
+    }
+}
+
+impl Serialize for Keep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Keep::Places(places) => places.flags().serialize(serializer),
+            Keep::Values(values) => values.serialize(serializer),
+        }
+    }
+}
+
+/// What a list of keepers may be; `Flags` first, as an empty list has to be one of values.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "keep lists five booleans, or the values of dice")]
+enum KeepForm {
+    Flags([bool; 5]),
+    Values(Values),
+}
+
+impl<'de> Deserialize<'de> for Keep {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Keep, D::Error> {
+        Ok(match KeepForm::deserialize(deserializer)? {
+            KeepForm::Flags(flags) => Keep::Places(Places::from(flags)),
+            KeepForm::Values(values) => Keep::Values(values),
+        })
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Answer::Keep(keep) => map.serialize_entry("keep", keep)?,
+            Answer::Score(score) => {
+                map.serialize_entry("score", &score.at)?;
+                if let Some(dice) = &score.dice {
+                    map.serialize_entry("dice", dice)?;
+                }
+                if let Some(points) = &score.points {
+                    map.serialize_entry("points", points)?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+/// Every field an answer may have.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnswerForm {
+    keep: Option<Keep>,
+    score: Option<ScoreBox>,
+    dice: Option<Values>,
+    points: Option<u16>,
+}
+
+impl<'de> Deserialize<'de> for Answer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Answer, D::Error> {
+        match AnswerForm::deserialize(deserializer)? {
+            AnswerForm { keep: Some(keep), score: None, dice: None, points: None } => {
+                Ok(Answer::Keep(keep))
+            }
+            AnswerForm { keep: None, score: Some(at), dice, points } => {
+                Ok(Answer::Score(Score { at, dice, points }))
+            }
+            _ => Err(D::Error::custom("an answer has either keep, or score with dice and points")),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The thirteen boxes of a card, by name and by number.
+
+use super::TURNS;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A box of the card.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum ScoreBox {
+    /// The sum of the ones.
+    Aces,
+    /// The sum of the twos.
+    Twos,
+    /// The sum of the threes.
+    Threes,
+    /// The sum of the fours.
+    Fours,
+    /// The sum of the fives.
+    Fives,
+    /// The sum of the sixes.
+    Sixes,
+    /// The sum of all dice, if three are alike.
+    ThreeOfAKind,
+    /// The sum of all dice, if four are alike.
+    FourOfAKind,
+    /// 25 for three alike and two others alike.
+    FullHouse,
+    /// 30 for four in a row.
+    SmallStraight,
+    /// 40 for five in a row.
+    LargeStraight,
+    /// 50 for five alike.
+    Yahtzee,
+    /// The sum of all dice.
+    Chance,
+}
+
+impl ScoreBox {
+    /// All boxes in the order of the card.
+    pub const ALL: [ScoreBox; TURNS] = [
+        ScoreBox::Aces,
+        ScoreBox::Twos,
+        ScoreBox::Threes,
+        ScoreBox::Fours,
+        ScoreBox::Fives,
+        ScoreBox::Sixes,
+        ScoreBox::ThreeOfAKind,
+        ScoreBox::FourOfAKind,
+        ScoreBox::FullHouse,
+        ScoreBox::SmallStraight,
+        ScoreBox::LargeStraight,
+        ScoreBox::Yahtzee,
+        ScoreBox::Chance,
+    ];
+
+    /// The box's place on the card, from 0.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The box at a place of the card, from 0.
+    #[inline]
+    pub fn at(index: usize) -> Option<ScoreBox> {
+        ScoreBox::ALL.get(index).copied()
+    }
+
+    /// Whether the box counts towards the upper bonus.
+    pub const fn is_upper(self) -> bool {
+        (self as u8) < 6
+    }
+
+    /// The name on wires.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ScoreBox::Aces => "aces",
+            ScoreBox::Twos => "twos",
+            ScoreBox::Threes => "threes",
+            ScoreBox::Fours => "fours",
+            ScoreBox::Fives => "fives",
+            ScoreBox::Sixes => "sixes",
+            ScoreBox::ThreeOfAKind => "three-of-a-kind",
+            ScoreBox::FourOfAKind => "four-of-a-kind",
+            ScoreBox::FullHouse => "full-house",
+            ScoreBox::SmallStraight => "small-straight",
+            ScoreBox::LargeStraight => "large-straight",
+            ScoreBox::Yahtzee => "yahtzee",
+            ScoreBox::Chance => "chance",
+        }
+    }
+}
+
+impl fmt::Display for ScoreBox {
+    /// The name with spaces, for sentences.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name().replace('-', " "))
+    }
+}
+
+/// The points in each box, `None` where it is empty. In JSON an object with all thirteen names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Boxes(pub [Option<u8>; TURNS]);
+
+impl Boxes {
+    /// The points in one box, `None` if it is empty.
+    pub fn of(&self, at: ScoreBox) -> Option<u8> {
+        self.0[at.index()]
+    }
+}
+
+impl Serialize for Boxes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(ScoreBox::ALL.iter().map(|at| (at, self.of(*at))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Boxes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Boxes, D::Error> {
+        let named = BTreeMap::<ScoreBox, Option<u8>>::deserialize(deserializer)?;
+        if named.len() < TURNS {
+            return Err(D::Error::custom("a card has thirteen boxes"));
+        }
+        Ok(Boxes(ScoreBox::ALL.map(|at| named[&at])))
+    }
+}

@@ -1,0 +1,147 @@
+//! Yahtzee for people: two cards side by side, dice as faces, answers as sentences.
+
+use super::answer::{Answer, Keep, Places};
+use super::card::{UPPER_GOAL, YAHTZEE_BONUS};
+use super::state::Yahtzee;
+use super::view::{CardView, Play, View};
+use super::{Dice, ScoreBox, TURNS};
+use crate::Seat;
+use std::fmt::Write;
+
+/// Columns of a card.
+const WIDTH: usize = 14;
+
+const BOLD: &str = "\x1b[1m";
+const DIM: &str = "\x1b[2m";
+const GREEN: &str = "\x1b[32m";
+const PLAIN: &str = "\x1b[0m";
+
+/// The whole position from the full view.
+pub(super) fn render(view: &View, names: &[String], colour: bool) -> String {
+    let paint = |style: &str, text: String| match colour {
+        true => format!("{style}{text}{PLAIN}"),
+        false => text,
+    };
+    let names = [0, 1].map(|seat| name_of(names, seat));
+    let mut out = match usize::from(view.turn) {
+        turn if turn <= TURNS => format!("Yahtzee, turn {turn} of {TURNS}\n"),
+        _ => "Yahtzee, all turns played\n".to_owned(),
+    };
+    let header = format!("{:16}{:>WIDTH$}{:>WIDTH$}", "", names[0], names[1]);
+    line(&mut out, &paint(BOLD, header));
+    for at in ScoreBox::ALL {
+        let cells = [0, 1].map(|seat: usize| box_cell(view, seat, at, &paint));
+        line(&mut out, &format!("{at:16}{}{}", cells[0], cells[1]));
+        if at == ScoreBox::Sixes {
+            let cells = view.cards.each_ref().map(upper_cell);
+            let text = format!("{:16}{:>WIDTH$}{:>WIDTH$}", "upper bonus", cells[0], cells[1]);
+            line(&mut out, &paint(DIM, text));
+        }
+    }
+    let bonuses = view.cards.each_ref().map(|card| YAHTZEE_BONUS * u16::from(card.yahtzee_bonuses));
+    let text = format!("{:16}{:>WIDTH$}{:>WIDTH$}", "yahtzee bonus", bonuses[0], bonuses[1]);
+    line(&mut out, &paint(DIM, text));
+    let totals = view.cards.each_ref().map(|card| card.total);
+    let text = format!("{:16}{:>WIDTH$}{:>WIDTH$}", "total", totals[0], totals[1]);
+    line(&mut out, &paint(BOLD, text));
+    for (seat, play) in view.now.iter().enumerate() {
+        if let Some(play) = play {
+            line(&mut out, &format!("{:16}{}", names[seat], play_text(play)));
+        }
+    }
+    for seat in &view.removed {
+        line(&mut out, &format!("{} is out", names[seat.index()]));
+    }
+    out
+}
+
+/// One answer as a sentence.
+pub(super) fn tell(after: &Yahtzee, before: &Yahtzee, seat: Seat, answer: &Answer) -> String {
+    let Some(dice) = before.dice_of(seat) else { return "answers after the end".to_owned() };
+    match answer {
+        Answer::Keep(keep) => {
+            let kept = match keep {
+                Keep::Places(places) => Some(*places),
+                Keep::Values(values) => Places::of_values(values.as_slice(), dice),
+            };
+            match kept {
+                Some(kept) => tell_keep(kept, dice, after.dice_of(seat).unwrap_or(dice)),
+                None => "keeps dice it does not have".to_owned(),
+            }
+        }
+        Answer::Score(score) => {
+            let bonus = |game: &Yahtzee| game.side(seat.index()).card.view().yahtzee_bonuses;
+            let points = after.side(seat.index()).card.points(score.at);
+            let extra = if bonus(after) > bonus(before) { " and a bonus of 100" } else { "" };
+            format!("scores {points} in {} with {}{extra}", score.at, shown(&dice))
+        }
+    }
+}
+
+fn tell_keep(kept: Places, before: Dice, after: Dice) -> String {
+    let pick = |dice: Dice, keep: bool| -> Vec<u8> {
+        (0..5).filter(|at| kept.has(*at) == keep).map(|at| dice[at]).collect()
+    };
+    let (held, new) = (pick(before, true), pick(after, false));
+    let count = ["", "one die", "two dice", "three dice", "four dice"];
+    match new.len() {
+        0 => format!("keeps all of {}", shown(&held)),
+        5 => format!("rolls all five dice: {}", shown(&new)),
+        rolled => format!("keeps {} and rolls {}: {}", shown(&held), count[rolled], shown(&new)),
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    writeln!(out, "{}", text.trim_end()).expect("a String takes all text");
+}
+
+fn name_of(names: &[String], seat: usize) -> String {
+    let name = names.get(seat).cloned().unwrap_or_else(|| Seat(seat as u8).to_string());
+    name.chars().take(WIDTH - 2).collect()
+}
+
+/// The points in a box; green where the box was filled in the turn being played.
+fn box_cell(
+    view: &View,
+    seat: usize,
+    at: ScoreBox,
+    paint: &dyn Fn(&str, String) -> String,
+) -> String {
+    let fresh = view.now[seat].as_ref().and_then(|play| play.scored);
+    match view.cards[seat].boxes.of(at) {
+        Some(points) if fresh.is_some_and(|scored| scored.at == at) => {
+            paint(GREEN, format!("{points:>WIDTH$}"))
+        }
+        Some(points) => format!("{points:>WIDTH$}"),
+        None => paint(DIM, format!("{:>WIDTH$}", "·")),
+    }
+}
+
+fn upper_cell(card: &CardView) -> String {
+    match card.upper_bonus {
+        0 => format!("{} of {UPPER_GOAL}", card.upper),
+        bonus => format!("{} (+{bonus})", card.upper),
+    }
+}
+
+/// The rolls of a turn with an arrow between them, without those where every die was kept.
+fn play_text(play: &Play) -> String {
+    let rolled = |at: usize| at == 0 || play.kept[at - 1] != [true; 5];
+    let rolls = play.rolls.iter().enumerate().filter(|(at, _)| rolled(*at));
+    let rolls = rolls.map(|(_, dice)| faces(dice)).collect::<Vec<_>>().join(" → ");
+    match play.scored {
+        Some(scored) => format!("{rolls}  {} in {}", scored.points, scored.at),
+        None => rolls,
+    }
+}
+
+/// Dice as faces and digits: the faces are small on many screens.
+fn faces(dice: &[u8]) -> String {
+    const FACES: [char; 6] = ['⚀', '⚁', '⚂', '⚃', '⚄', '⚅'];
+    let faces: String = dice.iter().map(|die| FACES[usize::from(die - 1) % 6]).collect();
+    format!("{faces} {}", shown(dice))
+}
+
+fn shown(dice: &[u8]) -> String {
+    dice.iter().map(u8::to_string).collect::<Vec<_>>().join(" ")
+}

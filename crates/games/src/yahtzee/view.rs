@@ -1,0 +1,149 @@
+//! What a viewer sees of a game. A turn is hidden from the opponent and the public until both
+//! seats have scored in it.
+
+use super::boxes::{Boxes, ScoreBox};
+use super::card::YAHTZEE_BONUS;
+use super::state::{Side, Step, Yahtzee};
+use super::{Dice, DiceSource, Places, Rule, TURNS};
+use crate::{Game, Seat, Viewer};
+use serde::{Deserialize, Serialize};
+
+/// A game as one viewer may see it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct View {
+    /// The viewer's seat; `None` for the public and full view.
+    pub seat: Option<Seat>,
+    /// Whether both seats get the same dice.
+    pub dice: DiceSource,
+    /// The joker rule.
+    pub rule: Rule,
+    /// The turn that is being played, 1 to 13; 14 once all have been.
+    pub turn: u8,
+    /// The cards by seat. The viewer's own is up to date, the other as of the end of the last
+    /// finished turn.
+    pub cards: [CardView; 2],
+    /// The finished turns, each by seat.
+    pub history: Vec<[Play; 2]>,
+    /// The turn that is being played, by seat: `None` where the viewer may not see it.
+    pub now: [Option<Play>; 2],
+    /// The seats that have not scored in this turn; none once the game is over.
+    pub unfinished: Vec<Seat>,
+    /// The seats that were taken out of the game.
+    pub removed: Vec<Seat>,
+    /// The fifteen dice of every turn, by seat, used or not; in the full view only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequences: Option<[Vec<Vec<u8>>; 2]>,
+}
+
+/// A card with its sums.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CardView {
+    /// The points in every box.
+    pub boxes: Boxes,
+    /// The points in the upper boxes.
+    pub upper: u16,
+    /// 35 if they are 63 or more, else 0.
+    pub upper_bonus: u16,
+    /// How many Yahtzee bonuses of 100 there were.
+    pub yahtzee_bonuses: u8,
+    /// Everything together.
+    pub total: u16,
+}
+
+/// What one seat did in one turn.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Play {
+    /// The dice on the table: the first roll, then what lay there after each choice of keepers.
+    pub rolls: Vec<Dice>,
+    /// The places of the dice kept, for each choice: two of them, or one that kept all.
+    pub kept: Vec<[bool; 5]>,
+    /// What it scored; `None` while it has not.
+    pub scored: Option<Scored>,
+}
+
+/// A box that was filled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scored {
+    /// The box.
+    #[serde(rename = "box")]
+    pub at: ScoreBox,
+    /// The points in it.
+    pub points: u8,
+    /// 100 for a Yahtzee bonus, else 0.
+    pub bonus: u16,
+}
+
+impl Yahtzee {
+    pub(super) fn view_for(&self, viewer: Viewer) -> View {
+        let turn = self.turn();
+        let sees = |seat: usize| match viewer {
+            Viewer::Seat(own) => own.index() == seat,
+            Viewer::Public => false,
+            Viewer::Full => true,
+        };
+        let by_seat = [0, 1];
+        View {
+            seat: match viewer {
+                Viewer::Seat(seat) => Some(seat),
+                Viewer::Public | Viewer::Full => None,
+            },
+            dice: self.source(),
+            rule: self.rule(),
+            turn: turn as u8 + 1,
+            cards: by_seat.map(|seat| card_of(self.side(seat), turn, sees(seat))),
+            history: (0..turn)
+                .map(|past| by_seat.map(|seat| finished(self.side(seat), past)))
+                .collect(),
+            now: by_seat
+                .map(|seat| (sees(seat) && turn < TURNS).then(|| current(self.side(seat), turn))),
+            unfinished: self.awaiting().collect(),
+            removed: self.removed().collect(),
+            sequences: (viewer == Viewer::Full).then(|| {
+                by_seat.map(|seat| {
+                    self.side(seat).sequences.iter().map(|all| all.dice().to_vec()).collect()
+                })
+            }),
+        }
+    }
+}
+
+/// A seat's card, for those who see the turn being played or not.
+fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
+    match side.records.get(turn) {
+        Some(now) if !sees && side.step == Step::Done => {
+            side.card.without(now.scored(), now.bonus()).view()
+        }
+        _ => side.card.view(),
+    }
+}
+
+fn finished(side: &Side, turn: usize) -> Play {
+    let record = side.records[turn];
+    // Keeping all of the first roll leaves no second choice.
+    let attempts = if record.kept(0) == Places::ALL { 1 } else { 2 };
+    play(side, turn, attempts, true)
+}
+
+fn current(side: &Side, turn: usize) -> Play {
+    match side.step {
+        Step::First => play(side, turn, 0, false),
+        Step::Second => play(side, turn, 1, false),
+        Step::Score => Play { scored: None, ..finished(side, turn) },
+        Step::Done => finished(side, turn),
+    }
+}
+
+fn play(side: &Side, turn: usize, attempts: u32, scored: bool) -> Play {
+    let (sequence, record) = (side.sequences[turn], side.records[turn]);
+    let at = record.scored();
+    let bonus = YAHTZEE_BONUS * u16::from(record.bonus());
+    Play {
+        rolls: (0..=attempts).map(|done| sequence.on_table(record.until(done))).collect(),
+        kept: (0..attempts).map(|attempt| record.kept(attempt).flags()).collect(),
+        scored: scored.then(|| Scored { at, points: side.card.points(at), bonus }),
+    }
+}

@@ -1,0 +1,82 @@
+//! The players: they place on the first free tile and move as the search says.
+
+use super::search::best_action_within;
+use crate::house::{Ask, Bot};
+use agon_games::fish::{Answer, Fish, Question, View};
+use agon_games::{Game, Seat};
+
+/// How many positions a player looks at for one move before it makes do with a shallower search:
+/// a second or so. Depth 2 hardly ever gets there, on any board.
+const POSITIONS_MAX: u64 = 10_000_000;
+
+/// Looks some own moves ahead, every opponent playing against it.
+#[derive(Clone, Debug)]
+pub struct Searcher {
+    depth: u32,
+}
+
+impl Searcher {
+    /// The deepest search.
+    pub const DEPTH_MAX: u32 = 6;
+
+    /// A player that looks `depth` own moves ahead; `None` unless that is 1 to
+    /// [`Searcher::DEPTH_MAX`].
+    pub fn new(depth: u32) -> Option<Searcher> {
+        (1..=Self::DEPTH_MAX).contains(&depth).then_some(Searcher { depth })
+    }
+
+    /// The player called `search:D`, or `search`, which looks two moves ahead.
+    pub fn named(name: &str) -> Option<Searcher> {
+        let depth = name.strip_prefix("search")?;
+        match depth.strip_prefix(':') {
+            // One spelling for each depth: no sign, no leading zeros.
+            Some(digits) if digits.len() == 1 => Searcher::new(digits.parse().ok()?),
+            None if depth.is_empty() => Searcher::new(2),
+            _ => None,
+        }
+    }
+}
+
+impl Bot<Fish> for Searcher {
+    fn answer(&mut self, ask: &Ask<'_, Fish>) -> Answer {
+        answer(ask.seat, ask.question, ask.view, self.depth)
+    }
+}
+
+/// Takes the most fish with its next move: a search of depth 1.
+#[derive(Clone, Debug, Default)]
+pub struct Greedy;
+
+impl Bot<Fish> for Greedy {
+    fn answer(&mut self, ask: &Ask<'_, Fish>) -> Answer {
+        answer(ask.seat, ask.question, ask.view, 1)
+    }
+}
+
+fn answer(seat: Seat, question: &Question, view: &View, depth: u32) -> Answer {
+    let best = match question {
+        Question::Move => best_action_within(&view.state(seat), depth, POSITIONS_MAX),
+        _ => None,
+    };
+    // Placements are listed row by row. A question without a legal answer is a bug of the server
+    // that asks; any answer will do for it.
+    best.map(Answer::Move)
+        .or_else(|| Fish::legal_in(question, view).into_iter().next())
+        .unwrap_or(Answer::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_carry_the_depth() {
+        let depth = |name| Searcher::named(name).map(|player| player.depth);
+        assert_eq!(depth("search"), Some(2));
+        assert_eq!(depth("search:1"), Some(1));
+        assert_eq!(depth("search:6"), Some(6));
+        for name in ["search:0", "search:7", "search:02", "search:+2", "search:", "searcher", ""] {
+            assert_eq!(depth(name), None, "{name}");
+        }
+    }
+}

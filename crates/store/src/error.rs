@@ -1,0 +1,156 @@
+//! What can go wrong, as values.
+//!
+//! One failed commit is told to everyone who shared it, so errors can be cloned; that is why an
+//! I/O error is kept as its kind and its words.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an append was not accepted. Nothing of it is in the log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    /// The stream is not where the writer believed it to be: someone else writes it.
+    #[error("stream {stream} is at version {actual}, not {expected}")]
+    Conflict {
+        /// The stream.
+        stream: String,
+        /// The version the writer expected.
+        expected: u64,
+        /// The version the stream has.
+        actual: u64,
+    },
+    /// The name of the stream is not allowed.
+    #[error("bad stream name {stream:?}: {reason}")]
+    BadStream {
+        /// The name, or the beginning of a long one.
+        stream: String,
+        /// Which rule it breaks.
+        reason: &'static str,
+    },
+    /// A line is not an event of this stream at this place.
+    #[error("bad event line {line} for stream {stream}: {reason}")]
+    BadLine {
+        /// The stream.
+        stream: String,
+        /// Which line of the append, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The append has no lines, or is larger than a log takes in one piece.
+    #[error("an append of {bytes} bytes to stream {stream} is not between 1 and {bytes_max}")]
+    BadSize {
+        /// The stream.
+        stream: String,
+        /// The size of all lines.
+        bytes: usize,
+        /// The largest size taken.
+        bytes_max: usize,
+    },
+    /// The disk is full or failing. The append may be tried again.
+    #[error("failed to write stream {stream}: {message}")]
+    Io {
+        /// The stream.
+        stream: String,
+        /// The kind of failure; `StorageFull` for a full disk.
+        kind: io::ErrorKind,
+        /// The failure in words.
+        message: String,
+    },
+    /// An earlier failure left it unknown what is on the disk; the log must be opened again.
+    #[error("stream {stream} takes no more events since a failed write: {message}")]
+    Poisoned {
+        /// The stream.
+        stream: String,
+        /// The failure that did it.
+        message: String,
+    },
+    /// The events already in the stream cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] LogError),
+    /// The log was opened for reading only.
+    #[error("the log is open for reading only")]
+    ReadOnly,
+    /// The log is closed.
+    #[error("the log is closed")]
+    Closed,
+}
+
+/// Why the log could not be opened or read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// The disk failed, or something is missing or forbidden.
+    #[error("failed to {what} {path}: {message}", path = path.display())]
+    Io {
+        /// What was tried: "open", "read".
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The kind of failure.
+        kind: io::ErrorKind,
+        /// The failure in words.
+        message: String,
+    },
+    /// What is stored is not what was written.
+    #[error("{path}:{line}: {reason}", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// The database is damaged, or is not a log of ours.
+    #[error("{path}: {reason}", path = path.display())]
+    BadDatabase {
+        /// The database file.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// The database was written by a later version of this program.
+    #[error(
+        "{path} has format {found}, this program knows formats up to {known}: use a later version",
+        path = path.display()
+    )]
+    Newer {
+        /// The database file.
+        path: PathBuf,
+        /// The format of the database.
+        found: i64,
+        /// The latest format this program knows.
+        known: i64,
+    },
+    /// Another process has the log open for writing.
+    #[error("{path} is in use by another process{holder}", path = path.display())]
+    Locked {
+        /// The folder or database.
+        path: PathBuf,
+        /// Who has it, as ` (pid 123)`; empty when that is unknown.
+        holder: String,
+    },
+    /// The name of the stream is not allowed.
+    #[error("bad stream name {0:?}")]
+    BadStream(String),
+    /// The log is closed.
+    #[error("the log is closed")]
+    Closed,
+}
+
+impl LogError {
+    pub(crate) fn io(what: &'static str, path: &Path, error: &io::Error) -> Self {
+        let (kind, message) = (error.kind(), error.to_string());
+        LogError::Io { what, path: path.to_owned(), kind, message }
+    }
+}
+
+impl AppendError {
+    pub(crate) fn io(stream: &str, error: &io::Error) -> Self {
+        AppendError::Io {
+            stream: stream.to_owned(),
+            kind: error.kind(),
+            message: error.to_string(),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Reading a JSON-lines file of events, and judging where it ends.
+//!
+//! A crash can only tear the end of a file: an incomplete last line, or a decision whose further
+//! events are missing. Both are cut back to the last whole decision. Anything else that is wrong
+//! is damage, which is for a person to look at: it is refused with file and line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::LogError;
+use crate::line::Header;
+
+/// What a crash left behind at the end of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Torn {
+    /// Lines of a decision that is not whole, counting an incomplete one.
+    pub lines: u64,
+    /// The same in bytes.
+    pub bytes: u64,
+}
+
+/// A stream read from one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileStream {
+    /// The name its events give; the name of the file if there are none.
+    pub stream: String,
+    /// The events of all whole decisions.
+    pub lines: Vec<String>,
+    /// What follows them, if anything does.
+    pub torn: Option<Torn>,
+}
+
+/// Reads one `.jsonl` file by itself, wherever it comes from. Changes nothing.
+pub fn read_file(path: impl AsRef<Path>) -> Result<FileStream, LogError> {
+    let path = path.as_ref();
+    let mut lines = Vec::new();
+    let scan = scan(path, None, |line| lines.push(line.to_owned()))?;
+    lines.truncate(usize::try_from(scan.version).unwrap_or(usize::MAX));
+    let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(FileStream { stream: scan.stream.unwrap_or_else(stem), lines, torn: scan.torn })
+}
+
+/// What a scan found.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The stream, if at least one line was whole.
+    pub(super) stream: Option<String>,
+    /// Events of whole decisions.
+    pub(super) version: u64,
+    /// Bytes of whole decisions.
+    pub(super) len: u64,
+    pub(super) torn: Option<Torn>,
+}
+
+/// Scans a file from the start; `each` sees every whole line, even those of a torn decision. A
+/// missing file is an empty one.
+pub(super) fn scan(
+    path: &Path,
+    stream: Option<&str>,
+    mut each: impl FnMut(&str),
+) -> Result<Scan, LogError> {
+    let mut found = Scan { stream: stream.map(str::to_owned), ..Scan::default() };
+    let mut input = match File::open(path) {
+        Ok(file) => BufReader::with_capacity(64 << 10, file),
+        Err(error) if error.kind() == ErrorKind::NotFound && stream.is_some() => return Ok(found),
+        Err(error) => return Err(LogError::io("open", path, &error)),
+    };
+    let mut place = Place { path: path.to_owned(), seq: 0, len: 0, more: 0 };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        input.read_until(b'\n', &mut line).map_err(|e| LogError::io("read", path, &e))?;
+        let Some((b'\n', text)) = line.split_last() else {
+            break;
+        };
+        each(place.accept(text, &mut found.stream)?);
+        if place.more == 0 {
+            (found.version, found.len) = (place.seq, place.len);
+        }
+    }
+    let torn = Torn {
+        lines: place.seq - found.version + u64::from(!line.is_empty()),
+        bytes: place.len + line.len() as u64 - found.len,
+    };
+    found.torn = (torn.bytes > 0).then_some(torn);
+    Ok(found)
+}
+
+/// Where the scan stands: after `seq` whole lines of `len` bytes, with `more` of a decision due.
+struct Place {
+    path: PathBuf,
+    seq: u64,
+    len: u64,
+    more: u64,
+}
+
+impl Place {
+    fn accept<'a>(
+        &mut self,
+        line: &'a [u8],
+        stream: &mut Option<String>,
+    ) -> Result<&'a str, LogError> {
+        let text = std::str::from_utf8(line).map_err(|error| self.damaged(error.to_string()))?;
+        let header = Header::parse(text).map_err(|error| self.damaged(error.to_string()))?;
+        let stream = stream.get_or_insert_with(|| header.stream.clone().into_owned());
+        let due = self.more.checked_sub(1);
+        header.expect(stream, self.seq + 1, due).map_err(|reason| self.damaged(reason))?;
+        self.seq += 1;
+        self.len += line.len() as u64 + 1;
+        self.more = header.more;
+        Ok(text)
+    }
+
+    fn damaged(&self, reason: String) -> LogError {
+        LogError::Damaged { path: self.path.clone(), line: self.seq + 1, reason }
+    }
+}

@@ -1,0 +1,64 @@
+//! The port through which everything else sees the log.
+
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+
+use crate::{Append, AppendError, Done, LogError};
+
+/// A log: streams of events that only grow.
+///
+/// Any number of threads may use one log. An append is compared with the version of its stream
+/// and made durable in one step, so of all writers racing for one version exactly one wins.
+pub trait Log: Send + Sync {
+    /// Hands an append to the log. `done` is called once, after the append is durable or refused,
+    /// either before this returns or on the log's own thread; it should be short and must not
+    /// wait for the log (that is, it may `submit`, but not `append` or `flush`).
+    ///
+    /// Appends of one stream are answered in the order they were submitted in. A log with a
+    /// queue makes the caller wait here while the queue is full.
+    fn submit(&self, append: Append, done: Done);
+
+    /// The events of a stream after the first `after`, in order; none if there is no such stream.
+    fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError>;
+
+    /// All streams that have events, with their versions, sorted by name.
+    fn streams(&self) -> Result<Vec<(String, u64)>, LogError>;
+
+    /// Waits until everything submitted so far is durable even if the power fails.
+    fn flush(&self) -> Result<(), LogError>;
+
+    /// Submits an append and waits for the answer.
+    fn append(&self, append: Append) -> Result<u64, AppendError> {
+        let (tx, rx) = sync_channel(1);
+        self.submit(
+            append,
+            Box::new(move |result| {
+                // Cannot fail: the receiver waits below.
+                let _ = tx.send(result);
+            }),
+        );
+        rx.recv().unwrap_or(Err(AppendError::Closed))
+    }
+}
+
+impl<L: Log + ?Sized> Log for Arc<L> {
+    fn submit(&self, append: Append, done: Done) {
+        (**self).submit(append, done);
+    }
+
+    fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
+        (**self).load(stream, after)
+    }
+
+    fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
+        (**self).streams()
+    }
+
+    fn flush(&self) -> Result<(), LogError> {
+        (**self).flush()
+    }
+
+    fn append(&self, append: Append) -> Result<u64, AppendError> {
+        (**self).append(append)
+    }
+}
