@@ -1,7 +1,8 @@
 //! The solver against a second one that shares nothing with it but the rules: ordered dice, every
 //! subset of them, every throw. Too slow for a whole game, so: its last turns.
 
-use agon_players::yahtzee::{Card, Category, Roll, Rule, Table, solve};
+use agon_games::yahtzee::ScoreBox;
+use agon_players::yahtzee::{Card, Roll, Rule, Table, solve};
 
 const OPEN: Option<u16> = None;
 const UPPER_FILLED: [Option<u16>; 6] = [Some(3), Some(6), Some(9), Some(12), Some(15), Some(12)];
@@ -196,5 +197,5 @@ fn obvious_choices_are_made() {
     assert_eq!(keeps([4, 4, 4, 4, 4]), [4; 5]);
     assert_eq!(keeps([2, 3, 4, 5, 6]), [2, 3, 4, 5, 6]);
     let yahtzee = table.best_box(&Card::EMPTY, Roll::new([6; 5]).unwrap()).unwrap();
-    assert_eq!(yahtzee.choice, Category::Yahtzee);
+    assert_eq!(yahtzee.choice, ScoreBox::Yahtzee);
 }

@@ -2,6 +2,7 @@
 //! filled, whether the Yahtzee box holds 50, and the upper section's total up to 63.
 
 use super::rule::plain;
+use agon_games::yahtzee::ScoreBox;
 use std::fmt;
 
 /// The upper total that earns the upper bonus. Totals above it are as good as it.
@@ -10,73 +11,18 @@ pub const UPPER_GOAL: u8 = 63;
 /// What the upper bonus is worth.
 pub const UPPER_BONUS: u16 = 35;
 
-/// One of the thirteen boxes, in the order of the card.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Category {
-    /// Sum of the ones.
-    Aces,
-    /// Sum of the twos.
-    Twos,
-    /// Sum of the threes.
-    Threes,
-    /// Sum of the fours.
-    Fours,
-    /// Sum of the fives.
-    Fives,
-    /// Sum of the sixes.
-    Sixes,
-    /// Sum of all dice if three or more are alike.
-    ThreeOfAKind,
-    /// Sum of all dice if four or more are alike.
-    FourOfAKind,
-    /// 25 for three alike and two others alike.
-    FullHouse,
-    /// 30 for four consecutive values.
-    SmallStraight,
-    /// 40 for five consecutive values.
-    LargeStraight,
-    /// 50 for five alike.
-    Yahtzee,
-    /// Sum of all dice.
-    Chance,
+/// The value (1 to 6) that `at` collects, if it is of the upper section.
+pub(super) fn face_of(at: ScoreBox) -> Option<u8> {
+    at.is_upper().then_some(at as u8 + 1)
 }
 
-impl Category {
-    /// All boxes, in the order of the card.
-    pub const ALL: [Category; 13] = [
-        Category::Aces,
-        Category::Twos,
-        Category::Threes,
-        Category::Fours,
-        Category::Fives,
-        Category::Sixes,
-        Category::ThreeOfAKind,
-        Category::FourOfAKind,
-        Category::FullHouse,
-        Category::SmallStraight,
-        Category::LargeStraight,
-        Category::Yahtzee,
-        Category::Chance,
-    ];
+/// The upper box that collects `face`.
+pub(super) fn upper_box(face: u8) -> ScoreBox {
+    ScoreBox::ALL[usize::from(face) - 1]
+}
 
-    /// The box's place on the card, from 0.
-    pub fn index(self) -> usize {
-        self as usize
-    }
-
-    /// The value (1 to 6) this box collects, if it is one of the upper section.
-    pub fn face(self) -> Option<u8> {
-        (self <= Category::Sixes).then_some(self as u8 + 1)
-    }
-
-    /// The upper box that collects `face`.
-    pub(super) fn upper(face: u8) -> Category {
-        Category::ALL[usize::from(face) - 1]
-    }
-
-    fn bit(self) -> u16 {
-        1 << self as u16
-    }
+fn bit(at: ScoreBox) -> u16 {
+    1 << at as u16
 }
 
 /// Which boxes are filled, and whether the Yahtzee box holds 50.
@@ -96,7 +42,7 @@ impl Boxes {
     /// The boxes with these bits, unless they say 50 of an open Yahtzee box.
     pub(super) fn from_bits(bits: u16) -> Option<Boxes> {
         let boxes = Boxes(bits);
-        let possible = !boxes.yahtzee_is_50() || !boxes.is_open(Category::Yahtzee);
+        let possible = !boxes.yahtzee_is_50() || !boxes.is_open(ScoreBox::Yahtzee);
         (usize::from(bits) < Boxes::PATTERNS && possible).then_some(boxes)
     }
 
@@ -105,14 +51,14 @@ impl Boxes {
         usize::from(self.0)
     }
 
-    /// Whether `category` is still to be filled.
-    pub fn is_open(self, category: Category) -> bool {
-        self.0 & category.bit() == 0
+    /// Whether `at` is still to be filled.
+    pub fn is_open(self, at: ScoreBox) -> bool {
+        self.0 & bit(at) == 0
     }
 
     /// The boxes still to be filled, in the order of the card.
-    pub fn open(self) -> impl Iterator<Item = Category> {
-        Category::ALL.into_iter().filter(move |category| self.is_open(*category))
+    pub fn open(self) -> impl Iterator<Item = ScoreBox> {
+        ScoreBox::ALL.into_iter().filter(move |at| self.is_open(*at))
     }
 
     /// How many boxes are filled.
@@ -130,14 +76,14 @@ impl Boxes {
         usize::from(self.0 & 63)
     }
 
-    /// With `category` filled; a Yahtzee box with 0.
-    pub(super) fn with(self, category: Category) -> Boxes {
-        Boxes(self.0 | category.bit())
+    /// With `at` filled; a Yahtzee box with 0.
+    pub(super) fn with(self, at: ScoreBox) -> Boxes {
+        Boxes(self.0 | bit(at))
     }
 
     /// With 50 in the Yahtzee box.
     pub(super) fn with_50(self) -> Boxes {
-        Boxes(self.0 | Category::Yahtzee.bit() | FIFTY)
+        Boxes(self.0 | bit(ScoreBox::Yahtzee) | FIFTY)
     }
 }
 
@@ -150,10 +96,10 @@ impl fmt::Debug for Boxes {
 
 /// Why thirteen numbers are no score card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the {category:?} box cannot hold {score}")]
+#[error("the {at} box cannot hold {score}")]
 pub struct BadCard {
     /// The box.
-    pub category: Category,
+    pub at: ScoreBox,
     /// What it was said to hold.
     pub score: u16,
 }
@@ -182,17 +128,17 @@ impl Card {
     /// ```
     pub fn new(scores: &[Option<u16>; 13]) -> Result<Card, BadCard> {
         let mut card = Card::EMPTY;
-        for (category, score) in Category::ALL.into_iter().zip(scores) {
+        for (at, score) in ScoreBox::ALL.into_iter().zip(scores) {
             let Some(score) = *score else { continue };
-            let fits = match (category.face().map(u16::from), category) {
+            let fits = match (face_of(at).map(u16::from), at) {
                 (Some(face), _) => score % face == 0 && score <= 5 * face,
-                (None, Category::Yahtzee) => score == 0 || score == 50,
+                (None, ScoreBox::Yahtzee) => score == 0 || score == 50,
                 (None, _) => true,
             };
             if !fits {
-                return Err(BadCard { category, score });
+                return Err(BadCard { at, score });
             }
-            card = card.enter(category, score);
+            card = card.enter(at, score);
         }
         Ok(card)
     }
@@ -207,18 +153,18 @@ impl Card {
         self.upper
     }
 
-    /// The card after dice with these `counts` are scored in `category`.
-    pub(super) fn after(self, category: Category, counts: &[u8; 6]) -> Card {
-        self.enter(category, plain(category, counts))
+    /// The card after dice with these `counts` are scored in `at`.
+    pub(super) fn after(self, at: ScoreBox, counts: &[u8; 6]) -> Card {
+        self.enter(at, plain(at, counts))
     }
 
-    /// The card with `score` in `category`, known to fit.
-    fn enter(self, category: Category, score: u16) -> Card {
-        let boxes = match (category, score) {
-            (Category::Yahtzee, 50) => self.boxes.with_50(),
-            _ => self.boxes.with(category),
+    /// The card with `score` in `at`, known to fit.
+    fn enter(self, at: ScoreBox, score: u16) -> Card {
+        let boxes = match (at, score) {
+            (ScoreBox::Yahtzee, 50) => self.boxes.with_50(),
+            _ => self.boxes.with(at),
         };
-        let gain = if category.face().is_some() { score as u8 } else { 0 };
+        let gain = if at.is_upper() { score as u8 } else { 0 };
         Card { boxes, upper: UPPER_GOAL.min(self.upper + gain) }
     }
 }
@@ -235,19 +181,19 @@ mod tests {
         scores[3] = Some(16);
         let card = Card::new(&scores).unwrap();
         assert_eq!((card.upper(), card.boxes().filled()), (UPPER_GOAL, 4));
-        assert!(!card.boxes().is_open(Category::ThreeOfAKind));
-        assert!(card.boxes().is_open(Category::Aces));
+        assert!(!card.boxes().is_open(ScoreBox::ThreeOfAKind));
+        assert!(card.boxes().is_open(ScoreBox::Aces));
     }
 
     #[test]
     fn a_yahtzee_box_holds_nothing_or_fifty() {
         let with = |score| {
             let mut scores = [None; 13];
-            scores[Category::Yahtzee.index()] = Some(score);
+            scores[ScoreBox::Yahtzee.index()] = Some(score);
             Card::new(&scores)
         };
         assert!(with(50).unwrap().boxes().yahtzee_is_50());
         assert!(!with(0).unwrap().boxes().yahtzee_is_50());
-        assert_eq!(with(25), Err(BadCard { category: Category::Yahtzee, score: 25 }));
+        assert_eq!(with(25), Err(BadCard { at: ScoreBox::Yahtzee, score: 25 }));
     }
 }

@@ -5,8 +5,8 @@
 //! computed from those with a die more (what to expect of a throw), and going up, from those with a
 //! die less (the best choice of keepers).
 
-use super::card::Category;
 use super::rule::plain;
+use agon_games::yahtzee::ScoreBox;
 use std::sync::OnceLock;
 
 /// How many multisets there are.
@@ -19,8 +19,8 @@ pub(super) const FIRST_ROLL: usize = 210;
 pub(super) const ROLLS: usize = MULTISETS - FIRST_ROLL;
 
 /// The boxes, but Yahtzee, that score the same for every roll that fits them.
-const OWN_SCORES: [(Category, u8); 3] =
-    [(Category::FullHouse, 25), (Category::SmallStraight, 30), (Category::LargeStraight, 40)];
+const OWN_SCORES: [(ScoreBox, u8); 3] =
+    [(ScoreBox::FullHouse, 25), (ScoreBox::SmallStraight, 30), (ScoreBox::LargeStraight, 40)];
 
 /// How the multisets hang together. The same for every rule.
 pub(super) struct Lattice {
@@ -33,7 +33,7 @@ pub(super) struct Lattice {
     /// By roll.
     pub(super) rolls: [RollFacts; ROLLS],
     /// Boxes that score the same for every roll that fits, that score, and those rolls.
-    pub(super) patterns: [(Category, u8, Vec<u16>); 3],
+    pub(super) patterns: [(ScoreBox, u8, Vec<u16>); 3],
     /// The multisets of five alike.
     pub(super) alike: [usize; 6],
 }
@@ -73,9 +73,9 @@ impl Lattice {
         let number = |counts: &[u8; 6]| {
             multisets.iter().position(|other| other == counts).expect("a multiset of five at most")
         };
-        let pattern = |(category, score)| {
-            let earns = |number: &u16| plain(category, &multisets[usize::from(*number)]) > 0;
-            (category, score, (FIRST_ROLL as u16..MULTISETS as u16).filter(earns).collect())
+        let pattern = |(at, score)| {
+            let earns = |number: &u16| plain(at, &multisets[usize::from(*number)]) > 0;
+            (at, score, (FIRST_ROLL as u16..MULTISETS as u16).filter(earns).collect())
         };
         let mut lattice = Lattice {
             more: [[0; 6]; FIRST_ROLL],
@@ -126,12 +126,12 @@ fn multisets() -> Vec<[u8; 6]> {
 fn facts_of(counts: &[u8; 6]) -> RollFacts {
     let factorial = |n: u8| (1..=u32::from(n)).product::<u32>();
     let orders = 120 / counts.iter().map(|count| factorial(*count)).product::<u32>();
-    let sums = [Category::Chance, Category::ThreeOfAKind, Category::FourOfAKind];
+    let sums = [ScoreBox::Chance, ScoreBox::ThreeOfAKind, ScoreBox::FourOfAKind];
     RollFacts {
         counts: *counts,
         chance: f64::from(orders) / 7776.0,
-        sum: plain(Category::Chance, counts) as u8,
-        sum_boxes: sums.iter().filter(|category| plain(**category, counts) > 0).count() as u8,
+        sum: plain(ScoreBox::Chance, counts) as u8,
+        sum_boxes: sums.iter().filter(|at| plain(**at, counts) > 0).count() as u8,
     }
 }
 

@@ -16,7 +16,7 @@ mod table;
 mod widget;
 
 pub use cache::CacheError;
-pub use card::{BadCard, Boxes, Card, Category, UPPER_BONUS, UPPER_GOAL};
+pub use card::{BadCard, Boxes, Card, UPPER_BONUS, UPPER_GOAL};
 pub use roll::{Keepers, Roll};
 pub use rule::{Rule, UnknownRule};
 pub use solve::{solve, solve_on};

@@ -126,13 +126,13 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yahtzee::Category;
+    use agon_games::yahtzee::ScoreBox;
 
     #[test]
     fn an_empty_card_has_one_state_and_a_full_one_two() {
         let states = States::shared();
         assert_eq!(states.totals(Boxes::EMPTY), [0]);
-        let full = Category::ALL.into_iter().fold(Boxes::EMPTY, Boxes::with);
+        let full = ScoreBox::ALL.into_iter().fold(Boxes::EMPTY, Boxes::with);
         assert_eq!(states.totals(full), [0, 63]);
         assert_eq!(states.place(full, 62), states.place(full, 0));
         assert_eq!(states.place_of(&Card::EMPTY) + 1, states.count());
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn totals_are_multiples_where_one_box_is_filled() {
         let states = States::shared();
-        let sixes = Boxes::EMPTY.with(Category::Sixes);
+        let sixes = Boxes::EMPTY.with(ScoreBox::Sixes);
         assert_eq!(states.totals(sixes), [0, 6, 12, 18, 24, 30]);
     }
 

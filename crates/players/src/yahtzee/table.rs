@@ -1,11 +1,12 @@
 //! The solved game: the value of every state, and the best choices that follow from it.
 
-use super::card::{Card, Category};
+use super::card::Card;
 use super::lattice::Lattice;
 use super::roll::{Keepers, Roll};
 use super::rule::Rule;
 use super::states::States;
 use super::widget::{Value, Widget};
+use agon_games::yahtzee::ScoreBox;
 use std::fmt;
 
 /// What the rest of the game is worth from every state, under one rule.
@@ -42,14 +43,14 @@ impl Table {
     }
 
     /// The best open box for `roll`; `None` if the card is full.
-    pub fn best_box(&self, card: &Card, roll: Roll) -> Option<Best<Category>> {
+    pub fn best_box(&self, card: &Card, roll: Roll) -> Option<Best<ScoreBox>> {
         let counts = roll.counts();
-        let mut best: Option<Best<Category>> = None;
-        for category in card.boxes().open() {
-            let Some(points) = self.rule.points(card.boxes(), category, &counts) else { continue };
-            let value = f64::from(points) + self.value(&card.after(category, &counts));
+        let mut best: Option<Best<ScoreBox>> = None;
+        for at in card.boxes().open() {
+            let Some(points) = self.rule.points(card.boxes(), at, &counts) else { continue };
+            let value = f64::from(points) + self.value(&card.after(at, &counts));
             if best.is_none_or(|best| value > best.value) {
-                best = Some(Best { choice: category, value });
+                best = Some(Best { choice: at, value });
             }
         }
         best
@@ -58,7 +59,7 @@ impl Table {
     /// The best dice to keep of `roll` with `rolls_left` (at least 1) re-rolls to come; `None` if
     /// the card is full or nothing is left to roll. Of equals, the one that keeps most dice.
     pub fn best_keepers(&self, card: &Card, roll: Roll, rolls_left: u8) -> Option<Best<Keepers>> {
-        if rolls_left == 0 || card.boxes().filled() == Category::ALL.len() {
+        if rolls_left == 0 || card.boxes().filled() == ScoreBox::ALL.len() {
             return None;
         }
         let mut widget = Widget::<1>::new();

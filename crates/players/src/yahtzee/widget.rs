@@ -10,10 +10,11 @@
 //! 4. [`choose`](Widget::choose): a roll is worth the best keepers in it; then 3 and 4 again;
 //! 5. [`start`](Widget::start): the turn is worth the mean over its first roll.
 
-use super::card::{Boxes, Category, UPPER_GOAL};
+use super::card::{Boxes, UPPER_GOAL, face_of};
 use super::lattice::{FIRST_ROLL, Lattice, MULTISETS};
 use super::rule::Rule;
 use super::states::States;
+use agon_games::yahtzee::ScoreBox;
 
 /// What values are computed in and kept as. The optimum comes out 0.0002 too high with `f32`, whose
 /// rounding adds up over thirteen turns; with `f64` all of them are good to ten decimals.
@@ -72,12 +73,12 @@ impl<const L: usize> Widget<L> {
     /// Looks up what follows each box.
     pub(super) fn follow(&mut self, boxes: Boxes, totals: &[u8; L], table: &[Value]) {
         let states = States::shared();
-        for category in boxes.open() {
-            let next = boxes.with(category);
-            if let Some(face) = category.face() {
+        for at in boxes.open() {
+            let next = boxes.with(at);
+            if let Some(face) = face_of(at) {
                 for count in 0..=5 {
                     let score = face * count;
-                    let row = &mut self.upper[category.index()][usize::from(count)];
+                    let row = &mut self.upper[at.index()][usize::from(count)];
                     for (value, total) in row.iter_mut().zip(totals) {
                         let upper = UPPER_GOAL.min(total + score);
                         *value = Value::from(score) + table[states.place(next, upper)];
@@ -89,8 +90,8 @@ impl<const L: usize> Widget<L> {
                         *value = table[states.place(next, *total)];
                     }
                 };
-                after(&mut self.lower[category.index() - 6], next);
-                if category == Category::Yahtzee {
+                after(&mut self.lower[at.index() - 6], next);
+                if at == ScoreBox::Yahtzee {
                     after(&mut self.after_50, boxes.with_50());
                 }
             }
@@ -103,22 +104,19 @@ impl<const L: usize> Widget<L> {
         // What follows the best lower box with 0: all of them can take that, whatever the roll.
         let mut nothing = [NEVER; L];
         let mut sums = [[NEVER; L]; 3];
-        for category in boxes.open().filter(|category| category.face().is_none()) {
-            let after = self.lower[category.index() - 6];
+        for at in boxes.open().filter(|at| !at.is_upper()) {
+            let after = self.lower[at.index() - 6];
             raise(&mut nothing, &after);
-            let first = match category {
-                Category::Chance => 0,
-                Category::ThreeOfAKind => 1,
-                Category::FourOfAKind => 2,
+            let first = match at {
+                ScoreBox::Chance => 0,
+                ScoreBox::ThreeOfAKind => 1,
+                ScoreBox::FourOfAKind => 2,
                 _ => continue,
             };
             sums[first..].iter_mut().for_each(|sum| raise(sum, &after));
         }
-        let upper: Vec<usize> = boxes
-            .open()
-            .filter(|category| category.face().is_some())
-            .map(Category::index)
-            .collect();
+        let upper: Vec<usize> =
+            boxes.open().filter(|at| at.is_upper()).map(ScoreBox::index).collect();
         for (value, facts) in self.values[FIRST_ROLL..].iter_mut().zip(&lattice.rolls) {
             let mut best = nothing;
             let sum = &sums[usize::from(facts.sum_boxes) - 1];
@@ -128,9 +126,9 @@ impl<const L: usize> Widget<L> {
             }
             *value = best;
         }
-        for (category, score, rolls) in &lattice.patterns {
-            if boxes.is_open(*category) {
-                let worth = plus(&self.lower[category.index() - 6], Value::from(*score));
+        for (at, score, rolls) in &lattice.patterns {
+            if boxes.is_open(*at) {
+                let worth = plus(&self.lower[at.index() - 6], Value::from(*score));
                 rolls.iter().for_each(|roll| raise(&mut self.values[usize::from(*roll)], &worth));
             }
         }
@@ -143,15 +141,15 @@ impl<const L: usize> Widget<L> {
     /// The best box for five alike, where rules differ.
     fn score_alike(&self, rule: Rule, boxes: Boxes, counts: &[u8; 6]) -> Lanes<L> {
         let mut best = [NEVER; L];
-        for category in boxes.open() {
-            let Some(points) = rule.points(boxes, category, counts) else { continue };
-            let (after, in_after) = match category.face() {
+        for at in boxes.open() {
+            let Some(points) = rule.points(boxes, at, counts) else { continue };
+            let (after, in_after) = match face_of(at) {
                 Some(face) => {
-                    let count = counts[category.index()];
-                    (&self.upper[category.index()][usize::from(count)], face * count)
+                    let count = counts[at.index()];
+                    (&self.upper[at.index()][usize::from(count)], face * count)
                 }
-                None if category == Category::Yahtzee => (&self.after_50, 0),
-                None => (&self.lower[category.index() - 6], 0),
+                None if at == ScoreBox::Yahtzee => (&self.after_50, 0),
+                None => (&self.lower[at.index() - 6], 0),
             };
             let points = Value::from(points) - Value::from(in_after);
             raise(&mut best, &plus(after, points));
