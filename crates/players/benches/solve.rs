@@ -1,7 +1,8 @@
-//! Times the exact solver of solitaire Yahtzee: the median of several runs for each rule.
+//! Times the exact solver of solitaire Yahtzee, for each rule, and one decision by its table.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use agon_players::yahtzee::{Rule, solve, solve_on};
+use agon_players::yahtzee::{Card, Roll, Rule, solve, solve_on};
+use std::hint::black_box;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,10 @@ fn main() {
             println!("  {threads} threads: median {median:.1?}, fastest {fastest:.1?}");
         }
     }
+    let table = solve(Rule::Tournament, &mut |_| ());
+    let roll = Roll::new([2, 3, 6, 4, 6]).expect("five dice");
+    let (fastest, median) = time(|| drop(black_box(table.best_keepers(&Card::EMPTY, roll, 2))));
+    println!("keepers of a first roll: median {median:.1?}, fastest {fastest:.1?}");
 }
 
 /// The fastest and the median of [`RUNS`] runs.

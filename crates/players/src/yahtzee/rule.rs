@@ -59,6 +59,16 @@ impl Rule {
     }
 }
 
+impl From<agon_games::yahtzee::Rule> for Rule {
+    fn from(rule: agon_games::yahtzee::Rule) -> Rule {
+        match rule {
+            agon_games::yahtzee::Rule::Tournament => Rule::Tournament,
+            agon_games::yahtzee::Rule::ForcedJoker => Rule::ForcedJoker,
+            agon_games::yahtzee::Rule::FreeJoker => Rule::FreeJoker,
+        }
+    }
+}
+
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -1,6 +1,6 @@
 //! The solved game: the value of every state, and the best choices that follow from it.
 
-use super::card::Card;
+use super::card::{Boxes, Card};
 use super::lattice::Lattice;
 use super::roll::{Keepers, Roll};
 use super::rule::Rule;
@@ -27,6 +27,15 @@ pub struct Best<C> {
 }
 
 impl Table {
+    /// A table that was not solved: what each set of boxes is said to be worth, whatever the upper
+    /// total. Who plays by it plays turn by turn as well as these values are right.
+    pub(super) fn imagined(rule: Rule, worth: impl Fn(Boxes) -> Value) -> Table {
+        let states = States::shared();
+        let groups = states.levels().iter().flat_map(|level| &level.groups);
+        let values = groups.flat_map(|boxes| vec![worth(*boxes); states.totals(*boxes).len()]);
+        Table { rule, values: values.collect() }
+    }
+
     /// The rule it was solved for.
     pub fn rule(&self) -> Rule {
         self.rule
