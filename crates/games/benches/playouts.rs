@@ -137,16 +137,14 @@ fn naive_game(number: u64) -> i64 {
     (table.total(0) + table.total(1)) as i64
 }
 
-/// SplitMix64.
+/// Random choices, cheap enough not to be what is measured: the generator wyrand.
 struct Choices(u64);
 
 impl Choices {
     #[inline]
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
+        let wide = u128::from(self.0) * u128::from(self.0 ^ 0xe703_7ed1_a0b4_28db);
+        (wide >> 64) as u64 ^ wide as u64
     }
 }

@@ -30,6 +30,10 @@ impl Game for Trains {
         if self.stage == Stage::Over { SeatSet::EMPTY } else { SeatSet::one(self.turn) }
     }
 
+    fn only_tells(question: &Question) -> bool {
+        matches!(question, Question::Setup { .. } | Question::More { .. })
+    }
+
     fn question(&self, seat: Seat) -> Option<Question> {
         if seat != self.turn {
             return None;
