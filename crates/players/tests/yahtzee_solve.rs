@@ -111,20 +111,16 @@ fn with_a_throw(after: &ByRoll) -> ByRoll {
 }
 
 /// The mean over all throws of the dice not in `keep`.
-fn mean(after: &ByRoll, kept: [u8; 5], keep: u32) -> f64 {
-    let thrown: Vec<usize> = (0..5).filter(|die| keep >> die & 1 == 0).collect();
-    let throws = 6usize.pow(thrown.len() as u32);
-    let sum: f64 = (0..throws)
-        .map(|throw| {
-            let (mut now, mut throw) = (kept, throw);
-            for die in &thrown {
-                now[*die] = (throw % 6 + 1) as u8;
-                throw /= 6;
-            }
-            after[roll_of(&now)]
-        })
-        .sum();
-    sum / throws as f64
+fn mean(after: &ByRoll, mut kept: [u8; 5], keep: u32) -> f64 {
+    let thrown: Vec<u32> = (0..5).filter(|die| keep >> die & 1 == 0).collect();
+    thrown.iter().for_each(|die| kept[*die as usize] = 1);
+    sum(after, roll_of(&kept), &thrown) / 6f64.powi(thrown.len() as i32)
+}
+
+/// The sum over all throws of the dice `thrown`, which show 1 in `roll`.
+fn sum(after: &ByRoll, roll: usize, thrown: &[u32]) -> f64 {
+    let Some((die, others)) = thrown.split_first() else { return after[roll] };
+    (0..6).map(|face| sum(after, roll + face * 6usize.pow(*die), others)).sum()
 }
 
 fn compare(table: &Table, scores: &Scores) {

@@ -9,8 +9,8 @@ use crate::house::{Ask, Bot};
 use agon_games::yahtzee::{Answer, Question, ScoreBox, View, Yahtzee};
 use std::sync::OnceLock;
 
-/// Plays for the highest mean score, exactly: no player's is higher. (To beat an opponent is another
-/// aim: one who is behind late in a game may do better by taking chances.)
+/// Plays for the highest mean score, exactly: no player's is higher. (To beat an opponent is
+/// another aim: one who is behind late in a game may do better by taking chances.)
 #[derive(Clone, Debug, Default)]
 pub struct Optimal;
 
