@@ -36,8 +36,7 @@ mod vector {
     /// The key stream of blocks `counter` and `counter + 1` as little-endian words.
     #[inline]
     pub(crate) fn two_blocks(key: &[u32; 8], nonce: [u32; 2], counter: u64) -> [u64; WORDS] {
-        let start = [counter, counter.wrapping_add(1)]
-            .map(|counter| initial(key, nonce, counter).map(m128i::from));
+        let start = [load(key, nonce, counter), load(key, nonce, counter.wrapping_add(1))];
         let [mut one, mut two] = start;
         for _ in 0..10 {
             // Each step waits for the one before, so the blocks take turns.
@@ -54,6 +53,12 @@ mod vector {
             }
         }
         words
+    }
+
+    #[inline(always)]
+    fn load(key: &[u32; 8], nonce: [u32; 2], counter: u64) -> Rows {
+        let [a, b, c, d] = initial(key, nonce, counter);
+        [m128i::from(a), m128i::from(b), m128i::from(c), m128i::from(d)]
     }
 
     /// Four quarter rounds side by side.
