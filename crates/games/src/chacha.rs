@@ -1,7 +1,8 @@
 //! The ChaCha20 block function, two blocks at a time.
 //!
 //! Setting up a game costs hardly more than these blocks, so on x86-64 they are written with the
-//! vector instructions that every such processor has. Elsewhere a plain version does the same.
+//! vector instructions that every such processor has; the compiler does not find them by itself.
+//! Elsewhere a plain version does the same.
 
 /// Words of two blocks.
 pub(crate) const WORDS: usize = 16;
