@@ -92,6 +92,7 @@ where
 }
 
 /// One game of random answers; the points of all seats.
+#[inline(never)]
 fn playout<G: Game>(config: &G::Config, seats: usize, number: u64) -> i64 {
     let mut game = G::new(config, seats, &Seed::from_number(number)).expect("a good set-up");
     let mut choices = Choices(number << 32);

@@ -7,6 +7,21 @@
 //!
 //! The three games that come with the crate are [`yahtzee`], [`fish`] and [`trains`]. Programs
 //! that choose a game at run time go through the [`Registry`], which speaks JSON.
+//!
+//! ```
+//! use agon_games::yahtzee::{Answer, Config, ScoreBox, Yahtzee};
+//! use agon_games::{Game, Seat, Seed};
+//!
+//! let mut game = Yahtzee::new(&Config::default(), 2, &Seed::from_number(7)).unwrap();
+//! assert_eq!(game.awaiting().len(), 2, "both play a turn at once");
+//! // Ann keeps her first roll and scores it as chance.
+//! let ann = Seat(0);
+//! game.apply(ann, &Answer::keep_places([true; 5])).unwrap();
+//! game.apply(ann, &Answer::score(ScoreBox::Chance)).unwrap();
+//! // Bob has to answer before the next turn begins; Ann is refused until then.
+//! let refusal = game.apply(ann, &Answer::score(ScoreBox::Aces)).unwrap_err();
+//! assert_eq!(refusal.code, "not-asked");
+//! ```
 #![forbid(unsafe_code)]
 
 mod chacha;

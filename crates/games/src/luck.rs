@@ -83,8 +83,7 @@ impl Luck {
     pub fn word(&mut self, index: u32, attempt: u32) -> u64 {
         let at = (u64::from(index) / CHUNK * 2) | (u64::from(attempt) << 32);
         if at != self.chunk_at {
-            self.chunk = two_blocks(&self.key, self.nonce, at);
-            self.chunk_at = at;
+            self.turn_to(at);
         }
         self.chunk[(u64::from(index) % CHUNK) as usize]
     }
@@ -102,14 +101,28 @@ impl Luck {
         assert!(n > 0, "nothing is below 0");
         // 2^64 mod n; words from `2^64 - excess` on are rejected.
         let excess = (u64::MAX % n + 1) % n;
-        let mut attempt = 0;
+        let last = u64::MAX - excess;
+        let word = self.word(index, 0);
+        if word <= last { word % n } else { self.below_again(index, n, last) }
+    }
+
+    /// The attempts after the first.
+    #[cold]
+    fn below_again(&mut self, index: u32, n: u64, last: u64) -> u64 {
+        let mut attempt = 1;
         loop {
             let word = self.word(index, attempt);
-            if word <= u64::MAX - excess {
+            if word <= last {
                 return word % n;
             }
             attempt += 1;
         }
+    }
+
+    #[inline(never)]
+    fn turn_to(&mut self, chunk_at: u64) {
+        self.chunk = two_blocks(&self.key, self.nonce, chunk_at);
+        self.chunk_at = chunk_at;
     }
 
     /// Shuffles `things`, drawing from index `start` on. Uses `things.len() - 1` indices.

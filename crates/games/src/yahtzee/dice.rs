@@ -12,10 +12,13 @@ use crate::{Luck, Seed};
 pub type Dice = [u8; 5];
 
 /// The fifteen dice of one turn: three bits each, as value minus one, the first die lowest.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sequence(u64);
 
 impl Sequence {
+    /// No dice yet.
+    pub(super) const NONE: Sequence = Sequence(0);
+
     /// Dice in a sequence.
     pub(super) const LEN: usize = 15;
 
@@ -63,15 +66,13 @@ impl Sequence {
     }
 }
 
-/// The sequences of every turn under a label of luck.
-#[inline]
-pub(super) fn draw(seed: &Seed, label: &str) -> [Sequence; TURNS] {
+/// Draws the sequences of every turn under a label of luck, and hands them out one by one.
+#[inline(always)]
+pub(super) fn draw(seed: &Seed, label: &str, mut hand_out: impl FnMut(usize, Sequence)) {
     let mut luck = Luck::new(seed, label);
-    let mut sequences = [Sequence::default(); TURNS];
-    for (turn, sequence) in sequences.iter_mut().enumerate() {
-        *sequence = Sequence::from_word(luck.below(turn as u32, 6u64.pow(15)));
+    for turn in 0..TURNS {
+        hand_out(turn, Sequence::from_word(luck.below(turn as u32, 6u64.pow(15))));
     }
-    sequences
 }
 
 /// How far a seat is in a turn.
@@ -196,12 +197,12 @@ mod tests {
         let seed = Seed::from_number(7);
         for label in ["dice", "dice.0", "dice.1"] {
             let mut luck = Luck::new(&seed, label);
-            for (turn, sequence) in draw(&seed, label).iter().enumerate() {
+            draw(&seed, label, |turn, sequence| {
                 let word = luck.below(turn as u32, 6u64.pow(15));
                 for (j, die) in sequence.dice().into_iter().enumerate() {
                     assert_eq!(u64::from(die), 1 + word / 6u64.pow(j as u32) % 6);
                 }
-            }
+            });
         }
     }
 

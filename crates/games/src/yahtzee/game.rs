@@ -26,7 +26,10 @@ impl Game for Yahtzee {
             let (game, min, max) = (Yahtzee::NAME, SEATS, SEATS);
             return Err(SetupError::Seats { game, min, max, given: seats });
         }
-        Yahtzee::start(config, seed)
+        if config.fixed_dice.is_some() {
+            return Yahtzee::start_fixed(config, seed);
+        }
+        Ok(Yahtzee::start(config, seed))
     }
 
     fn seats(&self) -> usize {

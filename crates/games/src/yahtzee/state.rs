@@ -54,10 +54,13 @@ pub(super) enum Move {
 }
 
 impl Side {
-    #[inline]
-    fn new(sequences: [Sequence; TURNS]) -> Side {
-        Side { sequences, records: [Record::NEW; TURNS], now: Record::NEW, card: Card::EMPTY }
-    }
+    /// A side whose dice are still to be drawn.
+    const NEW: Side = Side {
+        sequences: [Sequence::NONE; TURNS],
+        records: [Record::NEW; TURNS],
+        now: Record::NEW,
+        card: Card::EMPTY,
+    };
 
     pub(super) fn sequences(&self) -> &[Sequence; TURNS] {
         &self.sequences
@@ -81,22 +84,34 @@ impl Side {
 
 impl Yahtzee {
     /// Before the first turn.
-    #[inline]
-    pub(super) fn start(config: &Config, seed: &Seed) -> Result<Yahtzee, SetupError> {
-        let mut sides = match config.dice {
-            DiceSource::Duplicate => [Side::new(draw(seed, "dice")); SEATS],
+    #[inline(always)]
+    pub(super) fn start(config: &Config, seed: &Seed) -> Yahtzee {
+        let (source, rule, removed) = (config.dice, config.rule, SeatSet::EMPTY);
+        let sides = [Side::NEW; SEATS];
+        let mut game = Yahtzee { sides, turn: 0, latest: Latest::Turn, rule, source, removed };
+        let [one, two] = &mut game.sides;
+        match source {
+            DiceSource::Duplicate => draw(seed, "dice", |turn, sequence| {
+                one.sequences[turn] = sequence;
+                two.sequences[turn] = sequence;
+            }),
             DiceSource::Independent => {
-                [Side::new(draw(seed, "dice.0")), Side::new(draw(seed, "dice.1"))]
-            }
-        };
-        if config.fixed_dice.is_some() {
-            let fixed = config.fixed_sequences()?;
-            for side in &mut sides {
-                side.sequences[..fixed.len()].copy_from_slice(&fixed);
+                draw(seed, "dice.0", |turn, sequence| one.sequences[turn] = sequence);
+                draw(seed, "dice.1", |turn, sequence| two.sequences[turn] = sequence);
             }
         }
-        let (source, rule, removed) = (config.dice, config.rule, SeatSet::EMPTY);
-        Ok(Yahtzee { sides, turn: 0, latest: Latest::Turn, rule, source, removed })
+        game
+    }
+
+    /// Before the first turn, where the first turns have fixed dice.
+    #[cold]
+    pub(super) fn start_fixed(config: &Config, seed: &Seed) -> Result<Yahtzee, SetupError> {
+        let fixed = config.fixed_sequences()?;
+        let mut game = Yahtzee::start(config, seed);
+        for side in &mut game.sides {
+            side.sequences[..fixed.len()].copy_from_slice(&fixed);
+        }
+        Ok(game)
     }
 
     #[inline]
