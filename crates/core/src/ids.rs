@@ -111,6 +111,27 @@ text_id! {
     RequestId
 }
 
+impl RequestId {
+    /// A match's id and numbers after it, joined by dots. Made for every request, so it avoids the
+    /// formatting machinery.
+    pub(crate) fn numbered(id: &MatchId, numbers: &[u32]) -> RequestId {
+        let mut text = String::with_capacity(id.0.len() + numbers.len() * 11);
+        text.push_str(&id.0);
+        for number in numbers {
+            text.push('.');
+            push_number(&mut text, *number);
+        }
+        RequestId(text.as_str().into())
+    }
+}
+
+fn push_number(text: &mut String, number: u32) {
+    if number >= 10 {
+        push_number(text, number / 10);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
+}
+
 impl MatchId {
     /// Match `number` of round `round`, both from 1.
     pub fn of(round: u32, number: u32) -> MatchId {

@@ -85,8 +85,8 @@ impl Referee {
 
     /// The id of the seat's open or next request.
     pub fn request_id(&self, seat: Seat) -> RequestId {
-        let answered = self.answered[seat.index()];
-        RequestId::from(format!("{}.{}.{}.{answered}", self.id, self.number, seat.0))
+        let numbers = [self.number, u32::from(seat.0), self.answered[seat.index()]];
+        RequestId::numbered(&self.id, &numbers)
     }
 
     /// How long the seat may take over its open request.
@@ -130,27 +130,23 @@ impl Referee {
         }
     }
 
-    /// Checks an answer; gives it back in canonical form.
-    pub(crate) fn check(&self, seat: Seat, answer: &str) -> Result<Raw, Refusal> {
-        self.game.check(seat, answer).map(Raw)
-    }
-
-    /// Applies an accepted answer.
+    /// Checks and applies an answer, and gives it back in canonical form. A refusal changes
+    /// nothing.
     pub(crate) fn accept(
         &mut self,
         seat: Seat,
-        answer: &Raw,
+        answer: &str,
         over_ms: Millis,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Raw, Refusal> {
         if seat.index() >= self.seats.len() {
             return Err(Refusal::not_asked(format!("there is no {seat}")));
         }
-        self.game.apply(seat, answer.get())?;
+        let answer = Raw(self.game.apply(seat, answer)?);
         self.answered[seat.index()] += 1;
         self.latest[seat.index()] = Some(answer.clone());
         let bank = &mut self.bank_ms[seat.index()];
         *bank = bank.saturating_sub(over_ms);
-        Ok(())
+        Ok(answer)
     }
 
     pub(crate) fn remove(&mut self, seat: Seat) {

@@ -67,8 +67,9 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn view(&self, viewer: Viewer) -> Json;
     /// Parses and checks an answer; gives it back in canonical form.
     fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal>;
-    /// Parses, checks and applies an answer.
-    fn apply(&mut self, seat: Seat, answer: &str) -> Result<(), Refusal>;
+    /// Parses, checks and applies an answer; gives it back in canonical form. A refusal changes
+    /// nothing.
+    fn apply(&mut self, seat: Seat, answer: &str) -> Result<Json, Refusal>;
     /// See [`Game::remove`].
     fn remove(&mut self, seat: Seat);
     /// See [`Game::removed`].
@@ -244,8 +245,10 @@ impl<G: Game> GameState for State<G> {
         Ok(json(&answer))
     }
 
-    fn apply(&mut self, seat: Seat, answer: &str) -> Result<(), Refusal> {
-        self.0.apply(seat, &parse_answer(answer)?)
+    fn apply(&mut self, seat: Seat, answer: &str) -> Result<Json, Refusal> {
+        let answer: G::Answer = parse_answer(answer)?;
+        self.0.apply(seat, &answer)?;
+        Ok(json(&answer))
     }
 
     fn remove(&mut self, seat: Seat) {

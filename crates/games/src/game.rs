@@ -60,6 +60,9 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// it holds everything its reader may know.
     type View: Serialize + DeserializeOwned + Clone + Debug + PartialEq;
 
+    /// What luck may give: dice rolled, cards dealt, a board laid out.
+    type Drawn: Serialize;
+
     /// Sets up a game for `seats` players.
     fn new(config: &Self::Config, seats: usize, seed: &Seed) -> Result<Self, SetupError>;
 
@@ -124,7 +127,12 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
 
     /// What luck gave in the latest step (set-up, answer or removal), or `None` if it gave nothing:
     /// dice rolled, cards drawn, a board laid out. Logs keep it, so that it can be checked later.
-    fn drawn(&self) -> Option<serde_json::Value>;
+    fn drawn(&self) -> Option<Self::Drawn>;
+
+    /// [`drawn`](Game::drawn) as a JSON value, for tests and tools.
+    fn drawn_value(&self) -> Option<serde_json::Value> {
+        self.drawn().map(|drawn| serde_json::to_value(&drawn).expect("what is drawn is JSON"))
+    }
 
     /// The position as text for people, from the full view. `names` are the players by seat;
     /// `colour` allows ANSI colours.

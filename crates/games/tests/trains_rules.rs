@@ -302,7 +302,7 @@ fn maps_and_decks_must_serve_the_players() {
 #[test]
 fn luck_of_the_latest_step_is_told() {
     let mut game = game(2, mixed());
-    let drawn = game.drawn().expect("cards and destinations");
+    let drawn = game.drawn_value().expect("cards and destinations");
     assert_eq!(drawn["seat"], 0);
     assert_eq!(drawn["cards"].as_array().map(Vec::len), Some(4));
     assert_eq!(drawn["offered"].as_array().map(Vec::len), Some(5));
@@ -310,10 +310,10 @@ fn luck_of_the_latest_step_is_told() {
         let pick = game.legal(seat).remove(0);
         game.apply(seat, &pick).expect("legal");
     }
-    assert_eq!(game.drawn(), None);
+    assert_eq!(game.drawn_value(), None);
     game.apply(Seat(0), &Answer::MoreCards).expect("legal");
     let cards = serde_json::json!({"seat": 0, "cards": ["blue", "green"]});
-    assert_eq!(game.drawn(), Some(cards));
+    assert_eq!(game.drawn_value(), Some(cards));
 }
 
 #[test]

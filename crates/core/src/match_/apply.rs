@@ -1,9 +1,9 @@
 //! How events change a match: the only way it changes.
 
 use super::{Finished, Match, Phase, Presence, Secrets};
-use crate::event::{Event, GameEnded, GameStarted, MatchRestarted, Restart};
+use crate::event::{AnswerAccepted, Event, GameEnded, GameStarted, MatchRestarted, Restart};
 use crate::fault::Faulted;
-use crate::ids::{MatchId, Millis, PlayerName};
+use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId};
 use crate::line::Line;
 use crate::policy::{CrashCost, Ties};
 use crate::referee::{Referee, SetUp};
@@ -90,9 +90,11 @@ impl Match {
             }
             Event::GameStarted(started) => self.apply_started(started)?,
             Event::AnswerAccepted(accepted) => {
-                let over_ms = accepted.took_ms.saturating_sub(self.plan.rules.time.answer_ms);
-                self.referee_mut(event)?.accept(accepted.seat, &accepted.answer, over_ms)?;
-                self.clock.retain(|(id, _)| *id != accepted.request);
+                if self.state.referee.is_none() {
+                    return Err(ApplyError::OutOfPlace(event.tag()));
+                }
+                let AnswerAccepted { request, seat, answer, took_ms, .. } = accepted;
+                self.accept(request, *seat, answer.get(), *took_ms)?;
             }
             Event::SeatRemoved(removed) => {
                 let side = self.side_in(removed.seat, event)?;
@@ -117,6 +119,21 @@ impl Match {
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
         Ok(())
+    }
+
+    /// Applies an answer: the one place where a game moves on.
+    pub(super) fn accept(
+        &mut self,
+        request: &RequestId,
+        seat: Seat,
+        answer: &str,
+        took_ms: u64,
+    ) -> Result<Raw, Refusal> {
+        let over_ms = took_ms.saturating_sub(self.plan.rules.time.answer_ms);
+        let referee = self.state.referee.as_mut().expect("a game in progress");
+        let accepted = referee.accept(seat, answer, over_ms)?;
+        self.clock.retain(|(id, _)| id != request);
+        Ok(accepted)
     }
 
     fn apply_left(&mut self, at: Millis, faulted: &Faulted) -> Result<(), ApplyError> {

@@ -54,7 +54,6 @@ impl Match {
         let drawn = || self.state.referee.as_ref().and_then(|referee| referee.drawn());
         match &mut event {
             Event::GameStarted(started) => started.drawn = drawn(),
-            Event::AnswerAccepted(accepted) => accepted.drawn = drawn(),
             Event::SeatRemoved(removed) => removed.drawn = drawn(),
             _ => {}
         }
@@ -137,10 +136,12 @@ impl Match {
                 self.fault(record, side, fault.with_answer(answer))
             }
             Reading::Open(_) if !self.here(side) => Err(Rejection::Late),
-            Reading::Open(seat) => match referee.check(seat, answer) {
+            // The answer is parsed and checked as it is applied; the event records that.
+            Reading::Open(seat) => match self.accept(&request, seat, answer, took_ms) {
                 Ok(answer) => {
-                    let drawn = None;
-                    self.emit(record, AnswerAccepted { request, seat, answer, drawn, took_ms });
+                    let drawn = self.state.referee.as_ref().and_then(|referee| referee.drawn());
+                    let accepted = AnswerAccepted { request, seat, answer, drawn, took_ms };
+                    record.events.push(accepted.into());
                     self.settle(record)
                 }
                 Err(refusal) => self.fault(record, side, Fault::refused(&refusal, answer)),

@@ -3,7 +3,7 @@
 
 use super::play::Recent;
 use super::{
-    Answer, Color, Config, Ice, Phase, PlayerView, Question, SEATS_MAX, State, Tile, View,
+    Answer, Color, Config, Drawn, Ice, Phase, PlayerView, Question, SEATS_MAX, State, Tile, View,
     penguins_each,
 };
 use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
@@ -82,6 +82,7 @@ impl Game for Fish {
     type Question = Question;
     type Answer = Answer;
     type View = View;
+    type Drawn = Drawn;
 
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Fish, SetupError> {
         if !Self::SEATS.contains(&seats) {
@@ -204,10 +205,10 @@ impl Game for Fish {
     }
 
     /// The board, at set-up.
-    fn drawn(&self) -> Option<serde_json::Value> {
+    fn drawn(&self) -> Option<Drawn> {
         self.untouched.then(|| {
             let board: Vec<Vec<u8>> = self.ice.board([]).into();
-            serde_json::json!({ "board": board })
+            Drawn { board }
         })
     }
 

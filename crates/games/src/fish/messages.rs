@@ -65,6 +65,13 @@ pub enum Question {
     Move,
 }
 
+/// What luck gave: the board, at set-up.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Drawn {
+    /// Fish by row and column; 0 is a hole.
+    pub board: Vec<Vec<u8>>,
+}
+
 /// What a player answers: `"ok"`, `{"place":[r,c]}` or `{"move":[[r,c],[r,c]]}`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

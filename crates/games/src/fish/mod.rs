@@ -25,7 +25,7 @@ pub use config::Config;
 pub use game::Fish;
 pub use hex::{Action, DIRECTIONS, Position, Shape, TILES_MAX, Tile};
 pub use ice::{Ice, TileSet};
-pub use messages::{Answer, Color, Phase, PlayerView, Question, View};
+pub use messages::{Answer, Color, Drawn, Phase, PlayerView, Question, View};
 pub use state::{Player, State};
 
 /// The most players of one game.

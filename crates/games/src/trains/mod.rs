@@ -46,6 +46,6 @@ pub use name::{NAME_LEN_MAX, Name, NameError, Pair, SameCity};
 pub use player_state::{Natural, Own, PlayerState};
 pub use state::Trains;
 pub use talk::{
-    Answer, HAND_LEN, KEEP_LEN, MORE_LEN, OFFER_LEN, Question, RAILS, RAILS_LAST, RETURN_LEN,
+    Answer, Drawn, HAND_LEN, KEEP_LEN, MORE_LEN, OFFER_LEN, Question, RAILS, RAILS_LAST, RETURN_LEN,
 };
 pub use view::{Action, Deed, Player, View};

@@ -2,10 +2,9 @@
 
 use super::score::{LONGEST, Tally, tally};
 use super::state::{SEATS_MAX, Stage, Trains};
-use super::talk::{Answer, HAND_LEN, MORE_LEN, OFFER_LEN, Question, RAILS};
+use super::talk::{Answer, Drawn, HAND_LEN, MORE_LEN, OFFER_LEN, Question, RAILS};
 use super::{Config, Pair, View};
 use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
-use serde_json::json;
 use std::ops::RangeInclusive;
 
 impl Game for Trains {
@@ -16,6 +15,7 @@ impl Game for Trains {
     type Question = Question;
     type Answer = Answer;
     type View = View;
+    type Drawn = Drawn;
 
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Trains, SetupError> {
         Trains::set_up(config, seats, seed)
@@ -119,20 +119,15 @@ impl Game for Trains {
     }
 
     /// `{"seat":S,"cards":[…],"offered":[[A,B],…]}`, each list only if something was drawn.
-    fn drawn(&self) -> Option<serde_json::Value> {
+    fn drawn(&self) -> Option<Drawn> {
         let cards = match usize::from(self.drawn.cards) {
             0 => Vec::new(),
             MORE_LEN => self.deck.latest::<MORE_LEN>().to_vec(),
             _ => self.deck.latest::<HAND_LEN>().to_vec(),
         };
-        match (cards.is_empty(), self.drawn.offered) {
-            (true, false) => None,
-            (false, false) => Some(json!({ "seat": self.drawn.seat, "cards": cards })),
-            (true, true) => Some(json!({ "seat": self.drawn.seat, "offered": self.offered() })),
-            (false, true) => Some(json!({
-                "seat": self.drawn.seat, "cards": cards, "offered": self.offered(),
-            })),
-        }
+        let offered = self.drawn.offered.then(|| self.offered());
+        let nothing = cards.is_empty() && offered.is_none();
+        (!nothing).then_some(Drawn { seat: Seat(self.drawn.seat), cards, offered })
     }
 
     fn render(&self, names: &[String], colour: bool) -> String {

@@ -1,6 +1,7 @@
 //! What a seat is asked, and what it may reply.
 
 use super::{Color, Connection, Pair};
+use crate::Seat;
 use serde::{Deserialize, Serialize};
 
 /// How many cards a player begins with.
@@ -41,6 +42,19 @@ pub enum Question {
         /// The cards, as drawn.
         cards: [Color; MORE_LEN],
     },
+}
+
+/// What luck gave a seat.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Drawn {
+    /// Which seat.
+    pub seat: Seat,
+    /// Cards dealt or drawn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cards: Vec<Color>,
+    /// Destinations offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered: Option<[Pair; OFFER_LEN]>,
 }
 
 /// What a seat replies.

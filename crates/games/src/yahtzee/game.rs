@@ -5,10 +5,9 @@ use super::card::Card;
 use super::config::{Config, DiceSource, Rule};
 use super::dice::{Hand, Step};
 use super::state::{Latest, SEATS, Yahtzee};
-use super::view::View;
+use super::view::{Drawn, View};
 use super::{ScoreBox, TURNS, text};
 use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
-use serde_json::json;
 use std::ops::RangeInclusive;
 
 impl Game for Yahtzee {
@@ -19,6 +18,7 @@ impl Game for Yahtzee {
     type Question = Question;
     type Answer = Answer;
     type View = View;
+    type Drawn = Drawn;
 
     #[inline]
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Yahtzee, SetupError> {
@@ -126,18 +126,18 @@ impl Game for Yahtzee {
         Answer::score(open.nth(at as usize))
     }
 
-    fn drawn(&self) -> Option<serde_json::Value> {
+    fn drawn(&self) -> Option<Drawn> {
         let turn = self.turn();
         match self.latest() {
             Latest::Other => None,
             Latest::Turn => {
                 let dice = self.sides().each_ref().map(|side| side.on_table(turn));
-                Some(json!({ "turn": turn + 1, "dice": dice }))
+                Some(Drawn::Turn { turn: turn as u8 + 1, dice })
             }
             Latest::Keep(seat) => {
                 let (dice, new) = (self.sides()[seat.index()].on_table(turn), self.rolled(seat));
                 let dice: Vec<u8> = (0..5).filter(|at| new.has(*at)).map(|at| dice[at]).collect();
-                (!dice.is_empty()).then(|| json!({ "seat": seat, "dice": dice }))
+                (!dice.is_empty()).then_some(Drawn::Keep { seat, dice })
             }
         }
     }

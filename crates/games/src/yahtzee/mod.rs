@@ -35,7 +35,7 @@ pub use boxes::{Boxes, ScoreBox};
 pub use config::{Config, DiceSource, Rule};
 pub use dice::Dice;
 pub use state::Yahtzee;
-pub use view::{CardView, Play, Scored, View};
+pub use view::{CardView, Drawn, Play, Scored, View};
 
 /// Turns in a game: one per box.
 pub const TURNS: usize = 13;

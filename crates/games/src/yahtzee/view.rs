@@ -154,3 +154,23 @@ fn play(side: &Side, turn: usize, record: Record) -> Play {
         scored: (record.step() == Step::Done).then_some(scored),
     }
 }
+
+/// What the dice gave.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Drawn {
+    /// The first roll of a turn.
+    Turn {
+        /// The turn, from 1.
+        turn: u8,
+        /// The dice by seat.
+        dice: [Dice; 2],
+    },
+    /// The dice a seat rolled again, left to right.
+    Keep {
+        /// Which seat.
+        seat: Seat,
+        /// The new dice alone.
+        dice: Vec<u8>,
+    },
+}

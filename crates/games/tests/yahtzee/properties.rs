@@ -135,7 +135,7 @@ proptest! {
     ) {
         let play = || {
             let mut game = drawn(&config, seed);
-            let mut drawn = vec![game.drawn()];
+            let mut drawn = vec![game.drawn_value()];
             for choice in &choices {
                 if game.awaiting().is_empty() {
                     break;
@@ -143,7 +143,7 @@ proptest! {
                 let seat = pick_seat(game.awaiting(), *choice);
                 let answer = choose(&game, seat, *choice);
                 game.apply(seat, &answer).unwrap();
-                drawn.push(game.drawn());
+                drawn.push(game.drawn_value());
             }
             if let Some(seat) = removed {
                 game.remove(Seat(seat));

@@ -14,17 +14,20 @@ fn vector_game() -> Yahtzee {
 #[test]
 fn yahtzee_worked_turn() {
     let mut game = vector_game();
-    assert_eq!(game.drawn(), Some(json!({"turn": 1, "dice": [[2, 3, 6, 4, 6], [2, 3, 6, 4, 6]]})));
+    assert_eq!(
+        game.drawn_value(),
+        Some(json!({"turn": 1, "dice": [[2, 3, 6, 4, 6], [2, 3, 6, 4, 6]]}))
+    );
     for seat in BOTH {
         let dice = [2, 3, 6, 4, 6];
         assert_eq!(game.question(seat), Some(Question::Keep { roll: 1, dice }));
     }
     keep(&mut game, Seat(0), [true, true, false, true, false]);
-    assert_eq!(game.drawn(), Some(json!({"seat": 0, "dice": [2, 6]})));
+    assert_eq!(game.drawn_value(), Some(json!({"seat": 0, "dice": [2, 6]})));
     let dice = [2, 3, 2, 4, 6];
     assert_eq!(game.question(Seat(0)), Some(Question::Keep { roll: 2, dice }));
     keep(&mut game, Seat(1), [false, false, true, false, true]);
-    assert_eq!(game.drawn(), Some(json!({"seat": 1, "dice": [2, 6, 5]})));
+    assert_eq!(game.drawn_value(), Some(json!({"seat": 1, "dice": [2, 6, 5]})));
     keep(&mut game, Seat(0), [true, true, false, true, false]);
     assert_eq!(game.question(Seat(0)), Some(Question::Score { dice: [2, 3, 5, 4, 1] }));
     keep(&mut game, Seat(1), [false, true, true, false, true]);
@@ -32,7 +35,7 @@ fn yahtzee_worked_turn() {
 
     let large = r#"{"score":"large-straight","dice":[1,2,3,4,5],"points":40}"#;
     game.apply(Seat(0), &answer(large)).unwrap();
-    assert_eq!((game.drawn(), game.awaiting()), (None, SeatSet::one(Seat(1))));
+    assert_eq!((game.drawn_value(), game.awaiting()), (None, SeatSet::one(Seat(1))));
     assert_eq!(game.question(Seat(0)), None);
     let three = r#"{"score":"three-of-a-kind","dice":[1,6,6,4,6],"points":23}"#;
     game.apply(Seat(1), &answer(three)).unwrap();
@@ -66,7 +69,7 @@ fn yahtzee_keepers_by_value_are_the_leftmost() {
 fn yahtzee_keeping_all_of_the_first_roll_goes_to_scoring() {
     let mut game = vector_game();
     keep(&mut game, Seat(1), [true; 5]);
-    assert_eq!(game.drawn(), None);
+    assert_eq!(game.drawn_value(), None);
     assert_eq!(game.question(Seat(1)), Some(Question::Score { dice: [2, 3, 6, 4, 6] }));
     keep(&mut game, Seat(0), [true, true, true, true, false]);
     keep(&mut game, Seat(0), [true; 5]);
