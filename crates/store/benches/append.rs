@@ -93,9 +93,8 @@ fn work(streams: usize, each: usize) -> Vec<Vec<Append>> {
     let append = |stream: usize, seq: usize| {
         let data = r#"{"seat":1,"request":42,"answer":{"score":"full-house","dice":[3,3,5,5,5]}}"#;
         let stream = format!("match/r1m{stream}");
-        let line = format!(
-            r#"{{"v":1,"stream":"{stream}","seq":{seq},"at":1763182800000,"more":0,"type":"answer-accepted","data":{data}}}"#
-        );
+        let head = format!(r#""v":1,"stream":"{stream}","seq":{seq},"at":1763182800000,"more":0"#);
+        let line = format!(r#"{{{head},"type":"answer-accepted","data":{data}}}"#);
         Append { stream, expected: seq as u64 - 1, lines: vec![line] }
     };
     let stream = |stream| (1..=each).map(|seq| append(stream, seq)).collect();
