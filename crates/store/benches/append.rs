@@ -3,7 +3,7 @@
 //! `cargo bench -p agon-store` prints medians of five rounds; every round measures every log once,
 //! so that a slow moment of the machine does not fall on one of them alone. A stream has one
 //! append in flight: its next is submitted when the last is answered, as a match would do it.
-//! `AGON_BENCH_DIR` names another disk to measure.
+//! `AGON_BENCH_DIR` names another disk to measure; an argument picks logs by a part of their name.
 
 use std::fs::File;
 use std::io::Write;
@@ -54,8 +54,10 @@ fn main() {
     let mut rates = vec![[const { Vec::new() }; IN_FLIGHT.len()]; SUBJECTS.len()];
     // On the disk the build is on: a folder in memory would make every sync free.
     let disk = std::env::var_os("AGON_BENCH_DIR").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
+    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
     for _ in 0..rounds {
-        for (subject, rates) in SUBJECTS.iter().zip(&mut rates) {
+        let subjects = SUBJECTS.iter().zip(&mut rates);
+        for (subject, rates) in subjects.filter(|(subject, _)| subject.name.contains(&wanted)) {
             for (column, in_flight) in IN_FLIGHT.into_iter().enumerate() {
                 let each = (subject.appends[column] / share / in_flight).max(1);
                 let dir = tempfile::tempdir_in(&disk).unwrap();
@@ -73,7 +75,8 @@ fn report(rates: &mut [[Vec<f64>; IN_FLIGHT.len()]]) -> std::io::Result<()> {
     writeln!(out, "appends per second, one event of {bytes} bytes each; median (lowest, highest)")?;
     write!(out, "{:24}", "streams in flight")?;
     IN_FLIGHT.iter().try_for_each(|in_flight| write!(out, "{in_flight:>32}"))?;
-    for (subject, columns) in SUBJECTS.iter().zip(rates) {
+    let measured = |(_, columns): &(_, &mut [Vec<f64>; IN_FLIGHT.len()])| !columns[0].is_empty();
+    for (subject, columns) in SUBJECTS.iter().zip(rates).filter(measured) {
         write!(out, "\n{:24}", subject.name)?;
         for rates in columns {
             rates.sort_by(f64::total_cmp);
@@ -90,9 +93,8 @@ fn work(streams: usize, each: usize) -> Vec<Vec<Append>> {
     let append = |stream: usize, seq: usize| {
         let data = r#"{"seat":1,"request":42,"answer":{"score":"full-house","dice":[3,3,5,5,5]}}"#;
         let stream = format!("match/r1m{stream}");
-        let line = format!(
-            r#"{{"v":1,"stream":"{stream}","seq":{seq},"at":1763182800000,"more":0,"type":"answer-accepted","data":{data}}}"#
-        );
+        let head = format!(r#""v":1,"stream":"{stream}","seq":{seq},"at":1763182800000,"more":0"#);
+        let line = format!(r#"{{{head},"type":"answer-accepted","data":{data}}}"#);
         Append { stream, expected: seq as u64 - 1, lines: vec![line] }
     };
     let stream = |stream| (1..=each).map(|seq| append(stream, seq)).collect();

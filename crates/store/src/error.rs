@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why an append was not accepted. Nothing of it is in the log.
+/// Why an append was not accepted. No reader sees anything of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
     /// The stream is not where the writer believed it to be: someone else writes it.
@@ -47,7 +47,9 @@ pub enum AppendError {
         /// The largest size taken.
         bytes_max: usize,
     },
-    /// The disk is full or failing. The append may be tried again.
+    /// The disk is full or failing. The append may be tried again: in the rare case that it was
+    /// the last sync that failed, and the log was opened again since, a conflict then shows that
+    /// the disk had it after all.
     #[error("failed to write stream {stream}: {message}")]
     Io {
         /// The stream.

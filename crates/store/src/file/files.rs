@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
 
 use super::handles::Handles;
 use super::scan::{Torn, scan};
@@ -16,6 +17,9 @@ use crate::{Append, AppendError, LogError};
 
 /// Handles open at once; the usual limit of a process is 1,024 for everything it does.
 const FILES_OPEN_MAX: usize = 256;
+
+/// Threads that sync files, when there are more files than that.
+const SYNCS_AT_ONCE: usize = 8;
 
 /// A torn end of a stream that was found, and cut off unless the log is read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,16 +194,13 @@ impl Files {
 
     /// Makes what was written to these streams durable; says which could not be.
     pub(super) fn sync(&self, slots: &[Arc<Slot>]) -> HashMap<u64, AppendError> {
-        let mut failures = HashMap::new();
+        let share = slots.len().div_ceil(SYNCS_AT_ONCE).max(1);
+        let mut failures =
+            if share == 1 { self.sync_files(slots) } else { self.sync_side_by_side(slots, share) };
         let mut folders = BTreeSet::new();
-        for slot in slots {
-            let file = self.handles.get(slot.id, || slot.open());
-            if let Err(error) = file.and_then(|file| file.sync_data()) {
-                failures.insert(slot.id, poison(slot, &error));
-            } else if std::mem::take(&mut slot.lock().is_new) {
-                let above = slot.path.ancestors().skip(1);
-                folders.extend(above.take_while(|path| path.starts_with(&self.root)));
-            }
+        for slot in slots.iter().filter(|slot| std::mem::take(&mut slot.lock().is_new)) {
+            let above = slot.path.ancestors().skip(1);
+            folders.extend(above.take_while(|path| path.starts_with(&self.root)));
         }
         for folder in &folders {
             if let Err(error) = sync_folder(folder) {
@@ -209,6 +210,29 @@ impl Files {
             }
         }
         failures
+    }
+
+    /// Syncs that run at the same time share commits of the file system.
+    fn sync_side_by_side(&self, slots: &[Arc<Slot>], share: usize) -> HashMap<u64, AppendError> {
+        thread::scope(|scope| {
+            let start = |some| {
+                let sync = move || self.sync_files(some);
+                thread::Builder::new().spawn_scoped(scope, sync).map_err(|_| some)
+            };
+            let threads: Vec<_> = slots.chunks(share).map(start).collect();
+            let finish = |thread: Result<ScopedJoinHandle<'_, _>, _>| match thread {
+                Ok(thread) => thread.join().expect("a sync does not panic"),
+                // The system has no more threads for us: it only takes longer.
+                Err(some) => self.sync_files(some),
+            };
+            threads.into_iter().flat_map(finish).collect()
+        })
+    }
+
+    fn sync_files(&self, slots: &[Arc<Slot>]) -> HashMap<u64, AppendError> {
+        let sync = |slot: &Slot| self.handles.get(slot.id, || slot.open())?.sync_data();
+        let failure = |slot: &Arc<Slot>| Some((slot.id, poison(slot, &sync(slot).err()?)));
+        slots.iter().filter_map(failure).collect()
     }
 
     fn known(&self, stream: &str) -> Option<Arc<Slot>> {

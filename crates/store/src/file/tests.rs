@@ -11,9 +11,8 @@ use super::*;
 fn decision(stream: &str, expected: u64, count: u64) -> Vec<String> {
     let line = |index| {
         let (seq, more) = (expected + 1 + index, count - 1 - index);
-        format!(
-            r#"{{"v":1,"stream":"{stream}","seq":{seq},"at":0,"more":{more},"type":"t","data":"é"}}"#
-        )
+        let head = format!(r#""v":1,"stream":"{stream}","seq":{seq},"at":0,"more":{more}"#);
+        format!(r#"{{{head},"type":"t","data":"é"}}"#)
     };
     (0..count).map(line).collect()
 }

@@ -14,8 +14,10 @@ const APPLICATION_ID: i64 = 0x4147_4f4e;
 /// The format this program writes; a later program must go on reading it.
 const FORMAT: i64 = 1;
 
-/// One row of `records` is one decision, its events joined by newlines. The key keeps the events
-/// of a stream together, so that loading one is a walk over neighbouring pages.
+/// One row of `records` is one decision, its events joined by newlines. Rows are kept in the order
+/// they were written in, with an index by stream: a group of decisions of many streams then fills
+/// a few pages, while rows kept by stream would change a page for each, all of them to be written
+/// and synced (measured with 1,024 streams: two and a half times as slow).
 const TABLES: &str = "
     CREATE TABLE streams (
         id INTEGER PRIMARY KEY,
@@ -23,12 +25,13 @@ const TABLES: &str = "
         version INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE records (
+        id INTEGER PRIMARY KEY,
         stream_id INTEGER NOT NULL,
         first_seq INTEGER NOT NULL,
         count INTEGER NOT NULL,
         lines TEXT NOT NULL,
-        PRIMARY KEY (stream_id, first_seq)
-    ) STRICT, WITHOUT ROWID;
+        UNIQUE (stream_id, first_seq)
+    ) STRICT;
 ";
 
 /// WAL and FULL: a commit is one sync of the write-ahead log. The checkpoint, which costs two

@@ -46,9 +46,8 @@ impl Place {
 pub(crate) fn decision(stream: &str, expected: u64, count: u64, tag: &str) -> Append {
     let line = |index| {
         let (seq, more) = (expected + 1 + index, count - 1 - index);
-        format!(
-            r#"{{"v":1,"stream":"{stream}","seq":{seq},"at":0,"more":{more},"type":"t","data":"{tag}"}}"#
-        )
+        let head = format!(r#""v":1,"stream":"{stream}","seq":{seq},"at":0,"more":{more}"#);
+        format!(r#"{{{head},"type":"t","data":"{tag}"}}"#)
     };
     Append { stream: stream.to_owned(), expected, lines: (0..count).map(line).collect() }
 }
