@@ -148,8 +148,10 @@ impl Tile {
 
 /// Bit masks over tiles of a board that fits into one machine word. Bit 0 stands for no tile.
 pub(super) struct Masks {
-    /// By tile and direction: all tiles from the next one to the edge.
-    pub(super) rays: [[u64; DIRECTIONS]; SMALL_MAX + 1],
+    /// By tile: all tiles from the next one to the edge, in pairs of opposite directions (S and N,
+    /// SE and NW, SW and NE). Tile numbers fall in the second of each pair, so its mask has the
+    /// order of bits reversed: the nearest tile is the lowest bit in every mask.
+    pub(super) rays: [[[u64; 2]; DIRECTIONS / 2]; SMALL_MAX + 1],
     /// By tile: its neighbours.
     pub(super) near: [u64; SMALL_MAX + 1],
 }
@@ -200,16 +202,24 @@ impl Shape {
     }
 
     fn build_masks(&self) -> Masks {
-        let mut masks = Masks { rays: [[0; DIRECTIONS]; SMALL_MAX + 1], near: [0; SMALL_MAX + 1] };
+        let mut masks =
+            Masks { rays: [[[0; 2]; DIRECTIONS / 2]; SMALL_MAX + 1], near: [0; SMALL_MAX + 1] };
         for from in self.all() {
             for direction in 0..DIRECTIONS {
+                let mut ray = 0u64;
                 let mut at = self.next(from, direction);
                 if at != Tile::NONE {
                     masks.near[from.index()] |= 1 << at.0;
                 }
                 while at != Tile::NONE {
-                    masks.rays[from.index()][direction] |= 1 << at.0;
+                    ray |= 1 << at.0;
                     at = self.next(at, direction);
+                }
+                // Opposite directions are three apart; numbers grow to SE, S and SW.
+                let pair = &mut masks.rays[from.index()][direction % 3];
+                match direction {
+                    2..=4 => pair[0] = ray,
+                    _ => pair[1] = ray.reverse_bits(),
                 }
             }
         }
@@ -269,6 +279,8 @@ impl PartialEq for Shape {
         (self.rows, self.columns) == (other.rows, other.columns)
     }
 }
+
+impl Eq for Shape {}
 
 impl fmt::Debug for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,6 @@
 
 use super::hex::Masks;
 use super::{Action, Board, DIRECTIONS, Position, Shape, Tile};
-use std::sync::Arc;
 
 /// A set of tiles of one board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -101,30 +100,28 @@ fn nth_bit(mut word: u64, n: usize) -> u16 {
 /// somebody stands on it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ice {
-    shape: &'static Shape,
-    fish: Arc<[u8]>,
+    /// The board before anybody stood on it.
+    board: Board,
     free: TileSet,
 }
 
 impl Ice {
     /// The ice of a board that nobody stands on.
-    pub fn new(board: &Board) -> Ice {
-        let shape = board.shape();
-        let fish: Arc<[u8]> = std::iter::once(0).chain(board.fish()).collect();
-        let free = shape.all().filter(|tile| fish[tile.index()] > 0).collect();
-        Ice { shape, fish, free }
+    pub fn new(board: Board) -> Ice {
+        let free = board.shape().all().filter(|tile| board.fish(*tile) > 0).collect();
+        Ice { board, free }
     }
 
     /// The geometry.
     #[inline]
     pub fn shape(&self) -> &'static Shape {
-        self.shape
+        self.board.shape()
     }
 
     /// How many fish are, or were, under a tile.
     #[inline]
     pub fn fish(&self, tile: Tile) -> u8 {
-        self.fish[tile.index()]
+        self.board.fish(tile)
     }
 
     /// Whether `tile` is there and nobody stands on it.
@@ -142,7 +139,7 @@ impl Ice {
     /// Whether any tile is free.
     #[inline]
     pub fn any_free(&self) -> bool {
-        match self.shape.masks() {
+        match self.shape().masks() {
             Some(_) => self.free.0[0] != 0,
             None => !self.free.is_empty(),
         }
@@ -150,7 +147,7 @@ impl Ice {
 
     /// A free tile, picked evenly by 64 random bits; `None` if there is none.
     pub fn pick_free(&self, choice: u64) -> Option<Tile> {
-        let count = match self.shape.masks() {
+        let count = match self.shape().masks() {
             Some(_) => self.free.0[0].count_ones() as usize,
             None => self.free.len(),
         };
@@ -172,19 +169,33 @@ impl Ice {
     /// Whether a penguin on `from` can move at all.
     #[inline]
     pub fn can_leave(&self, from: Tile) -> bool {
-        match self.shape.masks() {
+        match self.shape().masks() {
             Some(masks) => masks.near[from.index()] & self.free.0[0] != 0,
-            None => (0..DIRECTIONS).any(|direction| self.is_free(self.shape.next(from, direction))),
+            None => {
+                (0..DIRECTIONS).any(|direction| self.is_free(self.shape().next(from, direction)))
+            }
+        }
+    }
+
+    /// Whether a penguin on any of these tiles can move.
+    #[inline]
+    pub fn any_can_leave<const N: usize>(&self, from: &[Tile; N]) -> bool {
+        match self.shape().masks() {
+            Some(masks) => {
+                let near = from.iter().fold(0, |near, tile| near | masks.near[tile.index()]);
+                near & self.free.0[0] != 0
+            }
+            None => from.iter().any(|tile| self.can_leave(*tile)),
         }
     }
 
     /// How many neighbours of `tile` are free.
     #[inline]
     pub fn exits(&self, tile: Tile) -> usize {
-        match self.shape.masks() {
+        match self.shape().masks() {
             Some(masks) => (masks.near[tile.index()] & self.free.0[0]).count_ones() as usize,
             None => {
-                let near = (0..DIRECTIONS).map(|direction| self.shape.next(tile, direction));
+                let near = (0..DIRECTIONS).map(|direction| self.shape().next(tile, direction));
                 near.filter(|tile| self.is_free(*tile)).count()
             }
         }
@@ -193,31 +204,39 @@ impl Ice {
     /// Whether a penguin on `from` can slide to `to`.
     #[inline]
     pub fn reaches(&self, from: Tile, to: Tile) -> bool {
-        match self.shape.masks() {
-            Some(masks) => slides(masks, self.free.0[0], from) >> to.0 & 1 != 0,
-            None => self.walk(from).any(|tile| tile == to),
+        match self.shape().masks() {
+            Some(masks) => {
+                let [up, down] = slides(masks, both_ways(&self.free), from);
+                (up >> to.0 | down >> (63 - to.0)) & 1 != 0
+            }
+            None => {
+                let mut reached = false;
+                self.walk(from, |tile| reached |= tile == to);
+                reached
+            }
         }
     }
 
     /// How many tiles a penguin on `from` can slide to.
     #[inline]
     pub fn reach_count(&self, from: Tile) -> usize {
-        match self.shape.masks() {
-            Some(masks) => slides(masks, self.free.0[0], from).count_ones() as usize,
-            None => self.walk(from).count(),
+        match self.shape().masks() {
+            Some(masks) => count(slides(masks, both_ways(&self.free), from)),
+            None => self.walk_count(from),
         }
     }
 
     /// The tiles a penguin on `from` can slide to.
     #[inline]
     pub fn reach(&self, from: Tile) -> TileSet {
-        match self.shape.masks() {
+        match self.shape().masks() {
             Some(masks) => {
                 let mut set = TileSet::default();
-                set.0[0] = slides(masks, self.free.0[0], from);
+                let [up, down] = slides(masks, both_ways(&self.free), from);
+                set.0[0] = up | down.reverse_bits();
                 set
             }
-            None => self.walk(from).collect(),
+            None => self.walk_set(from),
         }
     }
 
@@ -228,47 +247,74 @@ impl Ice {
         penguins: &[Tile; N],
         choice: u64,
     ) -> Option<(Tile, Tile)> {
-        let counts = penguins.map(|from| self.reach_count(from));
-        let mut n = scale(choice, counts.iter().sum());
-        for (from, count) in penguins.iter().zip(counts) {
-            if n < count {
-                let to = match self.shape.masks() {
-                    Some(masks) => Tile(nth_bit(slides(masks, self.free.0[0], *from), n)),
-                    None => self.walk(*from).nth(n)?,
-                };
-                return Some((*from, to));
+        match self.shape().masks() {
+            Some(masks) => {
+                let free = both_ways(&self.free);
+                let (mut reached, mut counts) = ([[0; 2]; N], [0; N]);
+                for at in 0..N {
+                    reached[at] = slides(masks, free, penguins[at]);
+                    counts[at] = count(reached[at]);
+                }
+                let (at, n) = pick(counts, choice)?;
+                let [up, down] = reached[at];
+                let ups = up.count_ones() as usize;
+                let to = if n < ups { nth_bit(up, n) } else { 63 - nth_bit(down, n - ups) };
+                Some((penguins[at], Tile(to)))
             }
-            n -= count;
+            None => {
+                let (at, n) = pick(penguins.map(|from| self.walk_count(from)), choice)?;
+                let (mut left, mut to) = (n as isize, Tile::NONE);
+                self.walk(penguins[at], |tile| {
+                    to = if left == 0 { tile } else { to };
+                    left -= 1;
+                });
+                Some((penguins[at], to))
+            }
         }
-        None
     }
 
-    /// The tiles a penguin on `from` can slide to, direction by direction.
-    fn walk(&self, from: Tile) -> impl Iterator<Item = Tile> {
-        (0..DIRECTIONS).flat_map(move |direction| {
-            let next = move |tile: &Tile| Some(self.shape.next(*tile, direction));
-            std::iter::successors(next(&from), next).take_while(|tile| self.is_free(*tile))
-        })
+    /// Shows every tile a penguin on `from` can slide to, direction by direction.
+    #[inline]
+    fn walk(&self, from: Tile, mut show: impl FnMut(Tile)) {
+        for direction in 0..DIRECTIONS {
+            let mut at = self.shape().next(from, direction);
+            while self.is_free(at) {
+                show(at);
+                at = self.shape().next(at, direction);
+            }
+        }
+    }
+
+    fn walk_set(&self, from: Tile) -> TileSet {
+        let mut set = TileSet::default();
+        self.walk(from, |tile| set.insert(tile));
+        set
+    }
+
+    fn walk_count(&self, from: Tile) -> usize {
+        let mut count = 0;
+        self.walk(from, |_| count += 1);
+        count
     }
 
     /// The board as it is with penguins on the given tiles.
     pub fn board(&self, occupied: impl IntoIterator<Item = Tile>) -> Board {
         let mut there = self.free;
         occupied.into_iter().for_each(|tile| there.insert(tile));
-        let fish = |tile| if there.contains(tile) { self.fish(tile) } else { 0 };
-        let tiles: Vec<u8> = self.shape.all().map(fish).collect();
-        Board::of_rows(tiles.chunks(self.shape.columns()).map(<[u8]>::to_vec).collect())
+        let mut board = self.board.clone();
+        self.shape().all().filter(|tile| !there.contains(*tile)).for_each(|tile| board.cut(tile));
+        board
     }
 
     /// The tile at a position, if that is on the board.
     #[inline]
     pub fn tile(&self, position: Position) -> Option<Tile> {
-        self.shape.tile(position)
+        self.shape().tile(position)
     }
 
     /// An action by positions.
     pub fn action(&self, from: Tile, to: Tile) -> Action {
-        Action { from: self.shape.position(from), to: self.shape.position(to) }
+        Action { from: self.shape().position(from), to: self.shape().position(to) }
     }
 }
 
@@ -278,18 +324,45 @@ fn scale(choice: u64, count: usize) -> usize {
     ((u128::from(choice) * count as u128) >> 64) as usize
 }
 
-/// The tiles a penguin on `from` can slide to, as a mask. Along each ray the nearest tile that is
-/// not free stops it: the lowest one where tile numbers grow (SE, S, SW), else the highest.
+/// One of several lots of things, picked evenly over all things: which lot, and which thing of it.
 #[inline]
-fn slides(masks: &Masks, free: u64, from: Tile) -> u64 {
-    let [n, ne, se, s, sw, nw] = masks.rays[from.index()];
-    let grow = |ray: u64| {
-        let stops = ray & !free;
-        ray & (stops & stops.wrapping_neg()).wrapping_sub(1)
-    };
-    // Bit 0 is no tile, so it can stand for "nothing stops it".
-    let shrink = |ray: u64| ray & free & (u64::MAX << (63 - ((ray & !free) | 1).leading_zeros()));
-    grow(se) | grow(s) | grow(sw) | shrink(n) | shrink(ne) | shrink(nw)
+fn pick<const N: usize>(counts: [usize; N], choice: u64) -> Option<(usize, usize)> {
+    let n = scale(choice, counts.iter().sum());
+    // Without a branch on what is random: how many lots lie wholly before it.
+    let (mut at, mut before, mut end) = (0, 0, 0);
+    for count in counts {
+        end += count;
+        at += usize::from(n >= end);
+        before = if n >= end { end } else { before };
+    }
+    (at < N).then_some((at, n - before))
+}
+
+/// Free tiles of a small board as masks: as they are, and with the order of bits reversed.
+#[inline]
+fn both_ways(free: &TileSet) -> [u64; 2] {
+    [free.0[0], free.0[0].reverse_bits()]
+}
+
+/// The tiles a penguin on `from` can slide to, as masks: those with higher numbers, and those with
+/// lower numbers with the order of bits reversed. Either way the lowest bit of a ray that is not
+/// free stops it.
+#[inline]
+fn slides(masks: &Masks, free: [u64; 2], from: Tile) -> [u64; 2] {
+    let mut reached = [0; 2];
+    for pair in &masks.rays[from.index()] {
+        for way in 0..2 {
+            let stops = pair[way] & !free[way];
+            reached[way] |= pair[way] & (stops & stops.wrapping_neg()).wrapping_sub(1);
+        }
+    }
+    reached
+}
+
+/// How many tiles are in both masks.
+#[inline]
+fn count([up, down]: [u64; 2]) -> usize {
+    (up.count_ones() + down.count_ones()) as usize
 }
 
 #[cfg(test)]
@@ -302,13 +375,13 @@ mod tests {
         for (rows, columns) in [(5, 5), (1, 9), (9, 1), (7, 9), (21, 3), (63, 1)] {
             for salt in 1..20u64 {
                 let mut word = salt;
-                let board = Board::filled(rows, columns, |_| {
+                let board = Board::filled(Shape::of(rows, columns).unwrap(), |_| {
                     word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (word >> 29);
                     u8::from(word >> 60 > 3)
                 });
-                let ice = Ice::new(&board);
+                let ice = Ice::new(board);
                 for from in ice.shape().all() {
-                    let walked: TileSet = ice.walk(from).collect();
+                    let walked = ice.walk_set(from);
                     assert_eq!(ice.reach(from), walked, "{rows} x {columns}, {from:?}");
                     assert_eq!(ice.reach_count(from), walked.len());
                     assert_eq!(ice.can_leave(from), !walked.is_empty());
@@ -322,7 +395,7 @@ mod tests {
     #[test]
     fn picks_cover_every_slide_evenly() {
         for (rows, columns) in [(5, 5), (9, 9)] {
-            let ice = Ice::new(&Board::filled(rows, columns, |_| 1));
+            let ice = Ice::new(Board::filled(Shape::of(rows, columns).unwrap(), |_| 1));
             let penguins = [Tile(7), Tile::NONE, Tile(13), Tile(1)];
             let count: usize = penguins.iter().map(|from| ice.reach_count(*from)).sum();
             let step = u64::MAX / count as u64;
