@@ -1,7 +1,8 @@
 //! The ice: which tiles there are, what is under them, which of them are free, and how far a
 //! penguin slides. Knows nothing of turns or players.
 
-use super::hex::Masks;
+use super::bits::nth_bit;
+use super::small::Taken;
 use super::{Action, Board, DIRECTIONS, Position, Shape, Tile};
 
 /// A set of tiles of one board.
@@ -50,7 +51,7 @@ impl TileSet {
         for (at, word) in self.0.iter().enumerate() {
             let here = word.count_ones() as usize;
             if n < here {
-                return Some(Tile(at as u16 * 64 + nth_bit(*word, n)));
+                return Some(Tile(at as u16 * 64 + nth_bit(*word, n) as u16));
             }
             n -= here;
         }
@@ -82,15 +83,6 @@ impl FromIterator<Tile> for TileSet {
         tiles.into_iter().for_each(|tile| set.insert(tile));
         set
     }
-}
-
-/// The index of set bit number `n` of `word`.
-#[inline]
-fn nth_bit(mut word: u64, n: usize) -> u16 {
-    for _ in 0..n {
-        word &= word - 1;
-    }
-    word.trailing_zeros() as u16
 }
 
 /// Tiles, the fish under them, and which are free: there, and without a penguin.
@@ -139,7 +131,7 @@ impl Ice {
     /// Whether any tile is free.
     #[inline]
     pub fn any_free(&self) -> bool {
-        match self.shape().masks() {
+        match self.shape().small() {
             Some(_) => self.free.0[0] != 0,
             None => !self.free.is_empty(),
         }
@@ -147,11 +139,17 @@ impl Ice {
 
     /// A free tile, picked evenly by 64 random bits; `None` if there is none.
     pub fn pick_free(&self, choice: u64) -> Option<Tile> {
-        let count = match self.shape().masks() {
+        let count = match self.shape().small() {
             Some(_) => self.free.0[0].count_ones() as usize,
             None => self.free.len(),
         };
         self.free.nth(scale(choice, count))
+    }
+
+    /// What is not free, where the board is small.
+    #[inline]
+    fn taken(&self) -> Taken {
+        Taken::new(self.free.0[0])
     }
 
     /// A penguin comes to stand on a free tile.
@@ -169,8 +167,8 @@ impl Ice {
     /// Whether a penguin on `from` can move at all.
     #[inline]
     pub fn can_leave(&self, from: Tile) -> bool {
-        match self.shape().masks() {
-            Some(masks) => masks.near[from.index()] & self.free.0[0] != 0,
+        match self.shape().small() {
+            Some(small) => small.near(from) & self.free.0[0] != 0,
             None => {
                 (0..DIRECTIONS).any(|direction| self.is_free(self.shape().next(from, direction)))
             }
@@ -180,9 +178,9 @@ impl Ice {
     /// Whether a penguin on any of these tiles can move.
     #[inline]
     pub fn any_can_leave<const N: usize>(&self, from: &[Tile; N]) -> bool {
-        match self.shape().masks() {
-            Some(masks) => {
-                let near = from.iter().fold(0, |near, tile| near | masks.near[tile.index()]);
+        match self.shape().small() {
+            Some(small) => {
+                let near = from.iter().fold(0, |near, tile| near | small.near(*tile));
                 near & self.free.0[0] != 0
             }
             None => from.iter().any(|tile| self.can_leave(*tile)),
@@ -192,8 +190,8 @@ impl Ice {
     /// How many neighbours of `tile` are free.
     #[inline]
     pub fn exits(&self, tile: Tile) -> usize {
-        match self.shape().masks() {
-            Some(masks) => (masks.near[tile.index()] & self.free.0[0]).count_ones() as usize,
+        match self.shape().small() {
+            Some(small) => (small.near(tile) & self.free.0[0]).count_ones() as usize,
             None => {
                 let near = (0..DIRECTIONS).map(|direction| self.shape().next(tile, direction));
                 near.filter(|tile| self.is_free(*tile)).count()
@@ -204,11 +202,8 @@ impl Ice {
     /// Whether a penguin on `from` can slide to `to`.
     #[inline]
     pub fn reaches(&self, from: Tile, to: Tile) -> bool {
-        match self.shape().masks() {
-            Some(masks) => {
-                let [up, down] = slides(masks, both_ways(&self.free), from);
-                (up >> to.0 | down >> (63 - to.0)) & 1 != 0
-            }
+        match self.shape().small() {
+            Some(small) => small.reaches(self.taken(), from, to),
             None => {
                 let mut reached = false;
                 self.walk(from, |tile| reached |= tile == to);
@@ -220,8 +215,8 @@ impl Ice {
     /// How many tiles a penguin on `from` can slide to.
     #[inline]
     pub fn reach_count(&self, from: Tile) -> usize {
-        match self.shape().masks() {
-            Some(masks) => count(slides(masks, both_ways(&self.free), from)),
+        match self.shape().small() {
+            Some(small) => small.runs(self.taken(), from).iter().sum(),
             None => self.walk_count(from),
         }
     }
@@ -229,11 +224,10 @@ impl Ice {
     /// The tiles a penguin on `from` can slide to.
     #[inline]
     pub fn reach(&self, from: Tile) -> TileSet {
-        match self.shape().masks() {
-            Some(masks) => {
+        match self.shape().small() {
+            Some(small) => {
                 let mut set = TileSet::default();
-                let [up, down] = slides(masks, both_ways(&self.free), from);
-                set.0[0] = up | down.reverse_bits();
+                set.0[0] = small.reach(self.taken(), from);
                 set
             }
             None => self.walk_set(from),
@@ -247,22 +241,25 @@ impl Ice {
         penguins: &[Tile; N],
         choice: u64,
     ) -> Option<(Tile, Tile)> {
-        match self.shape().masks() {
-            Some(masks) => {
-                let free = both_ways(&self.free);
-                let (mut reached, mut counts) = ([[0; 2]; N], [0; N]);
+        match self.shape().small() {
+            Some(small) => {
+                let taken = self.taken();
+                let (mut runs, mut counts) = ([[0; DIRECTIONS]; N], [0; N]);
                 for at in 0..N {
-                    reached[at] = slides(masks, free, penguins[at]);
-                    counts[at] = count(reached[at]);
+                    runs[at] = small.runs(taken, penguins[at]);
+                    counts[at] = runs[at].iter().sum();
                 }
-                let (at, n) = pick(counts, choice)?;
-                let [up, down] = reached[at];
-                let ups = up.count_ones() as usize;
-                let to = if n < ups { nth_bit(up, n) } else { 63 - nth_bit(down, n - ups) };
-                Some((penguins[at], Tile(to)))
+                let (at, n) = nth(counts, scale(choice, counts.iter().sum()))?;
+                let (direction, steps) = nth(runs[at], n)?;
+                let mut to = self.shape().next(penguins[at], direction);
+                for _ in 0..steps {
+                    to = self.shape().next(to, direction);
+                }
+                Some((penguins[at], to))
             }
             None => {
-                let (at, n) = pick(penguins.map(|from| self.walk_count(from)), choice)?;
+                let counts = penguins.map(|from| self.walk_count(from));
+                let (at, n) = nth(counts, scale(choice, counts.iter().sum()))?;
                 let (mut left, mut to) = (n as isize, Tile::NONE);
                 self.walk(penguins[at], |tile| {
                     to = if left == 0 { tile } else { to };
@@ -324,11 +321,10 @@ fn scale(choice: u64, count: usize) -> usize {
     ((u128::from(choice) * count as u128) >> 64) as usize
 }
 
-/// One of several lots of things, picked evenly over all things: which lot, and which thing of it.
+/// Thing number `n` of several lots of things: which lot it is in, and its number there; `None` if
+/// there are no more than `n`. Has no branch on what is random.
 #[inline]
-fn pick<const N: usize>(counts: [usize; N], choice: u64) -> Option<(usize, usize)> {
-    let n = scale(choice, counts.iter().sum());
-    // Without a branch on what is random: how many lots lie wholly before it.
+fn nth<const N: usize>(counts: [usize; N], n: usize) -> Option<(usize, usize)> {
     let (mut at, mut before, mut end) = (0, 0, 0);
     for count in counts {
         end += count;
@@ -338,41 +334,14 @@ fn pick<const N: usize>(counts: [usize; N], choice: u64) -> Option<(usize, usize
     (at < N).then_some((at, n - before))
 }
 
-/// Free tiles of a small board as masks: as they are, and with the order of bits reversed.
-#[inline]
-fn both_ways(free: &TileSet) -> [u64; 2] {
-    [free.0[0], free.0[0].reverse_bits()]
-}
-
-/// The tiles a penguin on `from` can slide to, as masks: those with higher numbers, and those with
-/// lower numbers with the order of bits reversed. Either way the lowest bit of a ray that is not
-/// free stops it.
-#[inline]
-fn slides(masks: &Masks, free: [u64; 2], from: Tile) -> [u64; 2] {
-    let mut reached = [0; 2];
-    for pair in &masks.rays[from.index()] {
-        for way in 0..2 {
-            let stops = pair[way] & !free[way];
-            reached[way] |= pair[way] & (stops & stops.wrapping_neg()).wrapping_sub(1);
-        }
-    }
-    reached
-}
-
-/// How many tiles are in both masks.
-#[inline]
-fn count([up, down]: [u64; 2]) -> usize {
-    (up.count_ones() + down.count_ones()) as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Masks and walking must agree; boards of more than 63 tiles only walk.
+    /// Masks and walking must agree; larger boards only walk.
     #[test]
     fn both_ways_to_slide_agree() {
-        for (rows, columns) in [(5, 5), (1, 9), (9, 1), (7, 9), (21, 3), (63, 1)] {
+        for (rows, columns) in [(5, 5), (1, 9), (9, 1), (7, 8), (29, 2), (58, 1), (1, 58)] {
             for salt in 1..20u64 {
                 let mut word = salt;
                 let board = Board::filled(Shape::of(rows, columns).unwrap(), |_| {
