@@ -10,6 +10,7 @@
 #[path = "../tests/yahtzee/naive.rs"]
 mod naive;
 
+use agon_games::trains::{self, Trains};
 use agon_games::yahtzee::{Config, DiceSource, Yahtzee};
 use agon_games::{Game, Seed};
 use std::hint::black_box;
@@ -34,6 +35,8 @@ fn main() {
             Config { dice: DiceSource::Independent, ..Config::default() },
         ),
         Subject { name: "yahtzee, naive", play: Box::new(naive_games) },
+        game::<Trains>("trains, two players", trains::Config::default()),
+        game_of::<Trains>("trains, eight players", trains::Config::default(), 8),
     ];
     assert_eq!((subjects[0].play)(0..500), (subjects[2].play)(0..500), "not the same games");
 
@@ -75,7 +78,13 @@ fn game<G: Game>(name: &'static str, config: G::Config) -> Subject
 where
     G::Config: 'static,
 {
-    let seats = *G::SEATS.start();
+    game_of::<G>(name, config, *G::SEATS.start())
+}
+
+fn game_of<G: Game>(name: &'static str, config: G::Config, seats: usize) -> Subject
+where
+    G::Config: 'static,
+{
     let play = move |numbers: std::ops::Range<u64>| {
         numbers.map(|number| playout::<G>(&config, seats, number)).sum()
     };
@@ -128,16 +137,14 @@ fn naive_game(number: u64) -> i64 {
     (table.total(0) + table.total(1)) as i64
 }
 
-/// SplitMix64.
+/// Random choices, cheap enough not to be what is measured: the generator wyrand.
 struct Choices(u64);
 
 impl Choices {
     #[inline]
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
+        let wide = u128::from(self.0) * u128::from(self.0 ^ 0xe703_7ed1_a0b4_28db);
+        (wide >> 64) as u64 ^ wide as u64
     }
 }

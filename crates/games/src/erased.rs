@@ -61,6 +61,8 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn awaiting(&self) -> SeatSet;
     /// See [`Game::question`].
     fn question(&self, seat: Seat) -> Option<Json>;
+    /// See [`Game::only_tells`]; `false` if the seat owes no answer.
+    fn only_tells(&self, seat: Seat) -> bool;
     /// See [`Game::view`].
     fn view(&self, viewer: Viewer) -> Json;
     /// Parses and checks an answer; gives it back in canonical form.
@@ -226,6 +228,10 @@ impl<G: Game> GameState for State<G> {
 
     fn question(&self, seat: Seat) -> Option<Json> {
         self.0.question(seat).map(|question| json(&question))
+    }
+
+    fn only_tells(&self, seat: Seat) -> bool {
+        self.0.question(seat).is_some_and(|question| G::only_tells(&question))
     }
 
     fn view(&self, viewer: Viewer) -> Json {

@@ -72,6 +72,12 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// What `seat` is asked now; `None` if it owes no answer.
     fn question(&self, seat: Seat) -> Option<Self::Question>;
 
+    /// Whether a question only tells something and is answered with `"ok"`. Wires that have notices
+    /// may deliver it as one and confirm it for the player.
+    fn only_tells(_question: &Self::Question) -> bool {
+        false
+    }
+
     /// The game as `viewer` may see it.
     fn view(&self, viewer: Viewer) -> Self::View;
 

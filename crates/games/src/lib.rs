@@ -9,6 +9,7 @@
 //! that choose a game at run time go through the [`Registry`], which speaks JSON.
 #![forbid(unsafe_code)]
 
+mod chacha;
 mod erased;
 mod game;
 mod luck;

@@ -13,6 +13,7 @@
 //! 4. A *shuffle* of `m` things from index `s`: for `j` from `m - 1` down to 1, swap thing `j`
 //!    with thing `below(j + 1)` at index `s + (m - 1 - j)`.
 
+use crate::chacha::{self, two_blocks};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -46,8 +47,8 @@ impl fmt::Debug for Seed {
     }
 }
 
-/// Words of one chunk: four blocks of eight words.
-const CHUNK: u64 = 32;
+/// Words of one chunk: two blocks of eight words.
+const CHUNK: u64 = chacha::WORDS as u64;
 
 /// The stream of one label, read by index.
 #[derive(Clone)]
@@ -63,6 +64,7 @@ impl Luck {
     ///
     /// # Panics
     /// If the label is empty, longer than eight bytes or not ASCII: labels are constants of a game.
+    #[inline]
     pub fn new(seed: &Seed, label: &str) -> Luck {
         assert!(!label.is_empty() && label.len() <= 8 && label.is_ascii(), "label {label:?}");
         let mut key = [0; 8];
@@ -73,17 +75,15 @@ impl Luck {
         padded[..label.len()].copy_from_slice(label.as_bytes());
         let nonce = u64::from_le_bytes(padded);
         let nonce = [nonce as u32, (nonce >> 32) as u32];
-        let mut luck = Luck { key, nonce, chunk_at: 0, chunk: [0; CHUNK as usize] };
-        luck.chunk = four_blocks(&luck.key, luck.nonce, 0);
-        luck
+        Luck { key, nonce, chunk_at: 0, chunk: two_blocks(&key, nonce, 0) }
     }
 
     /// Word `index` of the stream, attempt `attempt`.
     #[inline]
     pub fn word(&mut self, index: u32, attempt: u32) -> u64 {
-        let at = (u64::from(index) / CHUNK * 4) | (u64::from(attempt) << 32);
+        let at = (u64::from(index) / CHUNK * 2) | (u64::from(attempt) << 32);
         if at != self.chunk_at {
-            self.chunk = four_blocks(&self.key, self.nonce, at);
+            self.chunk = two_blocks(&self.key, self.nonce, at);
             self.chunk_at = at;
         }
         self.chunk[(u64::from(index) % CHUNK) as usize]
@@ -127,66 +127,9 @@ impl fmt::Debug for Luck {
     }
 }
 
-/// Four consecutive ChaCha20 blocks. One lane per block, so that the compiler can use vectors.
-fn four_blocks(key: &[u32; 8], nonce: [u32; 2], counter: u64) -> [u64; CHUNK as usize] {
-    let counters: [u64; 4] = std::array::from_fn(|lane| counter.wrapping_add(lane as u64));
-    let initial: [[u32; 4]; 16] = std::array::from_fn(|row| match row {
-        0 => [0x6170_7865; 4],
-        1 => [0x3320_646e; 4],
-        2 => [0x7962_2d32; 4],
-        3 => [0x6b20_6574; 4],
-        4..=11 => [key[row - 4]; 4],
-        12 => counters.map(|counter| counter as u32),
-        13 => counters.map(|counter| (counter >> 32) as u32),
-        _ => [nonce[row - 14]; 4],
-    });
-    let mut state = initial;
-    for _ in 0..10 {
-        for at in 0..4 {
-            quarter_round(&mut state, at, at + 4, at + 8, at + 12);
-        }
-        for at in 0..4 {
-            quarter_round(&mut state, at, (at + 1) % 4 + 4, (at + 2) % 4 + 8, (at + 3) % 4 + 12);
-        }
-    }
-    let mut words = [0; CHUNK as usize];
-    for (at, word) in words.iter_mut().enumerate() {
-        let (lane, row) = (at / 8, at % 8 * 2);
-        let low = state[row][lane].wrapping_add(initial[row][lane]);
-        let high = state[row + 1][lane].wrapping_add(initial[row + 1][lane]);
-        *word = u64::from(low) | u64::from(high) << 32;
-    }
-    words
-}
-
-#[inline(always)]
-fn quarter_round(state: &mut [[u32; 4]; 16], a: usize, b: usize, c: usize, d: usize) {
-    half_round(state, a, b, d, 16);
-    half_round(state, c, d, b, 12);
-    half_round(state, a, b, d, 8);
-    half_round(state, c, d, b, 7);
-}
-
-#[inline(always)]
-fn half_round(state: &mut [[u32; 4]; 16], sum: usize, with: usize, mix: usize, left: u32) {
-    for lane in 0..4 {
-        state[sum][lane] = state[sum][lane].wrapping_add(state[with][lane]);
-        state[mix][lane] = (state[mix][lane] ^ state[sum][lane]).rotate_left(left);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The published key stream of ChaCha20 for an all-zero key and nonce.
-    #[test]
-    fn first_words_are_those_of_chacha20() {
-        let words = four_blocks(&[0; 8], [0; 2], 0);
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        assert_eq!(bytes[..8], [0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90]);
-        assert_eq!(bytes[64..72], [0x9f, 0x07, 0xe7, 0xbe, 0x55, 0x51, 0x38, 0x7a]);
-    }
 
     #[test]
     fn words_do_not_depend_on_the_order_they_are_read_in() {

@@ -1,8 +1,9 @@
 //! What a house player is, and the list of them by game and name.
 
-use crate::{Random, fish, trains};
+use crate::{Random, fish, trains, yahtzee};
 use agon_games::fish::Fish;
 use agon_games::trains::Trains;
+use agon_games::yahtzee::Yahtzee;
 use agon_games::{Game, GameState, Json, Seat, Viewer, json};
 use std::fmt;
 
@@ -120,6 +121,9 @@ impl Houses {
     /// The players that come with this crate.
     pub fn standard() -> Houses {
         Houses { entries: Vec::new() }
+            .with_random::<Yahtzee>()
+            .with::<Yahtzee, yahtzee::Greedy>("greedy", "the most points in the turn at hand")
+            .with::<Yahtzee, yahtzee::Optimal>("optimal", "the highest mean score there can be")
             .with_random::<Fish>()
             .with::<Fish, fish::Greedy>(
                 "greedy",

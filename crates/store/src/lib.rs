@@ -14,18 +14,20 @@
 //!   SqliteLog         ▼ one transaction for all who wait       ▼     agon serve
 //! ```
 //!
-//! All three are held to one suite of tests, `tests/conformance.rs`.
+//! All three are held to one suite of tests, `tests/log/conformance.rs`.
 #![forbid(unsafe_code)]
 
 mod append;
 mod error;
 mod file;
+mod group;
 mod line;
 mod lock;
 mod log;
 mod memory;
 mod name;
 mod queue;
+mod sqlite;
 
 pub use append::{Append, Done};
 pub use error::{AppendError, LogError};
@@ -33,3 +35,4 @@ pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file};
 pub use log::Log;
 pub use memory::MemoryLog;
 pub use name::{STREAM_NAME_CHARS_MAX, check_stream_name};
+pub use sqlite::SqliteLog;

@@ -340,13 +340,12 @@ impl Tournament {
         }
     }
 
-    /// The players of the largest game of the first round.
+    /// The players of the largest game there may be. A later round can have a larger one than the
+    /// first: nine players make games of 7 and 2, and eight of them may advance.
     fn seats_max(&self) -> usize {
         let players = self.state.entrants.iter().filter(|entrant| !entrant.out).count();
         match self.plan.policy.format {
-            Format::Knockout { min, max } => knockout::groups(players, min as usize, max as usize)
-                .and_then(|groups| groups.into_iter().max())
-                .unwrap_or(min as usize),
+            Format::Knockout { min, max } => players.clamp(min as usize, max as usize),
             _ => 2,
         }
     }

@@ -93,6 +93,10 @@ impl Game for Fish {
         self.waiting
     }
 
+    fn only_tells(question: &Question) -> bool {
+        matches!(question, Question::PlayingAs { .. } | Question::PlayingWith { .. })
+    }
+
     fn question(&self, seat: Seat) -> Option<Question> {
         if !self.waiting.contains(seat) {
             return None;

@@ -211,13 +211,11 @@ impl Map {
         self.network.destinations()
     }
 
-    /// The pair of the cities at two places.
-    ///
-    /// # Panics
-    /// If a place is not on the map, or both are the same: places come from the map itself.
-    pub fn pair(&self, [one, other]: [u16; 2]) -> Pair {
+    /// The pair of the cities at two places, given in order.
+    #[inline]
+    pub(super) fn pair(&self, [first, second]: [u16; 2]) -> Pair {
         let name = |place: u16| self.cities[usize::from(place)].name;
-        Pair::new(name(one), name(other)).expect("two different cities")
+        Pair::in_order(name(first), name(second))
     }
 
     /// Whether there are destinations enough for a game of `seats` players: each is offered five,

@@ -13,6 +13,7 @@
 //!   ├─ deck                    its luck
 //!   ├─ turns                   what answers and removals do to it, and when it ends
 //!   ├─ score                   who has how many points
+//!   ├─ playout                 random play, fast
 //!   └─ rules                   all of it as a `Game`
 //!   view, player_state         what players see, here and over the Trains wire
 //!   render                     what people see
@@ -27,6 +28,7 @@ mod map_json;
 mod name;
 mod network;
 mod player_state;
+mod playout;
 mod render;
 mod rules;
 mod score;

@@ -98,12 +98,21 @@ impl Pair {
         }
     }
 
+    /// The pair of two cities whose order is known.
+    #[inline]
+    pub(super) fn in_order(first: Name, second: Name) -> Pair {
+        debug_assert!(first < second, "{first} before {second}");
+        Pair { first, second }
+    }
+
     /// The city that comes first by code point.
+    #[inline]
     pub fn first(&self) -> Name {
         self.first
     }
 
     /// The other city.
+    #[inline]
     pub fn second(&self) -> Name {
         self.second
     }

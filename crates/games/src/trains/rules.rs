@@ -30,6 +30,10 @@ impl Game for Trains {
         if self.stage == Stage::Over { SeatSet::EMPTY } else { SeatSet::one(self.turn) }
     }
 
+    fn only_tells(question: &Question) -> bool {
+        matches!(question, Question::Setup { .. } | Question::More { .. })
+    }
+
     fn question(&self, seat: Seat) -> Option<Question> {
         if seat != self.turn {
             return None;
@@ -38,7 +42,7 @@ impl Game for Trains {
             Stage::Setup => {
                 Some(Question::Setup { rails: RAILS, cards: self.deck.latest::<HAND_LEN>() })
             }
-            Stage::Pick => Some(Question::Pick { destinations: self.offered() }),
+            Stage::Pick => Some(Question::Pick { destinations: Box::new(self.offered()) }),
             Stage::Play => Some(Question::Play {}),
             Stage::More => Some(Question::More { cards: self.deck.latest::<MORE_LEN>() }),
             Stage::Over => None,
@@ -95,8 +99,9 @@ impl Game for Trains {
             Stage::Pick => returns(&self.offered()),
             Stage::Play => {
                 let mut answers = vec![Answer::MoreCards];
+                let reach = self.reach(seat);
                 for word in 0..self.free.len() {
-                    let mut open = self.payable(seat, word);
+                    let mut open = self.payable(&reach, word);
                     while open != 0 {
                         let at = word * 64 + open.trailing_zeros() as usize;
                         open &= open - 1;
@@ -106,6 +111,11 @@ impl Game for Trains {
                 answers
             }
         }
+    }
+
+    #[inline]
+    fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
+        self.any_answer(seat, choice)
     }
 
     /// `{"seat":S,"cards":[…],"offered":[[A,B],…]}`, each list only if something was drawn.

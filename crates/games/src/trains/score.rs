@@ -20,6 +20,9 @@ pub(super) const LONGEST: i64 = 20;
 /// The most cities 15 connections (45 rails, at least 3 each) can touch.
 const CITIES: usize = 30;
 
+/// A power of two for quick access.
+const SIDE: usize = CITIES.next_power_of_two();
+
 /// Counts the points of a player who holds `own` connections and keeps `destinations`.
 pub(super) fn tally(map: &Map, own: &[u16], destinations: &[[u16; 2]]) -> Tally {
     let net = Net::new(map, own);
@@ -40,15 +43,16 @@ struct Net {
     /// By number, the set of neighbours.
     next: [u32; CITIES],
     /// Segments between two neighbours.
-    segments: [[u8; CITIES]; CITIES],
+    segments: [[u8; SIDE]; CITIES],
 }
 
 impl Net {
     fn new(map: &Map, own: &[u16]) -> Net {
         let mut net =
-            Net { cities: [0; CITIES], len: 0, next: [0; CITIES], segments: [[0; CITIES]; CITIES] };
+            Net { cities: [0; CITIES], len: 0, next: [0; CITIES], segments: [[0; SIDE]; CITIES] };
         for place in own {
-            let [one, other] = map.ends(usize::from(*place)).map(|city| net.number(city));
+            let [one, other] = map.ends(usize::from(*place));
+            let (one, other) = (net.number(one), net.number(other));
             let segments = map.connections()[usize::from(*place)].length.segments();
             net.next[one] |= 1 << other;
             net.next[other] |= 1 << one;
@@ -76,30 +80,64 @@ impl Net {
         let mut reached: u32 = 1 << one;
         let mut fresh = reached;
         while fresh != 0 {
-            let city = fresh.trailing_zeros() as usize;
-            fresh &= fresh - 1;
-            fresh |= self.next[city] & !reached;
-            reached |= self.next[city];
+            let around = Bits(fresh).fold(0, |set, city| set | self.next[city]);
+            fresh = around & !reached;
+            reached |= around;
         }
         reached & (1 << other) != 0
     }
 
     fn longest(&self) -> u32 {
-        (0..self.len).map(|start| self.longest_from(start, 0)).max().unwrap_or(0)
+        let starts = Bits(self.ends());
+        starts.map(|start| self.longest_from(start, 0)).max().unwrap_or(0)
+    }
+
+    /// The cities a longest path can end in. Wherever it ends, it has been to all neighbours, else
+    /// it could go on. So it does not end between dead ends: it ends in a city with one neighbour,
+    /// or in one that lies on round trips only.
+    fn ends(&self) -> u32 {
+        let dead_ends = |among: u32, core: u32| {
+            let dead = Bits(among).filter(|city| (self.next[*city] & core).count_ones() <= 1);
+            dead.fold(0, |set, city| set | 1 << city)
+        };
+        let all = (1 << self.len) - 1;
+        let leaves = dead_ends(all, all);
+        // What stays when dead ends are taken away, and those that become some, and so on.
+        let (mut core, mut dead, mut ends) = (all, leaves, leaves);
+        while dead != 0 {
+            core &= !dead;
+            let around = Bits(dead).fold(0, |set, city| set | self.next[city]) & core;
+            dead = dead_ends(around, core);
+        }
+        for city in Bits(core) {
+            ends |= u32::from(self.next[city] & !core == 0) << city;
+        }
+        ends
     }
 
     /// The most segments of a path that begins in `city` and keeps out of `seen`. There are at
     /// most 15 connections, so even the worst of nets has only some thousands of paths.
     fn longest_from(&self, city: usize, seen: u32) -> u32 {
         let seen = seen | 1 << city;
-        let mut open = self.next[city] & !seen;
         let mut longest = 0;
-        while open != 0 {
-            let next = open.trailing_zeros() as usize;
-            open &= open - 1;
+        for next in Bits(self.next[city] & !seen) {
             let path = u32::from(self.segments[city][next]) + self.longest_from(next, seen);
             longest = longest.max(path);
         }
         longest
+    }
+}
+
+/// The numbers in a set of bits.
+struct Bits(u32);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let bit = (self.0 != 0).then(|| self.0.trailing_zeros() as usize);
+        self.0 &= self.0.wrapping_sub(1);
+        bit
     }
 }

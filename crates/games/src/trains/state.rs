@@ -207,16 +207,18 @@ impl Trains {
         self.free[connection / 64] & (1 << (connection % 64)) != 0
     }
 
-    /// The free connections that `seat` can pay for, among those of one word of the set.
+    /// By colour, the set of connections that `seat` could pay for if they were free.
     #[inline]
-    pub(super) fn payable(&self, seat: Seat, word: usize) -> u64 {
-        let place = self.place(seat);
-        let mut within = 0;
-        for color in Color::ALL {
-            let cards = place.hand[color.index()].min(place.rails);
-            within |= self.map.network().within(color, cards)[word];
-        }
-        within & self.free[word]
+    pub(super) fn reach(&self, seat: Seat) -> [&[u64]; Color::ALL.len()] {
+        let (place, network) = (self.place(seat), self.map.network());
+        let of = |color: Color| network.within(color, place.hand[color.index()].min(place.rails));
+        [of(Color::Blue), of(Color::Green), of(Color::Red), of(Color::White)]
+    }
+
+    /// The free connections in reach, among those of one word of the set.
+    #[inline]
+    pub(super) fn payable(&self, reach: &[&[u64]; Color::ALL.len()], word: usize) -> u64 {
+        (reach[0][word] | reach[1][word] | reach[2][word] | reach[3][word]) & self.free[word]
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Question {
     /// Which of these destinations it gives back, keeping two.
     Pick {
         /// The five, in order.
-        destinations: [Pair; OFFER_LEN],
+        destinations: Box<[Pair; OFFER_LEN]>,
     },
     /// What it does with its turn.
     Play {},

@@ -60,10 +60,9 @@ impl Trains {
             let detail = format!("{} destinations given back, not {RETURN_LEN}", returned.len());
             return Err(Refusal::illegal("not-three", detail));
         }
-        let offered = self.offered();
         let mut back = [false; OFFER_LEN];
         for pair in returned {
-            let Some(at) = offered.iter().position(|offer| offer == pair) else {
+            let Some(at) = self.offer.iter().position(|at| self.destination(*at) == *pair) else {
                 return Err(Refusal::illegal("not-offered", format!("{pair} was not offered")));
             };
             if std::mem::replace(&mut back[at], true) {

@@ -5,7 +5,7 @@
 
 use super::boxes::ScoreBox;
 use super::tables::{ALIKE, DICE_OF_ROLL, HAND_OF_ROLL, POINTS, ROLLS, SOURCES};
-use super::{DiceSource, Places, TURNS};
+use super::{Places, TURNS};
 use crate::{Luck, Seed};
 
 /// Five dice in the order they lie on the table.
@@ -23,7 +23,8 @@ impl Sequence {
     #[inline]
     fn from_word(word: u64) -> Sequence {
         let part = |digits: u64| u64::from(DICE_OF_ROLL[(digits % ROLLS as u64) as usize]);
-        let (middle, last) = (word / ROLLS as u64, word / (ROLLS * ROLLS) as u64);
+        let middle = word / ROLLS as u64;
+        let last = middle / ROLLS as u64;
         Sequence(part(word) | part(middle) << 15 | part(last) << 30)
     }
 
@@ -62,45 +63,70 @@ impl Sequence {
     }
 }
 
-/// The sequences of every turn, by seat.
+/// The sequences of every turn under a label of luck.
 #[inline]
-pub(super) fn draw(seed: &Seed, source: DiceSource) -> [[Sequence; TURNS]; 2] {
-    match source {
-        DiceSource::Duplicate => {
-            let both = draw_label(seed, "dice");
-            [both, both]
-        }
-        DiceSource::Independent => [draw_label(seed, "dice.0"), draw_label(seed, "dice.1")],
-    }
-}
-
-fn draw_label(seed: &Seed, label: &str) -> [Sequence; TURNS] {
+pub(super) fn draw(seed: &Seed, label: &str) -> [Sequence; TURNS] {
     let mut luck = Luck::new(seed, label);
-    std::array::from_fn(|turn| Sequence::from_word(luck.below(turn as u32, 6u64.pow(15))))
+    let mut sequences = [Sequence::default(); TURNS];
+    for (turn, sequence) in sequences.iter_mut().enumerate() {
+        *sequence = Sequence::from_word(luck.below(turn as u32, 6u64.pow(15)));
+    }
+    sequences
 }
 
-/// What one seat chose in one turn: first keepers, second keepers, box, and whether it earned a
-/// Yahtzee bonus.
+/// How far a seat is in a turn.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
+#[repr(u8)]
+pub(super) enum Step {
+    /// It chooses keepers of the first roll.
+    First,
+    /// It chooses keepers of the second roll.
+    Second,
+    /// It chooses a box.
+    Score,
+    /// It waits for the other seat.
+    Done,
+}
+
+/// What one seat chose in one turn. From the lowest bit: five of the first keepers, five of the
+/// second, four of the box, one of a Yahtzee bonus, two of the step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Record(u16);
+pub(super) struct Record(u32);
+
+/// One step further.
+const STEP: u32 = 1 << 16;
 
 impl Record {
     /// Nothing chosen yet. Until a player says otherwise it keeps all dice.
     pub(super) const NEW: Record = Record(0x3ff);
 
     #[inline]
-    pub(super) fn keep_first(&mut self, keep: Places) {
-        self.0 = 0x3e0 | u16::from(keep.bits());
+    pub(super) fn step(self) -> Step {
+        match self.0 / STEP {
+            0 => Step::First,
+            1 => Step::Second,
+            2 => Step::Score,
+            _ => Step::Done,
+        }
     }
 
+    /// Chooses keepers, in the first or second step. Whoever keeps all goes on to scoring.
     #[inline]
-    pub(super) fn keep_second(&mut self, keep: Places) {
-        self.0 = self.0 & 0x1f | u16::from(keep.bits()) << 5;
+    pub(super) fn keep(&mut self, keep: Places) {
+        let first = self.0 < STEP;
+        // All bits of keepers are set before they are chosen, so what is not kept is flipped.
+        let flipped = u32::from(keep.bits() ^ Places::ALL.bits());
+        self.0 ^= if first { flipped } else { flipped << 5 };
+        self.0 += STEP;
+        if first && keep == Places::ALL {
+            self.0 += STEP;
+        }
     }
 
+    /// Chooses a box, in the third step.
     #[inline]
     pub(super) fn score(&mut self, at: ScoreBox, bonus: bool) {
-        self.0 |= (at as u16) << 10 | u16::from(bonus) << 14;
+        self.0 += STEP | (at as u32) << 10 | u32::from(bonus) << 14;
     }
 
     /// What was kept in attempt 0 or 1.
@@ -115,16 +141,16 @@ impl Record {
 
     /// The box that was chosen; only if one was.
     pub(super) fn scored(self) -> ScoreBox {
-        ScoreBox::ALL[usize::from(self.0 >> 10 & 15)]
+        ScoreBox::ALL[(self.0 >> 10 & 15) as usize]
     }
 
     pub(super) fn bonus(self) -> bool {
-        self.0 >> 14 != 0
+        self.0 >> 14 & 1 != 0
     }
 
     #[inline]
     fn sources(self) -> u32 {
-        SOURCES[usize::from(self.0 & 0x3ff)]
+        SOURCES[(self.0 & 0x3ff) as usize]
     }
 }
 
@@ -168,18 +194,12 @@ mod tests {
     #[test]
     fn sequences_follow_from_luck_as_documented() {
         let seed = Seed::from_number(7);
-        for (source, labels) in [
-            (DiceSource::Duplicate, ["dice", "dice"]),
-            (DiceSource::Independent, ["dice.0", "dice.1"]),
-        ] {
-            let drawn = draw(&seed, source);
-            for (sequences, label) in drawn.iter().zip(labels) {
-                let mut luck = Luck::new(&seed, label);
-                for (turn, sequence) in sequences.iter().enumerate() {
-                    let word = luck.below(turn as u32, 6u64.pow(15));
-                    for (j, die) in sequence.dice().into_iter().enumerate() {
-                        assert_eq!(u64::from(die), 1 + word / 6u64.pow(j as u32) % 6);
-                    }
+        for label in ["dice", "dice.0", "dice.1"] {
+            let mut luck = Luck::new(&seed, label);
+            for (turn, sequence) in draw(&seed, label).iter().enumerate() {
+                let word = luck.below(turn as u32, 6u64.pow(15));
+                for (j, die) in sequence.dice().into_iter().enumerate() {
+                    assert_eq!(u64::from(die), 1 + word / 6u64.pow(j as u32) % 6);
                 }
             }
         }
@@ -189,9 +209,9 @@ mod tests {
     fn re_rolled_dice_are_replaced_in_place_from_left_to_right() {
         let sequence = Sequence::from_dice(&[2, 3, 6, 4, 6, 2, 6, 5, 1, 4, 3, 2, 6, 1, 4]).unwrap();
         let mut record = Record::NEW;
-        record.keep_first(Places::from([true, true, false, true, false]));
+        record.keep(Places::from([true, true, false, true, false]));
         assert_eq!(sequence.on_table(record), [2, 3, 2, 4, 6]);
-        record.keep_second(Places::from([true, true, false, true, false]));
+        record.keep(Places::from([true, true, false, true, false]));
         assert_eq!(sequence.on_table(record), [2, 3, 5, 4, 1]);
         assert_eq!(sequence.on_table(record.until(0)), [2, 3, 6, 4, 6]);
         assert_eq!(sequence.on_table(record.until(1)), [2, 3, 2, 4, 6]);

@@ -16,14 +16,15 @@
 //!
 //! # How the modules divide it
 //! `dice` has the sequences and what a player kept, `tables` what a hand is worth before jokers,
-//! `card` jokers, bonuses and totals, `state` whose turn it is. `answer` and `view` are what
-//! crosses a wire, `text` is for people.
+//! `card` jokers, bonuses and totals, `state` whose turn it is, and `game` puts them behind the
+//! trait. `answer` and `view` are what crosses a wire, `text` is for people.
 
 mod answer;
 mod boxes;
 mod card;
 mod config;
 mod dice;
+mod game;
 mod state;
 mod tables;
 mod text;

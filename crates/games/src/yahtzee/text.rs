@@ -70,8 +70,8 @@ pub(super) fn tell(after: &Yahtzee, before: &Yahtzee, seat: Seat, answer: &Answe
             }
         }
         Answer::Score(score) => {
-            let bonus = |game: &Yahtzee| game.side(seat.index()).card.view().yahtzee_bonuses;
-            let points = after.side(seat.index()).card.points(score.at);
+            let bonus = |game: &Yahtzee| game.sides()[seat.index()].card.view().yahtzee_bonuses;
+            let points = after.sides()[seat.index()].card.points(score.at);
             let extra = if bonus(after) > bonus(before) { " and a bonus of 100" } else { "" };
             format!("scores {points} in {} with {}{extra}", score.at, shown(&dice))
         }

@@ -3,9 +3,10 @@
 
 use super::boxes::{Boxes, ScoreBox};
 use super::card::YAHTZEE_BONUS;
-use super::state::{Side, Step, Yahtzee};
+use super::dice::{Record, Step};
+use super::state::{Side, Yahtzee};
 use super::{Dice, DiceSource, Places, Rule, TURNS};
-use crate::{Game, Seat, Viewer};
+use crate::{Seat, Viewer};
 use serde::{Deserialize, Serialize};
 
 /// A game as one viewer may see it.
@@ -94,17 +95,26 @@ impl Yahtzee {
             dice: self.source(),
             rule: self.rule(),
             turn: turn as u8 + 1,
-            cards: by_seat.map(|seat| card_of(self.side(seat), turn, sees(seat))),
+            cards: by_seat.map(|seat| card_of(&self.sides()[seat], turn, sees(seat))),
             history: (0..turn)
-                .map(|past| by_seat.map(|seat| finished(self.side(seat), past)))
+                .map(|past| {
+                    by_seat.map(|seat| {
+                        let side = &self.sides()[seat];
+                        play(side, past, side.records()[past])
+                    })
+                })
                 .collect(),
-            now: by_seat
-                .map(|seat| (sees(seat) && turn < TURNS).then(|| current(self.side(seat), turn))),
-            unfinished: self.awaiting().collect(),
-            removed: self.removed().collect(),
+            now: by_seat.map(|seat| {
+                (sees(seat) && turn < TURNS).then(|| {
+                    let side = &self.sides()[seat];
+                    play(side, turn, side.now)
+                })
+            }),
+            unfinished: self.unfinished().collect(),
+            removed: self.removed_seats().collect(),
             sequences: (viewer == Viewer::Full).then(|| {
                 by_seat.map(|seat| {
-                    self.side(seat).sequences.iter().map(|all| all.dice().to_vec()).collect()
+                    self.sides()[seat].sequences().iter().map(|all| all.dice().to_vec()).collect()
                 })
             }),
         }
@@ -113,37 +123,34 @@ impl Yahtzee {
 
 /// A seat's card, for those who see the turn being played or not.
 fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
-    match side.records.get(turn) {
-        Some(now) if !sees && side.step == Step::Done => {
-            side.card.without(now.scored(), now.bonus()).view()
+    let now = side.now;
+    if !sees && turn < TURNS && now.step() == Step::Done {
+        return side.card.without(now.scored(), now.bonus()).view();
+    }
+    side.card.view()
+}
+
+/// What a seat did in a turn, as far as `record` goes.
+fn play(side: &Side, turn: usize, record: Record) -> Play {
+    let attempts = match record.step() {
+        Step::First => 0,
+        Step::Second => 1,
+        // Keeping all of the first roll leaves no second choice.
+        Step::Score | Step::Done => {
+            if record.kept(0) == Places::ALL {
+                1
+            } else {
+                2
+            }
         }
-        _ => side.card.view(),
-    }
-}
-
-fn finished(side: &Side, turn: usize) -> Play {
-    let record = side.records[turn];
-    // Keeping all of the first roll leaves no second choice.
-    let attempts = if record.kept(0) == Places::ALL { 1 } else { 2 };
-    play(side, turn, attempts, true)
-}
-
-fn current(side: &Side, turn: usize) -> Play {
-    match side.step {
-        Step::First => play(side, turn, 0, false),
-        Step::Second => play(side, turn, 1, false),
-        Step::Score => Play { scored: None, ..finished(side, turn) },
-        Step::Done => finished(side, turn),
-    }
-}
-
-fn play(side: &Side, turn: usize, attempts: u32, scored: bool) -> Play {
-    let (sequence, record) = (side.sequences[turn], side.records[turn]);
+    };
     let at = record.scored();
     let bonus = YAHTZEE_BONUS * u16::from(record.bonus());
+    let scored = Scored { at, points: side.card.points(at), bonus };
+    let sequence = side.sequences()[turn];
     Play {
         rolls: (0..=attempts).map(|done| sequence.on_table(record.until(done))).collect(),
         kept: (0..attempts).map(|attempt| record.kept(attempt).flags()).collect(),
-        scored: scored.then(|| Scored { at, points: side.card.points(at), bonus }),
+        scored: (record.step() == Step::Done).then_some(scored),
     }
 }

@@ -309,3 +309,49 @@ fn read(path: &Path, end: End, each: impl FnMut(&str)) -> Result<(), LogError> {
     text.lines().for_each(each);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn append(expected: u64) -> Append {
+        let seq = expected + 1;
+        let line = format!(r#"{{"v":1,"stream":"s","seq":{seq},"at":0,"more":0,"type":"t"}}"#);
+        Append { stream: "s".to_owned(), expected, lines: vec![line] }
+    }
+
+    /// A folder with one stream `s` of one event whose handle is then another one.
+    fn with_handle(open: impl FnOnce(&Path) -> io::Result<File>) -> (tempfile::TempDir, Files) {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = Lock::take(&dir.path().join(".lock"), dir.path()).unwrap();
+        let mut files = Files::new(dir.path().to_owned(), Some(lock));
+        let slot = files.write(&append(0)).unwrap();
+        slot.accept();
+        files.handles = Handles::new(1);
+        files.handles.get(slot.id, || open(&slot.path)).unwrap();
+        (dir, files)
+    }
+
+    #[test]
+    fn a_failed_write_that_cannot_be_undone_poisons_the_stream() {
+        // Through a handle for reading neither writing nor cutting off is possible.
+        let (_dir, files) = with_handle(|path| File::open(path));
+        assert!(matches!(files.write(&append(1)), Err(AppendError::Io { .. })));
+        assert!(matches!(files.write(&append(1)), Err(AppendError::Poisoned { .. })));
+        assert_eq!(files.load("s", 0).unwrap().len(), 1);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_failed_sync_poisons_the_stream_and_shows_nothing() {
+        // The null device takes every write and no sync.
+        let null = |_: &Path| OpenOptions::new().append(true).open("/dev/null");
+        let (_dir, files) = with_handle(null);
+        let slot = files.write(&append(1)).unwrap();
+        let failures = files.sync(&[Arc::clone(&slot)]);
+        assert!(matches!(failures[&slot.id], AppendError::Io { .. }));
+        assert!(matches!(files.write(&append(2)), Err(AppendError::Poisoned { .. })));
+        assert_eq!(files.load("s", 0).unwrap().len(), 1);
+        assert_eq!(files.version("s"), Ok(1));
+    }
+}

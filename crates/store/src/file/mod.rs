@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use crate::group::Group;
 use crate::lock::Lock;
 use crate::name::check_for_reading;
 use crate::{Append, AppendError, Done, Log, LogError, check_stream_name};
@@ -25,7 +26,6 @@ pub use files::Repair;
 use files::{Files, sync_folder};
 use flusher::Flusher;
 pub use scan::{FileStream, Torn, read_file};
-use writer::Writer;
 
 /// Name of the file whose lock keeps a second process out.
 const LOCK_FILE: &str = ".lock";
@@ -50,7 +50,7 @@ pub struct FileLog {
 enum Mode {
     ReadOnly,
     Process(Flusher),
-    Always(Writer),
+    Always(Group),
 }
 
 impl FileLog {
@@ -64,7 +64,7 @@ impl FileLog {
         let files = Arc::new(Files::new(dir.to_owned(), Some(lock)));
         let mode = match sync {
             Sync::Process => Mode::Process(Flusher::start(Arc::clone(&files))?),
-            Sync::Always => Mode::Always(Writer::start(Arc::clone(&files))?),
+            Sync::Always => Mode::Always(writer::start(Arc::clone(&files))?),
         };
         Ok(FileLog { mode, files })
     }
@@ -96,7 +96,7 @@ impl Log for FileLog {
         match &self.mode {
             Mode::ReadOnly => done(Err(AppendError::ReadOnly)),
             Mode::Process(flusher) => flusher.submit(append, done),
-            Mode::Always(writer) => writer.submit(append, done),
+            Mode::Always(group) => group.submit(append, done),
         }
     }
 
@@ -123,7 +123,7 @@ impl Log for FileLog {
         match &self.mode {
             Mode::ReadOnly => Ok(()),
             Mode::Process(flusher) => flusher.flush(),
-            Mode::Always(writer) => writer.flush(),
+            Mode::Always(group) => group.flush(),
         }
     }
 }

@@ -1,0 +1,215 @@
+//! The command line.
+
+use crate::exit;
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Tournaments of turn-based games between programs and people.
+#[derive(Parser, Debug)]
+#[command(name = "agon", version, after_help = exit::HELP, max_term_width = 100)]
+pub(crate) struct Args {
+    /// What to do; without it, a demonstration tournament between house players.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Play a whole tournament between programs on this machine.
+    Run(Box<RunArgs>),
+    /// Show a game as text: dice, boards and maps, move by move.
+    Replay(ReplayArgs),
+    /// Check a log, or a whole run, against the rules: every die, card, pairing and result.
+    Verify(VerifyArgs),
+    /// Solve Yahtzee for the best expected score, and keep the table.
+    Solve(SolveArgs),
+    /// List games, presets and house players.
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+const RUN_HELP: &str = "\
+Players are given in order of sign-up, each as
+    house:NAME          a house player (see `agon list`)
+    'COMMAND ARGS'      a program that speaks the native protocol on stdin and stdout
+                        (docs/protocol/native.md)
+    NAME=…              either of them under a name of its own
+
+Examples:
+    agon run --preset yahtzee-class --player house:optimal house:greedy 'python3 bot.py' --out cup
+    agon run --preset fish --player house:search:2 house:greedy house:random --seed 7
+    agon run --config cup.toml
+    agon run --resume cup";
+
+#[derive(ClapArgs, Debug, Default)]
+#[command(after_help = RUN_HELP)]
+pub(crate) struct RunArgs {
+    /// Go on with the run in this folder. All other settings come from there.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["preset", "game", "player", "out", "config"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Settings from a TOML file; flags win over it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The policies of a known system: yahtzee-class, yahtzee-referee, yahtzee-queue, fish, trains.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
+    /// The game, where no preset says so.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) game: Option<String>,
+    /// Who meets whom.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatArg>,
+    /// Who plays; repeat it or give several.
+    #[arg(long, short, value_name = "SPEC", num_args = 1..)]
+    pub(crate) player: Vec<String>,
+    /// Best of how many games a match is; odd.
+    #[arg(long, value_name = "K")]
+    pub(crate) best_of: Option<u32>,
+    /// How many slots a bracket has: 2, 4, 8 …
+    #[arg(long, value_name = "N")]
+    pub(crate) slots: Option<u32>,
+    /// In which order players are paired.
+    #[arg(long, value_enum)]
+    pub(crate) pairing: Option<PairingArg>,
+    /// The game's configuration as JSON, for example '{"rows":6,"columns":4}'.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) game_config: Option<String>,
+    /// How long an answer may take, in milliseconds.
+    #[arg(long, value_name = "MS")]
+    pub(crate) answer_ms: Option<u64>,
+    /// Extra time per player and game, in milliseconds.
+    #[arg(long, value_name = "MS")]
+    pub(crate) bank_ms: Option<u64>,
+    /// How long to wait for a player to come back, in milliseconds.
+    #[arg(long, value_name = "MS")]
+    pub(crate) wait_ms: Option<u64>,
+    /// How long a program may take to start and say hello, in milliseconds.
+    #[arg(long, value_name = "MS")]
+    pub(crate) hello_ms: Option<u64>,
+    /// How many matches run at once; by default one per core.
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<usize>,
+    /// Take all luck from this number, to repeat a run. Whoever knows it knows all dice.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The tournament's name; by default the preset's.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The folder for log and results; by default a new one named after the tournament.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Make every decision safe from a power failure too, not only from a killed process.
+    #[arg(long)]
+    pub(crate) fsync: bool,
+    /// Print the results as JSON on stdout, and nothing else there.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// End with code 6 if any player was at fault.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FormatArg {
+    /// Single elimination.
+    Bracket,
+    /// Rounds of games for several players; all first-placed advance.
+    Knockout,
+    /// Everybody meets everybody.
+    RoundRobin,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PairingArg {
+    /// In order of sign-up, neighbours meet.
+    Order,
+    /// As seeds: the first meets the last.
+    Seeded,
+    /// By a fair shuffle.
+    Random,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The log of a match (DIR/match/…/r1m1.jsonl), or the folder of a run.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// Which match, in a folder; by default the last.
+    #[arg(long = "match", value_name = "ID")]
+    pub(crate) match_id: Option<String>,
+    /// Which game of the match; by default all.
+    #[arg(long, value_name = "N")]
+    pub(crate) game: Option<u32>,
+    /// Only the last position of every game.
+    #[arg(long)]
+    pub(crate) last: bool,
+    /// Draw the position after every so many moves; 0: only at the end.
+    #[arg(long, value_name = "N")]
+    pub(crate) every: Option<u32>,
+    /// Colours: auto, always or never.
+    #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
+    pub(crate) colour: ColourArg,
+    /// The events with views as JSON lines.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ColourArg {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct VerifyArgs {
+    /// Logs (*.jsonl), or folders of runs.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The findings as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct SolveArgs {
+    /// The game; only yahtzee has been solved.
+    #[arg(value_name = "GAME", value_parser = ["yahtzee"])]
+    pub(crate) game: String,
+    /// Whose rules.
+    #[arg(long, value_enum, default_value_t = RuleArg::Tournament)]
+    pub(crate) rule: RuleArg,
+    /// Solve again even if the table is in the cache.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// The folder for the table; by default a cache folder of the user.
+    #[arg(long, value_name = "DIR", env = "AGON_CACHE")]
+    pub(crate) cache: Option<PathBuf>,
+    /// The result as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RuleArg {
+    /// Tournament Yahtzee, as played here.
+    Tournament,
+    /// The boxed game with forced jokers.
+    ForcedJoker,
+    /// The boxed game with free choice.
+    FreeJoker,
+}

@@ -1,0 +1,66 @@
+//! `agon list`: what there is to play.
+
+use crate::exit::Exit;
+use agon_core::Preset;
+use agon_games::Registry;
+use agon_players::Houses;
+use anyhow::Result;
+use std::fmt::Write;
+
+pub(crate) fn list(json: bool) -> Result<Exit> {
+    let text = if json { as_json() } else { as_text() };
+    crate::command::print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn as_json() -> String {
+    let (games, houses) = (Registry::standard(), Houses::standard());
+    let listed = games.names().into_iter().map(|name| {
+        let kind = games.kind(name).expect("a name of the list");
+        let players = houses.list(name);
+        let players: Vec<_> = players
+            .iter()
+            .map(|(name, about)| serde_json::json!({"name": format!("house:{name}"), "about": about}))
+            .collect();
+        serde_json::json!({
+            "name": name,
+            "players_min": kind.seats().start(),
+            "players_max": kind.seats().end(),
+            "config": kind.default_config(),
+            "house_players": players,
+        })
+    });
+    let presets = Preset::all().into_iter().map(|preset| {
+        serde_json::json!({
+            "name": preset.name,
+            "game": preset.game,
+            "about": preset.about,
+            "policy": preset.policy,
+        })
+    });
+    let all = serde_json::json!({
+        "games": listed.collect::<Vec<_>>(),
+        "presets": presets.collect::<Vec<_>>(),
+    });
+    format!("{all:#}\n")
+}
+
+fn as_text() -> String {
+    let (games, houses) = (Registry::standard(), Houses::standard());
+    let mut out = String::from("Presets (agon run --preset NAME)\n");
+    for preset in Preset::all() {
+        let _ = writeln!(out, "  {:<16} {}", preset.name, preset.about);
+    }
+    for name in games.names() {
+        let seats = games.kind(name).expect("a name of the list").seats();
+        let count = match seats.start() == seats.end() {
+            true => format!("{} players", seats.start()),
+            false => format!("{} to {} players", seats.start(), seats.end()),
+        };
+        let _ = writeln!(out, "\n{name}, {count} (agon run --game {name})");
+        for (player, about) in houses.list(name) {
+            let _ = writeln!(out, "  house:{player:<12} {about}");
+        }
+    }
+    out
+}

@@ -1,0 +1,231 @@
+//! `agon replay`: a match as text, game by game and move by move.
+
+use super::verify::read_lines;
+use crate::args::{ColourArg, ReplayArgs};
+use crate::exit::{Exit, Misuse};
+use crate::show::{self, paint};
+use agon_core::{Event, Faulted, GameEnd, GameResult, How, Line, Match, PlayerName, Secrets};
+use agon_games::{GameState, Registry, Viewer};
+use agon_runner::Folder;
+use agon_store::{FileLog, Log, read_file};
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io::IsTerminal;
+
+pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
+    let (lines, secret) = load(args)?;
+    let secrets = match (secret, lines.first().map(|line| &line.event)) {
+        (Some(secret), Some(Event::MatchCreated(created))) => {
+            Secrets::Known(secret.of_match(&created.plan.id))
+        }
+        _ => Secrets::Revealed(revealed(&lines)),
+    };
+    let colour = match args.colour {
+        ColourArg::Auto => show::colour(std::io::stdout().is_terminal()),
+        ColourArg::Always => true,
+        ColourArg::Never => false,
+    };
+    let mut teller = Teller { args, colour, out: String::new(), moves: 0, found: false };
+    teller.all(&lines, secrets)?;
+    super::print(&teller.out)?;
+    if let (false, Some(game)) = (teller.found, args.game) {
+        return Err(Misuse(format!("there is no game {game} in this match")).into());
+    }
+    Ok(Exit::Success)
+}
+
+/// The lines of the match asked for, and the tournament's secret where the folder still has it.
+fn load(args: &ReplayArgs) -> Result<(Vec<Line>, Option<agon_core::Secret>)> {
+    if !args.path.is_dir() {
+        return Ok((read_lines(&read_file(&args.path)?.lines)?, None));
+    }
+    let log = FileLog::open_read_only(&args.path)?;
+    let streams = log.streams()?;
+    let matches = streams.iter().map(|(name, _)| name).filter(|name| name.starts_with("match/"));
+    let id_of = |name: &String| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let name = match &args.match_id {
+        Some(id) => {
+            let ids: Vec<String> = matches.clone().map(id_of).collect();
+            let known = ids.join(", ");
+            let why = format!("there is no match {id:?} in this folder; there are: {known}");
+            matches.clone().find(|name| id_of(name) == *id).ok_or(Misuse(why))?
+        }
+        None => matches
+            .max_by_key(|name| place(&id_of(name)))
+            .with_context(|| format!("failed to find a match in {}", args.path.display()))?,
+    };
+    let secret = Folder::new(&args.path).secret()?;
+    Ok((read_lines(&log.load(name, 0)?)?, secret))
+}
+
+/// Round and number of a match id.
+fn place(id: &str) -> (u32, u32) {
+    let numbers = id.trim_start_matches('r').split_once('m');
+    let number = |text: &str| text.parse().unwrap_or(0);
+    numbers.map_or((0, 0), |(round, at)| (number(round), number(at)))
+}
+
+fn revealed(lines: &[Line]) -> BTreeMap<u32, agon_core::Secret> {
+    let ended = lines.iter().filter_map(|line| match &line.event {
+        Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
+        _ => None,
+    });
+    ended.collect()
+}
+
+struct Teller<'a> {
+    args: &'a ReplayArgs,
+    colour: bool,
+    out: String,
+    moves: u32,
+    found: bool,
+}
+
+impl Teller<'_> {
+    fn all(&mut self, lines: &[Line], secrets: Secrets) -> Result<()> {
+        let games = Registry::standard();
+        let mut played = Match::fold(&lines[..1.min(lines.len())], &games, secrets)?;
+        let plan = played.plan().clone();
+        if !self.args.json {
+            let names: Vec<&str> = plan.players.iter().map(PlayerName::as_str).collect();
+            let head = format!("{} of {}: {}", plan.id, plan.tournament, names.join(" – "));
+            let _ = writeln!(self.out, "{}\n{}\n", paint(&head, "1", self.colour), plan.reason);
+        }
+        for line in lines.iter().skip(1) {
+            let before = played.referee().map(|referee| referee.game().boxed_clone());
+            match played.apply(line.at, &line.event) {
+                Ok(()) => {}
+                Err(agon_core::ApplyError::NoSecret(game)) => {
+                    let _ = writeln!(
+                        self.out,
+                        "Game {game} is still running; its dice and cards are secret."
+                    );
+                    return Ok(());
+                }
+                Err(error) => anyhow::bail!("event {} does not fit: {error}", line.seq),
+            }
+            if self.args.json {
+                self.event_json(line, &played);
+            } else {
+                self.event(line, &played, before.as_deref());
+            }
+        }
+        Ok(())
+    }
+
+    fn wanted(&mut self, game: u32) -> bool {
+        let wanted = self.args.game.is_none_or(|only| only == game);
+        self.found |= wanted;
+        wanted
+    }
+
+    fn event_json(&mut self, line: &Line, played: &Match) {
+        let game = played.referee().map(|referee| referee.number());
+        if game.is_some_and(|game| !self.wanted(game)) {
+            return;
+        }
+        let over = played.referee().is_none();
+        let view = match over {
+            true => played.finished().last().map(|(_, game)| game.view(Viewer::Full)),
+            false => played.referee().map(|referee| referee.game().view(Viewer::Full)),
+        };
+        let event: serde_json::Value = serde_json::from_str(&line.write()).expect("lines are JSON");
+        let text = serde_json::json!({"event": event, "view": view});
+        let _ = writeln!(self.out, "{text}");
+    }
+
+    fn event(&mut self, line: &Line, played: &Match, before: Option<&dyn GameState>) {
+        let game = played.referee().map(|referee| referee.number());
+        if game.is_some_and(|game| !self.wanted(game)) {
+            return;
+        }
+        match &line.event {
+            Event::GameStarted(started) => {
+                self.moves = 0;
+                let title = format!("Game {}", started.game);
+                let _ = writeln!(self.out, "{}", paint(&title, "1;4", self.colour));
+                if let (Some(referee), false) = (played.referee(), self.args.last) {
+                    let drawn = referee.game().render(&names(referee.seats()), self.colour);
+                    let _ = writeln!(self.out, "{drawn}");
+                }
+            }
+            Event::AnswerAccepted(accepted) => {
+                let (Some(before), false) = (before, self.args.last) else { return };
+                let after = played.referee().map(|referee| referee.game());
+                let last = played.finished().last();
+                let after = after.or(last.map(|(_, game)| game));
+                let seats = played.referee().map(|r| r.seats());
+                let seats = seats.or(last.map(|(result, _)| &result.seats[..])).unwrap_or(&[]);
+                let (Some(after), Some(player)) = (after, seats.get(accepted.seat.index())) else {
+                    return;
+                };
+                let told = after.tell(before, accepted.seat, accepted.answer.get());
+                let _ = writeln!(self.out, "  {player} {told}");
+                self.moves += 1;
+                let every = self.args.every.unwrap_or(8 * seats.len() as u32);
+                if every > 0 && self.moves.is_multiple_of(every) && played.referee().is_some() {
+                    let _ = writeln!(self.out, "\n{}", after.render(&names(seats), self.colour));
+                }
+            }
+            Event::SeatRemoved(removed) => {
+                if let Some(player) =
+                    played.referee().and_then(|r| r.seats().get(removed.seat.index()))
+                {
+                    let _ = writeln!(self.out, "  {player} is out of the game");
+                }
+            }
+            Event::PlayerFaulted(faulted) => self.fault(&faulted.faulted, ""),
+            Event::PlayerLeft(left) => self.fault(&left.faulted, "leaves: "),
+            Event::WaitExpired(expired) => self.fault(&expired.faulted, ""),
+            Event::GameEnded(ended) => self.game_over(&ended.result, played),
+            Event::MatchRestarted(restarted) => {
+                let _ = writeln!(self.out, "The match starts again: {:?}", restarted.why);
+            }
+            Event::MatchEnded(ended) => {
+                let winners = joined(&ended.result.winners);
+                let how = match ended.result.how {
+                    How::Played => String::new(),
+                    how => format!(" ({how:?})"),
+                };
+                let text = match ended.result.winners.is_empty() {
+                    true => format!("Nobody wins the match{how}."),
+                    false => format!("The match goes to {winners}{how}."),
+                };
+                let _ = writeln!(self.out, "{}", paint(&text, "1;32", self.colour));
+            }
+            _ => {}
+        }
+    }
+
+    fn fault(&mut self, faulted: &Faulted, verb: &str) {
+        let text = format!("  {} {verb}{}", faulted.player, faulted.fault);
+        let _ = writeln!(self.out, "{}", paint(&text, "31", self.colour));
+    }
+
+    fn game_over(&mut self, result: &GameResult, played: &Match) {
+        if !self.wanted(result.game) {
+            return;
+        }
+        if let Some((_, game)) = played.finished().last() {
+            let _ = writeln!(self.out, "\n{}", game.render(&names(&result.seats), self.colour));
+        }
+        let text = match (&result.end, &result.winners[..]) {
+            (GameEnd::Forfeited { by }, _) => format!("{by} forfeits game {}.", result.game),
+            (GameEnd::Void, _) => format!("Game {} is void.", result.game),
+            (GameEnd::Played, []) => format!("Nobody wins game {}.", result.game),
+            (GameEnd::Played, winners) => {
+                format!("Game {} goes to {}.", result.game, joined(winners))
+            }
+        };
+        let _ = writeln!(self.out, "{}\n", paint(&text, "1", self.colour));
+    }
+}
+
+fn names(seats: &[PlayerName]) -> Vec<String> {
+    seats.iter().map(PlayerName::to_string).collect()
+}
+
+fn joined(players: &[PlayerName]) -> String {
+    players.iter().map(PlayerName::as_str).collect::<Vec<_>>().join(" and ")
+}

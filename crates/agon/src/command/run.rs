@@ -1,0 +1,127 @@
+//! `agon run`: a whole tournament between local players.
+
+use crate::args::RunArgs;
+use crate::config::{NewRun, RunFile, new_run};
+use crate::exit::Exit;
+use crate::show;
+use agon_core::{Results, Secret};
+use agon_games::Registry;
+use agon_players::Houses;
+use agon_runner::{Folder, Outcome, RunSettings, Stop};
+use agon_store::Sync;
+use anyhow::{Context, Result};
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+
+pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
+    let games = Registry::standard();
+    let folder = match &args.resume {
+        Some(dir) => Folder::new(dir),
+        None => {
+            let file = RunFile::read(args.config.as_deref())?;
+            let NewRun { settings, seed, out } = new_run(args, file, &games)?;
+            check_players(&settings)?;
+            let folder = Folder::new(out);
+            folder.create(&settings, &secret(seed)?)?;
+            folder
+        }
+    };
+    let sync = if args.fsync { Sync::Always } else { Sync::Process };
+    let quiet = args.quiet || (args.json && !std::io::stderr().is_terminal());
+    let outcome = play(&folder, sync, quiet)?;
+    finish(args, &folder, &outcome)
+}
+
+/// Plays what is in the folder, with progress on stderr.
+pub(crate) fn play(folder: &Folder, sync: Sync, quiet: bool) -> Result<Outcome> {
+    let (settings, _) = folder.open()?;
+    crate::command::solve::use_cache(None);
+    let stop = Stop::default();
+    let progress = show::Progress::start(&settings, quiet);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .worker_threads(2)
+        .build()
+        .context("failed to start the runtime")?;
+    let teller = progress.teller();
+    let asked = stop.clone();
+    let outcome = runtime.block_on(async {
+        let signals = tokio::spawn(async move {
+            wait_for_signal().await;
+            asked.ask();
+        });
+        let houses = Arc::new(Houses::standard());
+        let outcome =
+            agon_runner::run(folder, sync, Registry::standard(), houses, stop, teller).await;
+        signals.abort();
+        outcome
+    });
+    progress.finish();
+    Ok(outcome?)
+}
+
+/// Ctrl-C, or being asked to end by the system.
+async fn wait_for_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// Says now, not in the middle of the tournament, that a house player does not exist.
+fn check_players(settings: &RunSettings) -> Result<()> {
+    let houses = Houses::standard();
+    for player in &settings.players {
+        if let agon_runner::Plays::House(name) = &player.plays {
+            houses.make(&settings.plan.game, name)?;
+        }
+    }
+    let kind = Registry::standard().kind(&settings.plan.game).cloned();
+    let kind = kind.expect("the game was looked up before");
+    agon_core::Tournament::create(settings.plan.clone(), kind, Secret::from_seed_number(0))?;
+    Ok(())
+}
+
+fn secret(seed: Option<u64>) -> Result<Secret> {
+    if let Some(number) = seed {
+        return Ok(Secret::from_seed_number(number));
+    }
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("failed to get random bytes from the system: {error}"))?;
+    Ok(Secret::from_bytes(bytes))
+}
+
+fn finish(args: &RunArgs, folder: &Folder, outcome: &Outcome) -> Result<Exit> {
+    let dir = folder.path().display();
+    if outcome.stopped {
+        eprintln!("Stopped. Nothing is lost; go on with:\n\n    agon run --resume {dir}\n");
+        return Ok(Exit::Stopped);
+    }
+    let results = &outcome.results;
+    let mut stdout = std::io::stdout().lock();
+    if args.json {
+        let text = folder.results_text().context("failed to read the results just written")?;
+        stdout.write_all(&text)?;
+    } else {
+        let colour = show::colour(std::io::stdout().is_terminal());
+        write!(stdout, "{}", show::results(results, colour))?;
+        writeln!(stdout, "Log and results: {dir}")?;
+        writeln!(stdout, "Check them with: agon verify {dir}")?;
+    }
+    Ok(exit_of(args, results))
+}
+
+fn exit_of(args: &RunArgs, results: &Results) -> Exit {
+    if results.status.starts_with("aborted") {
+        eprintln!("agon: the tournament could not be held: {}", &results.status[9..]);
+        return Exit::NotHeld;
+    }
+    let faults = results.standings.iter().any(|summary| !summary.faults.is_empty());
+    if args.strict && faults { Exit::Faults } else { Exit::Success }
+}

@@ -1,0 +1,298 @@
+//! `agon verify`: does a log follow from the rules?
+
+use crate::args::VerifyArgs;
+use crate::exit::Exit;
+use agon_core::verify::{self, Finding, MatchCheck, TournamentCheck};
+use agon_core::{Event, Line, MatchPlan, Secret};
+use agon_games::Registry;
+use agon_runner::Folder;
+use agon_store::{FileLog, Log, read_file};
+use anyhow::{Context, Result};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What was checked and found in order.
+#[derive(Clone, Default, Debug, Serialize)]
+struct Checked {
+    tournaments: u64,
+    matches: u64,
+    games: u64,
+    events: u64,
+    /// Events of games that are still running, without their secret.
+    unchecked: u64,
+    /// Streams whose last decision was torn by a crash; resuming cuts it off.
+    torn: u64,
+}
+
+impl Checked {
+    fn add(&mut self, other: &Checked) {
+        self.tournaments += other.tournaments;
+        self.matches += other.matches;
+        self.games += other.games;
+        self.events += other.events;
+        self.unchecked += other.unchecked;
+        self.torn += other.torn;
+    }
+
+    fn add_match(&mut self, check: &MatchCheck) {
+        self.matches += 1;
+        self.games += check.games;
+        self.events += check.events;
+        self.unchecked += check.unchecked;
+    }
+}
+
+pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
+    let started = Instant::now();
+    let mut checked = Checked::default();
+    for path in &args.paths {
+        let found = match path.is_dir() {
+            true => folder(path, args.quiet),
+            false => file(path),
+        }?;
+        match found {
+            Ok(more) => checked.add(&more),
+            Err(finding) => return not_verified(args, path, &finding),
+        }
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    if args.json {
+        let text = serde_json::json!({"ok": true, "checked": checked, "seconds": seconds});
+        super::print(&format!("{text}\n"))?;
+        return Ok(Exit::Success);
+    }
+    let count = |number: u64, one: &str, many: &str| match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {many}"),
+    };
+    let mut text = format!(
+        "Verified: {}, {}, {}; all {} follow from the rules and the revealed luck ({seconds:.2} s)\n",
+        count(checked.tournaments, "tournament", "tournaments"),
+        count(checked.matches, "match", "matches"),
+        count(checked.games, "game", "games"),
+        count(checked.events, "event", "events"),
+    );
+    if checked.unchecked > 0 {
+        text += &format!(
+            "Not checked yet: {} of games that are still running; their secrets are not revealed\n",
+            count(checked.unchecked, "event", "events")
+        );
+    }
+    if checked.torn > 0 {
+        text += &format!(
+            "Torn by a crash: the last decision of {}; `agon run --resume` goes on before it\n",
+            count(checked.torn, "stream", "streams")
+        );
+    }
+    super::print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn not_verified(args: &VerifyArgs, path: &Path, finding: &Finding) -> Result<Exit> {
+    if args.json {
+        let text = serde_json::json!({
+            "ok": false,
+            "path": path,
+            "stream": finding.stream,
+            "seq": finding.seq,
+            "event": finding.event,
+            "what": finding.what,
+        });
+        super::print(&format!("{text}\n"))?;
+    } else {
+        super::print(&format!("NOT verified: {}\n  {finding}\n", path.display()))?;
+    }
+    Ok(Exit::NotVerified)
+}
+
+/// Checks one file: a match or a tournament on its own.
+fn file(path: &Path) -> Result<Result<Checked, Finding>> {
+    let games = Registry::standard();
+    let stream = read_file(path)?;
+    let mut checked = Checked { torn: u64::from(stream.torn.is_some()), ..Checked::default() };
+    let check = || -> Result<Checked, Finding> {
+        let lines = verify::read(&stream.lines)?;
+        if matches!(lines.first().map(|line| &line.event), Some(Event::TournamentCreated(_))) {
+            let check = verify::verify_tournament(&lines, &games, None)?;
+            checked.tournaments += 1;
+            checked.events += check.events;
+        } else {
+            checked.add_match(&verify::verify_match(&lines, &games, None)?);
+        }
+        Ok(checked)
+    };
+    Ok(check())
+}
+
+/// A folder's streams, sorted by what they are.
+struct Streams {
+    log: FileLog,
+    tournaments: Vec<String>,
+    matches: Vec<String>,
+    torn: u64,
+}
+
+fn open(path: &Path) -> Result<Streams> {
+    let log = FileLog::open_read_only(path)?;
+    let mut tournaments = Vec::new();
+    let mut matches = Vec::new();
+    for (name, _) in log.streams()? {
+        match name.starts_with("tournament/") {
+            true => tournaments.push(name),
+            false => matches.push(name),
+        }
+    }
+    let torn = log.repairs().len() as u64;
+    if tournaments.is_empty() && matches.is_empty() {
+        anyhow::bail!("failed to find logs (*.jsonl) in {}", path.display());
+    }
+    Ok(Streams { log, tournaments, matches, torn })
+}
+
+/// Checks a whole folder: every stream, what they say of each other, and the results file.
+fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
+    let games = Registry::standard();
+    let streams = open(path)?;
+    let known = Folder::new(path).secret()?;
+    let mut checked = Checked { torn: streams.torn, ..Checked::default() };
+    let mut tournaments = BTreeMap::new();
+    for name in &streams.tournaments {
+        let lines = streams.log.load(name, 0)?;
+        let check = verify::read(&lines)
+            .and_then(|lines| verify::verify_tournament(&lines, &games, known.as_ref()));
+        let check = match check {
+            Ok(check) => check,
+            Err(finding) => return Ok(Err(finding)),
+        };
+        checked.tournaments += 1;
+        checked.events += check.events;
+        tournaments.insert(name.trim_start_matches("tournament/").to_owned(), check);
+    }
+    let checks = match matches(&streams, &games, &tournaments, known.as_ref(), quiet)? {
+        Ok(checks) => checks,
+        Err(finding) => return Ok(Err(finding)),
+    };
+    checks.values().for_each(|check| checked.add_match(check));
+    Ok(agree(path, &tournaments, &checks).map(|()| checked))
+}
+
+/// Checks all match streams, on all cores, and finds the first that is wrong.
+fn matches(
+    streams: &Streams,
+    games: &Registry,
+    tournaments: &BTreeMap<String, TournamentCheck>,
+    known: Option<&Secret>,
+    quiet: bool,
+) -> Result<Result<BTreeMap<String, MatchCheck>, Finding>> {
+    let next = AtomicUsize::new(0);
+    let names = &streams.matches;
+    let one = |name: &String| -> Result<Result<MatchCheck, Finding>> {
+        let lines = streams.log.load(name, 0)?;
+        let tournament = name.split('/').nth(1).and_then(|id| tournaments.get(id));
+        let secret = tournament.and_then(|check| check.secret.as_ref()).or(known);
+        Ok(verify::read(&lines).and_then(|lines| verify::verify_match(&lines, games, secret)))
+    };
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(name) = names.get(at) else { return done };
+            done.push((name.clone(), one(name)));
+        }
+    };
+    let cores =
+        std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(names.len());
+    let all = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        if !quiet && std::io::stderr().is_terminal() {
+            show_progress(&next, names.len());
+        }
+        let joined = threads.into_iter().map(|thread| thread.join().expect("checks do not panic"));
+        joined.flatten().collect::<BTreeMap<_, _>>()
+    });
+    let mut checks = BTreeMap::new();
+    for (name, check) in all {
+        match check.with_context(|| format!("failed to read {name}"))? {
+            Ok(check) => checks.insert(name, check),
+            Err(finding) => return Ok(Err(finding)),
+        };
+    }
+    Ok(Ok(checks))
+}
+
+/// Draws how many streams are done until all are begun, if that takes long.
+fn show_progress(next: &AtomicUsize, total: usize) {
+    let started = Instant::now();
+    let mut drawn = false;
+    loop {
+        let done = next.load(Ordering::Relaxed).min(total);
+        if done >= total {
+            break;
+        }
+        if started.elapsed() > Duration::from_secs(1) {
+            let left = started.elapsed().as_secs_f64() * (total - done) as f64 / done.max(1) as f64;
+            eprint!("\r\x1b[Kverifying {done}/{total} streams · ETA {left:.0} s");
+            drawn = true;
+        }
+        std::thread::park_timeout(Duration::from_millis(100));
+    }
+    if drawn {
+        eprint!("\r\x1b[K");
+    }
+}
+
+/// Whether tournaments, matches and the results file say the same.
+fn agree(
+    path: &Path,
+    tournaments: &BTreeMap<String, TournamentCheck>,
+    checks: &BTreeMap<String, MatchCheck>,
+) -> Result<(), Finding> {
+    for (id, tournament) in tournaments {
+        for plan in &tournament.matches {
+            let name = format!("match/{id}/{}", plan.id);
+            let reported = tournament.reported.get(&plan.id);
+            match (checks.get(&name), reported) {
+                (None, Some(_)) => {
+                    return Err(finding(
+                        &name,
+                        "the tournament reports it, but its log is missing",
+                    ));
+                }
+                (None, None) => {}
+                (Some(check), _) if check.plan != *plan => {
+                    return Err(finding(&name, "its plan is not the one the tournament drew up"));
+                }
+                (Some(check), Some(_)) if check.result.as_ref() != reported => {
+                    return Err(finding(&name, "its result is not the one the tournament reports"));
+                }
+                _ => {}
+            }
+        }
+        let paired =
+            |plan: &MatchPlan| tournament.matches.iter().any(|paired| paired.id == plan.id);
+        let own = checks.iter().filter(|(_, check)| check.plan.tournament.as_str() == id);
+        if let Some((name, _)) = own.into_iter().find(|(_, check)| !paired(&check.plan)) {
+            return Err(finding(name, "the tournament never drew up this match"));
+        }
+        let expected = serde_json::to_value(&tournament.results).expect("results are JSON");
+        let Some(text) = Folder::new(path).results_text() else { continue };
+        let found: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
+        if tournaments.len() == 1 && found.as_ref() != Some(&expected) {
+            return Err(finding("results.json", "it is not what follows from the log"));
+        }
+    }
+    Ok(())
+}
+
+fn finding(stream: &str, what: &str) -> Finding {
+    Finding { stream: stream.into(), seq: 1, event: "whole".into(), what: what.into() }
+}
+
+/// The lines of a match, for `replay`.
+pub(crate) fn read_lines(lines: &[String]) -> Result<Vec<Line>> {
+    Ok(verify::read(lines)?)
+}

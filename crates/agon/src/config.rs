@@ -1,0 +1,254 @@
+//! The settings of a run: a TOML file, flags over it, a preset under it.
+
+use crate::args::{FormatArg, PairingArg, RunArgs};
+use crate::exit::Misuse;
+use agon_core::{
+    CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Preset, Raw,
+    Ties, TimeLimits, TournamentId, TournamentPlan,
+};
+use agon_games::{GameKind, Registry};
+use agon_runner::{PlayerSpec, RunSettings, name_players};
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// A TOML file with the settings of a run.
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunFile {
+    preset: Option<String>,
+    game: Option<String>,
+    name: Option<String>,
+    players: Option<Vec<String>>,
+    format: Option<FormatArg>,
+    pairing: Option<PairingArg>,
+    best_of: Option<u32>,
+    slots: Option<u32>,
+    concurrency: Option<usize>,
+    seed: Option<u64>,
+    out: Option<PathBuf>,
+    /// The game's configuration.
+    config: Option<toml::Table>,
+    #[serde(default)]
+    limits: Limits,
+    crash: Option<CrashCost>,
+    cheat: Option<CheatCost>,
+    ties: Option<Ties>,
+    rotate_seats: Option<bool>,
+}
+
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+struct Limits {
+    answer_ms: Option<u64>,
+    bank_ms: Option<u64>,
+    wait_ms: Option<u64>,
+    hello_ms: Option<u64>,
+    lapses_max: Option<u32>,
+}
+
+impl RunFile {
+    /// Reads a file; a missing path is an empty file.
+    pub(crate) fn read(path: Option<&Path>) -> Result<RunFile> {
+        let Some(path) = path else { return Ok(RunFile::default()) };
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("failed to read {}", path.display()))?;
+        toml::from_str(&text)
+            .map_err(|error| Misuse(format!("{} makes no sense: {error}", path.display())).into())
+    }
+}
+
+/// Everything a new run needs.
+#[derive(Debug)]
+pub(crate) struct NewRun {
+    pub(crate) settings: RunSettings,
+    pub(crate) seed: Option<u64>,
+    pub(crate) out: PathBuf,
+}
+
+/// Brings flags, file and preset together.
+pub(crate) fn new_run(args: &RunArgs, file: RunFile, games: &Registry) -> Result<NewRun> {
+    let preset = args.preset.clone().or(file.preset.clone());
+    let preset = match preset {
+        Some(name) => Some(Preset::named(&name).map_err(|error| Misuse(error.to_string()))?),
+        None => None,
+    };
+    let game = args.game.clone().or(file.game.clone());
+    let game = match (game, &preset) {
+        (Some(game), Some(preset)) if game != preset.game => {
+            let why = format!("preset {} is for {}, not {game}", preset.name, preset.game);
+            return Err(Misuse(why).into());
+        }
+        (Some(game), _) => game,
+        (None, Some(preset)) => preset.game.to_owned(),
+        (None, None) => {
+            let presets = Preset::NAMES.join(", ");
+            return Err(
+                Misuse(format!("give --preset ({presets}) or --game; see `agon list`")).into()
+            );
+        }
+    };
+    let known = || format!("there is no game {game:?}; there are: {}", games.names().join(", "));
+    let kind = games.kind(&game).ok_or_else(|| Misuse(known()))?;
+    let policy = policy(args, &file, preset.as_ref(), &**kind)?;
+    let config = game_config(args, &file, preset.as_ref(), &**kind)?;
+    let players = players(args, &file)?;
+    let name = args.name.clone().or(file.name.clone());
+    let name = name.unwrap_or_else(|| preset.as_ref().map_or(game.clone(), |p| p.name.into()));
+    let name = checked_name(&name)?;
+    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+    let concurrency = args.concurrency.or(file.concurrency).unwrap_or(cores);
+    if !(1..=1024).contains(&concurrency) {
+        return Err(Misuse(format!("--concurrency is 1 to 1024, not {concurrency}")).into());
+    }
+    let out = args.out.clone().or(file.out.clone()).map_or_else(|| free_folder(&name), Ok)?;
+    let plan = TournamentPlan {
+        id: TournamentId::from(name),
+        preset: preset.as_ref().map(|preset| preset.name.to_owned()),
+        game,
+        config,
+        policy,
+        players: players.iter().map(|player| player.name.clone()).collect(),
+    };
+    let hello_ms = args.hello_ms.or(file.limits.hello_ms).unwrap_or(10_000);
+    let settings = RunSettings { version: 1, plan, players, concurrency, hello_ms };
+    Ok(NewRun { settings, seed: args.seed.or(file.seed), out })
+}
+
+fn players(args: &RunArgs, file: &RunFile) -> Result<Vec<PlayerSpec>> {
+    let specs = match (&args.player[..], &file.players) {
+        ([], Some(players)) => players.clone(),
+        (given, _) => given.to_vec(),
+    };
+    if specs.is_empty() {
+        let why =
+            "give players with --player SPEC…, for example --player house:greedy house:random";
+        return Err(Misuse(why.into()).into());
+    }
+    Ok(name_players(&specs)?)
+}
+
+fn policy(
+    args: &RunArgs,
+    file: &RunFile,
+    preset: Option<&Preset>,
+    kind: &dyn GameKind,
+) -> Result<Policy> {
+    let mut policy = preset.map_or_else(|| plain_policy(kind), |preset| preset.policy.clone());
+    match args.format.or(file.format) {
+        Some(FormatArg::Bracket) => {
+            policy.format = Format::Bracket { slots: None };
+            policy.rules.ties = Ties::Replay;
+            policy.rules.confirm_result = false;
+        }
+        Some(FormatArg::RoundRobin) => policy.format = Format::RoundRobin,
+        Some(FormatArg::Knockout) => {
+            let seats = kind.seats();
+            let (min, max) = (*seats.start() as u32, *seats.end() as u32);
+            policy.format = Format::Knockout { min, max };
+            policy.rules.ties = Ties::Share;
+        }
+        None => {}
+    }
+    if let Some(slots) = args.slots.or(file.slots) {
+        let Format::Bracket { .. } = policy.format else {
+            return Err(Misuse("--slots goes with the format bracket".into()).into());
+        };
+        policy.format = Format::Bracket { slots: Some(slots) };
+    }
+    if let Some(pairing) = args.pairing.or(file.pairing) {
+        policy.pairing = match pairing {
+            PairingArg::Order => Pairing::Order,
+            PairingArg::Seeded => Pairing::Seeded,
+            PairingArg::Random => Pairing::Random,
+        };
+    }
+    let rules = &mut policy.rules;
+    let limits = &file.limits;
+    set(&mut rules.best_of, args.best_of.or(file.best_of));
+    set(&mut rules.time.answer_ms, args.answer_ms.or(limits.answer_ms));
+    set(&mut rules.time.bank_ms, args.bank_ms.or(limits.bank_ms));
+    set(&mut rules.time.wait_ms, args.wait_ms.or(limits.wait_ms));
+    set(&mut rules.lapses_max, limits.lapses_max);
+    set(&mut rules.crash, file.crash);
+    set(&mut rules.cheat, file.cheat);
+    set(&mut rules.ties, file.ties);
+    set(&mut rules.rotate_seats, file.rotate_seats);
+    policy.check().map_err(Misuse)?;
+    Ok(policy)
+}
+
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+/// The policy of a game without a preset: a bracket in which a crash costs the game.
+fn plain_policy(_kind: &dyn GameKind) -> Policy {
+    Policy {
+        format: Format::Bracket { slots: None },
+        pairing: Pairing::Seeded,
+        greeting: Greeting::None,
+        farewell: Farewell::None,
+        rules: MatchRules {
+            best_of: 1,
+            ties: Ties::Replay,
+            crash: CrashCost::ForfeitGame,
+            cheat: CheatCost::AsCrash,
+            lapses_max: 3,
+            rotate_seats: true,
+            confirm_result: false,
+            time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
+        },
+    }
+}
+
+/// The game's defaults, the preset's changes, the file's, the flag's.
+fn game_config(
+    args: &RunArgs,
+    file: &RunFile,
+    preset: Option<&Preset>,
+    kind: &dyn GameKind,
+) -> Result<Raw> {
+    let mut config = serde_json::Map::new();
+    let object = |text: &str, what: &str| {
+        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text)
+            .map_err(|error| Misuse(format!("{what} is not a JSON object: {error}")))
+    };
+    if let Some(preset) = preset {
+        config.extend(object(preset.config, "the preset's configuration")?);
+    }
+    if let Some(table) = &file.config {
+        let table = serde_json::to_string(table).context("failed to read [config]")?;
+        config.extend(object(&table, "[config]")?);
+    }
+    if let Some(text) = &args.game_config {
+        config.extend(object(text, "--game-config")?);
+    }
+    let text = serde_json::Value::Object(config).to_string();
+    let checked = kind.check_config(&text).map_err(|error| Misuse(error.to_string()))?;
+    Ok(Raw(checked))
+}
+
+/// Names of tournaments are parts of file and stream names.
+fn checked_name(name: &str) -> Result<String> {
+    let fits =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    if name.is_empty() || name.len() > 60 || !name.chars().all(fits) || name.starts_with('-') {
+        let why = format!("{name:?} is not a tournament's name: use a-z, 0-9 and -, up to 60");
+        return Err(Misuse(why).into());
+    }
+    Ok(name.to_owned())
+}
+
+/// A folder in the current one that is not there yet.
+fn free_folder(name: &str) -> Result<PathBuf> {
+    let taken = |path: &PathBuf| path.exists();
+    let paths = (1..10_000).map(|number| match number {
+        1 => PathBuf::from(format!("{name}-run")),
+        _ => PathBuf::from(format!("{name}-run-{number}")),
+    });
+    let free = paths.into_iter().find(|path| !taken(path));
+    free.context("failed to find a free folder name; give one with --out")
+}

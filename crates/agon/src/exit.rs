@@ -1,0 +1,81 @@
+//! Exit codes, one per sort of ending. `agon --help` lists them.
+
+use agon_core::PlanError;
+use agon_players::HouseError;
+use agon_runner::{BadSpec, FolderError, RunError};
+use std::process::ExitCode;
+
+/// How the command ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// Everything went well.
+    Success = 0,
+    /// Something failed that is not listed below: a disk, a bug.
+    Failure = 1,
+    /// The arguments make no sense.
+    Usage = 2,
+    /// The tournament could not be held: no configuration fits the players.
+    NotHeld = 3,
+    /// A log does not follow from the rules.
+    NotVerified = 4,
+    /// A log or folder cannot be read.
+    Damaged = 5,
+    /// The tournament ended, some player was at fault, and `--strict` was given.
+    Faults = 6,
+    /// Stopped by Ctrl-C; can be resumed.
+    Stopped = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// For the help text.
+pub(crate) const HELP: &str = "\
+Exit codes:
+    0  success                          4  a log does not follow from the rules
+    1  failure (disk, network, bug)     5  a log or folder cannot be read
+    2  wrong arguments                  6  ended, but with faults (run --strict)
+    3  the tournament cannot be held  130  stopped by Ctrl-C; can be resumed";
+
+/// An argument or a file that makes no sense, with what to do about it.
+#[derive(Debug)]
+pub(crate) struct Misuse(pub(crate) String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+/// The code for an error.
+pub(crate) fn of(error: &anyhow::Error) -> Exit {
+    if let Some(run) = error.downcast_ref::<RunError>() {
+        return match run {
+            RunError::Plan(_) | RunError::House(_) | RunError::UnknownGame(_) => Exit::Usage,
+            RunError::Folder(folder) => of_folder(folder),
+            RunError::Log(_) | RunError::Line { .. } | RunError::Fold { .. } => Exit::Damaged,
+            _ => Exit::Failure,
+        };
+    }
+    if let Some(folder) = error.downcast_ref::<FolderError>() {
+        return of_folder(folder);
+    }
+    let misuse = error.is::<Misuse>()
+        || error.is::<BadSpec>()
+        || error.is::<PlanError>()
+        || error.is::<HouseError>();
+    if misuse { Exit::Usage } else { Exit::Failure }
+}
+
+fn of_folder(error: &FolderError) -> Exit {
+    match error {
+        FolderError::Taken { .. } | FolderError::NoRun { .. } => Exit::Usage,
+        FolderError::Damaged { .. } | FolderError::Log(_) => Exit::Damaged,
+        FolderError::Io { .. } => Exit::Failure,
+    }
+}

@@ -1,0 +1,41 @@
+//! What people see: progress while a run goes on, brackets and tables at its end.
+
+mod bracket;
+mod progress;
+mod results;
+
+pub(crate) use progress::Progress;
+pub(crate) use results::results;
+
+/// Whether to write ANSI colours, on a terminal or not.
+pub(crate) fn colour(terminal: bool) -> bool {
+    terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Text in an ANSI style, if colours are wanted.
+pub(crate) fn paint(text: &str, style: &str, colour: bool) -> String {
+    if colour { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+/// A table with its columns aligned; the first row is the head. Columns listed in `right` are
+/// aligned to the right.
+pub(crate) fn table(rows: &[Vec<String>], right: &[usize], colour: bool) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for (at, row) in rows.iter().enumerate() {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let pad = " ".repeat(widths[column] - cell.chars().count());
+            if right.contains(&column) { format!("{pad}{cell}") } else { format!("{cell}{pad}") }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        let line = line.trim_end();
+        out.push_str(&if at == 0 { paint(line, "2", colour) } else { line.to_owned() });
+        out.push('\n');
+    }
+    out
+}

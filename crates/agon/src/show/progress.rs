@@ -1,0 +1,180 @@
+//! Progress of a run on stderr: one line that is written over on a terminal, a line now and then
+//! elsewhere.
+
+use agon_core::{Fault, FaultKind, Format, TournamentPlan};
+use agon_runner::RunSettings;
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Shows what a run tells.
+pub(crate) struct Progress {
+    sender: Sender<agon_runner::Progress>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Starts showing, or not if `quiet`.
+    pub(crate) fn start(settings: &RunSettings, quiet: bool) -> Progress {
+        let (sender, receiver) = channel();
+        let mut view = View::new(&settings.plan, quiet);
+        let thread = std::thread::spawn(move || {
+            loop {
+                match receiver.recv_timeout(Duration::from_millis(200)) {
+                    Ok(progress) => view.take(progress),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                view.draw();
+            }
+            view.clear();
+        });
+        Progress { sender, thread: Some(thread) }
+    }
+
+    /// What the run calls.
+    pub(crate) fn teller(&self) -> impl Fn(agon_runner::Progress) + Send + Sync + 'static {
+        let sender = self.sender.clone();
+        // After the end nobody listens, and that is no matter.
+        move |progress| {
+            let _ = sender.send(progress);
+        }
+    }
+
+    /// Ends showing, once everything told was taken.
+    pub(crate) fn finish(self) {
+        let Progress { sender, thread } = self;
+        drop(sender);
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct View {
+    quiet: bool,
+    terminal: bool,
+    started: Instant,
+    drawn: Option<Instant>,
+    round: u32,
+    matches_total: Option<usize>,
+    matches_done: usize,
+    matches_before: usize,
+    games: u64,
+    decisions: u64,
+    faults: u64,
+}
+
+impl View {
+    fn new(plan: &TournamentPlan, quiet: bool) -> View {
+        let players = plan.players.len();
+        View {
+            quiet,
+            terminal: std::io::stderr().is_terminal(),
+            started: Instant::now(),
+            drawn: None,
+            round: 0,
+            matches_total: match plan.policy.format {
+                Format::Bracket { .. } => Some(players.saturating_sub(1)),
+                Format::RoundRobin => Some(players * players.saturating_sub(1) / 2),
+                Format::Knockout { .. } => None,
+            },
+            matches_done: 0,
+            matches_before: 0,
+            games: 0,
+            decisions: 0,
+            faults: 0,
+        }
+    }
+
+    fn take(&mut self, progress: agon_runner::Progress) {
+        match progress {
+            agon_runner::Progress::Round { round, done, .. } => {
+                // Matches of this and earlier rounds that were over before this run began.
+                if self.round == 0 {
+                    self.matches_before = done;
+                    self.matches_done = done;
+                }
+                self.round = round;
+            }
+            agon_runner::Progress::GameEnded { .. } => self.games += 1,
+            agon_runner::Progress::Decisions(count) => self.decisions += count,
+            agon_runner::Progress::MatchEnded { .. } => self.matches_done += 1,
+            agon_runner::Progress::Fault { id, faulted } => {
+                self.faults += 1;
+                let place = id.map_or_else(String::new, |id| format!(" in {id}"));
+                let text = format!("{}{place}: {}", faulted.player, reason(&faulted.fault));
+                // A flood of faults is counted, not shown one by one.
+                if self.faults <= 20 {
+                    self.say(&text);
+                }
+            }
+            agon_runner::Progress::MatchStarted { .. } => {}
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        if !self.quiet {
+            self.clear();
+            eprintln!("  ! {text}");
+        }
+    }
+
+    /// Draws the line, at most ten times a second on a terminal and every ten seconds elsewhere.
+    fn draw(&mut self) {
+        let pause =
+            if self.terminal { Duration::from_millis(100) } else { Duration::from_secs(10) };
+        let since = self.drawn.unwrap_or(self.started).elapsed();
+        if self.quiet || since < pause {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        let line = self.line();
+        let mut stderr = std::io::stderr().lock();
+        let _ = match self.terminal {
+            true => write!(stderr, "\r\x1b[K{line}").and_then(|()| stderr.flush()),
+            false => writeln!(stderr, "{line}"),
+        };
+    }
+
+    fn line(&self) -> String {
+        let elapsed = self.started.elapsed().as_secs_f64().max(0.001);
+        let total = self.matches_total.map_or(String::new(), |total| format!("/{total}"));
+        let faults =
+            if self.faults > 0 { format!(" · {} faults", self.faults) } else { String::new() };
+        format!(
+            "round {} · matches {}{total} · games {} · {:.0} decisions/s{faults} · ETA {}",
+            self.round,
+            self.matches_done,
+            self.games,
+            self.decisions as f64 / elapsed,
+            self.eta(elapsed),
+        )
+    }
+
+    fn eta(&self, elapsed: f64) -> String {
+        let played = self.matches_done - self.matches_before;
+        match self.matches_total {
+            Some(total) if played > 0 => {
+                let left = total.saturating_sub(self.matches_done) as f64;
+                let seconds = (left * elapsed / played as f64).ceil() as u64;
+                format!("{}:{:02}", seconds / 60, seconds % 60)
+            }
+            _ => "–".into(),
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.terminal && self.drawn.is_some() && !self.quiet {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+fn reason(fault: &Fault) -> String {
+    match fault.kind {
+        FaultKind::NoShow | FaultKind::Withdrew => fault.kind.to_string(),
+        _ => fault.to_string(),
+    }
+}

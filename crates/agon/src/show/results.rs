@@ -1,0 +1,165 @@
+//! The end of a tournament as text: bracket, rounds or cross-table, standings, faults.
+
+use super::{bracket, paint, table};
+use agon_core::{How, MatchReport, PlayerName, PlayerSummary, Results, RoundResult};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The results for people.
+pub(crate) fn results(results: &Results, colour: bool) -> String {
+    let mut out = String::new();
+    let best_of =
+        if results.best_of > 1 { format!(", best of {}", results.best_of) } else { String::new() };
+    let head = format!("{} · {} · {}{best_of}", results.tournament, results.game, results.format);
+    let _ = writeln!(out, "{}\n", paint(&head, "1", colour));
+    match results.format.as_str() {
+        "bracket" if results.standings.len() <= 64 => out.push_str(&bracket::draw(results, colour)),
+        "round-robin" if results.standings.len() <= 24 => {
+            out.push_str(&cross_table(results, colour))
+        }
+        _ => out.push_str(&rounds(&results.rounds)),
+    }
+    let _ = writeln!(out, "\n{}", standings(results, colour));
+    out.push_str(&faults(&results.standings, colour));
+    let _ = writeln!(out, "{}", paint(&winners(results), "1;32", colour));
+    out
+}
+
+fn winners(results: &Results) -> String {
+    let names: Vec<&str> = results.winners.iter().map(PlayerName::as_str).collect();
+    match (&names[..], results.status.as_str()) {
+        (_, status) if status != "ended" => format!("Not over: {status}"),
+        ([], _) => "Nobody won.".into(),
+        ([winner], _) => format!("{winner} wins."),
+        (several, _) => format!("{} share first place.", several.join(", ")),
+    }
+}
+
+fn standings(results: &Results, colour: bool) -> String {
+    let head = ["rank", "player", "matches", "games", "points", "byes", "faults"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    let shown = 40;
+    for summary in results.standings.iter().take(shown) {
+        let counts = |won, lost, drawn| match drawn {
+            0 => format!("{won}–{lost}"),
+            _ => format!("{won}–{lost}–{drawn}"),
+        };
+        rows.push(vec![
+            summary.rank.to_string(),
+            summary.player.to_string(),
+            counts(summary.matches_won, summary.matches_lost, summary.matches_drawn),
+            counts(summary.games_won, summary.games_lost, summary.games_tied),
+            summary.points.to_string(),
+            if summary.byes > 0 { summary.byes.to_string() } else { String::new() },
+            if summary.faults.is_empty() {
+                String::new()
+            } else {
+                summary.faults.len().to_string()
+            },
+        ]);
+    }
+    let mut text = table(&rows, &[0, 2, 3, 4, 5, 6], colour);
+    let rest = results.standings.len().saturating_sub(shown);
+    if rest > 0 {
+        let _ = writeln!(text, "… and {rest} more; all of them are in results.json");
+    }
+    text
+}
+
+/// Every loss by fault with its reason.
+fn faults(standings: &[PlayerSummary], colour: bool) -> String {
+    let mut lines = Vec::new();
+    for summary in standings {
+        for (id, faulted) in &summary.faults {
+            let place = match (id.as_str(), faulted.game) {
+                ("-", _) => "outside matches".to_owned(),
+                (id, Some(game)) => format!("{id} game {game}"),
+                (id, None) => id.to_owned(),
+            };
+            lines.push(format!("  {} ({place}): {}", summary.player, faulted.fault));
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let rest = lines.len().saturating_sub(30);
+    lines.truncate(30);
+    if rest > 0 {
+        lines.push(format!("  … and {rest} more; all of them are in results.json"));
+    }
+    format!("{}\n{}\n\n", paint("Faults", "1;31", colour), lines.join("\n"))
+}
+
+fn rounds(rounds: &[RoundResult]) -> String {
+    let mut out = String::new();
+    for round in rounds {
+        let _ = writeln!(out, "Round {}", round.round);
+        for report in round.matches.iter().take(60) {
+            let _ = writeln!(out, "  {}  {}", report.id, played(report));
+        }
+        if round.matches.len() > 60 {
+            let _ = writeln!(out, "  … and {} more", round.matches.len() - 60);
+        }
+        for bye in round.byes.iter().take(10) {
+            let who = bye.player.as_ref().map_or("a bye", PlayerName::as_str);
+            let _ = writeln!(out, "  bye   {who}: {}", bye.reason);
+        }
+    }
+    out
+}
+
+/// A match in one line: who, with which scores, and who advanced.
+fn played(report: &MatchReport) -> String {
+    let last = report.result.games.last();
+    let names = report.players.iter().map(|player| {
+        let seat = last.and_then(|game| game.seats.iter().position(|name| name == player));
+        let score = seat.zip(last).map(|(seat, game)| format!(" {}", game.scores[seat]));
+        let mark = if report.result.winners.contains(player) { "*" } else { "" };
+        format!("{player}{mark}{}", score.unwrap_or_default())
+    });
+    let how = match report.result.how {
+        How::Played => "",
+        How::Forfeit => " (forfeit)",
+        How::NoShow => " (no show)",
+        How::Void => " (void)",
+        How::Lot => " (by lot)",
+    };
+    format!("{}{how}", names.collect::<Vec<_>>().join(" · "))
+}
+
+/// Who scored how against whom: games won, halves for ties.
+fn cross_table(results: &Results, colour: bool) -> String {
+    let mut scores: BTreeMap<(&PlayerName, &PlayerName), String> = BTreeMap::new();
+    for report in results.rounds.iter().flat_map(|round| &round.matches) {
+        if let [one, other] = &report.players[..] {
+            let halves = &report.result.halves;
+            let half = |halves: u32| match halves % 2 {
+                0 => (halves / 2).to_string(),
+                _ => format!("{}½", halves / 2),
+            };
+            scores.insert((one, other), half(halves[0]));
+            scores.insert((other, one), half(halves[1]));
+        }
+    }
+    for bye in results.rounds.iter().flat_map(|round| &round.byes) {
+        if let (Some(winner), Some(loser)) = (&bye.player, &bye.walkover) {
+            scores.insert((winner, loser), "+".into());
+            scores.insert((loser, winner), "–".into());
+        }
+    }
+    let players: Vec<&PlayerName> = results.standings.iter().map(|s| &s.player).collect();
+    let mut rows = vec![vec!["".to_owned(), "".to_owned()]];
+    rows[0].extend((1..=players.len()).map(|number| number.to_string()));
+    for (at, player) in players.iter().enumerate() {
+        let mut row = vec![(at + 1).to_string(), player.to_string()];
+        row.extend(players.iter().map(|other| {
+            if player == other {
+                return "·".to_owned();
+            }
+            scores.get(&(*player, *other)).cloned().unwrap_or_default()
+        }));
+        rows.push(row);
+    }
+    let right: Vec<usize> = (0..players.len() + 2).filter(|column| *column != 1).collect();
+    table(&rows, &right, colour)
+}

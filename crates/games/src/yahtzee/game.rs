@@ -1,0 +1,153 @@
+//! Yahtzee behind the trait that everything above the rules knows it by.
+
+use super::answer::{Answer, Keep, Places, Question};
+use super::card::Card;
+use super::config::{Config, DiceSource, Rule};
+use super::dice::{Hand, Step};
+use super::state::{Latest, SEATS, Yahtzee};
+use super::view::View;
+use super::{ScoreBox, TURNS, text};
+use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use serde_json::json;
+use std::ops::RangeInclusive;
+
+impl Game for Yahtzee {
+    const NAME: &'static str = "yahtzee";
+    const SEATS: RangeInclusive<usize> = SEATS..=SEATS;
+
+    type Config = Config;
+    type Question = Question;
+    type Answer = Answer;
+    type View = View;
+
+    #[inline]
+    fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Yahtzee, SetupError> {
+        if seats != SEATS {
+            let (game, min, max) = (Yahtzee::NAME, SEATS, SEATS);
+            return Err(SetupError::Seats { game, min, max, given: seats });
+        }
+        Yahtzee::start(config, seed)
+    }
+
+    fn seats(&self) -> usize {
+        SEATS
+    }
+
+    #[inline]
+    fn awaiting(&self) -> SeatSet {
+        self.unfinished()
+    }
+
+    fn question(&self, seat: Seat) -> Option<Question> {
+        if !self.unfinished().contains(seat) {
+            return None;
+        }
+        let side = &self.sides()[seat.index()];
+        let dice = side.on_table(self.turn());
+        match side.now.step() {
+            Step::First => Some(Question::Keep { roll: 1, dice }),
+            Step::Second => Some(Question::Keep { roll: 2, dice }),
+            Step::Score => Some(Question::Score { dice }),
+            Step::Done => None,
+        }
+    }
+
+    fn view(&self, viewer: Viewer) -> View {
+        self.view_for(viewer)
+    }
+
+    #[inline]
+    fn check(&self, seat: Seat, answer: &Answer) -> Result<(), Refusal> {
+        self.judge(seat, answer).map(|_| ())
+    }
+
+    #[inline]
+    fn apply(&mut self, seat: Seat, answer: &Answer) -> Result<(), Refusal> {
+        let choice = self.judge(seat, answer)?;
+        self.play(seat, choice);
+        Ok(())
+    }
+
+    fn remove(&mut self, seat: Seat) {
+        self.take_out(seat);
+    }
+
+    fn removed(&self) -> SeatSet {
+        self.removed_seats()
+    }
+
+    #[inline]
+    fn outcome(&self) -> Option<Outcome> {
+        if !self.unfinished().is_empty() {
+            return None;
+        }
+        let [one, two] = self.sides();
+        let (one, two) = (i64::from(one.card.total()), i64::from(two.card.total()));
+        if self.removed_seats().is_empty() {
+            // What `by_score` gives, without its working memory: playouts end here.
+            let ranks = vec![Some(1 + u8::from(one < two)), Some(1 + u8::from(two < one))];
+            return Some(Outcome { scores: vec![one, two], ranks });
+        }
+        Some(Outcome::by_score(vec![one, two], self.removed_seats()))
+    }
+
+    fn legal_in(question: &Question, view: &View) -> Vec<Answer> {
+        match question {
+            Question::Keep { .. } => {
+                (0..32).map(|bits| Answer::Keep(Keep::Places(Places::from_bits(bits)))).collect()
+            }
+            Question::Score { dice } => {
+                let card = view.seat.and_then(|seat| view.cards.get(seat.index()));
+                let (Some(card), Some(hand)) = (card, Hand::of(*dice)) else { return Vec::new() };
+                let open = Card::from_boxes(&card.boxes).open(hand, view.rule);
+                ScoreBox::ALL.into_iter().filter(|at| open.has(*at)).map(Answer::score).collect()
+            }
+        }
+    }
+
+    #[inline]
+    fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
+        let side = &self.sides()[seat.index()];
+        if side.now.step() < Step::Score {
+            return Answer::Keep(Keep::Places(Places::from_bits((choice >> 59) as u8)));
+        }
+        // Every turn fills one box, so the turn tells how many are empty.
+        let (open, count) = match self.rule() {
+            Rule::ForcedJoker => {
+                let open = side.card.open(side.hand(self.turn()), self.rule());
+                (open, open.len())
+            }
+            Rule::Tournament | Rule::FreeJoker => (side.card.empty(), TURNS - self.turn()),
+        };
+        let at = (u128::from(choice) * count as u128) >> 64;
+        Answer::score(open.nth(at as usize))
+    }
+
+    fn drawn(&self) -> Option<serde_json::Value> {
+        let turn = self.turn();
+        match self.latest() {
+            Latest::Other => None,
+            Latest::Turn => {
+                let dice = self.sides().each_ref().map(|side| side.on_table(turn));
+                Some(json!({ "turn": turn + 1, "dice": dice }))
+            }
+            Latest::Keep(seat) => {
+                let (dice, new) = (self.sides()[seat.index()].on_table(turn), self.rolled(seat));
+                let dice: Vec<u8> = (0..5).filter(|at| new.has(*at)).map(|at| dice[at]).collect();
+                (!dice.is_empty()).then(|| json!({ "seat": seat, "dice": dice }))
+            }
+        }
+    }
+
+    fn render(&self, names: &[String], colour: bool) -> String {
+        text::render(&self.view_for(Viewer::Full), names, colour)
+    }
+
+    fn tell(&self, before: &Yahtzee, seat: Seat, answer: &Answer) -> String {
+        text::tell(self, before, seat, answer)
+    }
+
+    fn after_undecidable(config: &Config) -> Config {
+        Config { dice: DiceSource::Independent, ..config.clone() }
+    }
+}

@@ -1,0 +1,77 @@
+//! The players: one that plays to the exact table, one that sees no further than this turn.
+
+use super::card::Card;
+use super::roll::Roll;
+use super::rule::Rule;
+use super::shared;
+use super::table::Table;
+use crate::house::{Ask, Bot};
+use agon_games::yahtzee::{Answer, Question, ScoreBox, View, Yahtzee};
+use std::sync::OnceLock;
+
+/// Plays for the highest mean score, exactly: no player's is higher. (To beat an opponent is
+/// another aim: one who is behind late in a game may do better by taking chances.)
+#[derive(Clone, Debug, Default)]
+pub struct Optimal;
+
+impl Bot<Yahtzee> for Optimal {
+    fn answer(&mut self, ask: &Ask<'_, Yahtzee>) -> Answer {
+        answer(ask, shared::table)
+    }
+}
+
+/// Plays for the most points in the turn at hand. Of boxes with the same points it takes the one
+/// that is worth least to an expert.
+#[derive(Clone, Debug, Default)]
+pub struct Greedy;
+
+impl Bot<Yahtzee> for Greedy {
+    fn answer(&mut self, ask: &Ask<'_, Yahtzee>) -> Answer {
+        answer(ask, greedy_table)
+    }
+}
+
+/// What the best player scores in each box on average, in hundredths of a point.
+const USUAL: [u16; 13] =
+    [211, 528, 857, 1216, 1569, 1919, 2166, 1310, 2259, 2946, 3271, 1687, 2201];
+
+/// Less than a point for all boxes together: decides only between boxes with the same points.
+const USUAL_WEIGHT: f64 = 1e-5;
+
+/// The table of one who does not care what comes next but for a box used up.
+fn greedy_table(rule: Rule) -> &'static Table {
+    static TABLES: [OnceLock<Table>; 3] = [const { OnceLock::new() }; 3];
+    TABLES[rule as usize].get_or_init(|| {
+        Table::imagined(rule, |boxes| {
+            boxes.open().map(|at| f64::from(USUAL[at.index()])).sum::<f64>() * USUAL_WEIGHT
+        })
+    })
+}
+
+fn answer(ask: &Ask<'_, Yahtzee>, table: impl Fn(Rule) -> &'static Table) -> Answer {
+    let rule = Rule::from(ask.view.rule);
+    let card = own_card(ask);
+    match *ask.question {
+        Question::Keep { roll, dice } => {
+            let rolls_left = if roll == 1 { 2 } else { 1 };
+            let best = card
+                .zip(Roll::new(dice))
+                .and_then(|(card, roll)| table(rule).best_keepers(&card, roll, rolls_left));
+            // Questions that no game asks come from wires only; any answer will do.
+            Answer::keep_places(best.map_or([true; 5], |best| best.choice.flags()))
+        }
+        Question::Score { dice } => {
+            let best = card
+                .zip(Roll::new(dice))
+                .and_then(|(card, roll)| table(rule).best_box(&card, roll));
+            Answer::score(best.map_or(ScoreBox::Chance, |best| best.choice))
+        }
+    }
+}
+
+/// The card of the seat that is asked; `None` if it cannot come about in play.
+fn own_card(ask: &Ask<'_, Yahtzee>) -> Option<Card> {
+    let View { cards, .. } = ask.view;
+    let boxes = &cards.get(ask.seat.index())?.boxes;
+    Card::new(&boxes.0.map(|points| points.map(u16::from))).ok()
+}

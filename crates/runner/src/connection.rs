@@ -1,0 +1,201 @@
+//! A player's program: its process group, its pipes, and messages over them.
+//!
+//! Reading and writing never block; what a program does not read waits in a bounded buffer. When a
+//! connection is closed, the whole process group is gone.
+
+use crate::evidence::Evidence;
+use agon_core::PlayerName;
+use agon_wire::lines::Lines;
+use agon_wire::native::{self, FromPlayer, Hello};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::pin::Pin;
+use std::process::{Child, Command, Stdio};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::unix::pipe;
+
+/// How many bytes may wait for a program that does not read.
+const OUT_BYTES_MAX: usize = 1 << 20;
+
+/// What came from a program.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    /// A message.
+    Message(FromPlayer),
+    /// A line that is no message.
+    Bad { why: String, line: String },
+    /// Everything sent so far has been written to its pipe.
+    Flushed,
+    /// It closed its output, or ended.
+    Closed,
+}
+
+/// A program and everything it started. Dropped, all of them are gone.
+struct Group {
+    child: Child,
+    id: Pid,
+}
+
+/// A running program.
+pub(crate) struct Connection {
+    group: Group,
+    stdin: pipe::Sender,
+    stdout: pipe::Receiver,
+    lines: Lines,
+    out: Vec<u8>,
+    out_from: usize,
+    read: Box<[u8]>,
+    evidence: Evidence,
+    /// Its first line, once it came.
+    pub(crate) hello: Option<Hello>,
+    /// Lines since the last request that were neither an answer nor asked for.
+    pub(crate) junk: u32,
+}
+
+impl Connection {
+    /// Starts a program in a process group of its own.
+    pub(crate) fn start(words: &[String], player: &PlayerName) -> io::Result<Connection> {
+        let mut child = Command::new(&words[0])
+            .args(&words[1..])
+            .env("AGON_PLAYER", player.as_str())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let id = Pid::from_raw(child.id() as i32).expect("process ids are positive");
+        let gone = || io::Error::other("the program's pipes are gone");
+        let stdin = pipe::Sender::from_owned_fd(child.stdin.take().ok_or_else(gone)?.into())?;
+        let stdout = pipe::Receiver::from_owned_fd(child.stdout.take().ok_or_else(gone)?.into())?;
+        let stderr = pipe::Receiver::from_owned_fd(child.stderr.take().ok_or_else(gone)?.into())?;
+        Ok(Connection {
+            group: Group { child, id },
+            stdin,
+            stdout,
+            lines: Lines::new(native::LINE_BYTES_MAX),
+            out: Vec::new(),
+            out_from: 0,
+            read: vec![0; 16 * 1024].into_boxed_slice(),
+            evidence: Evidence::collect(stderr),
+            hello: None,
+            junk: 0,
+        })
+    }
+
+    /// Sends a line, or as much of it as the pipe takes now; the rest goes as the program reads.
+    /// `true` if all of it is in the pipe.
+    pub(crate) fn send(&mut self, line: &[u8]) -> bool {
+        if self.out_from == self.out.len() {
+            self.out.clear();
+            self.out_from = 0;
+            match self.stdin.try_write(line) {
+                Ok(count) if count == line.len() => return true,
+                Ok(count) => self.out.extend_from_slice(&line[count..]),
+                // A closed pipe is noticed by reading: the program is ending.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.out.extend_from_slice(line);
+                }
+                Err(_) => return false,
+            }
+        } else if self.out.len() + line.len() <= OUT_BYTES_MAX {
+            self.out.extend_from_slice(line);
+        }
+        false
+    }
+
+    /// The next thing that comes from the program.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Incoming> {
+        if self.flush(context).is_ready() {
+            return Poll::Ready(Incoming::Flushed);
+        }
+        loop {
+            if let Some(line) = self.lines.take() {
+                return Poll::Ready(read_line(line.map_err(|long| long.to_string())));
+            }
+            let mut buffer = ReadBuf::new(&mut self.read);
+            match Pin::new(&mut self.stdout).poll_read(context, &mut buffer) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.lines.push(buffer.filled());
+                }
+                Poll::Ready(_) => return Poll::Ready(Incoming::Closed),
+            }
+        }
+    }
+
+    /// Ready when waiting bytes have just all been written.
+    fn flush(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while self.out_from < self.out.len() {
+            let rest = &self.out[self.out_from..];
+            match Pin::new(&mut self.stdin).poll_write(context, rest) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(count @ 1..)) => self.out_from += count,
+                Poll::Ready(_) => {
+                    self.out.clear();
+                    self.out_from = 0;
+                    return Poll::Pending;
+                }
+            }
+            if self.out_from == self.out.len() {
+                return Poll::Ready(());
+            }
+        }
+        Poll::Pending
+    }
+
+    /// Ends the program: closes its input, gives it `grace` to go by itself, then ends the whole
+    /// group. Says how it ended.
+    pub(crate) async fn close(
+        self,
+        grace: Duration,
+        evidence_dir: &Path,
+        player: &PlayerName,
+    ) -> String {
+        let Connection { mut group, stdin, stdout, evidence, .. } = self;
+        drop(stdin);
+        let deadline = tokio::time::Instant::now() + grace;
+        let mut ended = group.child.try_wait().ok().flatten();
+        let mut pause = Duration::from_micros(200);
+        while ended.is_none() && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(20));
+            ended = group.child.try_wait().ok().flatten();
+        }
+        let status = match ended {
+            Some(status) => status.to_string(),
+            None => "closed its output without ending".into(),
+        };
+        // Also after a good end: what the program forked is still in its group.
+        drop(group);
+        drop(stdout);
+        // Evidence is a courtesy: a full disk does not stop a tournament for it.
+        let _ = evidence.save(evidence_dir, player.as_str());
+        status
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Nobody left in the group is as good as everybody ended.
+        let _ = kill_process_group(self.id, Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+fn read_line(line: Result<&[u8], String>) -> Incoming {
+    let line = match line {
+        Ok(line) => line,
+        Err(why) => return Incoming::Bad { why, line: String::new() },
+    };
+    match native::decode(line) {
+        Ok(message) => Incoming::Message(message),
+        Err(bad) => {
+            let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
+            Incoming::Bad { why: bad.to_string(), line }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The folder of a run: settings, secret, log, evidence and results.
+//!
+//! ```text
+//! DIR/run.json                     who plays and how the run goes on; written first
+//! DIR/secret                       the tournament's secret, readable by the owner only
+//! DIR/tournament/ID.jsonl          the tournament's stream
+//! DIR/match/ID/r1m1.jsonl          a match's stream, games included
+//! DIR/evidence/PLAYER-1.stderr     what a player's program said on stderr
+//! DIR/results.json                 standings and results, once the tournament is over
+//! ```
+
+use crate::spec::PlayerSpec;
+use agon_core::{Results, Secret, TournamentPlan};
+use agon_store::{FileLog, LogError, Sync};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// What a run needs besides its log to go on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunSettings {
+    /// The version of this file's format.
+    pub version: u32,
+    /// What the tournament is about.
+    pub plan: TournamentPlan,
+    /// Who plays, in order of sign-up.
+    pub players: Vec<PlayerSpec>,
+    /// How many matches run at once.
+    pub concurrency: usize,
+    /// How long a program may take to say hello.
+    pub hello_ms: u64,
+}
+
+/// A folder that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// There is a run in it.
+    #[error(
+        "{dir} holds a run already; go on with it by `agon run --resume {dir}`, or choose another --out"
+    )]
+    Taken {
+        /// The folder.
+        dir: String,
+    },
+    /// There is no run in it.
+    #[error("{dir} holds no run: {file} is missing; start one with `agon run … --out {dir}`")]
+    NoRun {
+        /// The folder.
+        dir: String,
+        /// What is missing.
+        file: &'static str,
+    },
+    /// A file that does not parse.
+    #[error("{path} is damaged: {why}")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The system said no.
+    #[error("failed to {what} {path}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On which path.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The log said no.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+/// The folder of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Folder {
+    dir: PathBuf,
+}
+
+impl Folder {
+    /// The folder at `dir`, which need not exist.
+    pub fn new(dir: impl Into<PathBuf>) -> Folder {
+        Folder { dir: dir.into() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes the settings and the secret of a new run.
+    pub fn create(&self, settings: &RunSettings, secret: &Secret) -> Result<(), FolderError> {
+        if self.dir.join(RUN).exists() {
+            return Err(FolderError::Taken { dir: self.shown() });
+        }
+        fs::create_dir_all(&self.dir).map_err(|source| io("create", &self.dir, source))?;
+        self.write_whole(SECRET, format!("{}\n", secret.hex()).as_bytes(), 0o600)?;
+        let mut text = serde_json::to_vec_pretty(settings).expect("settings are JSON");
+        text.push(b'\n');
+        self.write_whole(RUN, &text, 0o644)
+    }
+
+    /// Reads the settings and the secret of a run.
+    pub fn open(&self) -> Result<(RunSettings, Secret), FolderError> {
+        let settings: RunSettings = serde_json::from_str(&self.read(RUN)?)
+            .map_err(|error| self.damaged(RUN, error.to_string()))?;
+        if settings.version != SETTINGS_VERSION {
+            let why = format!("version {} of a newer agon", settings.version);
+            return Err(self.damaged(RUN, why));
+        }
+        let secret = self.secret()?.ok_or_else(|| self.missing(SECRET))?;
+        Ok((settings, secret))
+    }
+
+    /// The run's secret, if it is there.
+    pub fn secret(&self) -> Result<Option<Secret>, FolderError> {
+        match fs::read_to_string(self.dir.join(SECRET)) {
+            Ok(text) => Secret::try_from(text.trim().to_owned())
+                .map(Some)
+                .map_err(|error| self.damaged(SECRET, error.to_string())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(io("read", &self.dir.join(SECRET), source)),
+        }
+    }
+
+    /// Opens the log for writing.
+    pub fn log(&self, sync: Sync) -> Result<FileLog, FolderError> {
+        Ok(FileLog::open(&self.dir, sync)?)
+    }
+
+    /// Writes the results: whole or not at all.
+    pub fn write_results(&self, results: &Results) -> Result<(), FolderError> {
+        self.write_whole(RESULTS, &results_text(results), 0o644)
+    }
+
+    /// The text of the results file, if there is one.
+    pub fn results_text(&self) -> Option<Vec<u8>> {
+        fs::read(self.dir.join(RESULTS)).ok()
+    }
+
+    /// Where evidence goes.
+    pub fn evidence(&self) -> PathBuf {
+        self.dir.join("evidence")
+    }
+
+    fn write_whole(&self, name: &str, text: &[u8], mode: u32) -> Result<(), FolderError> {
+        let path = self.dir.join(name);
+        let part = self.dir.join(format!(".{name}.part"));
+        let write = || {
+            let mut options = fs::OpenOptions::new();
+            let mut file =
+                options.write(true).create(true).truncate(true).mode(mode).open(&part)?;
+            file.write_all(text)?;
+            file.sync_all()?;
+            fs::rename(&part, &path)
+        };
+        write().map_err(|source| io("write", &path, source))
+    }
+
+    fn read(&self, name: &'static str) -> Result<String, FolderError> {
+        match fs::read_to_string(self.dir.join(name)) {
+            Ok(text) => Ok(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(self.missing(name)),
+            Err(source) => Err(io("read", &self.dir.join(name), source)),
+        }
+    }
+
+    fn missing(&self, file: &'static str) -> FolderError {
+        FolderError::NoRun { dir: self.shown(), file }
+    }
+
+    fn damaged(&self, name: &str, why: String) -> FolderError {
+        FolderError::Damaged { path: self.dir.join(name).display().to_string(), why }
+    }
+
+    fn shown(&self) -> String {
+        self.dir.display().to_string()
+    }
+}
+
+/// The results as they are written: pretty JSON with a line end.
+pub(crate) fn results_text(results: &Results) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(results).expect("results are JSON");
+    text.push(b'\n');
+    text
+}
+
+/// The version of `run.json` this program reads and writes.
+pub(crate) const SETTINGS_VERSION: u32 = 1;
+
+const RUN: &str = "run.json";
+const SECRET: &str = "secret";
+const RESULTS: &str = "results.json";
+
+fn io(what: &'static str, path: &Path, source: std::io::Error) -> FolderError {
+    FolderError::Io { what, path: path.display().to_string(), source }
+}

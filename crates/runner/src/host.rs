@@ -1,0 +1,447 @@
+//! The run as a whole: the tournament's own stream, and a task for every match under way.
+
+use crate::folder::{Folder, FolderError, RunSettings};
+use crate::house::{self, HouseTable};
+use crate::play::{Commit, Play, Program};
+use crate::progress::{Progress, Stop};
+use crate::spec::Plays;
+use agon_core::{
+    ApplyError, BadLine, Commitment, Event, Fault, Line, Match, MatchId, MatchPlan, MatchResult,
+    PlanError, PlayerName, Results, Secret, Secrets, Tournament, TournamentAsk, TournamentCommand,
+    TournamentPlan, record_lines,
+};
+use agon_games::{GameKind, Registry};
+use agon_players::{HouseError, Houses};
+use agon_store::{Append, AppendError, FileLog, Log, LogError, Sync};
+use agon_wire::native::{self, ToPlayer};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::task::JoinSet;
+
+/// How many idle programs are kept running between matches.
+const IDLE_MAX: usize = 64;
+
+/// Why a run ended badly.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The tournament cannot be held.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// No such house player.
+    #[error(transparent)]
+    House(#[from] HouseError),
+    /// The log refused an event.
+    #[error("the log did not take an event: {0}")]
+    Append(#[from] AppendError),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A line of the log cannot be read.
+    #[error("{stream}, event {seq}: {bad}")]
+    Line {
+        /// The stream.
+        stream: String,
+        /// The event's number.
+        seq: u64,
+        /// What is wrong.
+        bad: BadLine,
+    },
+    /// The log does not fit the machines.
+    #[error("{stream}: {error}; `agon verify` names the first bad event")]
+    Fold {
+        /// The stream.
+        stream: String,
+        /// What is wrong.
+        error: ApplyError,
+    },
+    /// No such game.
+    #[error("there is no game {0:?}")]
+    UnknownGame(String),
+    /// A match task ended in a panic: a bug of ours.
+    #[error("a match broke off: {0}")]
+    Broken(String),
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The results so far; final unless `stopped`.
+    pub results: Results,
+    /// Whether it was asked to stop before the end.
+    pub stopped: bool,
+    /// Whether nothing was left to do: the tournament was over already.
+    pub was_over: bool,
+}
+
+/// What all matches of a run share.
+pub(crate) struct Shared {
+    pub(crate) log: FileLog,
+    pub(crate) plan: TournamentPlan,
+    pub(crate) commitment: Commitment,
+    pub(crate) evidence: PathBuf,
+    pub(crate) hello_limit: Duration,
+    pub(crate) stop: Stop,
+    pub(crate) tell: Box<dyn Fn(Progress) + Send + std::marker::Sync>,
+    games: Registry,
+    kind: Arc<dyn GameKind>,
+    secret: Secret,
+}
+
+impl Shared {
+    pub(crate) fn now_ms(&self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        since.map_or(0, |since| since.as_millis() as u64)
+    }
+
+    fn load(&self, stream: &str) -> Result<Vec<Line>, RunError> {
+        let texts = self.log.load(stream, 0)?;
+        let lines = texts.iter().zip(1..).map(|(text, seq)| {
+            Line::read(text).map_err(|bad| RunError::Line { stream: stream.into(), seq, bad })
+        });
+        lines.collect()
+    }
+}
+
+/// Plays the tournament in `folder` from where it stands.
+pub async fn run(
+    folder: &Folder,
+    sync: Sync,
+    games: Registry,
+    houses: Arc<Houses>,
+    stop: Stop,
+    tell: impl Fn(Progress) + Send + std::marker::Sync + 'static,
+) -> Result<Outcome, RunError> {
+    let (settings, secret) = folder.open()?;
+    let plan = settings.plan.clone();
+    let unknown = || RunError::UnknownGame(plan.game.clone());
+    let kind = games.kind(&plan.game).cloned().ok_or_else(unknown)?;
+    let shared = Arc::new(Shared {
+        log: folder.log(sync)?,
+        commitment: secret.commitment(),
+        evidence: folder.evidence(),
+        hello_limit: Duration::from_millis(settings.hello_ms),
+        stop,
+        tell: Box::new(tell),
+        games,
+        kind,
+        secret,
+        plan,
+    });
+    let mut host = Host::open(shared, settings, houses)?;
+    let was_over = host.tournament.is_over();
+    let outcome = host.run().await;
+    host.say_goodbye().await;
+    let stopped = outcome?;
+    let results = host.tournament.results();
+    if !stopped {
+        host.shared.log.flush()?;
+        folder.write_results(&results)?;
+    }
+    Ok(Outcome { results, stopped, was_over })
+}
+
+/// The players of one match on their way in and out of it.
+#[derive(Default)]
+struct Cast {
+    programs: Vec<Program>,
+    houses: HouseTable,
+}
+
+type MatchDone = (MatchPlan, Cast, Result<Option<MatchResult>, RunError>);
+
+struct Host {
+    shared: Arc<Shared>,
+    settings: RunSettings,
+    house_list: Arc<Houses>,
+    tournament: Tournament,
+    stream: String,
+    version: u64,
+    /// Players that are in no match now.
+    idle: HashMap<PlayerName, Program>,
+    plays: HashMap<PlayerName, Plays>,
+}
+
+impl Host {
+    fn open(
+        shared: Arc<Shared>,
+        settings: RunSettings,
+        house_list: Arc<Houses>,
+    ) -> Result<Host, RunError> {
+        let stream = format!("tournament/{}", shared.plan.id);
+        let lines = shared.load(&stream)?;
+        let secret = shared.secret.clone();
+        let (tournament, version) = if lines.is_empty() {
+            let (tournament, events) =
+                Tournament::create(shared.plan.clone(), Arc::clone(&shared.kind), secret)?;
+            let lines = record_lines(&stream, 0, shared.now_ms(), &events);
+            let append = Append { stream: stream.clone(), expected: 0, lines };
+            (tournament, shared.log.append(append)?)
+        } else {
+            let folded = Tournament::fold(&lines, &shared.games, Some(secret))
+                .map_err(|error| RunError::Fold { stream: stream.clone(), error })?;
+            (folded, lines.len() as u64)
+        };
+        let named = settings.players.iter();
+        let plays = named.map(|spec| (spec.name.clone(), spec.plays.clone())).collect();
+        for spec in &settings.players {
+            if let Plays::House(name) = &spec.plays {
+                house_list.make(&shared.plan.game, name)?;
+            }
+        }
+        let idle = HashMap::new();
+        Ok(Host { shared, settings, house_list, tournament, stream, version, idle, plays })
+    }
+
+    /// Runs to the end; `true` if it was stopped before.
+    async fn run(&mut self) -> Result<bool, RunError> {
+        while !self.tournament.is_over() {
+            if self.shared.stop.is_asked() {
+                return Ok(true);
+            }
+            if !self.tournament.pending().is_empty() {
+                self.requests().await?;
+            } else if self.round().await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn step(&mut self, command: TournamentCommand) -> Result<(), RunError> {
+        // A result that was reported before a crash, or an answer given twice, changes nothing.
+        let Ok(events) = self.tournament.step(command) else { return Ok(()) };
+        let lines = record_lines(&self.stream, self.version, self.shared.now_ms(), &events);
+        let (stream, expected) = (self.stream.clone(), self.version);
+        self.version = self.shared.log.append(Append { stream, expected, lines })?;
+        for event in &events {
+            if let Event::PlayerDropped(dropped) = event {
+                let faulted = dropped.faulted.clone();
+                (self.shared.tell)(Progress::Fault { id: None, faulted });
+            }
+        }
+        Ok(())
+    }
+
+    /// Greetings and farewells.
+    async fn requests(&mut self) -> Result<(), RunError> {
+        for pending in self.tournament.pending() {
+            if self.shared.stop.is_asked() {
+                return Ok(());
+            }
+            let player = pending.player.clone();
+            let answer = match (pending.ask, self.plays[&player].clone()) {
+                (TournamentAsk::Farewell { .. }, _) => Ok("\"ok\"".into()),
+                (ask, Plays::House(name)) => Ok(self.house_greeting(ask, &name)?),
+                (ask, Plays::Command(_)) => self.program_greeting(ask, &player).await,
+            };
+            let request = pending.id;
+            self.step(match answer {
+                Ok(answer) => TournamentCommand::Answer { player, request, answer },
+                Err(fault) => TournamentCommand::Drop { player, fault },
+            })?;
+            self.trim_idle().await;
+        }
+        Ok(())
+    }
+
+    fn house_greeting(&self, ask: TournamentAsk, name: &str) -> Result<String, RunError> {
+        if !matches!(ask, TournamentAsk::Propose { .. }) {
+            return Ok("true".into());
+        }
+        let proposal = self.house_list.make(&self.shared.plan.game, name)?.propose();
+        Ok(proposal.map_or("null".into(), |proposal| proposal.get().to_owned()))
+    }
+
+    async fn program_greeting(
+        &mut self,
+        ask: TournamentAsk,
+        player: &PlayerName,
+    ) -> Result<String, Fault> {
+        let mut program = self.program_of(player);
+        let ready = (program.connection.is_some() || program.start(&self.shared))
+            && program.await_hello(&self.shared).await;
+        let hello = program.connection.as_ref().and_then(|connection| connection.hello.clone());
+        let first = program.words[0].clone();
+        self.idle.insert(player.clone(), program);
+        match (ready, hello, ask) {
+            (true, Some(hello), TournamentAsk::Propose { .. }) => {
+                Ok(hello.proposal.map_or("null".into(), |proposal| proposal.get().to_owned()))
+            }
+            (true, Some(_), _) => Ok("true".into()),
+            _ => Err(Fault::disconnected(format!("{first} does not start and say hello"))),
+        }
+    }
+
+    fn program_of(&mut self, player: &PlayerName) -> Program {
+        self.idle.remove(player).unwrap_or_else(|| {
+            let words = match &self.plays[player] {
+                Plays::Command(words) => words.clone(),
+                Plays::House(_) => unreachable!("house players have no program"),
+            };
+            Program::new(player.clone(), words)
+        })
+    }
+
+    /// Plays the open matches of the round; `true` if it was stopped.
+    async fn round(&mut self) -> Result<bool, RunError> {
+        let all = self.tournament.rounds();
+        let (round, matches) = (all.len() as u32, all.last().map_or(0, |r| r.matches.len()));
+        let mut open: Vec<MatchPlan> = self.tournament.open_matches().cloned().collect();
+        (self.shared.tell)(Progress::Round { round, matches, done: matches - open.len() });
+        open.reverse();
+        let mut tasks: JoinSet<MatchDone> = JoinSet::new();
+        let mut failed = None;
+        loop {
+            let going_on = failed.is_none() && !self.shared.stop.is_asked();
+            while going_on && tasks.len() < self.settings.concurrency {
+                let Some(plan) = open.pop() else { break };
+                self.start_match(&mut tasks, plan)?;
+            }
+            let Some(done) = tasks.join_next().await else { break };
+            let (plan, cast, result) = done.map_err(|error| RunError::Broken(error.to_string()))?;
+            self.return_cast(cast).await;
+            match result {
+                Ok(Some(result)) => self.report(plan.id, result)?,
+                Ok(None) => {}
+                Err(error) => {
+                    // Let the others finish what they are committing, then end.
+                    self.shared.stop.ask();
+                    failed = Some(error);
+                }
+            }
+        }
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(self.shared.stop.is_asked()),
+        }
+    }
+
+    fn report(&mut self, id: MatchId, result: MatchResult) -> Result<(), RunError> {
+        self.step(TournamentCommand::Report { id: id.clone(), result: result.clone() })?;
+        (self.shared.tell)(Progress::MatchEnded { id, result });
+        Ok(())
+    }
+
+    fn start_match(
+        &mut self,
+        tasks: &mut JoinSet<MatchDone>,
+        plan: MatchPlan,
+    ) -> Result<(), RunError> {
+        let mut cast = Cast::default();
+        for player in &plan.players {
+            match self.plays[player].clone() {
+                Plays::House(name) => {
+                    let house = self.house_list.make(&plan.game, &name)?;
+                    cast.houses.insert(player.clone(), house);
+                }
+                Plays::Command(_) => cast.programs.push(self.program_of(player)),
+            }
+        }
+        let (id, players) = (plan.id.clone(), plan.players.clone());
+        (self.shared.tell)(Progress::MatchStarted { id, players });
+        let shared = Arc::clone(&self.shared);
+        if cast.programs.is_empty() {
+            tasks.spawn_blocking(move || {
+                let result = play_houses(&shared, &plan, &mut cast.houses);
+                (plan, cast, result)
+            });
+        } else {
+            tasks.spawn(async move {
+                let result = play_match(&shared, &plan, &mut cast).await;
+                (plan, cast, result)
+            });
+        }
+        Ok(())
+    }
+
+    async fn return_cast(&mut self, cast: Cast) {
+        for program in cast.programs {
+            self.idle.insert(program.player.clone(), program);
+        }
+        self.trim_idle().await;
+    }
+
+    /// Ends programs beyond those worth keeping: players without a further match first.
+    async fn trim_idle(&mut self) {
+        let running = |program: &Program| program.connection.is_some();
+        let count = self.idle.values().filter(|program| running(program)).count();
+        if count <= IDLE_MAX {
+            return;
+        }
+        let waiting: HashSet<&PlayerName> =
+            self.tournament.open_matches().flat_map(|plan| &plan.players).collect();
+        let mut spare: Vec<PlayerName> = self
+            .idle
+            .values()
+            .filter(|program| running(program))
+            .map(|program| program.player.clone())
+            .collect();
+        spare.sort_by_key(|player| (waiting.contains(player), player.clone()));
+        for player in &spare[..count - IDLE_MAX] {
+            if let Some(program) = self.idle.get_mut(player) {
+                program.end(&self.shared, Duration::ZERO).await;
+            }
+        }
+    }
+
+    /// Tells every program how it ended, and ends it.
+    async fn say_goodbye(&mut self) {
+        let over = self.tournament.is_over();
+        let winners = self.tournament.winners();
+        let reason = if over { "the tournament is over" } else { "the run was stopped" };
+        let mut tasks = JoinSet::new();
+        for (player, mut program) in self.idle.drain() {
+            let won = over.then(|| winners.contains(&player));
+            let shared = Arc::clone(&self.shared);
+            tasks.spawn(async move {
+                if let Some(connection) = &mut program.connection {
+                    connection.send(&native::encode(&ToPlayer::End { won, reason }));
+                }
+                program.end(&shared, Duration::from_millis(500)).await;
+            });
+        }
+        while tasks.join_next().await.is_some() {}
+    }
+}
+
+/// The match of a plan as it stands in the log, new if it is not there.
+fn open_match(shared: &Shared, plan: &MatchPlan) -> Result<(Match, Commit), RunError> {
+    let stream = format!("match/{}/{}", plan.tournament, plan.id);
+    let secrets = Secrets::Known(shared.secret.of_match(&plan.id));
+    let lines = shared.load(&stream)?;
+    if !lines.is_empty() {
+        let folded = Match::fold(&lines, &shared.games, secrets)
+            .map_err(|error| RunError::Fold { stream: stream.clone(), error })?;
+        return Ok((folded, Commit { stream, version: lines.len() as u64 }));
+    }
+    let now = shared.now_ms();
+    let (created, event) = Match::create(plan.clone(), Arc::clone(&shared.kind), secrets, now)
+        .map_err(|error| RunError::Plan(PlanError::SetUp(error)))?;
+    let lines = record_lines(&stream, 0, now, &[event]);
+    let version = shared.log.append(Append { stream: stream.clone(), expected: 0, lines })?;
+    Ok((created, Commit { stream, version }))
+}
+
+fn play_houses(
+    shared: &Shared,
+    plan: &MatchPlan,
+    houses: &mut HouseTable,
+) -> Result<Option<MatchResult>, RunError> {
+    let (played, mut commit) = open_match(shared, plan)?;
+    house::play(shared, played, &mut commit, houses)
+}
+
+async fn play_match(
+    shared: &Shared,
+    plan: &MatchPlan,
+    cast: &mut Cast,
+) -> Result<Option<MatchResult>, RunError> {
+    let (played, commit) = open_match(shared, plan)?;
+    let (programs, houses) = (&mut cast.programs, &mut cast.houses);
+    Play { shared, played, commit, programs, houses }.run().await
+}

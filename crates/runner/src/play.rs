@@ -1,0 +1,494 @@
+//! One match between players of which at least one is a program: requests out, answers in, time.
+
+use crate::connection::{Connection, Incoming};
+use crate::host::{RunError, Shared};
+use crate::house::{HouseTable, house_answer};
+use crate::progress::Progress;
+use agon_core::{
+    Ask, Command, CrashCost, Event, Fault, Match, MatchResult, Pending, PlayerName, Rejection,
+    RequestId, record_lines,
+};
+use agon_store::{Append, Log};
+use agon_wire::native::{self, FromPlayer, Request, ToPlayer};
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Lines a program may send without being asked before it counts as flooding.
+const JUNK_MAX: u32 = 100;
+
+/// Starts of a program in a row that fail before it is given up.
+const STARTS_MAX: u32 = 3;
+
+/// How long a program has to end by itself.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Writes the events of one match.
+pub(crate) struct Commit {
+    pub(crate) stream: String,
+    pub(crate) version: u64,
+}
+
+impl Commit {
+    /// Steps the match, commits what follows, and only then reports it. A rejected command is
+    /// given back.
+    pub(crate) fn step(
+        &mut self,
+        shared: &Shared,
+        played: &mut Match,
+        command: Command,
+    ) -> Result<Result<Vec<Event>, Rejection>, RunError> {
+        let now = shared.now_ms();
+        let events = match played.step(now, command) {
+            Ok(events) if events.is_empty() => return Ok(Ok(events)),
+            Ok(events) => events,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
+        let lines = record_lines(&self.stream, self.version, now, &events);
+        let (stream, expected) = (self.stream.clone(), self.version);
+        self.version = shared.log.append(Append { stream, expected, lines })?;
+        for event in &events {
+            self.report(shared, played, event);
+        }
+        Ok(Ok(events))
+    }
+
+    fn report(&self, shared: &Shared, played: &Match, event: &Event) {
+        let id = || played.plan().id.clone();
+        let progress = match event {
+            Event::AnswerAccepted(_) => Progress::Decisions(1),
+            Event::GameEnded(ended) => {
+                Progress::GameEnded { id: id(), result: ended.result.clone() }
+            }
+            Event::PlayerFaulted(faulted) => {
+                Progress::Fault { id: Some(id()), faulted: faulted.faulted.clone() }
+            }
+            Event::PlayerLeft(left) => {
+                Progress::Fault { id: Some(id()), faulted: left.faulted.clone() }
+            }
+            Event::WaitExpired(expired) => {
+                Progress::Fault { id: Some(id()), faulted: expired.faulted.clone() }
+            }
+            _ => return,
+        };
+        (shared.tell)(progress);
+    }
+}
+
+/// A program and how far it is.
+pub(crate) struct Program {
+    pub(crate) player: PlayerName,
+    pub(crate) words: Vec<String>,
+    pub(crate) connection: Option<Connection>,
+    /// When its hello is due, while that is missing.
+    hello_by: Option<Instant>,
+    failed_starts: u32,
+    given_up: bool,
+    /// The request this process has been sent.
+    sent: Option<RequestId>,
+    /// Whether that request is still partly in our buffer.
+    unwritten: bool,
+}
+
+impl Program {
+    pub(crate) fn new(player: PlayerName, words: Vec<String>) -> Program {
+        Program {
+            player,
+            words,
+            connection: None,
+            hello_by: None,
+            failed_starts: 0,
+            given_up: false,
+            sent: None,
+            unwritten: false,
+        }
+    }
+
+    fn ready(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.hello.is_some())
+    }
+
+    /// Starts the process and greets it. `false` if it cannot be started.
+    pub(crate) fn start(&mut self, shared: &Shared) -> bool {
+        match Connection::start(&self.words, &self.player) {
+            Ok(mut connection) => {
+                connection.send(&native::encode(&ToPlayer::Hello {
+                    protocol: native::PROTOCOL_VERSION,
+                    server: concat!("agon/", env!("CARGO_PKG_VERSION")),
+                    player: &self.player,
+                    tournament: &shared.plan.id,
+                    game: &shared.plan.game,
+                    commitment: &shared.commitment,
+                }));
+                self.connection = Some(connection);
+                self.hello_by = Some(Instant::now() + shared.hello_limit);
+                self.sent = None;
+                true
+            }
+            Err(_) => {
+                self.failed_starts = STARTS_MAX;
+                false
+            }
+        }
+    }
+
+    /// Ends the process, if there is one, and says how it ended.
+    pub(crate) async fn end(&mut self, shared: &Shared, grace: Duration) -> String {
+        self.sent = None;
+        self.hello_by = None;
+        match self.connection.take() {
+            Some(connection) => connection.close(grace, &shared.evidence, &self.player).await,
+            None => "not running".into(),
+        }
+    }
+
+    /// Waits for the hello of a process that was started. `false` if it did not come.
+    pub(crate) async fn await_hello(&mut self, shared: &Shared) -> bool {
+        let limit = self.hello_by.unwrap_or_else(Instant::now);
+        while !self.ready() {
+            let Some(connection) = &mut self.connection else { return false };
+            let next = tokio::time::timeout_at(limit, poll_fn(|cx| connection.poll(cx))).await;
+            match next {
+                Ok(Incoming::Message(FromPlayer::Hello(hello))) => connection.hello = Some(hello),
+                Ok(Incoming::Flushed) => {}
+                _ => {
+                    self.end(shared, Duration::ZERO).await;
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Why waiting ended.
+enum Woke {
+    Program(usize, Incoming),
+    Time,
+    Stop,
+}
+
+/// A match at play.
+pub(crate) struct Play<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) played: Match,
+    pub(crate) commit: Commit,
+    pub(crate) programs: &'a mut Vec<Program>,
+    pub(crate) houses: &'a mut HouseTable,
+}
+
+impl Play<'_> {
+    /// Plays to the end, or until the run is asked to stop.
+    pub(crate) async fn run(mut self) -> Result<Option<MatchResult>, RunError> {
+        loop {
+            if self.shared.stop.is_asked() {
+                return Ok(None);
+            }
+            if let Some(result) = self.played.result() {
+                return Ok(Some(result.clone()));
+            }
+            self.start_programs();
+            self.arrivals().await?;
+            if self.ask().await? {
+                continue;
+            }
+            match self.wait().await {
+                Woke::Stop => {}
+                Woke::Time => self.on_time().await?,
+                Woke::Program(at, incoming) => self.on_incoming(at, incoming).await?,
+            }
+        }
+    }
+
+    async fn step(&mut self, command: Command) -> Result<Result<(), Rejection>, RunError> {
+        let events = match self.commit.step(self.shared, &mut self.played, command)? {
+            Ok(events) => events,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
+        for event in &events {
+            let faulted = match event {
+                Event::PlayerFaulted(faulted) => &faulted.faulted,
+                Event::PlayerLeft(left) => &left.faulted,
+                _ => continue,
+            };
+            // Whatever state the program is in after a fault, a fresh one is better.
+            if let Some(program) =
+                self.programs.iter_mut().find(|program| program.player == faulted.player)
+            {
+                program.end(self.shared, Duration::ZERO).await;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Starts the programs that are not running and still have something to play for.
+    fn start_programs(&mut self) {
+        let remove = self.played.plan().rules.crash == CrashCost::Remove
+            || self.played.plan().players.len() > 2;
+        for program in self.programs.iter_mut() {
+            let lost = remove && self.played.faults().iter().any(|f| f.player == program.player);
+            let give_up = lost || program.given_up || program.failed_starts >= STARTS_MAX;
+            if program.connection.is_none() && !give_up {
+                program.start(self.shared);
+            }
+        }
+    }
+
+    async fn arrivals(&mut self) -> Result<(), RunError> {
+        for player in self.played.plan().players.clone() {
+            if self.played.is_here(&player) {
+                continue;
+            }
+            let program = self.programs.iter_mut().find(|program| program.player == player);
+            let nonce = match &program {
+                None => None,
+                Some(program) if program.ready() => {
+                    let hello = program.connection.as_ref().and_then(|c| c.hello.as_ref());
+                    hello.and_then(|hello| hello.nonce.clone())
+                }
+                Some(_) => continue,
+            };
+            self.step(Command::Arrive { player, nonce }).await?.ok();
+        }
+        self.give_up_hopeless().await
+    }
+
+    /// Nobody need wait for a program that cannot be started.
+    async fn give_up_hopeless(&mut self) -> Result<(), RunError> {
+        for at in 0..self.programs.len() {
+            let program = &mut self.programs[at];
+            if program.failed_starts < STARTS_MAX || program.given_up {
+                continue;
+            }
+            program.given_up = true;
+            let player = program.player.clone();
+            let detail = format!("{} does not start and say hello", program.words[0]);
+            let fault = Fault::disconnected(detail);
+            self.step(Command::Leave { player: player.clone(), fault }).await?.ok();
+            self.step(Command::Expire { player }).await?.ok();
+        }
+        Ok(())
+    }
+
+    /// Delivers open requests; `true` if something was answered at once, so that there may be more.
+    async fn ask(&mut self) -> Result<bool, RunError> {
+        for pending in self.played.pending() {
+            let at = self.programs.iter().position(|program| program.player == pending.player);
+            let Some(at) = at else {
+                let answer = tokio::task::block_in_place(|| self.house_answer(&pending));
+                let (player, request) = (pending.player, pending.id);
+                let command = Command::Answer { player, request, answer, took_ms: None };
+                self.step(command).await?.ok();
+                return Ok(true);
+            };
+            if !self.programs[at].ready() || self.programs[at].sent.as_ref() == Some(&pending.id) {
+                continue;
+            }
+            if self.tell_only(at, &pending) {
+                let answer = "\"ok\"".to_owned();
+                let (player, request) = (pending.player, pending.id);
+                let command = Command::Answer { player, request, answer, took_ms: Some(0) };
+                self.step(command).await?.ok();
+                return Ok(true);
+            }
+            self.send_request(at, &pending);
+        }
+        Ok(false)
+    }
+
+    fn house_answer(&mut self, pending: &Pending) -> String {
+        house_answer(&self.played, &pending.player, &pending.id, pending.ask, self.houses)
+    }
+
+    /// Delivers what only tells as a notice; `true` if this was such a request.
+    fn tell_only(&mut self, at: usize, pending: &Pending) -> bool {
+        let (about, data) = match pending.ask {
+            Ask::Confirm { won } => ("game-over", agon_games::json(&won)),
+            Ask::Game(seat) => {
+                let game = self.played.referee().expect("a game that asks").game();
+                if !game.only_tells(seat) {
+                    return false;
+                }
+                ("told", game.question(seat).expect("an awaited seat has a question"))
+            }
+        };
+        let notice = ToPlayer::Notice { about, data: Some(data) };
+        self.send(at, &notice);
+        true
+    }
+
+    fn send_request(&mut self, at: usize, pending: &Pending) {
+        let Ask::Game(seat) = pending.ask else { return };
+        let game = self.played.referee().expect("a game that asks").game();
+        let line = native::encode(&Request {
+            kind: "request",
+            id: &pending.id,
+            deadline_ms: pending.limit_ms,
+            seat,
+            question: game.question(seat).expect("an awaited seat has a question"),
+            view: game.view(agon_games::Viewer::Seat(seat)),
+            in_match: self.played.view(),
+        });
+        let program = &mut self.programs[at];
+        let Some(connection) = &mut program.connection else { return };
+        connection.junk = 0;
+        program.unwritten = !connection.send(&line);
+        program.sent = Some(pending.id.clone());
+        if !program.unwritten {
+            self.played.delivered(&pending.id, self.shared.now_ms());
+        }
+    }
+
+    fn send(&mut self, at: usize, message: &ToPlayer<'_>) {
+        if let Some(connection) = &mut self.programs[at].connection {
+            connection.send(&native::encode(message));
+        }
+    }
+
+    /// Waits for a message, a deadline or a stop. Messages come first, so that an answer that is
+    /// there is read before its time is said to be up.
+    async fn wait(&mut self) -> Woke {
+        let now = self.shared.now_ms();
+        let due = self
+            .played
+            .deadline()
+            .map(|at| Instant::now() + Duration::from_millis(at.saturating_sub(now)));
+        let hello = self.programs.iter().filter_map(|program| {
+            program.hello_by.filter(|_| !program.ready() && program.connection.is_some())
+        });
+        let until = hello.chain(due).min();
+        let programs = &mut *self.programs;
+        let next = poll_fn(|cx| {
+            for (at, program) in programs.iter_mut().enumerate() {
+                if let Some(connection) = &mut program.connection
+                    && let Poll::Ready(incoming) = connection.poll(cx)
+                {
+                    return Poll::Ready((at, incoming));
+                }
+            }
+            Poll::Pending
+        });
+        let timer = async {
+            match until {
+                Some(until) => tokio::time::sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            (at, incoming) = next => Woke::Program(at, incoming),
+            () = self.shared.stop.wait() => Woke::Stop,
+            () = timer => Woke::Time,
+        }
+    }
+
+    async fn on_time(&mut self) -> Result<(), RunError> {
+        for at in 0..self.programs.len() {
+            let program = &mut self.programs[at];
+            let late = program.hello_by.is_some_and(|by| by <= Instant::now());
+            if late && !program.ready() && program.connection.is_some() {
+                program.failed_starts += 1;
+                program.end(self.shared, Duration::ZERO).await;
+            }
+        }
+        while let Some(command) = self.played.due(self.shared.now_ms()) {
+            self.step(command).await?.ok();
+        }
+        Ok(())
+    }
+
+    async fn on_incoming(&mut self, at: usize, incoming: Incoming) -> Result<(), RunError> {
+        let player = self.programs[at].player.clone();
+        match incoming {
+            Incoming::Flushed => {
+                let program = &mut self.programs[at];
+                if std::mem::take(&mut program.unwritten)
+                    && let Some(sent) = &program.sent
+                {
+                    self.played.delivered(sent, self.shared.now_ms());
+                }
+                Ok(())
+            }
+            Incoming::Message(FromPlayer::Hello(hello)) => {
+                let program = &mut self.programs[at];
+                program.failed_starts = 0;
+                if let Some(connection) = &mut program.connection {
+                    connection.hello.get_or_insert(hello);
+                }
+                Ok(())
+            }
+            Incoming::Message(FromPlayer::Answer { id, answer }) => {
+                self.on_answer(at, player, id, answer).await
+            }
+            Incoming::Bad { why, line } => self.on_bad(at, player, why, &line).await,
+            Incoming::Closed => {
+                let ready = self.programs[at].ready();
+                let status = self.programs[at].end(self.shared, GRACE).await;
+                if !ready {
+                    self.programs[at].failed_starts += 1;
+                    return Ok(());
+                }
+                let fault = Fault::disconnected(format!("the program ended: {status}"));
+                self.step(Command::Leave { player, fault }).await?.ok();
+                Ok(())
+            }
+        }
+    }
+
+    async fn on_answer(
+        &mut self,
+        at: usize,
+        player: PlayerName,
+        id: RequestId,
+        answer: String,
+    ) -> Result<(), RunError> {
+        let request = id.clone();
+        let command = Command::Answer { player, request, answer, took_ms: None };
+        let Err(rejection) = self.step(command).await? else { return Ok(()) };
+        let (code, accepted) = match &rejection {
+            Rejection::Repeated { accepted } => ("repeated", accepted.clone().map(|raw| raw.0)),
+            Rejection::Late | Rejection::Over => ("late", None),
+            _ => ("foreign", None),
+        };
+        let detail = rejection.to_string();
+        self.send(at, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
+        self.count_junk(at).await
+    }
+
+    /// A line that is no message: the answer to the open request, if one is open; junk otherwise.
+    async fn on_bad(
+        &mut self,
+        at: usize,
+        player: PlayerName,
+        why: String,
+        line: &str,
+    ) -> Result<(), RunError> {
+        if self.programs[at].sent.is_some() && self.programs[at].ready() {
+            let fault = Fault::malformed(why.clone(), line);
+            let charged = self.step(Command::Charge { player, fault }).await?;
+            if charged.is_ok() {
+                return Ok(());
+            }
+        }
+        self.send(
+            at,
+            &ToPlayer::Error { code: "malformed", id: None, detail: why, accepted: None },
+        );
+        self.count_junk(at).await
+    }
+
+    async fn count_junk(&mut self, at: usize) -> Result<(), RunError> {
+        let program = &mut self.programs[at];
+        let Some(connection) = &mut program.connection else { return Ok(()) };
+        connection.junk += 1;
+        if connection.junk <= JUNK_MAX {
+            return Ok(());
+        }
+        let player = program.player.clone();
+        program.end(self.shared, Duration::ZERO).await;
+        let fault = Fault::disconnected(format!("sent over {JUNK_MAX} lines nobody asked for"));
+        self.step(Command::Leave { player, fault }).await?.ok();
+        Ok(())
+    }
+}

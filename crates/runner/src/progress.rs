@@ -1,0 +1,81 @@
+//! What a run tells while it goes on, and how it is told to stop.
+
+use agon_core::{Faulted, GameResult, MatchId, MatchResult, PlayerName};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Notify;
+
+/// Something that has happened, and is in the log.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Progress {
+    /// A round was drawn up.
+    Round {
+        /// Its number.
+        round: u32,
+        /// How many matches it has.
+        matches: usize,
+        /// How many of them are over already (after resuming).
+        done: usize,
+    },
+    /// A match started or was taken up again.
+    MatchStarted {
+        /// Which.
+        id: MatchId,
+        /// Who plays.
+        players: Vec<PlayerName>,
+    },
+    /// A game ended.
+    GameEnded {
+        /// In which match.
+        id: MatchId,
+        /// How.
+        result: GameResult,
+    },
+    /// A player did something wrong.
+    Fault {
+        /// In which match, if in one.
+        id: Option<MatchId>,
+        /// What.
+        faulted: Faulted,
+    },
+    /// A match ended.
+    MatchEnded {
+        /// Which.
+        id: MatchId,
+        /// How.
+        result: MatchResult,
+    },
+    /// Answers accepted since the last such report.
+    Decisions(u64),
+}
+
+/// Asks a run to stop: it finishes what it is committing and ends.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    asked: Arc<AtomicBool>,
+    wake: Arc<Notify>,
+}
+
+impl Stop {
+    /// Asks.
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::SeqCst);
+        self.wake.notify_waiters();
+    }
+
+    /// Whether somebody asked.
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Waits until somebody asks.
+    pub async fn wait(&self) {
+        loop {
+            let notified = self.wake.notified();
+            if self.is_asked() {
+                return;
+            }
+            notified.await;
+        }
+    }
+}

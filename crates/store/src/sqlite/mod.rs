@@ -1,0 +1,99 @@
+//! The log in a SQLite database, the usual one of a server.
+//!
+//! One file for all streams, so that one sync makes the decisions of many matches durable. This
+//! module puts the parts together: [`schema`] opens the database, [`writer`] turns a group of
+//! appends into a transaction, [`reader`] reads on a connection of its own.
+
+mod reader;
+mod schema;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::group::{Group, Turns};
+use crate::lock::Lock;
+use crate::name::check_for_reading;
+use crate::{Append, AppendError, Done, Log, LogError};
+
+use reader::Reader;
+use writer::{Writer, refuse};
+
+/// A log in a SQLite database.
+///
+/// Dropping it waits until everything submitted is answered and folds the write-ahead log into
+/// the database, which is then one file again.
+pub struct SqliteLog {
+    /// Before `group`: only the last connection to close can fold the write-ahead log.
+    reader: Reader,
+    /// None if open for reading only.
+    group: Option<Group>,
+}
+
+impl SqliteLog {
+    /// Opens the database for writing, creating it if need be. One process can have it open so.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
+        let path = path.as_ref();
+        let lock = Lock::take(&lock_path(path), path)?;
+        let db = schema::open_writer(path)?;
+        // Here, where it can still be told, and not on the thread below.
+        Writer::new(&db).map_err(|error| schema::failure("open", path, &error))?;
+        let reader = Reader::open(path)?;
+        let group = Group::start(move |turns| run(db, lock, &turns))
+            .map_err(|error| LogError::io("start a thread for", path, &error))?;
+        Ok(SqliteLog { reader, group: Some(group) })
+    }
+
+    /// Opens an existing database for reading, even while another process writes it.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, LogError> {
+        Ok(SqliteLog { reader: Reader::open(path.as_ref())?, group: None })
+    }
+
+    /// Looks at every page and every event of a database, and says what is wrong with the first
+    /// that is not as it was written. Takes as long as reading the whole file.
+    pub fn check(path: impl AsRef<Path>) -> Result<(), LogError> {
+        Reader::open(path.as_ref())?.check()
+    }
+}
+
+impl Log for SqliteLog {
+    fn submit(&self, append: Append, done: Done) {
+        match &self.group {
+            Some(group) => group.submit(append, done),
+            None => done(Err(AppendError::ReadOnly)),
+        }
+    }
+
+    fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
+        check_for_reading(stream)?;
+        self.reader.load(stream, after)
+    }
+
+    fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
+        self.reader.streams()
+    }
+
+    fn flush(&self) -> Result<(), LogError> {
+        self.group.as_ref().map_or(Ok(()), Group::flush)
+    }
+}
+
+/// The life of the writer thread, which holds the lock to its end.
+fn run(db: Connection, _lock: Lock, turns: &Turns) {
+    match Writer::new(&db) {
+        Ok(mut writer) => turns.serve(|group| writer.commit(group)),
+        Err(error) => turns.serve(|group| refuse(group, &error)),
+    }
+    // Only saves the next start some work: what was answered is durable without it.
+    let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+fn lock_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}

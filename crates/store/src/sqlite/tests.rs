@@ -1,0 +1,191 @@
+//! What is particular to the SQLite log: formats, damage, a full database, strangers.
+
+use std::fs;
+use std::io;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::append::Pending;
+
+fn append(stream: &str, expected: u64, count: u64) -> Append {
+    let line = |index| {
+        let (seq, more) = (expected + 1 + index, count - 1 - index);
+        format!(r#"{{"v":1,"stream":"{stream}","seq":{seq},"at":0,"more":{more},"type":"t"}}"#)
+    };
+    Append { stream: stream.to_owned(), expected, lines: (0..count).map(line).collect() }
+}
+
+/// A closed log of 200 streams with 30 events each.
+fn closed_log() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.db");
+    let log = SqliteLog::open(&path).unwrap();
+    for expected in (0..30).step_by(3) {
+        for stream in 0..200 {
+            log.submit(append(&format!("m/{stream}"), expected, 3), Box::new(|_| ()));
+        }
+    }
+    drop(log);
+    (dir, path)
+}
+
+fn sql(path: &Path, batch: &str) {
+    Connection::open(path).unwrap().execute_batch(batch).unwrap();
+}
+
+#[test]
+fn a_closed_log_is_one_file_and_sound() {
+    let (dir, path) = closed_log();
+    let mut names: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["log.db", "log.db.lock"]);
+    assert_eq!(SqliteLog::check(&path), Ok(()));
+}
+
+#[test]
+fn a_second_writer_is_kept_out_and_a_reader_is_not() {
+    let (_dir, path) = closed_log();
+    let log = SqliteLog::open(&path).unwrap();
+    let refused = SqliteLog::open(&path).err().unwrap();
+    assert!(matches!(refused, LogError::Locked { .. }), "{refused}");
+    let reader = SqliteLog::open_read_only(&path).unwrap();
+    assert_eq!(log.append(append("m/7", 30, 1)), Ok(31));
+    assert_eq!(reader.load("m/7", 29).unwrap().len(), 2);
+    assert_eq!(reader.append(append("m/7", 31, 1)), Err(AppendError::ReadOnly));
+    assert_eq!(SqliteLog::check(&path), Ok(()));
+    drop(log);
+    SqliteLog::open(&path).unwrap();
+}
+
+#[test]
+fn a_reader_creates_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.db");
+    let refused = SqliteLog::open_read_only(&path).err().unwrap();
+    assert!(matches!(refused, LogError::Io { kind: io::ErrorKind::NotFound, .. }), "{refused}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_later_format_is_refused() {
+    let (_dir, path) = closed_log();
+    sql(&path, "PRAGMA user_version = 2");
+    let refused = SqliteLog::open(&path).err();
+    assert_eq!(refused, Some(LogError::Newer { path: path.clone(), found: 2, known: 1 }));
+    assert_eq!(SqliteLog::check(&path).err(), refused);
+}
+
+#[test]
+fn a_database_of_another_program_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("other.db");
+    sql(&path, "CREATE TABLE users (name)");
+    let refused = SqliteLog::open(&path).err().unwrap();
+    assert!(refused.to_string().contains("another program"), "{refused}");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("text.db");
+    fs::write(&path, "no database at all, but longer than a header has to be. ".repeat(20))
+        .unwrap();
+    for refused in [SqliteLog::open(&path).err(), SqliteLog::check(&path).err()] {
+        assert!(matches!(refused, Some(LogError::BadDatabase { .. })), "{refused:?}");
+    }
+}
+
+#[test]
+fn damaged_pages_are_found_and_never_a_panic() {
+    let (_dir, path) = closed_log();
+    let sound = fs::read(&path).unwrap();
+    let page_count = sound.len() / 4096;
+    for page in 0..page_count {
+        let mut bytes = sound.clone();
+        bytes[page * 4096..][..512].fill(0xa5);
+        fs::write(&path, &bytes).unwrap();
+        let refused = SqliteLog::check(&path).unwrap_err();
+        assert!(matches!(refused, LogError::BadDatabase { .. }), "page {page}: {refused}");
+        // Opening it may go well, if the page is not looked at; using it must not panic.
+        if let Ok(log) = SqliteLog::open(&path) {
+            let _ = log.streams();
+            let _ = log.load("m/7", 0);
+            let _ = log.append(append("m/7", 30, 1));
+        }
+        let _ = fs::remove_file(path.with_extension("db-wal"));
+        let _ = fs::remove_file(path.with_extension("db-shm"));
+    }
+}
+
+#[test]
+fn events_that_are_missing_or_changed_are_found() {
+    let damage = [
+        ("DELETE FROM records WHERE stream_id = 7 AND first_seq = 13", "from 16"),
+        ("DELETE FROM records WHERE stream_id = 7 AND first_seq = 1", "from 4"),
+        ("DELETE FROM records WHERE stream_id = 7 AND first_seq = 28", "event 27, not at 30"),
+        ("DELETE FROM streams WHERE id = 7", "10 records belong to no stream"),
+        ("UPDATE streams SET version = 29 WHERE id = 7", "event 30, not at 29"),
+        ("UPDATE records SET count = 2 WHERE stream_id = 7 AND first_seq = 4", "3 events from 4"),
+        ("UPDATE records SET lines = replace(lines, '\"seq\":5', '\"seq\":6')", "event 5:"),
+        ("UPDATE records SET lines = replace(lines, 'm/6', 'm/5')", "stream m/5, not m/6"),
+    ];
+    for (change, found) in damage {
+        let (_dir, path) = closed_log();
+        sql(&path, change);
+        let refused = SqliteLog::check(&path).unwrap_err().to_string();
+        assert!(refused.contains(found), "{change}: {refused}");
+    }
+}
+
+#[test]
+fn a_gap_is_refused_when_loading() {
+    let (_dir, path) = closed_log();
+    sql(&path, "DELETE FROM records WHERE stream_id = 7 AND first_seq = 13");
+    let log = SqliteLog::open(&path).unwrap();
+    assert!(matches!(log.load("m/6", 0), Err(LogError::BadDatabase { .. })));
+    assert!(matches!(log.load("m/6", 13), Err(LogError::BadDatabase { .. })));
+    assert_eq!(log.load("m/6", 15).unwrap().len(), 15);
+    assert_eq!(log.load("m/5", 0).unwrap().len(), 30);
+}
+
+#[test]
+fn a_stranger_who_writes_costs_a_conflict_not_the_log() {
+    let (_dir, path) = closed_log();
+    let log = SqliteLog::open(&path).unwrap();
+    assert_eq!(log.append(append("m/6", 30, 1)), Ok(31));
+    sql(&path, "UPDATE streams SET version = 40 WHERE name = 'm/6'");
+    let refused = log.append(append("m/6", 31, 1)).unwrap_err();
+    assert!(matches!(refused, AppendError::Conflict { actual: 40, .. }), "{refused}");
+    assert_eq!(log.append(append("m/7", 30, 1)), Ok(31));
+}
+
+#[test]
+fn a_full_database_refuses_the_group_and_goes_on_when_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = schema::open_writer(&dir.path().join("log.db")).unwrap();
+    let mut writer = Writer::new(&db).unwrap();
+    let mut commit = |appends: Vec<Append>| {
+        let pending = |append| Pending::new(append, Box::new(|_| ()));
+        let group: Vec<_> = appends.into_iter().map(pending).collect();
+        writer.commit(&group)
+    };
+    assert_eq!(commit(vec![append("a", 0, 1), append("b", 0, 1)]), [Ok(1), Ok(1)]);
+
+    let room = |pages: u32| {
+        db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())).unwrap();
+    };
+    room(1);
+    let refused = commit(vec![append("a", 1, 1), append("b", 7, 1), append("c", 0, 500)]);
+    for (answer, stream) in refused.iter().zip(["a", "b", "c"]) {
+        let Err(AppendError::Io { stream: named, kind, .. }) = answer else { panic!("{answer:?}") };
+        assert_eq!((named.as_str(), *kind), (stream, io::ErrorKind::StorageFull));
+    }
+    // What still fits is taken, and nothing of the refused group is in the way.
+    assert_eq!(commit(vec![append("a", 1, 1)]), [Ok(2)]);
+    room(100_000);
+    assert_eq!(commit(vec![append("b", 1, 1), append("c", 0, 500)]), [Ok(2), Ok(500)]);
+    // Its connection is still open, which a check does not mind.
+    assert_eq!(SqliteLog::check(dir.path().join("log.db")), Ok(()));
+}

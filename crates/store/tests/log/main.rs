@@ -1,0 +1,8 @@
+//! Tests of all logs alike, through the port that everything else uses.
+
+mod child;
+mod conformance;
+mod crash;
+mod full;
+mod model;
+mod place;

@@ -1,0 +1,210 @@
+//! The native protocol: JSON lines between Agon and a player. `docs/protocol/native.md` is the
+//! contract; this file is its codec.
+
+use agon_core::{Commitment, MatchView, Nonce, PlayerName, RequestId, TournamentId};
+use agon_games::{Json, Seat};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The version of the protocol spoken here.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// The longest line a player may send: a proposed map is the largest of messages.
+pub const LINE_BYTES_MAX: usize = 256 * 1024;
+
+/// What Agon sends.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum ToPlayer<'a> {
+    /// The first line.
+    Hello {
+        /// The protocol's version.
+        protocol: u32,
+        /// The program and its version.
+        server: &'a str,
+        /// Under which name the player plays.
+        player: &'a PlayerName,
+        /// The tournament.
+        tournament: &'a TournamentId,
+        /// Its game.
+        game: &'a str,
+        /// The commitment to the tournament's secret.
+        commitment: &'a Commitment,
+    },
+    /// Something the player need not answer.
+    Notice {
+        /// What it is about.
+        about: &'a str,
+        /// Details.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<Json>,
+    },
+    /// Something the player sent was not accepted.
+    Error {
+        /// A stable word: `malformed`, `repeated`, `late`, `foreign`, `too-long`, `unexpected`.
+        code: &'a str,
+        /// The request concerned.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        /// A sentence that says what to do.
+        detail: String,
+        /// What was accepted before, for a repeated answer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        accepted: Option<Json>,
+    },
+    /// The last line: the player may go.
+    End {
+        /// Whether it won; absent if the tournament goes on without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        won: Option<bool>,
+        /// Why it ends, for people.
+        reason: &'a str,
+    },
+}
+
+/// A question, with everything a player needs to answer it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Request<'a> {
+    /// Always `request`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The id the answer must carry.
+    pub id: &'a RequestId,
+    /// How many milliseconds the player has from reading this.
+    pub deadline_ms: u64,
+    /// The seat it plays.
+    pub seat: Seat,
+    /// The game's question.
+    pub question: Json,
+    /// All it may know of the game.
+    pub view: Json,
+    /// All it may know of the match.
+    #[serde(rename = "match")]
+    pub in_match: MatchView<'a>,
+}
+
+/// What a player sends.
+#[derive(Debug)]
+pub enum FromPlayer {
+    /// Its first line.
+    Hello(Hello),
+    /// An answer to a request.
+    Answer {
+        /// The request's id.
+        id: RequestId,
+        /// The answer, as JSON text.
+        answer: String,
+    },
+}
+
+/// A player's first line.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Hello {
+    /// The protocol's version.
+    pub protocol: u32,
+    /// What the program calls itself.
+    pub name: String,
+    /// What it adds to the luck of its games.
+    #[serde(default)]
+    pub nonce: Option<Nonce>,
+    /// The configuration it proposes where a tournament asks for one.
+    #[serde(default)]
+    pub proposal: Option<Json>,
+}
+
+/// A line that is no message of this protocol.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BadMessage {
+    /// Not JSON at all.
+    #[error("not JSON: {0}")]
+    NotJson(String),
+    /// JSON, but not a message.
+    #[error("not a message: {0}")]
+    NotAMessage(String),
+    /// Another version.
+    #[error("protocol {0} is not spoken here, only {PROTOCOL_VERSION}")]
+    Version(u32),
+}
+
+/// One message as a line, with its end.
+pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
+    let mut line = Vec::with_capacity(512);
+    serde_json::to_writer(&mut line, message).expect("messages are JSON");
+    line.push(b'\n');
+    line
+}
+
+#[derive(Deserialize)]
+struct Tagged<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    answer: Option<&'a RawValue>,
+}
+
+/// Reads a line from a player.
+pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
+    let text = std::str::from_utf8(line).map_err(|error| BadMessage::NotJson(error.to_string()))?;
+    let wrong = |error: serde_json::Error| match error.classify() {
+        serde_json::error::Category::Data => BadMessage::NotAMessage(error.to_string()),
+        _ => BadMessage::NotJson(error.to_string()),
+    };
+    let tagged: Tagged<'_> = serde_json::from_str(text).map_err(wrong)?;
+    match &*tagged.kind {
+        "answer" => {
+            let missing = |what: &str| BadMessage::NotAMessage(format!("an answer has {what}"));
+            let id = tagged.id.ok_or_else(|| missing("the id of its request"))?;
+            let answer = tagged.answer.ok_or_else(|| missing("a field named answer"))?;
+            let (id, answer) = (RequestId::from(id.into_owned()), answer.get().to_owned());
+            Ok(FromPlayer::Answer { id, answer })
+        }
+        "hello" => {
+            let hello: Hello = serde_json::from_str(text).map_err(wrong)?;
+            match hello.protocol {
+                PROTOCOL_VERSION => Ok(FromPlayer::Hello(hello)),
+                other => Err(BadMessage::Version(other)),
+            }
+        }
+        other => Err(BadMessage::NotAMessage(format!("there is no message {other:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn answers_keep_their_text() {
+        let line = br#"{"id":"r1m1.1.0.0","answer":{"keep": [1,2]},"type":"answer"}"#;
+        match decode(line) {
+            Ok(FromPlayer::Answer { id, answer }) => {
+                assert_eq!((id.as_str(), answer.as_str()), ("r1m1.1.0.0", r#"{"keep": [1,2]}"#));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn bad_lines_say_why() {
+        let error = |line: &str| decode(line.as_bytes()).unwrap_err().to_string();
+        assert!(error("hello").starts_with("not JSON"));
+        assert!(error(r#"{"type":"dance"}"#).contains("dance"));
+        assert!(error(r#"{"type":"answer","answer":1}"#).contains("the id of its request"));
+        assert!(error(r#"{"type":"hello","protocol":9,"name":"x"}"#).contains("protocol 9"));
+        assert!(
+            error(r#"{"type":"hello","protocol":1,"name":"x","nonce":"zz"}"#).contains("nonce")
+        );
+        assert!(decode(b"\xff\xfe").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_the_decoder_panic(line in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode(&line);
+        }
+    }
+}
