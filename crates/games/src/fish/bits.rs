@@ -33,7 +33,7 @@ pub(super) fn nth_bit(word: u64, n: usize) -> u32 {
     let pairs = word - (word >> 1 & (ONES * 0x55));
     let fours = (pairs & (ONES * 0x33)) + (pairs >> 2 & (ONES * 0x33));
     // In each byte, how many bits are set in it and all lower ones: at most 64.
-    let up_to = (fours + (fours >> 4) & (ONES * 0x0f)).wrapping_mul(ONES);
+    let up_to = ((fours + (fours >> 4)) & (ONES * 0x0f)).wrapping_mul(ONES);
     // The high bit of each byte says whether the wanted bit lies above it. A guard bit in each
     // byte keeps the subtractions apart.
     let above = ((n as u64 * ONES) | (ONES * 0x80)).wrapping_sub(up_to) & (ONES * 0x80);
