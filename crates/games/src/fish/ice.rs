@@ -203,7 +203,7 @@ impl Ice {
     #[inline]
     pub fn reaches(&self, from: Tile, to: Tile) -> bool {
         match self.shape().small() {
-            Some(small) => small.reaches(self.taken(), from, to),
+            Some(small) => small.reaches(self.free.0[0], from, to),
             None => {
                 let mut reached = false;
                 self.walk(from, |tile| reached |= tile == to);

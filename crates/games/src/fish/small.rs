@@ -17,9 +17,6 @@ const WAY: [usize; DIRECTIONS] = [1, 1, 0, 0, 0, 1];
 /// By direction: the mark its rays end in, on its way.
 const MARK: [u32; DIRECTIONS] = [61, 62, 61, 62, 63, 63];
 
-/// What [`Small::toward`] says of tiles that are not in line.
-const NOWHERE: u8 = DIRECTIONS as u8;
-
 /// Tables for one shape. The first index is a tile's number, below 64.
 pub(super) struct Small {
     /// By tile and direction: the tiles of the ray, and its mark.
@@ -27,8 +24,9 @@ pub(super) struct Small {
     /// By tile, way and bit: how many steps there are before that bit. (There is no bit 64, but
     /// an index that may be 64 would cost a check.)
     before: [[[u8; 65]; 2]; 64],
-    /// By two tiles: in which direction the second lies.
-    toward: [[u8; 64]; 64],
+    /// By two tiles: all tiles from the first, not included, to the second, as bits by tile number;
+    /// just [`Tile::NONE`], which is never free, if they are not in line.
+    paths: [[u64; 64]; 64],
     /// By tile: its neighbours, as bits by tile number.
     near: [u64; 64],
 }
@@ -62,7 +60,7 @@ impl Small {
         let mut small = Box::new(Small {
             rays: [[0; DIRECTIONS]; 64],
             before: [[[0; 65]; 2]; 64],
-            toward: [[NOWHERE; 64]; 64],
+            paths: [[1; 64]; 64],
             near: [0; 64],
         });
         for from in shape.all().chain([Tile::NONE]) {
@@ -76,7 +74,7 @@ impl Small {
     fn add_ray(&mut self, shape: &Shape, from: Tile, direction: usize) {
         let (way, mark) = (WAY[direction], MARK[direction]);
         let at = from.index();
-        let mut steps = 0;
+        let (mut steps, mut path) = (0, 0);
         let mut tile = shape.next(from, direction);
         if tile != Tile::NONE {
             self.near[at] |= 1 << tile.0;
@@ -84,7 +82,8 @@ impl Small {
         while tile != Tile::NONE {
             self.rays[at][direction] |= 1 << bit(tile, way);
             self.before[at][way][bit(tile, way) as usize] = steps;
-            self.toward[at][tile.index()] = direction as u8;
+            path |= 1 << tile.0;
+            self.paths[at][tile.index()] = path;
             steps += 1;
             tile = shape.next(tile, direction);
         }
@@ -105,13 +104,10 @@ impl Small {
         runs
     }
 
-    /// Whether a penguin on `from` can slide to `to`.
+    /// Whether a penguin on `from` can slide to `to`, given the free tiles as bits by tile number.
     #[inline]
-    pub(super) fn reaches(&self, taken: Taken, from: Tile, to: Tile) -> bool {
-        let direction = usize::from(self.toward[from.index() % 64][to.index() % 64]);
-        let Some(way) = WAY.get(direction) else { return false };
-        let stop = self.rays[from.index() % 64][direction] & taken.0[*way];
-        stop.trailing_zeros() > bit(to, *way)
+    pub(super) fn reaches(&self, free: u64, from: Tile, to: Tile) -> bool {
+        self.paths[from.index() % 64][to.index() % 64] & !free == 0
     }
 
     /// The tiles a penguin on `from` can slide to, as bits by tile number.
