@@ -3,16 +3,21 @@
 //! `cargo bench -p agon-games --bench playouts` runs every subject in turn, several rounds over, on
 //! one core, and prints the median round of each. A new game is one line in `main`.
 //!
-//! The comparison plays the same dice and the same choices on the naive Yahtzee of the tests. Both
-//! must come to the same points, or the figures would be of different games.
+//! The comparisons play the same luck and the same choices on the naive Yahtzee and the naive Fish
+//! of the tests. Both must come to the same points, or the figures would be of different games.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "../tests/yahtzee/naive.rs"]
 mod naive;
 
+#[path = "../tests/fish_support/naive.rs"]
+#[expect(dead_code, reason = "nobody leaves a game here")]
+mod naive_fish;
+
+use agon_games::fish::{self, Fish};
 use agon_games::trains::{self, Trains};
 use agon_games::yahtzee::{Config, DiceSource, Yahtzee};
-use agon_games::{Game, Seed};
+use agon_games::{Game, Seed, Viewer};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -37,8 +42,19 @@ fn main() {
         Subject { name: "yahtzee, naive", play: Box::new(naive_games) },
         game::<Trains>("trains, two players", trains::Config::default()),
         game_of::<Trains>("trains, eight players", trains::Config::default(), 8),
+        game::<Fish>("fish", fish::Config::default()),
+        game::<Fish>("fish, 2 on every tile", fish::Config { fish: Some(2), ..<_>::default() }),
+        game_of::<Fish>("fish, four players", fish::Config::default(), 4),
+        game::<Fish>(
+            "fish, 10 x 10",
+            fish::Config { rows: 10, columns: 10, ..fish::Config::default() },
+        ),
+        Subject { name: "fish, naive", play: Box::new(naive_fish_games) },
     ];
-    assert_eq!((subjects[0].play)(0..500), (subjects[2].play)(0..500), "not the same games");
+    for (game, naive) in [(0, 2), (5, 9)] {
+        let points = [game, naive].map(|at| (subjects[at].play)(0..200));
+        assert_eq!(points[0], points[1], "not the same games: {}", subjects[naive].name);
+    }
 
     let counts = subjects.each_ref().map(games_per_round);
     let mut rates = subjects.each_ref().map(|_| Vec::new());
@@ -136,6 +152,31 @@ fn naive_game(number: u64) -> i64 {
         }
     }
     (table.total(0) + table.total(1)) as i64
+}
+
+/// The same games as [`playout`] of [`Fish`] on the naive implementation.
+fn naive_fish_games(numbers: std::ops::Range<u64>) -> i64 {
+    numbers.map(naive_fish_game).sum()
+}
+
+fn naive_fish_game(number: u64) -> i64 {
+    let config = fish::Config::default();
+    let game = Fish::new(&config, 2, &Seed::from_number(number)).expect("a good set-up");
+    let board: Vec<Vec<u8>> = game.view(Viewer::Public).board.into();
+    let mut game = naive_fish::Naive::new(&board, 2);
+    let mut choices = Choices(number << 32);
+    let mut pick = |count: usize| ((u128::from(choices.next()) * count as u128) >> 64) as usize;
+    while let Some(seat) = game.turn {
+        if game.placing {
+            let places = game.placements();
+            game.place(seat, places[pick(places.len())]);
+        } else {
+            let slides = game.slides(seat);
+            let (from, to) = slides[pick(slides.len())];
+            game.slide(seat, from, to);
+        }
+    }
+    game.seats.iter().map(|seat| i64::from(seat.score)).sum()
 }
 
 /// Random choices, cheap enough not to be what is measured: the generator wyrand.

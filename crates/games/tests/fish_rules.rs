@@ -63,7 +63,7 @@ fn compare(game: &Fish, naive: &Naive) {
         (_, false) => Phase::Move,
     };
     assert_eq!(view.phase, phase);
-    for (row, fish) in view.board.rows().iter().enumerate() {
+    for (row, fish) in view.board.rows().enumerate() {
         for (column, fish) in fish.iter().enumerate() {
             let tile = naive.tiles.get(&(row as i64, column as i64)).copied().unwrap_or(0);
             assert_eq!(u32::from(*fish), tile, "{row},{column}");
@@ -101,7 +101,7 @@ proptest! {
     ) {
         let mut game = Fish::new(&config, seats, &Seed::from_number(number)).unwrap();
         let mut again = game.clone();
-        let mut naive = Naive::new(game.view(Viewer::Public).board.rows(), seats);
+        let mut naive = Naive::new(&Vec::from(game.view(Viewer::Public).board), seats);
         prop_assert!(game.drawn().is_some());
         for event in events {
             compare(&game, &naive);
@@ -111,7 +111,7 @@ proptest! {
                 (Event::Answer(choice), Some(seat)) => {
                     let legal = legal(&naive, seat.index());
                     prop_assert_eq!(&game.legal(seat), &legal);
-                    let answer = game.pick(seat, choice);
+                    let answer = game.playout_answer(seat, choice);
                     prop_assert!(legal.contains(&answer));
                     game.apply(seat, &answer).unwrap();
                     prop_assert!(again != game);
@@ -146,7 +146,7 @@ proptest! {
         for choice in choices {
             let Some(seat) = game.awaiting().first() else { break };
             try_everything(&game, &config, seat);
-            let answer = game.pick(seat, choice);
+            let answer = game.playout_answer(seat, choice);
             game.apply(seat, &answer).unwrap();
         }
     }

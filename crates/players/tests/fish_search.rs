@@ -69,7 +69,7 @@ proptest! {
                 prop_assert_eq!(best_action_within(&state, depth, u64::MAX), plain(&state, depth));
                 prop_assert!(best_action_within(&state, 6, 50).is_some());
             }
-            game.apply(seat, &game.pick(seat, choice)).unwrap();
+            game.apply(seat, &game.playout_answer(seat, choice)).unwrap();
         }
     }
 }

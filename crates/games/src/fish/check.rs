@@ -38,10 +38,11 @@ impl Fish {
     #[inline]
     fn parse_move(&self, seat: Seat, Action { from, to }: Action) -> Result<Step, Refusal> {
         if let (Some(start), Some(end)) = (self.ice.tile(from), self.ice.tile(to)) {
-            let penguin = self.flocks[seat.index()].iter().position(|tile| *tile == start);
-            if let Some(penguin) = penguin
-                && self.ice.reaches(start, end)
-            {
+            let flock = &self.flocks[seat.index()];
+            // Which penguin it is cannot be guessed, so there is no branch for each.
+            let at = |(at, tile): (usize, &Tile)| if *tile == start { at } else { 0 };
+            let penguin: usize = flock.iter().enumerate().map(at).sum();
+            if flock[penguin] == start && self.ice.reaches(start, end) {
                 return Ok(Step::Move { penguin, to: end });
             }
         }

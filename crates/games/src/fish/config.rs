@@ -1,7 +1,6 @@
 //! What an organiser may set, and the board that follows from it and from luck.
 
-use super::board::check_size;
-use super::{Board, FISH_MAX, penguins_each};
+use super::{Board, FISH_MAX, Tile, penguins_each};
 use crate::{Luck, Seed, SetupError};
 use serde::{Deserialize, Serialize};
 
@@ -67,25 +66,24 @@ impl Config {
     }
 
     fn random_board(&self, penguins: usize, seed: &Seed) -> Result<Board, SetupError> {
-        let (rows, columns) = (self.rows as usize, self.columns as usize);
-        check_size(rows, columns)?;
+        let shape = Board::shape_of(self.rows as usize, self.columns as usize)?;
         let mut board = match self.fish {
-            Some(fish @ 1..=FISH_MAX) => Board::filled(rows, columns, |_| fish),
+            Some(fish @ 1..=FISH_MAX) => Board::filled(shape, |_| fish),
             Some(fish) => {
                 let text = format!("a tile has 1 to {FISH_MAX} fish, not {fish}");
                 return Err(SetupError::Config(text));
             }
             None => {
                 let mut luck = Luck::new(seed, "fish");
-                Board::filled(rows, columns, |tile| 1 + luck.below(tile, u64::from(FISH_MAX)) as u8)
+                Board::filled(shape, |n| 1 + luck.below(n, u64::from(FISH_MAX)) as u8)
             }
         };
-        let spare = (rows * columns).saturating_sub(penguins);
+        let spare = shape.tiles().saturating_sub(penguins);
         let holes_max = spare.min(self.difficulty as usize);
         if holes_max > 0 {
             let mut luck = Luck::new(seed, "holes");
             let holes = luck.below(0, holes_max as u64 + 1) as usize;
-            let mut tiles: Vec<usize> = (0..rows * columns).collect();
+            let mut tiles: Vec<Tile> = shape.all().collect();
             luck.shuffle(1, &mut tiles);
             tiles.iter().take(holes).for_each(|tile| board.cut(*tile));
         }
@@ -109,7 +107,7 @@ mod tests {
             let board = lay_out(r#"{"difficulty": 99}"#, 2, number).unwrap();
             assert!(board.tiles() >= 8);
             holes[25 - board.tiles()] += 1;
-            board.fish().for_each(|count| fish[count as usize] += 1);
+            board.rows().flatten().for_each(|count| fish[usize::from(*count)] += 1);
         }
         assert!(fish.iter().all(|count| *count > 500), "{fish:?}");
         assert!(holes.iter().all(|count| *count > 5), "{holes:?}");

@@ -49,29 +49,6 @@ impl Fish {
     pub fn turn(&self) -> Option<Seat> {
         matches!(self.phase, Phase::Place | Phase::Move).then(|| self.waiting.first()).flatten()
     }
-
-    /// Some legal answer of `seat`, picked evenly by 64 random bits without listing all.
-    ///
-    /// # Panics
-    /// If the seat owes no answer.
-    pub fn pick(&self, seat: Seat, choice: u64) -> Answer {
-        assert!(self.waiting.contains(seat), "{seat} is not asked");
-        let shape = self.ice.shape();
-        match self.phase {
-            Phase::Place => {
-                let tile = self.ice.pick_free(choice).expect("who is asked finds a free tile");
-                Answer::Place(shape.position(tile))
-            }
-            Phase::Move => {
-                let (from, to) = self
-                    .ice
-                    .pick_slide(&self.flocks[seat.index()], choice)
-                    .expect("who is asked can move");
-                Answer::Move(self.ice.action(from, to))
-            }
-            Phase::PlayingAs | Phase::PlayingWith | Phase::Over => Answer::Ok,
-        }
-    }
 }
 
 impl Game for Fish {
@@ -90,7 +67,7 @@ impl Game for Fish {
             return Err(SetupError::Seats { game: Self::NAME, min, max, given: seats });
         }
         let mut game = Fish {
-            ice: Ice::new(&config.lay_out(seats, seed)?),
+            ice: Ice::new(config.lay_out(seats, seed)?),
             flocks: [[Tile::NONE; FLOCK_MAX]; SEATS_MAX],
             placed: [0; SEATS_MAX],
             scores: [0; SEATS_MAX],
@@ -201,6 +178,21 @@ impl Game for Fish {
             Question::PlayingAs { .. } | Question::PlayingWith { .. } => vec![Answer::Ok],
             Question::Place => state.placements().into_iter().map(Answer::Place).collect(),
             Question::Move => state.actions().into_iter().map(Answer::Move).collect(),
+        }
+    }
+
+    fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
+        match self.phase {
+            Phase::Place => {
+                let tile = self.ice.pick_free(choice).expect("who is asked finds a free tile");
+                Answer::Place(self.ice.shape().position(tile))
+            }
+            Phase::Move => {
+                let slide = self.ice.pick_slide(&self.flocks[seat.index()], choice);
+                let (from, to) = slide.expect("who is asked can move");
+                Answer::Move(self.ice.action(from, to))
+            }
+            Phase::PlayingAs | Phase::PlayingWith | Phase::Over => Answer::Ok,
         }
     }
 

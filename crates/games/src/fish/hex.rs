@@ -2,6 +2,7 @@
 //! board the tables that say which tile lies next to which. What is on the tiles is the business
 //! of [`super::Ice`].
 
+use super::small::Small;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -13,9 +14,6 @@ pub const TILES_MAX: usize = 400;
 
 /// How many directions there are: N, NE, SE, S, SW, NW, in this order.
 pub const DIRECTIONS: usize = 6;
-
-/// Boards of at most this many tiles have bit masks for whole rays.
-const SMALL_MAX: usize = 63;
 
 /// A place on or off the board: `[row, column]`, counted from the top left. Odd rows are shifted
 /// right by half a tile, and straight up or down is two rows away.
@@ -146,21 +144,13 @@ impl Tile {
     }
 }
 
-/// Bit masks over tiles of a board that fits into one machine word. Bit 0 stands for no tile.
-pub(super) struct Masks {
-    /// By tile and direction: all tiles from the next one to the edge.
-    pub(super) rays: [[u64; DIRECTIONS]; SMALL_MAX + 1],
-    /// By tile: its neighbours.
-    pub(super) near: [u64; SMALL_MAX + 1],
-}
-
 /// The geometry of all boards of one size.
 pub struct Shape {
     rows: u16,
     columns: u16,
     positions: Box<[Position]>,
     next: Box<[[Tile; DIRECTIONS]]>,
-    masks: Option<Masks>,
+    small: Option<Box<Small>>,
 }
 
 /// Shapes that were needed so far. There are about 2,400, of a few kilobytes each, so they are
@@ -189,31 +179,14 @@ impl Shape {
         });
         let positions: Box<[Position]> = std::iter::once(off).chain(places).collect();
         let next = vec![[Tile::NONE; DIRECTIONS]; positions.len()].into_boxed_slice();
-        let mut shape = Shape { rows, columns, positions, next, masks: None };
+        let mut shape = Shape { rows, columns, positions, next, small: None };
         for at in 1..shape.positions.len() {
             shape.next[at] = std::array::from_fn(|direction| {
                 shape.tile(shape.positions[at].neighbour(direction)).unwrap_or(Tile::NONE)
             });
         }
-        shape.masks = (shape.tiles() <= SMALL_MAX).then(|| shape.build_masks());
+        shape.small = Small::new(&shape);
         shape
-    }
-
-    fn build_masks(&self) -> Masks {
-        let mut masks = Masks { rays: [[0; DIRECTIONS]; SMALL_MAX + 1], near: [0; SMALL_MAX + 1] };
-        for from in self.all() {
-            for direction in 0..DIRECTIONS {
-                let mut at = self.next(from, direction);
-                if at != Tile::NONE {
-                    masks.near[from.index()] |= 1 << at.0;
-                }
-                while at != Tile::NONE {
-                    masks.rays[from.index()][direction] |= 1 << at.0;
-                    at = self.next(at, direction);
-                }
-            }
-        }
-        masks
     }
 
     /// How many rows there are.
@@ -257,10 +230,10 @@ impl Shape {
         self.next[tile.index()][direction]
     }
 
-    /// The masks, for boards small enough.
+    /// Tables for sliding, if the board is small.
     #[inline]
-    pub(super) fn masks(&self) -> Option<&Masks> {
-        self.masks.as_ref()
+    pub(super) fn small(&self) -> Option<&Small> {
+        self.small.as_deref()
     }
 }
 
@@ -269,6 +242,8 @@ impl PartialEq for Shape {
         (self.rows, self.columns) == (other.rows, other.columns)
     }
 }
+
+impl Eq for Shape {}
 
 impl fmt::Debug for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

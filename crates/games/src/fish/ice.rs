@@ -1,9 +1,9 @@
 //! The ice: which tiles there are, what is under them, which of them are free, and how far a
 //! penguin slides. Knows nothing of turns or players.
 
-use super::hex::Masks;
+use super::bits::nth_bit;
+use super::small::Taken;
 use super::{Action, Board, DIRECTIONS, Position, Shape, Tile};
-use std::sync::Arc;
 
 /// A set of tiles of one board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,7 +51,7 @@ impl TileSet {
         for (at, word) in self.0.iter().enumerate() {
             let here = word.count_ones() as usize;
             if n < here {
-                return Some(Tile(at as u16 * 64 + nth_bit(*word, n)));
+                return Some(Tile(at as u16 * 64 + nth_bit(*word, n) as u16));
             }
             n -= here;
         }
@@ -85,15 +85,6 @@ impl FromIterator<Tile> for TileSet {
     }
 }
 
-/// The index of set bit number `n` of `word`.
-#[inline]
-fn nth_bit(mut word: u64, n: usize) -> u16 {
-    for _ in 0..n {
-        word &= word - 1;
-    }
-    word.trailing_zeros() as u16
-}
-
 /// Tiles, the fish under them, and which are free: there, and without a penguin.
 ///
 /// A tile is free until a penguin comes to stand on it and never again after that penguin slid
@@ -101,30 +92,28 @@ fn nth_bit(mut word: u64, n: usize) -> u16 {
 /// somebody stands on it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ice {
-    shape: &'static Shape,
-    fish: Arc<[u8]>,
+    /// The board before anybody stood on it.
+    board: Board,
     free: TileSet,
 }
 
 impl Ice {
     /// The ice of a board that nobody stands on.
-    pub fn new(board: &Board) -> Ice {
-        let shape = board.shape();
-        let fish: Arc<[u8]> = std::iter::once(0).chain(board.fish()).collect();
-        let free = shape.all().filter(|tile| fish[tile.index()] > 0).collect();
-        Ice { shape, fish, free }
+    pub fn new(board: Board) -> Ice {
+        let free = board.shape().all().filter(|tile| board.fish(*tile) > 0).collect();
+        Ice { board, free }
     }
 
     /// The geometry.
     #[inline]
     pub fn shape(&self) -> &'static Shape {
-        self.shape
+        self.board.shape()
     }
 
     /// How many fish are, or were, under a tile.
     #[inline]
     pub fn fish(&self, tile: Tile) -> u8 {
-        self.fish[tile.index()]
+        self.board.fish(tile)
     }
 
     /// Whether `tile` is there and nobody stands on it.
@@ -142,7 +131,7 @@ impl Ice {
     /// Whether any tile is free.
     #[inline]
     pub fn any_free(&self) -> bool {
-        match self.shape.masks() {
+        match self.shape().small() {
             Some(_) => self.free.0[0] != 0,
             None => !self.free.is_empty(),
         }
@@ -150,11 +139,17 @@ impl Ice {
 
     /// A free tile, picked evenly by 64 random bits; `None` if there is none.
     pub fn pick_free(&self, choice: u64) -> Option<Tile> {
-        let count = match self.shape.masks() {
+        let count = match self.shape().small() {
             Some(_) => self.free.0[0].count_ones() as usize,
             None => self.free.len(),
         };
         self.free.nth(scale(choice, count))
+    }
+
+    /// What is not free, where the board is small.
+    #[inline]
+    fn taken(&self) -> Taken {
+        Taken::new(self.free.0[0])
     }
 
     /// A penguin comes to stand on a free tile.
@@ -172,19 +167,33 @@ impl Ice {
     /// Whether a penguin on `from` can move at all.
     #[inline]
     pub fn can_leave(&self, from: Tile) -> bool {
-        match self.shape.masks() {
-            Some(masks) => masks.near[from.index()] & self.free.0[0] != 0,
-            None => (0..DIRECTIONS).any(|direction| self.is_free(self.shape.next(from, direction))),
+        match self.shape().small() {
+            Some(small) => small.near(from) & self.free.0[0] != 0,
+            None => {
+                (0..DIRECTIONS).any(|direction| self.is_free(self.shape().next(from, direction)))
+            }
+        }
+    }
+
+    /// Whether a penguin on any of these tiles can move.
+    #[inline]
+    pub fn any_can_leave<const N: usize>(&self, from: &[Tile; N]) -> bool {
+        match self.shape().small() {
+            Some(small) => {
+                let near = from.iter().fold(0, |near, tile| near | small.near(*tile));
+                near & self.free.0[0] != 0
+            }
+            None => from.iter().any(|tile| self.can_leave(*tile)),
         }
     }
 
     /// How many neighbours of `tile` are free.
     #[inline]
     pub fn exits(&self, tile: Tile) -> usize {
-        match self.shape.masks() {
-            Some(masks) => (masks.near[tile.index()] & self.free.0[0]).count_ones() as usize,
+        match self.shape().small() {
+            Some(small) => (small.near(tile) & self.free.0[0]).count_ones() as usize,
             None => {
-                let near = (0..DIRECTIONS).map(|direction| self.shape.next(tile, direction));
+                let near = (0..DIRECTIONS).map(|direction| self.shape().next(tile, direction));
                 near.filter(|tile| self.is_free(*tile)).count()
             }
         }
@@ -193,31 +202,35 @@ impl Ice {
     /// Whether a penguin on `from` can slide to `to`.
     #[inline]
     pub fn reaches(&self, from: Tile, to: Tile) -> bool {
-        match self.shape.masks() {
-            Some(masks) => slides(masks, self.free.0[0], from) >> to.0 & 1 != 0,
-            None => self.walk(from).any(|tile| tile == to),
+        match self.shape().small() {
+            Some(small) => small.reaches(self.free.0[0], from, to),
+            None => {
+                let mut reached = false;
+                self.walk(from, |tile| reached |= tile == to);
+                reached
+            }
         }
     }
 
     /// How many tiles a penguin on `from` can slide to.
     #[inline]
     pub fn reach_count(&self, from: Tile) -> usize {
-        match self.shape.masks() {
-            Some(masks) => slides(masks, self.free.0[0], from).count_ones() as usize,
-            None => self.walk(from).count(),
+        match self.shape().small() {
+            Some(small) => small.runs(self.taken(), from).iter().sum(),
+            None => self.walk_count(from),
         }
     }
 
     /// The tiles a penguin on `from` can slide to.
     #[inline]
     pub fn reach(&self, from: Tile) -> TileSet {
-        match self.shape.masks() {
-            Some(masks) => {
+        match self.shape().small() {
+            Some(small) => {
                 let mut set = TileSet::default();
-                set.0[0] = slides(masks, self.free.0[0], from);
+                set.0[0] = small.reach(self.taken(), from);
                 set
             }
-            None => self.walk(from).collect(),
+            None => self.walk_set(from),
         }
     }
 
@@ -228,47 +241,77 @@ impl Ice {
         penguins: &[Tile; N],
         choice: u64,
     ) -> Option<(Tile, Tile)> {
-        let counts = penguins.map(|from| self.reach_count(from));
-        let mut n = scale(choice, counts.iter().sum());
-        for (from, count) in penguins.iter().zip(counts) {
-            if n < count {
-                let to = match self.shape.masks() {
-                    Some(masks) => Tile(nth_bit(slides(masks, self.free.0[0], *from), n)),
-                    None => self.walk(*from).nth(n)?,
-                };
-                return Some((*from, to));
+        match self.shape().small() {
+            Some(small) => {
+                let taken = self.taken();
+                let (mut runs, mut counts) = ([[0; DIRECTIONS]; N], [0; N]);
+                for at in 0..N {
+                    runs[at] = small.runs(taken, penguins[at]);
+                    counts[at] = runs[at].iter().sum();
+                }
+                let (at, n) = nth(counts, scale(choice, counts.iter().sum()))?;
+                let (direction, steps) = nth(runs[at], n)?;
+                let mut to = self.shape().next(penguins[at], direction);
+                for _ in 0..steps {
+                    to = self.shape().next(to, direction);
+                }
+                Some((penguins[at], to))
             }
-            n -= count;
+            None => {
+                let counts = penguins.map(|from| self.walk_count(from));
+                let (at, n) = nth(counts, scale(choice, counts.iter().sum()))?;
+                let (mut left, mut to) = (n as isize, Tile::NONE);
+                self.walk(penguins[at], |tile| {
+                    to = if left == 0 { tile } else { to };
+                    left -= 1;
+                });
+                Some((penguins[at], to))
+            }
         }
-        None
     }
 
-    /// The tiles a penguin on `from` can slide to, direction by direction.
-    fn walk(&self, from: Tile) -> impl Iterator<Item = Tile> {
-        (0..DIRECTIONS).flat_map(move |direction| {
-            let next = move |tile: &Tile| Some(self.shape.next(*tile, direction));
-            std::iter::successors(next(&from), next).take_while(|tile| self.is_free(*tile))
-        })
+    /// Shows every tile a penguin on `from` can slide to, direction by direction.
+    #[inline]
+    fn walk(&self, from: Tile, mut show: impl FnMut(Tile)) {
+        for direction in 0..DIRECTIONS {
+            let mut at = self.shape().next(from, direction);
+            while self.is_free(at) {
+                show(at);
+                at = self.shape().next(at, direction);
+            }
+        }
+    }
+
+    fn walk_set(&self, from: Tile) -> TileSet {
+        let mut set = TileSet::default();
+        self.walk(from, |tile| set.insert(tile));
+        set
+    }
+
+    fn walk_count(&self, from: Tile) -> usize {
+        let mut count = 0;
+        self.walk(from, |_| count += 1);
+        count
     }
 
     /// The board as it is with penguins on the given tiles.
     pub fn board(&self, occupied: impl IntoIterator<Item = Tile>) -> Board {
         let mut there = self.free;
         occupied.into_iter().for_each(|tile| there.insert(tile));
-        let fish = |tile| if there.contains(tile) { self.fish(tile) } else { 0 };
-        let tiles: Vec<u8> = self.shape.all().map(fish).collect();
-        Board::of_rows(tiles.chunks(self.shape.columns()).map(<[u8]>::to_vec).collect())
+        let mut board = self.board.clone();
+        self.shape().all().filter(|tile| !there.contains(*tile)).for_each(|tile| board.cut(tile));
+        board
     }
 
     /// The tile at a position, if that is on the board.
     #[inline]
     pub fn tile(&self, position: Position) -> Option<Tile> {
-        self.shape.tile(position)
+        self.shape().tile(position)
     }
 
     /// An action by positions.
     pub fn action(&self, from: Tile, to: Tile) -> Action {
-        Action { from: self.shape.position(from), to: self.shape.position(to) }
+        Action { from: self.shape().position(from), to: self.shape().position(to) }
     }
 }
 
@@ -278,37 +321,36 @@ fn scale(choice: u64, count: usize) -> usize {
     ((u128::from(choice) * count as u128) >> 64) as usize
 }
 
-/// The tiles a penguin on `from` can slide to, as a mask. Along each ray the nearest tile that is
-/// not free stops it: the lowest one where tile numbers grow (SE, S, SW), else the highest.
+/// Thing number `n` of several lots of things: which lot it is in, and its number there; `None` if
+/// there are no more than `n`. Has no branch on what is random.
 #[inline]
-fn slides(masks: &Masks, free: u64, from: Tile) -> u64 {
-    let [n, ne, se, s, sw, nw] = masks.rays[from.index()];
-    let grow = |ray: u64| {
-        let stops = ray & !free;
-        ray & (stops & stops.wrapping_neg()).wrapping_sub(1)
-    };
-    // Bit 0 is no tile, so it can stand for "nothing stops it".
-    let shrink = |ray: u64| ray & free & (u64::MAX << (63 - ((ray & !free) | 1).leading_zeros()));
-    grow(se) | grow(s) | grow(sw) | shrink(n) | shrink(ne) | shrink(nw)
+fn nth<const N: usize>(counts: [usize; N], n: usize) -> Option<(usize, usize)> {
+    let (mut at, mut before, mut end) = (0, 0, 0);
+    for count in counts {
+        end += count;
+        at += usize::from(n >= end);
+        before = if n >= end { end } else { before };
+    }
+    (at < N).then_some((at, n - before))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Masks and walking must agree; boards of more than 63 tiles only walk.
+    /// Masks and walking must agree; larger boards only walk.
     #[test]
     fn both_ways_to_slide_agree() {
-        for (rows, columns) in [(5, 5), (1, 9), (9, 1), (7, 9), (21, 3), (63, 1)] {
+        for (rows, columns) in [(5, 5), (1, 9), (9, 1), (7, 8), (29, 2), (58, 1), (1, 58)] {
             for salt in 1..20u64 {
                 let mut word = salt;
-                let board = Board::filled(rows, columns, |_| {
+                let board = Board::filled(Shape::of(rows, columns).unwrap(), |_| {
                     word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (word >> 29);
                     u8::from(word >> 60 > 3)
                 });
-                let ice = Ice::new(&board);
+                let ice = Ice::new(board);
                 for from in ice.shape().all() {
-                    let walked: TileSet = ice.walk(from).collect();
+                    let walked = ice.walk_set(from);
                     assert_eq!(ice.reach(from), walked, "{rows} x {columns}, {from:?}");
                     assert_eq!(ice.reach_count(from), walked.len());
                     assert_eq!(ice.can_leave(from), !walked.is_empty());
@@ -322,7 +364,7 @@ mod tests {
     #[test]
     fn picks_cover_every_slide_evenly() {
         for (rows, columns) in [(5, 5), (9, 9)] {
-            let ice = Ice::new(&Board::filled(rows, columns, |_| 1));
+            let ice = Ice::new(Board::filled(Shape::of(rows, columns).unwrap(), |_| 1));
             let penguins = [Tile(7), Tile::NONE, Tile(13), Tile(1)];
             let count: usize = penguins.iter().map(|from| ice.reach_count(*from)).sum();
             let step = u64::MAX / count as u64;

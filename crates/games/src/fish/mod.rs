@@ -9,6 +9,7 @@
 //! - [`State`] is a position as players outside Agon write it, with the usual questions about one;
 //! - [`Ice`] and [`Shape`] are the board underneath, fast enough for programs that search.
 
+mod bits;
 mod board;
 mod check;
 mod config;
@@ -17,6 +18,7 @@ mod hex;
 mod ice;
 mod messages;
 mod play;
+mod small;
 mod state;
 mod text;
 

@@ -145,7 +145,7 @@ impl Fish {
 
     #[inline]
     fn can_move(&self, seat: Seat) -> bool {
-        self.flocks[seat.index()].iter().any(|tile| self.ice.can_leave(*tile))
+        self.ice.any_can_leave(&self.flocks[seat.index()])
     }
 
     /// The first seat in playing order after `last`, itself included as the last one, that is still

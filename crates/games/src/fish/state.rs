@@ -27,7 +27,7 @@ pub struct State {
 impl State {
     /// The ice, and where each player's penguins stand on it; those off the board are left out.
     pub fn on_ice(&self) -> (Ice, Vec<Vec<Tile>>) {
-        let mut ice = Ice::new(&self.board);
+        let mut ice = Ice::new(self.board.clone());
         let tiles = |player: &Player| -> Vec<Tile> {
             player.places.iter().filter_map(|place| ice.tile(*place)).collect()
         };
@@ -65,7 +65,7 @@ impl State {
             return None;
         }
         let mut next = self.clone();
-        next.board.cut(from.index() - 1);
+        next.board.cut(from);
         next.players[0].score += u32::from(ice.fish(from));
         next.players[0].places[penguin] = action.to;
         next.players.rotate_left(1);
@@ -102,7 +102,7 @@ impl Board {
     /// How many tiles can be reached from a position in straight lines, with nobody on the board;
     /// none from off the board.
     pub fn reachable(&self, position: Position) -> usize {
-        let ice = Ice::new(self);
+        let ice = Ice::new(self.clone());
         ice.tile(position).map_or(0, |tile| ice.reach_count(tile))
     }
 }

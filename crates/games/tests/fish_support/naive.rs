@@ -50,6 +50,13 @@ impl Naive {
 
     /// How `seat` may move, in order.
     pub(crate) fn moves(&self, seat: usize) -> Vec<(Place, Place)> {
+        let mut moves = self.slides(seat);
+        moves.sort_unstable();
+        moves
+    }
+
+    /// How `seat` may move, by penguin, direction and distance.
+    pub(crate) fn slides(&self, seat: usize) -> Vec<(Place, Place)> {
         let mut moves = Vec::new();
         for from in &self.seats[seat].places {
             for direction in ["N", "NE", "SE", "S", "SW", "NW"] {
@@ -60,7 +67,6 @@ impl Naive {
                 }
             }
         }
-        moves.sort_unstable();
         moves
     }
 
@@ -73,7 +79,7 @@ impl Naive {
 
     pub(crate) fn slide(&mut self, seat: usize, from: Place, to: Place) {
         assert!(!self.placing && self.turn == Some(seat));
-        assert!(self.moves(seat).contains(&(from, to)));
+        assert!(self.slides(seat).contains(&(from, to)));
         let penguin = self.seats[seat].places.iter().position(|place| *place == from).unwrap();
         self.seats[seat].places[penguin] = to;
         self.seats[seat].score += self.tiles.remove(&from).unwrap();
@@ -114,7 +120,7 @@ impl Naive {
                 }
             }
         }
-        self.turn = order.into_iter().find(|seat| !self.moves(*seat).is_empty());
+        self.turn = order.into_iter().find(|seat| !self.slides(*seat).is_empty());
     }
 }
 
