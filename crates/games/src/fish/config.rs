@@ -4,6 +4,11 @@ use super::{Board, FISH_MAX, Tile, penguins_each};
 use crate::{Luck, Seed, SetupError};
 use serde::{Deserialize, Serialize};
 
+/// How many tiles one number from luck lays out: 5^27 fits into 64 bits.
+const TILES_A_WORD: u32 = 27;
+
+const FISH: u64 = FISH_MAX as u64;
+
 /// The settings of a game of Fish.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -44,8 +49,8 @@ impl Default for Config {
 impl Config {
     /// The board of a game for `seats` players.
     ///
-    /// Luck gives tile `n` (row by row from 0) one more fish than the number below 5 at index `n`
-    /// of the stream `fish`. The number of holes is index 0 of the stream `holes`, evenly up to the
+    /// Luck gives 27 tiles at a time: with w the number below 5^27 at index `n / 27` of the stream
+    /// `fish`, tile `n` (row by row from 0) has `1 + ⌊w / 5^(n mod 27)⌋ mod 5` fish. The number of holes is index 0 of the stream `holes`, evenly up to the
     /// largest number allowed; the tiles, shuffled from index 1 on, are cut from the first.
     pub(super) fn lay_out(&self, seats: usize, seed: &Seed) -> Result<Board, SetupError> {
         let penguins = seats * penguins_each(seats);
@@ -75,7 +80,15 @@ impl Config {
             }
             None => {
                 let mut luck = Luck::new(seed, "fish");
-                Board::filled(shape, |n| 1 + luck.below(n, u64::from(FISH_MAX)) as u8)
+                let mut word = 0;
+                Board::filled(shape, |n| {
+                    if n % TILES_A_WORD == 0 {
+                        word = luck.below(n / TILES_A_WORD, FISH.pow(TILES_A_WORD));
+                    }
+                    let fish = 1 + (word % FISH) as u8;
+                    word /= FISH;
+                    fish
+                })
             }
         };
         let spare = shape.tiles().saturating_sub(penguins);
