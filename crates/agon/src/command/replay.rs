@@ -152,6 +152,9 @@ impl Teller<'_> {
             }
             Event::AnswerAccepted(accepted) => {
                 let (Some(before), false) = (before, self.args.last) else { return };
+                if before.only_tells(accepted.seat) {
+                    return;
+                }
                 let after = played.referee().map(|referee| referee.game());
                 let last = played.finished().last();
                 let after = after.or(last.map(|(_, game)| game));
