@@ -229,7 +229,8 @@ impl Play<'_> {
             }
             self.start_programs();
             self.arrivals().await?;
-            if self.ask().await? {
+            // Giving up on somebody may have ended the match: then nothing would wake us.
+            if self.played.result().is_some() || self.ask().await? {
                 continue;
             }
             match self.wait().await {
