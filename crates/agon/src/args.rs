@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Check a log, or a whole run, against the rules: every die, card, pairing and result.
     Verify(VerifyArgs),
+    /// Play as a house player over stdin and stdout, as any program would.
+    Bot(BotArgs),
     /// Solve Yahtzee for the best expected score, and keep the table.
     Solve(SolveArgs),
     /// List games, presets and house players.
@@ -183,6 +185,26 @@ pub(crate) struct VerifyArgs {
     /// No progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+const BOT_HELP: &str = "\
+Reads the native protocol (docs/protocol/native.md) from stdin and writes its answers to stdout,
+until it is told to end or its input ends. With the same name in a tournament it plays the same
+moves as house:NAME inside `agon run`: a partner to test against, and a bot to look at.
+
+Examples:
+    agon run --preset fish --player 'agon bot greedy' house:random 'python3 bot.py'
+    agon bot --game yahtzee optimal < requests.jsonl";
+
+#[derive(ClapArgs, Debug)]
+#[command(after_help = BOT_HELP)]
+pub(crate) struct BotArgs {
+    /// The game; by default the one of the tournament that says hello.
+    #[arg(long, value_name = "GAME")]
+    pub(crate) game: Option<String>,
+    /// Which house player, without `house:`; see `agon list`.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
 }
 
 #[derive(ClapArgs, Debug)]

@@ -51,8 +51,8 @@ impl RunFile {
     /// Reads a file; a missing path is an empty file.
     pub(crate) fn read(path: Option<&Path>) -> Result<RunFile> {
         let Some(path) = path else { return Ok(RunFile::default()) };
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("failed to read {}", path.display()))?;
+        let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(unread)?;
         toml::from_str(&text)
             .map_err(|error| Misuse(format!("{} makes no sense: {error}", path.display())).into())
     }

@@ -1,8 +1,10 @@
 //! Exit codes, one per sort of ending. `agon --help` lists them.
 
 use agon_core::PlanError;
+use agon_core::verify::Finding;
 use agon_players::HouseError;
 use agon_runner::{BadSpec, FolderError, RunError};
+use agon_store::LogError;
 use std::process::ExitCode;
 
 /// How the command ends.
@@ -52,6 +54,18 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
+/// A log or folder that is not what it should be.
+#[derive(Debug)]
+pub(crate) struct Unreadable(pub(crate) String);
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
 /// The code for an error.
 pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if let Some(run) = error.downcast_ref::<RunError>() {
@@ -64,6 +78,9 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     }
     if let Some(folder) = error.downcast_ref::<FolderError>() {
         return of_folder(folder);
+    }
+    if error.is::<LogError>() || error.is::<Finding>() || error.is::<Unreadable>() {
+        return Exit::Damaged;
     }
     let misuse = error.is::<Misuse>()
         || error.is::<BadSpec>()

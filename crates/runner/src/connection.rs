@@ -4,9 +4,10 @@
 //! connection is closed, the whole process group is gone.
 
 use crate::evidence::Evidence;
+use crate::leftovers;
 use agon_core::PlayerName;
 use agon_wire::lines::Lines;
-use agon_wire::native::{self, FromPlayer, Hello};
+use agon_wire::native::{self, BadMessage, FromPlayer, Hello};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -21,6 +22,12 @@ use tokio::net::unix::pipe;
 /// How many bytes may wait for a program that does not read.
 const OUT_BYTES_MAX: usize = 1 << 20;
 
+/// How many bytes a program may send between two requests: a few of the longest lines.
+const IN_BYTES_MAX: usize = 4 * native::LINE_BYTES_MAX;
+
+/// How often one poll reads, so that a program that never pauses leaves time for everybody else.
+const READS_MAX: u32 = 4;
+
 /// What came from a program.
 #[derive(Debug)]
 pub(crate) enum Incoming {
@@ -28,6 +35,10 @@ pub(crate) enum Incoming {
     Message(FromPlayer),
     /// A line that is no message.
     Bad { why: String, line: String },
+    /// A hello that makes playing impossible.
+    Refused { why: String },
+    /// More bytes than anybody asked for.
+    Flood { why: String },
     /// Everything sent so far has been written to its pipe.
     Flushed,
     /// It closed its output, or ended.
@@ -54,14 +65,21 @@ pub(crate) struct Connection {
     pub(crate) hello: Option<Hello>,
     /// Lines since the last request that were neither an answer nor asked for.
     pub(crate) junk: u32,
+    /// Bytes since the last request.
+    taken: usize,
 }
 
 impl Connection {
-    /// Starts a program in a process group of its own.
-    pub(crate) fn start(words: &[String], player: &PlayerName) -> io::Result<Connection> {
+    /// Starts a program in a process group of its own, with the run's mark in its environment.
+    pub(crate) fn start(
+        words: &[String],
+        player: &PlayerName,
+        mark: &str,
+    ) -> io::Result<Connection> {
         let mut child = Command::new(&words[0])
             .args(&words[1..])
             .env("AGON_PLAYER", player.as_str())
+            .env(leftovers::MARK, mark)
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -83,7 +101,19 @@ impl Connection {
             evidence: Evidence::collect(stderr),
             hello: None,
             junk: 0,
+            taken: 0,
         })
+    }
+
+    /// Notes that the program was asked something: what it sends from now on is an answer.
+    pub(crate) fn asked(&mut self) {
+        self.junk = 0;
+        self.taken = 0;
+    }
+
+    /// Whether the process has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.group.child.try_wait(), Ok(None))
     }
 
     /// Sends a line, or as much of it as the pipe takes now; the rest goes as the program reads.
@@ -112,19 +142,26 @@ impl Connection {
         if self.flush(context).is_ready() {
             return Poll::Ready(Incoming::Flushed);
         }
-        loop {
+        for _ in 0..READS_MAX {
             if let Some(line) = self.lines.take() {
                 return Poll::Ready(read_line(line.map_err(|long| long.to_string())));
+            }
+            if self.taken > IN_BYTES_MAX {
+                let why = format!("sent over {IN_BYTES_MAX} bytes nobody asked for");
+                return Poll::Ready(Incoming::Flood { why });
             }
             let mut buffer = ReadBuf::new(&mut self.read);
             match Pin::new(&mut self.stdout).poll_read(context, &mut buffer) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.taken += buffer.filled().len();
                     self.lines.push(buffer.filled());
                 }
                 Poll::Ready(_) => return Poll::Ready(Incoming::Closed),
             }
         }
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Ready when waiting bytes have just all been written.
@@ -173,7 +210,7 @@ impl Connection {
         drop(group);
         drop(stdout);
         // Evidence is a courtesy: a full disk does not stop a tournament for it.
-        let _ = evidence.save(evidence_dir, player.as_str());
+        let _ = evidence.save(evidence_dir, player.as_str()).await;
         status
     }
 }
@@ -193,6 +230,7 @@ fn read_line(line: Result<&[u8], String>) -> Incoming {
     };
     match native::decode(line) {
         Ok(message) => Incoming::Message(message),
+        Err(bad @ BadMessage::Version(_)) => Incoming::Refused { why: bad.to_string() },
         Err(bad) => {
             let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
             Incoming::Bad { why: bad.to_string(), line }

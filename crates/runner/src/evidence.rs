@@ -3,13 +3,16 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
+use tokio::task::JoinHandle;
 
 /// The last bytes of one process's stderr.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Evidence {
     tail: Arc<Mutex<VecDeque<u8>>>,
+    reader: JoinHandle<()>,
 }
 
 impl Evidence {
@@ -18,9 +21,9 @@ impl Evidence {
 
     /// Reads a pipe to its end in the background and keeps the tail.
     pub(crate) fn collect(mut stderr: pipe::Receiver) -> Evidence {
-        let evidence = Evidence::default();
-        let tail = Arc::clone(&evidence.tail);
-        tokio::spawn(async move {
+        let tail = Arc::new(Mutex::new(VecDeque::new()));
+        let evidence = Arc::clone(&tail);
+        let reader = tokio::spawn(async move {
             let mut piece = vec![0; 4096];
             while let Ok(count @ 1..) = stderr.read(&mut piece).await {
                 let mut tail = tail.lock().unwrap_or_else(|broken| broken.into_inner());
@@ -29,12 +32,20 @@ impl Evidence {
                 tail.drain(..over);
             }
         });
-        evidence
+        Evidence { tail: evidence, reader }
     }
 
-    /// Writes the tail to `DIR/PLAYER-N.stderr`, the first N that is free. Nothing said, nothing
-    /// written.
-    pub(crate) fn save(&self, dir: &Path, player: &str) -> std::io::Result<Option<PathBuf>> {
+    /// Writes the tail to `DIR/PLAYER-N.stderr`, the first N that is free, once the pipe was read to
+    /// its end. Nothing said, nothing written.
+    pub(crate) async fn save(
+        mut self,
+        dir: &Path,
+        player: &str,
+    ) -> std::io::Result<Option<PathBuf>> {
+        // Only what left the process group can hold the pipe open now; nobody waits for that.
+        if tokio::time::timeout(Evidence::DRAIN, &mut self.reader).await.is_err() {
+            self.reader.abort();
+        }
         let tail = self.tail.lock().unwrap_or_else(|broken| broken.into_inner());
         if tail.is_empty() {
             return Ok(None);
@@ -62,6 +73,9 @@ impl Evidence {
         }
         Ok(None)
     }
+
+    /// How long the end of the pipe is waited for.
+    const DRAIN: Duration = Duration::from_millis(300);
 
     /// How many files are kept per player.
     const FILES_MAX: u32 = 100;

@@ -2,13 +2,14 @@
 
 use crate::folder::{Folder, FolderError, RunSettings};
 use crate::house::{self, HouseTable};
+use crate::leftovers;
 use crate::play::{Commit, Play, Program};
 use crate::progress::{Progress, Stop};
 use crate::spec::Plays;
 use agon_core::{
     ApplyError, BadLine, Commitment, Event, Fault, Line, Match, MatchId, MatchPlan, MatchResult,
     PlanError, PlayerName, Results, Secret, Secrets, Tournament, TournamentAsk, TournamentCommand,
-    TournamentPlan, record_lines,
+    TournamentPending, TournamentPlan, record_lines,
 };
 use agon_games::{GameKind, Registry};
 use agon_players::{HouseError, Houses};
@@ -84,6 +85,8 @@ pub(crate) struct Shared {
     pub(crate) plan: TournamentPlan,
     pub(crate) commitment: Commitment,
     pub(crate) evidence: PathBuf,
+    /// What marks the programs of this run.
+    pub(crate) mark: String,
     pub(crate) hello_limit: Duration,
     pub(crate) stop: Stop,
     pub(crate) tell: Box<dyn Fn(Progress) + Send + std::marker::Sync>,
@@ -124,6 +127,7 @@ pub async fn run(
         log: folder.log(sync)?,
         commitment: secret.commitment(),
         evidence: folder.evidence(),
+        mark: leftovers::mark_of(folder.path()),
         hello_limit: Duration::from_millis(settings.hello_ms),
         stop,
         tell: Box::new(tell),
@@ -132,6 +136,8 @@ pub async fn run(
         secret,
         plan,
     });
+    // The log is ours now, so whatever still plays in this folder belongs to a run that is dead.
+    leftovers::end(&shared.mark);
     let mut host = Host::open(shared, settings, houses)?;
     let was_over = host.tournament.is_over();
     let outcome = host.run().await;
@@ -229,23 +235,49 @@ impl Host {
 
     /// Greetings and farewells.
     async fn requests(&mut self) -> Result<(), RunError> {
-        for pending in self.tournament.pending() {
-            if self.shared.stop.is_asked() {
-                return Ok(());
+        let pending = self.tournament.pending();
+        for group in pending.chunks(self.settings.concurrency) {
+            self.wake_programs(group);
+            for pending in group {
+                if self.shared.stop.is_asked() {
+                    return Ok(());
+                }
+                self.request(pending).await?;
             }
-            let player = pending.player.clone();
-            let answer = match (pending.ask, self.plays[&player].clone()) {
-                (TournamentAsk::Farewell { .. }, _) => Ok("\"ok\"".into()),
-                (ask, Plays::House(name)) => Ok(self.house_greeting(ask, &name)?),
-                (ask, Plays::Command(_)) => self.program_greeting(ask, &player).await,
-            };
-            let request = pending.id;
-            self.step(match answer {
-                Ok(answer) => TournamentCommand::Answer { player, request, answer },
-                Err(fault) => TournamentCommand::Drop { player, fault },
-            })?;
-            self.trim_idle().await;
         }
+        Ok(())
+    }
+
+    /// Starts the programs that are greeted next, so that they get ready at the same time.
+    fn wake_programs(&mut self, group: &[TournamentPending]) {
+        for TournamentPending { player, ask, .. } in group {
+            let greeted = !matches!(ask, TournamentAsk::Farewell { .. });
+            if greeted && matches!(self.plays[player], Plays::Command(_)) {
+                let mut program = self.program_of(player);
+                if program.connection.is_none() {
+                    program.start(&self.shared);
+                }
+                self.idle.insert(player.clone(), program);
+            }
+        }
+    }
+
+    async fn request(&mut self, pending: &TournamentPending) -> Result<(), RunError> {
+        let player = pending.player.clone();
+        let answer = match (pending.ask, self.plays[&player].clone()) {
+            (TournamentAsk::Farewell { .. }, _) => Ok("\"ok\"".into()),
+            (ask, Plays::House(name)) => Ok(self.house_greeting(ask, &name)?),
+            (ask, Plays::Command(_)) => self.program_greeting(ask, &player).await,
+        };
+        if answer.is_err() && self.shared.stop.is_asked() {
+            return Ok(());
+        }
+        let request = pending.id.clone();
+        self.step(match answer {
+            Ok(answer) => TournamentCommand::Answer { player, request, answer },
+            Err(fault) => TournamentCommand::Drop { player, fault },
+        })?;
+        self.trim_idle().await;
         Ok(())
     }
 
@@ -266,14 +298,14 @@ impl Host {
         let ready = (program.connection.is_some() || program.start(&self.shared))
             && program.await_hello(&self.shared).await;
         let hello = program.connection.as_ref().and_then(|connection| connection.hello.clone());
-        let first = program.words[0].clone();
+        let absence = program.absence();
         self.idle.insert(player.clone(), program);
         match (ready, hello, ask) {
             (true, Some(hello), TournamentAsk::Propose { .. }) => {
                 Ok(hello.proposal.map_or("null".into(), |proposal| proposal.get().to_owned()))
             }
             (true, Some(_), _) => Ok("true".into()),
-            _ => Err(Fault::disconnected(format!("{first} does not start and say hello"))),
+            _ => Err(absence),
         }
     }
 

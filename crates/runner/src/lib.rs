@@ -16,6 +16,7 @@ mod evidence;
 mod folder;
 mod host;
 mod house;
+mod leftovers;
 mod play;
 mod progress;
 mod spec;

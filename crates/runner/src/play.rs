@@ -84,6 +84,9 @@ pub(crate) struct Program {
     /// When its hello is due, while that is missing.
     hello_by: Option<Instant>,
     failed_starts: u32,
+    /// Why it did not start, as far as is known.
+    why_not: Option<String>,
+    /// Whether this match has been told that it will not come.
     given_up: bool,
     /// The request this process has been sent.
     sent: Option<RequestId>,
@@ -99,6 +102,7 @@ impl Program {
             connection: None,
             hello_by: None,
             failed_starts: 0,
+            why_not: None,
             given_up: false,
             sent: None,
             unwritten: false,
@@ -111,7 +115,7 @@ impl Program {
 
     /// Starts the process and greets it. `false` if it cannot be started.
     pub(crate) fn start(&mut self, shared: &Shared) -> bool {
-        match Connection::start(&self.words, &self.player) {
+        match Connection::start(&self.words, &self.player, &shared.mark) {
             Ok(mut connection) => {
                 connection.send(&native::encode(&ToPlayer::Hello {
                     protocol: native::PROTOCOL_VERSION,
@@ -126,8 +130,9 @@ impl Program {
                 self.sent = None;
                 true
             }
-            Err(_) => {
+            Err(error) => {
                 self.failed_starts = STARTS_MAX;
+                self.why_not = Some(error.to_string());
                 false
             }
         }
@@ -143,22 +148,55 @@ impl Program {
         }
     }
 
-    /// Waits for the hello of a process that was started. `false` if it did not come.
+    /// Waits for the hello of a process that was started. `false` if it did not come, or the run
+    /// is asked to stop.
     pub(crate) async fn await_hello(&mut self, shared: &Shared) -> bool {
         let limit = self.hello_by.unwrap_or_else(Instant::now);
         while !self.ready() {
             let Some(connection) = &mut self.connection else { return false };
-            let next = tokio::time::timeout_at(limit, poll_fn(|cx| connection.poll(cx))).await;
-            match next {
-                Ok(Incoming::Message(FromPlayer::Hello(hello))) => connection.hello = Some(hello),
-                Ok(Incoming::Flushed) => {}
-                _ => {
-                    self.end(shared, Duration::ZERO).await;
-                    return false;
+            let next = tokio::select! {
+                biased;
+                incoming = poll_fn(|cx| connection.poll(cx)) => Some(incoming),
+                () = shared.stop.wait() => return false,
+                () = tokio::time::sleep_until(limit) => None,
+            };
+            let why = match next {
+                Some(Incoming::Message(FromPlayer::Hello(hello))) => {
+                    connection.hello = Some(hello);
+                    continue;
                 }
-            }
+                Some(Incoming::Flushed) => continue,
+                // A greeting on stdout, a warning of an interpreter: not yet a reason to go.
+                Some(Incoming::Bad { why, .. }) if connection.junk < JUNK_MAX => {
+                    connection.junk += 1;
+                    self.why_not = Some(why);
+                    continue;
+                }
+                Some(Incoming::Bad { why, .. } | Incoming::Flood { why }) => Some(why),
+                Some(Incoming::Refused { why }) => {
+                    self.failed_starts = STARTS_MAX;
+                    Some(why)
+                }
+                Some(Incoming::Closed) => {
+                    Some(format!("the program ended: {}", self.end(shared, GRACE).await))
+                }
+                Some(Incoming::Message(FromPlayer::Answer { .. })) => {
+                    Some("it answered before it said hello".into())
+                }
+                None => None,
+            };
+            self.why_not = why.or(self.why_not.take());
+            self.failed_starts += 1;
+            self.end(shared, Duration::ZERO).await;
+            return false;
         }
         true
+    }
+
+    /// That it does not come, and why, as far as is known.
+    pub(crate) fn absence(&self) -> Fault {
+        let why = self.why_not.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        Fault::disconnected(format!("{} does not start and say hello{why}", self.words[0]))
     }
 }
 
@@ -181,6 +219,7 @@ pub(crate) struct Play<'a> {
 impl Play<'_> {
     /// Plays to the end, or until the run is asked to stop.
     pub(crate) async fn run(mut self) -> Result<Option<MatchResult>, RunError> {
+        self.meet().await;
         loop {
             if self.shared.stop.is_asked() {
                 return Ok(None);
@@ -190,7 +229,8 @@ impl Play<'_> {
             }
             self.start_programs();
             self.arrivals().await?;
-            if self.ask().await? {
+            // Giving up on somebody may have ended the match: then nothing would wake us.
+            if self.played.result().is_some() || self.ask().await? {
                 continue;
             }
             match self.wait().await {
@@ -198,6 +238,21 @@ impl Play<'_> {
                 Woke::Time => self.on_time().await?,
                 Woke::Program(at, incoming) => self.on_incoming(at, incoming).await?,
             }
+        }
+    }
+
+    /// Starts all programs and hears their hellos. Only then do waits count: after a resume
+    /// everybody has to start, which is nobody's fault.
+    async fn meet(&mut self) {
+        for program in self.programs.iter_mut() {
+            program.given_up = false;
+            if program.connection.as_mut().is_some_and(Connection::has_ended) {
+                program.end(self.shared, Duration::ZERO).await;
+            }
+        }
+        self.start_programs();
+        for program in self.programs.iter_mut() {
+            program.await_hello(self.shared).await;
         }
     }
 
@@ -262,9 +317,7 @@ impl Play<'_> {
                 continue;
             }
             program.given_up = true;
-            let player = program.player.clone();
-            let detail = format!("{} does not start and say hello", program.words[0]);
-            let fault = Fault::disconnected(detail);
+            let (player, fault) = (program.player.clone(), program.absence());
             self.step(Command::Leave { player: player.clone(), fault }).await?.ok();
             self.step(Command::Expire { player }).await?.ok();
         }
@@ -332,12 +385,13 @@ impl Play<'_> {
         });
         let program = &mut self.programs[at];
         let Some(connection) = &mut program.connection else { return };
-        connection.junk = 0;
+        connection.asked();
         program.unwritten = !connection.send(&line);
         program.sent = Some(pending.id.clone());
-        if !program.unwritten {
-            self.played.delivered(&pending.id, self.shared.now_ms());
-        }
+        program.failed_starts = 0;
+        // The clock starts again once the last byte is out, but it runs: a program that does not
+        // read, or closed its input, must not hold up the match for ever.
+        self.played.delivered(&pending.id, self.shared.now_ms());
     }
 
     fn send(&mut self, at: usize, message: &ToPlayer<'_>) {
@@ -411,9 +465,7 @@ impl Play<'_> {
                 Ok(())
             }
             Incoming::Message(FromPlayer::Hello(hello)) => {
-                let program = &mut self.programs[at];
-                program.failed_starts = 0;
-                if let Some(connection) = &mut program.connection {
+                if let Some(connection) = &mut self.programs[at].connection {
                     connection.hello.get_or_insert(hello);
                 }
                 Ok(())
@@ -422,18 +474,37 @@ impl Play<'_> {
                 self.on_answer(at, player, id, answer).await
             }
             Incoming::Bad { why, line } => self.on_bad(at, player, why, &line).await,
+            Incoming::Refused { why } => {
+                self.programs[at].failed_starts = STARTS_MAX;
+                self.lose(at, Duration::ZERO, |_| why).await
+            }
+            Incoming::Flood { why } => self.lose(at, Duration::ZERO, |_| why).await,
             Incoming::Closed => {
-                let ready = self.programs[at].ready();
-                let status = self.programs[at].end(self.shared, GRACE).await;
-                if !ready {
-                    self.programs[at].failed_starts += 1;
-                    return Ok(());
-                }
-                let fault = Fault::disconnected(format!("the program ended: {status}"));
-                self.step(Command::Leave { player, fault }).await?.ok();
-                Ok(())
+                self.lose(at, GRACE, |status| format!("the program ended: {status}")).await
             }
         }
+    }
+
+    /// Ends a program; `why` is told how it ended.
+    async fn lose(
+        &mut self,
+        at: usize,
+        grace: Duration,
+        why: impl FnOnce(String) -> String,
+    ) -> Result<(), RunError> {
+        let program = &mut self.programs[at];
+        let (ready, asked) = (program.ready(), program.sent.is_some());
+        let why = why(program.end(self.shared, grace).await);
+        // One that goes before it was asked anything has not really started.
+        if !asked {
+            program.failed_starts += 1;
+            program.why_not = Some(why.clone());
+        }
+        if ready {
+            let (player, fault) = (program.player.clone(), Fault::disconnected(why));
+            self.step(Command::Leave { player, fault }).await?.ok();
+        }
+        Ok(())
     }
 
     async fn on_answer(
@@ -464,7 +535,9 @@ impl Play<'_> {
         why: String,
         line: &str,
     ) -> Result<(), RunError> {
-        if self.programs[at].sent.is_some() && self.programs[at].ready() {
+        if !self.programs[at].ready() {
+            self.programs[at].why_not = Some(why.clone());
+        } else if self.programs[at].sent.is_some() {
             let fault = Fault::malformed(why.clone(), line);
             let charged = self.step(Command::Charge { player, fault }).await?;
             if charged.is_ok() {
@@ -479,16 +552,12 @@ impl Play<'_> {
     }
 
     async fn count_junk(&mut self, at: usize) -> Result<(), RunError> {
-        let program = &mut self.programs[at];
-        let Some(connection) = &mut program.connection else { return Ok(()) };
+        let Some(connection) = &mut self.programs[at].connection else { return Ok(()) };
         connection.junk += 1;
         if connection.junk <= JUNK_MAX {
             return Ok(());
         }
-        let player = program.player.clone();
-        program.end(self.shared, Duration::ZERO).await;
-        let fault = Fault::disconnected(format!("sent over {JUNK_MAX} lines nobody asked for"));
-        self.step(Command::Leave { player, fault }).await?.ok();
-        Ok(())
+        let why = format!("sent over {JUNK_MAX} lines nobody asked for");
+        self.lose(at, Duration::ZERO, |_| why).await
     }
 }

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod bot;
 mod demo;
 mod list;
 mod replay;
@@ -17,6 +18,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Replay(args)) => replay::replay(&args),
         Some(Command::Verify(args)) => verify::verify(&args),
+        Some(Command::Bot(args)) => bot::bot(&args),
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::List { json }) => list::list(json),
     }

@@ -2,13 +2,13 @@
 
 use super::verify::read_lines;
 use crate::args::{ColourArg, ReplayArgs};
-use crate::exit::{Exit, Misuse};
+use crate::exit::{Exit, Misuse, Unreadable};
 use crate::show::{self, paint};
 use agon_core::{Event, Faulted, GameEnd, GameResult, How, Line, Match, PlayerName, Secrets};
 use agon_games::{GameState, Registry, Viewer};
 use agon_runner::Folder;
 use agon_store::{FileLog, Log, read_file};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -53,7 +53,7 @@ fn load(args: &ReplayArgs) -> Result<(Vec<Line>, Option<agon_core::Secret>)> {
         }
         None => matches
             .max_by_key(|name| place(&id_of(name)))
-            .with_context(|| format!("failed to find a match in {}", args.path.display()))?,
+            .ok_or_else(|| Unreadable(format!("{} holds no match", args.path.display())))?,
     };
     let secret = Folder::new(&args.path).secret()?;
     Ok((read_lines(&log.load(name, 0)?)?, secret))
@@ -103,7 +103,13 @@ impl Teller<'_> {
                     );
                     return Ok(());
                 }
-                Err(error) => anyhow::bail!("event {} does not fit: {error}", line.seq),
+                Err(error) => {
+                    let why = format!(
+                        "{}, event {}: {error}; `agon verify` checks the whole log",
+                        line.stream, line.seq
+                    );
+                    return Err(Unreadable(why).into());
+                }
             }
             if self.args.json {
                 self.event_json(line, &played);

@@ -1,7 +1,7 @@
 //! `agon verify`: does a log follow from the rules?
 
 use crate::args::VerifyArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, Unreadable};
 use agon_core::verify::{self, Finding, MatchCheck, TournamentCheck};
 use agon_core::{Event, Line, MatchPlan, Secret};
 use agon_games::Registry;
@@ -148,7 +148,8 @@ fn open(path: &Path) -> Result<Streams> {
     }
     let torn = log.repairs().len() as u64;
     if tournaments.is_empty() && matches.is_empty() {
-        anyhow::bail!("failed to find logs (*.jsonl) in {}", path.display());
+        let why = format!("{} holds no logs (*.jsonl)", path.display());
+        return Err(Unreadable(why).into());
     }
     Ok(Streams { log, tournaments, matches, torn })
 }

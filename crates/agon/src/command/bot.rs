@@ -1,0 +1,82 @@
+//! `agon bot`: a house player as a program of its own, speaking the native protocol.
+
+use crate::args::BotArgs;
+use crate::exit::{Exit, Misuse};
+use agon_games::Seat;
+use agon_players::{HousePlayer, Houses};
+use agon_wire::native::PROTOCOL_VERSION;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::io::{BufRead, Write};
+
+/// The parts of a message that a house player needs. `docs/protocol/native.md` has them all.
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    player: Option<String>,
+    game: Option<String>,
+    id: Option<&'a str>,
+    seat: Option<Seat>,
+    #[serde(borrow)]
+    question: Option<&'a RawValue>,
+    #[serde(borrow)]
+    view: Option<&'a RawValue>,
+}
+
+pub(crate) fn bot(args: &BotArgs) -> Result<Exit> {
+    if let Some(game) = &args.game {
+        Houses::standard().make(game, &args.name)?;
+    }
+    super::solve::use_cache(None);
+    let mut stdin = std::io::stdin().lock();
+    let mut playing: Option<(String, Box<dyn HousePlayer>)> = None;
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if stdin.read_line(&mut line).context("failed to read from stdin")? == 0 {
+            return Ok(Exit::Success);
+        }
+        let message: Message<'_> = serde_json::from_str(&line)
+            .with_context(|| format!("failed to read a message: {}", line.trim_end()))?;
+        match (message.kind, &mut playing) {
+            ("hello", _) => playing = Some(greet(args, message)?),
+            ("request", Some((name, player))) => reply(message, name, &mut **player)?,
+            ("request", None) => anyhow::bail!("failed to answer: no hello came before"),
+            ("end", _) => return Ok(Exit::Success),
+            // Notices and errors are for people.
+            _ => {}
+        }
+    }
+}
+
+/// Says hello back, with the house player's proposal if it has one.
+fn greet(args: &BotArgs, message: Message<'_>) -> Result<(String, Box<dyn HousePlayer>)> {
+    let name = message.player.context("failed to find the player's name in the hello")?;
+    let game = message.game.context("failed to find the game in the hello")?;
+    if let Some(own) = args.game.as_ref().filter(|own| **own != game) {
+        return Err(Misuse(format!("this is a tournament of {game}, not {own}")).into());
+    }
+    let mut player = Houses::standard().make(&game, &args.name)?;
+    let hello = serde_json::json!({
+        "type": "hello",
+        "protocol": PROTOCOL_VERSION,
+        "name": format!("house:{}", args.name),
+        "proposal": player.propose(),
+    });
+    say(&hello)?;
+    Ok((name, player))
+}
+
+fn reply(message: Message<'_>, name: &str, player: &mut dyn HousePlayer) -> Result<()> {
+    let whole = message.id.zip(message.seat).zip(message.question).zip(message.view);
+    let (((id, seat), question), view) = whole.context("failed to read a request")?;
+    let answer = player.answer_text(name, id, seat, question.get(), view.get())?;
+    say(&serde_json::json!({"type": "answer", "id": id, "answer": answer}))
+}
+
+fn say(message: &serde_json::Value) -> Result<()> {
+    super::print(&format!("{message}\n"))?;
+    Ok(std::io::stdout().flush()?)
+}

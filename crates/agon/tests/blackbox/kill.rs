@@ -1,0 +1,175 @@
+//! Killed at any moment and resumed, a run gives the results of an undisturbed one, to the byte.
+
+use crate::support::{
+    Ended, Place, finish, log_bytes, logs, marked, python, signal, stdio, token, until,
+};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// How often the runs of one tournament are killed; three tournaments, 60 in all.
+const KILLS: u32 = 20;
+
+/// A small generator (splitmix64), so that a failure can be repeated from its seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ (word >> 31)) % n.max(1)
+    }
+}
+
+/// A seed from the environment to repeat a failure, else a new one every time.
+fn seed() -> u64 {
+    let given = std::env::var("AGON_TEST_SEED").ok().and_then(|text| text.parse().ok());
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    given.unwrap_or_else(|| now().map_or(0, |since| since.subsec_nanos().into()))
+}
+
+/// Eight players, every other one a program.
+fn eight(names: [&str; 8]) -> Vec<String> {
+    let players = names.iter().zip(1..).map(|(name, at)| match at % 2 {
+        0 => format!("p{at}={}", stdio(name)),
+        _ => format!("p{at}=house:{name}"),
+    });
+    players.collect()
+}
+
+fn arguments<'a>(flags: &[&'a str], players: &'a [String], out: &'a str) -> Vec<&'a str> {
+    let mut args = vec!["run", "--seed", "23", "--quiet", "--out", out];
+    args.extend(["--hello-ms", "60000", "--answer-ms", "60000"]);
+    args.extend(flags);
+    args.push("--player");
+    args.extend(players.iter().map(String::as_str));
+    args
+}
+
+/// Every game of every match was started once, in order, and no answer was accepted twice.
+fn nothing_twice(dir: &Path) {
+    for path in logs(dir) {
+        let text = fs::read_to_string(&path).expect("a log");
+        let (mut games, mut answered) = (Vec::new(), BTreeSet::new());
+        for line in text.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).expect("lines are JSON");
+            match line["type"].as_str() {
+                Some("game-started") => {
+                    games.push(line["data"]["game"].as_u64().expect("a number"))
+                }
+                Some("answer-accepted") => {
+                    let request = line["data"]["request"].to_string();
+                    assert!(answered.insert(request.clone()), "{path:?}: {request} twice");
+                }
+                _ => {}
+            }
+        }
+        let expected: Vec<u64> = (1..=games.len() as u64).collect();
+        assert_eq!(games, expected, "{}", path.display());
+    }
+}
+
+/// Starts or resumes the run and kills it once its log has grown by a random amount; `None` if it
+/// was killed, else how it ended.
+fn run_and_kill(place: &Place, args: &[&str], grow: u64) -> Option<Ended> {
+    let dir = place.path("killed");
+    let limit = log_bytes(&dir) + grow;
+    let mut child = place.command(args).spawn().expect("agon starts");
+    let mut over = false;
+    until("the log has grown or the run is over", || {
+        over = child.try_wait().expect("a child").is_some();
+        over || grow == 0 || log_bytes(&dir) >= limit
+    });
+    if over {
+        return Some(finish(child));
+    }
+    child.kill().expect("a child can be killed");
+    let ended = finish(child);
+    // It may have ended by itself in the very moment.
+    ended.code.is_some().then_some(ended)
+}
+
+fn killed_runs_equal_an_undisturbed_one(flags: &[&str], names: [&str; 8]) {
+    let seed = seed();
+    println!("AGON_TEST_SEED={seed}");
+    let (place, players) = (Place::new(), eight(names));
+    let (whole, killed) = (place.arg("whole"), place.arg("killed"));
+    place.good(&arguments(flags, &players, &whole));
+    let expected = place.results_text("whole");
+    let size = log_bytes(&place.path("whole"));
+    let start = arguments(flags, &players, &killed);
+    let resume = ["run", "--quiet", "--resume", &killed];
+    let mut chance = Chance(seed);
+    let mut kills = 0;
+    while kills < KILLS {
+        let _ = fs::remove_dir_all(place.path("killed"));
+        // A run is killed up to six times before the next one starts from nothing.
+        let mut over = None;
+        for _ in 0..6 {
+            let begun = place.path("killed").join("run.json").exists();
+            let args = if begun { &resume[..] } else { &start[..] };
+            let grow = if chance.below(5) == 0 { 0 } else { 1 + chance.below(size / 3) };
+            over = run_and_kill(&place, args, grow);
+            if over.is_some() {
+                break;
+            }
+            kills += 1;
+        }
+        let begun = place.path("killed").join("run.json").exists();
+        let ended = over.unwrap_or_else(|| place.agon(if begun { &resume } else { &start }));
+        assert_eq!(ended.code, Some(0), "seed {seed}: {ended:#?}");
+        assert_eq!(place.results_text("killed"), expected, "seed {seed}");
+        place.good(&["verify", "--quiet", &killed]);
+        nothing_twice(&place.path("killed"));
+    }
+}
+
+#[test]
+fn yahtzee_bracket() {
+    let names = ["greedy", "random", "random", "greedy", "random", "random", "greedy", "random"];
+    killed_runs_equal_an_undisturbed_one(&["--preset", "yahtzee-class", "--best-of", "3"], names);
+}
+
+#[test]
+fn fish_knockout() {
+    let names =
+        ["greedy", "random", "search:2", "greedy", "random", "search:1", "greedy", "search:2"];
+    killed_runs_equal_an_undisturbed_one(&["--preset", "fish"], names);
+}
+
+#[test]
+fn trains_knockout() {
+    let names =
+        ["random", "greedy", "hold-10", "buy-now", "random", "hold-10", "greedy", "buy-now"];
+    killed_runs_equal_an_undisturbed_one(&["--preset", "trains"], names);
+}
+
+#[test]
+fn programs_of_a_killed_run_are_gone_after_it_goes_on() {
+    let place = Place::new();
+    let (out, token) = (place.arg("run"), token("leftover"));
+    // It ignores the end of its input, and hangs at its third request so that the run stands still.
+    let eve = format!("eve={}", python("misbehave.py", &format!("stubborn-hang 3 {token}")));
+    let mut args = vec!["run", "--preset", "yahtzee-class", "--quiet", "--out", &out];
+    args.extend(["--answer-ms", "60000", "--hello-ms", "60000"]);
+    args.extend(["--player", &eve, "house:random"]);
+    let mut child = place.command(&args).spawn().expect("agon starts");
+    let evidence = place.path("run/match/yahtzee-class/r1m1.jsonl");
+    let answers =
+        || fs::read_to_string(&evidence).map_or(0, |text| text.matches("r1m1.1.0.").count());
+    until("the program hangs", || answers() >= 3);
+    let own = child.id();
+    let bots = || marked(&token).into_iter().filter(|id| *id != own).collect::<Vec<_>>();
+    let before = bots();
+    assert_eq!(before.len(), 1);
+    child.kill().expect("a child can be killed");
+    finish(child);
+    assert_eq!(bots(), before, "the test player ignores the end of its input");
+    let child = place.command(&["run", "--quiet", "--resume", &out]).spawn().expect("agon starts");
+    until("the old program is gone", || !bots().contains(&before[0]));
+    signal(child.id(), "INT");
+    assert_eq!(finish(child).code, Some(130));
+    until("the new program is gone too", || bots().is_empty());
+}

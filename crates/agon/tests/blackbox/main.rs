@@ -1,0 +1,13 @@
+//! Black-box tests: the real `agon` binary with real players, as people use it.
+
+mod cli;
+mod document;
+mod kill;
+mod misbehaviour;
+mod settings;
+mod show;
+mod signals;
+mod sizes;
+mod support;
+mod twins;
+mod verifying;
