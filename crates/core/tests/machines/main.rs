@@ -4,4 +4,8 @@
 mod support;
 
 mod known_fish;
+mod match_cheats;
+mod match_faults;
+mod match_games;
+mod removal;
 mod vectors;

@@ -3,6 +3,7 @@
 //! [`World`] plays a tournament between scripts; [`script`] has the players, [`check`] verifies what
 //! came of it, and [`plan`] makes plans.
 
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod plan;
 pub(crate) mod script;
