@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
+/// The code of an answer to somebody else's request.
+pub(crate) const FOREIGN_REQUEST: &str = "foreign-request";
+
 /// What a player did wrong. Faults of the server are never among these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,6 +82,12 @@ impl Fault {
     pub fn no_show(wait_ms: u64) -> Fault {
         let wait = wait_ms as f64 / 1_000.0;
         Fault::new(FaultKind::NoShow, "no-show", format!("did not come within {wait} s"))
+    }
+
+    /// An answer to the open request of `owner`, from somebody else.
+    pub fn foreign_request(owner: &PlayerName) -> Fault {
+        let detail = format!("answered a request to {owner}");
+        Fault::new(FaultKind::Cheat, FOREIGN_REQUEST, detail)
     }
 
     /// Bytes that are no answer.

@@ -91,7 +91,7 @@ impl Referee {
 
     /// How long the seat may take over its open request.
     pub(crate) fn limit_ms(&self, seat: Seat, answer_ms: Millis) -> Millis {
-        answer_ms + self.bank_ms[seat.index()]
+        answer_ms.saturating_add(self.bank_ms[seat.index()])
     }
 
     pub(crate) fn lapses(&self, seat: Seat) -> u32 {
@@ -112,7 +112,9 @@ impl Referee {
         let (Some(game), Some(seat), Some(turn)) = (number(), number(), number()) else {
             return Reading::Foreign;
         };
-        if seat as usize >= self.seats.len() {
+        // One request has one spelling: no leading zeros, nothing after the last number.
+        let spelt = format!("{}.{game}.{seat}.{turn}", self.id);
+        if seat as usize >= self.seats.len() || request.as_str() != spelt {
             return Reading::Foreign;
         }
         if game != self.number {

@@ -6,7 +6,7 @@
 
 use crate::event::Event;
 use crate::fair::Secret;
-use crate::fault::{Fault, FaultKind, Faulted};
+use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};
 use crate::ids::{MatchId, PlayerName};
 use crate::line::Line;
 use crate::match_::{Command, Match, Rejection, Secrets};
@@ -141,19 +141,35 @@ pub fn verify_match(
     let mut check = MatchCheck { plan, result: None, events: 1, unchecked: 0, games: 0 };
     for record in records {
         let command = match_cause(&record[0], &played)?;
-        match played.step(record[0].at, command) {
-            Ok(events) => compare(record, &events)?,
-            Err(Rejection::NoSecret(_)) => {
-                check.unchecked = lines.len() as u64 - check.events;
-                return Ok(check);
+        match played.step_as_far(record[0].at, command) {
+            (events, None) => compare(record, &events)?,
+            (events, Some(Rejection::NoSecret(game))) => {
+                let (known, _) = record.split_at(events.len().min(record.len()));
+                compare(known, &events)?;
+                check.events += known.len() as u64;
+                let rest = &lines[check.events as usize..];
+                still_running(rest, game)?;
+                check.unchecked = rest.len() as u64;
+                break;
             }
-            Err(rejection) => return Err(finding(&record[0], rejection.to_string())),
+            (_, Some(rejection)) => return Err(finding(&record[0], rejection.to_string())),
         }
         check.events += record.len() as u64;
     }
     check.games = played.finished().count() as u64;
     check.result = played.result().cloned();
     Ok(check)
+}
+
+/// Whether the rest of a stream is that of a game still running: then its secret is not due yet.
+fn still_running(rest: &[Line], game: u32) -> Result<(), Finding> {
+    let over = rest.iter().enumerate().find(|(at, line)| match &line.event {
+        Event::GameStarted(started) => *at != 0 || started.game != game,
+        Event::GameEnded(_) | Event::MatchRestarted(_) | Event::MatchEnded(_) => true,
+        _ => false,
+    });
+    let what = || format!("the secret of game {game} is not revealed, and it is over");
+    over.map_or(Ok(()), |(_, line)| Err(finding(line, what())))
 }
 
 /// The secrets the stream reveals, checked against the match's own where that is known.
@@ -192,6 +208,9 @@ fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
                 took_ms: Some(accepted.took_ms),
             })
         }
+        Event::PlayerFaulted(faulted) if faulted.faulted.fault.code == FOREIGN_REQUEST => {
+            foreign_answer(line, &faulted.faulted, played)
+        }
         Event::PlayerFaulted(faulted) => Ok(again(&faulted.faulted).unwrap_or_else(|| {
             let Faulted { player, fault, .. } = faulted.faulted.clone();
             Command::Charge { player, fault }
@@ -213,12 +232,28 @@ fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
     }
 }
 
+/// An answer to the open request of somebody else, again: the fault's detail says whose it was.
+fn foreign_answer(line: &Line, faulted: &Faulted, played: &Match) -> Result<Command, Finding> {
+    let Faulted { player, fault, .. } = faulted;
+    let open = played.pending().into_iter();
+    let stolen = open.into_iter().find(|pending| {
+        pending.player != *player && Fault::foreign_request(&pending.player).detail == fault.detail
+    });
+    let stolen = stolen.ok_or_else(|| finding(line, "no such request was open".into()))?;
+    Ok(Command::Answer {
+        player: player.clone(),
+        request: stolen.id,
+        answer: fault.answer.clone().unwrap_or_default(),
+        took_ms: Some(0),
+    })
+}
+
 /// The refused answer again, where the log holds all of it.
 fn again(faulted: &Faulted) -> Option<Command> {
-    let Fault { kind, code, answer, .. } = &faulted.fault;
+    let Fault { kind, answer, .. } = &faulted.fault;
     let answer = answer.as_ref().filter(|answer| answer.len() < Fault::EVIDENCE_MAX - 4)?;
     let by_rules = matches!(kind, FaultKind::Cheat | FaultKind::Illegal);
-    (by_rules && code != "foreign-request").then(|| Command::Answer {
+    by_rules.then(|| Command::Answer {
         player: faulted.player.clone(),
         request: faulted.request.clone().unwrap_or_else(|| "none".into()),
         answer: answer.clone(),

@@ -73,6 +73,7 @@ impl Match {
             Event::PlayerArrived(arrived) => {
                 let side = self.known_side(&arrived.player)?;
                 self.state.sides[side].presence = Presence::Here;
+                self.state.sides[side].missed = false;
                 if arrived.nonce.is_some() {
                     self.state.sides[side].nonce = arrived.nonce.clone();
                 }
@@ -86,6 +87,7 @@ impl Match {
             Event::WaitExpired(expired) => {
                 let side = self.known_side(&expired.faulted.player)?;
                 self.state.faults.push(expired.faulted.clone());
+                self.state.sides[side].missed = true;
                 self.state.sides[side].out |= self.crash_cost() == CrashCost::Remove;
             }
             Event::GameStarted(started) => self.apply_started(started)?,

@@ -180,6 +180,8 @@ struct Side {
     halves: u32,
     /// Removed from the match; may not go on.
     out: bool,
+    /// Waited for in vain, while somebody else who is gone may still come back.
+    missed: bool,
 }
 
 /// A game that is over.
@@ -245,6 +247,7 @@ impl Match {
             nonce: None,
             halves: 0,
             out: false,
+            missed: false,
         };
         let state = State {
             phase: Phase::Gathering,
@@ -339,16 +342,19 @@ impl Match {
     }
 
     fn next_due(&self) -> Option<(Millis, Command)> {
-        let answers = self.pending().into_iter().filter_map(|pending| {
+        // Who is gone is waited for: its request has no clock until it is sent again.
+        let open = self.pending().into_iter().filter(|pending| self.is_here(&pending.player));
+        let answers = open.filter_map(|pending| {
             let (_, delivered) = self.clock.iter().find(|(id, _)| *id == pending.id)?;
             let fault = Fault::timeout(pending.limit_ms);
             let command = Command::Charge { player: pending.player, fault };
-            Some((delivered + pending.limit_ms, command))
+            Some((delivered.saturating_add(pending.limit_ms), command))
         });
         let waits = (0..self.state.sides.len()).filter_map(|side| {
             let since = self.waited_since(side)?;
             let player = self.state.sides[side].player.clone();
-            Some((since + self.plan.rules.time.wait_ms, Command::Expire { player }))
+            let until = since.saturating_add(self.plan.rules.time.wait_ms);
+            Some((until, Command::Expire { player }))
         });
         answers.chain(waits).min_by_key(|(at, _)| *at)
     }
@@ -360,9 +366,10 @@ impl Match {
             Phase::Playing => self.crash_cost() == CrashCost::Resume,
             _ => false,
         };
-        match self.state.sides[side].presence {
+        let side = &self.state.sides[side];
+        match side.presence {
             Presence::Awaited(since) | Presence::Gone(since)
-                if waits && !self.state.sides[side].out =>
+                if waits && !side.out && !side.missed =>
             {
                 Some(since)
             }

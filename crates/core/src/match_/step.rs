@@ -4,7 +4,7 @@
 //! they have been applied already, so the caller commits them and speaks afterwards, or drops the
 //! match if the log refuses them.
 
-use super::{Command, Match, Phase, Presence, Rejection};
+use super::{Command, Match, Phase, Presence, Rejection, Secrets};
 use crate::event::{
     AnswerAccepted, Event, GameEnded, GameStarted, MatchEnded, MatchRestarted, PlayerArrived,
     PlayerFaulted, PlayerLeft, Restart, ResultConfirmed, SeatRemoved, WaitExpired,
@@ -25,27 +25,51 @@ struct Record {
 impl Match {
     /// Decides a command and applies what follows from it.
     pub fn step(&mut self, now: Millis, command: Command) -> Result<Vec<Event>, Rejection> {
+        // Only a match that is read from a log can find in the middle that a secret is missing.
+        let before = matches!(self.secrets, Secrets::Revealed(_)).then(|| self.clone());
+        match self.step_as_far(now, command) {
+            (events, None) => Ok(events),
+            (_, Some(rejection)) => {
+                if let Some(before) = before {
+                    *self = before;
+                }
+                Err(rejection)
+            }
+        }
+    }
+
+    /// The same, but what was decided before a secret was missing stays.
+    pub(crate) fn step_as_far(
+        &mut self,
+        now: Millis,
+        command: Command,
+    ) -> (Vec<Event>, Option<Rejection>) {
         let mut record = Record { now, events: Vec::new() };
+        let rejection = self.decide(&mut record, command).err();
+        (record.events, rejection)
+    }
+
+    fn decide(&mut self, record: &mut Record, command: Command) -> Result<(), Rejection> {
         if matches!(self.state.phase, Phase::Ended(_)) {
             return Err(Rejection::Over);
         }
         match command {
             Command::Arrive { player, nonce } => {
                 let side = self.member(&player)?;
-                if !self.here(side) && !self.state.sides[side].out {
-                    self.emit(&mut record, PlayerArrived { player, nonce });
-                    self.gather(&mut record)?;
+                if self.here(side) || self.state.sides[side].out {
+                    return Ok(());
                 }
+                self.emit(record, PlayerArrived { player, nonce });
+                self.meet(record)
             }
-            Command::Leave { player, fault } => self.leave(&mut record, &player, fault)?,
+            Command::Leave { player, fault } => self.leave(record, &player, fault),
             Command::Answer { player, request, answer, took_ms } => {
-                let took_ms = took_ms.unwrap_or_else(|| self.took_ms(&request, now));
-                self.answer(&mut record, player, request, &answer, took_ms)?;
+                let took_ms = took_ms.unwrap_or_else(|| self.took_ms(&request, record.now));
+                self.answer(record, player, request, &answer, took_ms)
             }
-            Command::Charge { player, fault } => self.charge(&mut record, &player, fault)?,
-            Command::Expire { player } => self.expire(&mut record, &player)?,
+            Command::Charge { player, fault } => self.charge(record, &player, fault),
+            Command::Expire { player } => self.expire(record, &player),
         }
-        Ok(record.events)
     }
 
     fn emit(&mut self, record: &mut Record, event: impl Into<Event>) {
@@ -77,7 +101,8 @@ impl Match {
     ) -> Result<(), Rejection> {
         let side = self.member(player)?;
         let withdrew = fault.kind == FaultKind::Withdrew;
-        if matches!(self.state.sides[side].presence, Presence::Gone(_)) && !withdrew {
+        let gone = matches!(self.state.sides[side].presence, Presence::Gone(_));
+        if self.state.sides[side].out || (gone && !withdrew) {
             return Ok(());
         }
         let faulted = self.faulted(player, fault);
@@ -122,6 +147,9 @@ impl Match {
         took_ms: u64,
     ) -> Result<(), Rejection> {
         let side = self.member(&player)?;
+        if self.state.sides[side].out {
+            return Err(Rejection::Late);
+        }
         if let Phase::Confirming(open) = &self.state.phase {
             return match open[side] && request == self.confirm_id(side) {
                 true => self.confirm(record, player, request, answer),
@@ -131,8 +159,7 @@ impl Match {
         let Some(referee) = &self.state.referee else { return Err(Rejection::Late) };
         match referee.read(&request) {
             Reading::Open(seat) if referee.seats[seat.index()] != player => {
-                let detail = format!("answered a request to {}", referee.seats[seat.index()]);
-                let fault = Fault::new(FaultKind::Cheat, "foreign-request", detail);
+                let fault = Fault::foreign_request(&referee.seats[seat.index()]);
                 self.fault(record, side, fault.with_answer(answer))
             }
             Reading::Open(_) if !self.here(side) => Err(Rejection::Late),
@@ -215,14 +242,23 @@ impl Match {
         }
         let faulted = self.faulted(player, Fault::no_show(self.plan.rules.time.wait_ms));
         self.emit(record, WaitExpired { faulted });
-        if (0..self.state.sides.len()).all(|side| !self.here(side)) {
+        let mut sides = 0..self.state.sides.len();
+        if sides.clone().any(|side| self.here(side)) {
+            return self.meet(record);
+        }
+        // Everybody has a wait of its own: who was lost later may still come back and win.
+        if sides.all(|side| self.waited_since(side).is_none()) {
             self.end_game_without_winner(record);
             self.end_match(record, Vec::new(), How::Void, Vec::new());
-            return Ok(());
         }
-        if self.crash_cost() == CrashCost::Remove {
-            return self.gather(record);
-        }
+        Ok(())
+    }
+
+    /// What follows when somebody is there: who was waited for in vain loses the match, or, where
+    /// lost players are removed, the others play without it.
+    fn meet(&mut self, record: &mut Record) -> Result<(), Rejection> {
+        let missed = self.state.sides.iter().position(|side| side.missed && !side.out);
+        let Some(side) = missed else { return self.gather(record) };
         let started = self.state.referee.is_some() || !self.state.finished.is_empty();
         let how = if started { How::Forfeit } else { How::NoShow };
         self.forfeit_match(record, side, how, false);
@@ -389,7 +425,8 @@ impl Match {
     fn forfeit_match(&mut self, record: &mut Record, side: usize, how: How, out: bool) {
         self.end_game_by(record, side);
         let loser = self.state.sides[side].player.clone();
-        let winners = self.players(|side| side.player != loser && !side.out);
+        let winners = self.players(|side| side.player != loser && !side.out && !side.missed);
+        let how = if winners.is_empty() { How::Void } else { how };
         let out = if out { vec![loser] } else { Vec::new() };
         self.end_match(record, winners, how, out);
     }

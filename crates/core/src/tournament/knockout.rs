@@ -7,6 +7,7 @@
 
 use super::{Next, Pairing, Round};
 use crate::ids::{MatchId, PlayerName};
+use std::collections::BTreeSet;
 
 /// The sizes of the games of a round for `players`, each from `min` to `max`; `None` if there is
 /// no way to seat everybody.
@@ -34,17 +35,17 @@ pub fn groups(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
 }
 
 pub(super) fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usize) -> Next {
-    let winners = |round: &Round| -> Vec<PlayerName> {
-        let won = |player: &&PlayerName| {
-            let mut results = round.results.iter().flatten();
-            results.any(|result| result.winners.contains(player))
-        };
-        active.iter().filter(won).cloned().collect()
+    let advancing: Vec<PlayerName> = match rounds.last() {
+        None => active.to_vec(),
+        Some(last) => {
+            let won = winners(last);
+            active.iter().filter(|player| won.contains(player)).cloned().collect()
+        }
     };
-    let advancing = rounds.last().map_or_else(|| active.to_vec(), winners);
     if let Some(last) = rounds.last() {
+        // As they stood when each round ended: who won then and was thrown out since still counts.
         let before = rounds.len().checked_sub(2).map(|at| winners(&rounds[at]));
-        if last.matches.len() == 1 || before.as_ref() == Some(&advancing) {
+        if last.matches.len() == 1 || before == Some(winners(last)) {
             return Next::Winners(advancing);
         }
     }
@@ -66,6 +67,11 @@ pub(super) fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usi
         Pairing { id: MatchId::of(round, at as u32 + 1), players, reason }
     });
     Next::Round(pairings.collect(), Vec::new())
+}
+
+/// Everybody who won a game of a round.
+fn winners(round: &Round) -> BTreeSet<&PlayerName> {
+    round.results.iter().flatten().flat_map(|result| &result.winners).collect()
 }
 
 #[cfg(test)]

@@ -381,11 +381,12 @@ fn check_plan(plan: &TournamentPlan, kind: &dyn GameKind) -> Result<(), PlanErro
         Format::RoundRobin => (2, vec![2]),
         Format::Knockout { min, max } => {
             let groups = knockout::groups(count, min as usize, max as usize);
-            let few = count < min as usize;
-            let groups = groups.or_else(|| few.then(Vec::new)).ok_or_else(|| {
-                PlanError::Players(format!("{count} players cannot form games of {min} to {max}"))
-            })?;
-            (1, groups)
+            if groups.is_none() && count >= min as usize {
+                let what = format!("{count} players cannot form games of {min} to {max}");
+                return Err(PlanError::Players(what));
+            }
+            // Later rounds may have games of any size, and so may the first if somebody is out.
+            (1, (min as usize..=count.min(max as usize)).collect())
         }
     };
     if count < fewest || count > 100_000 {

@@ -188,7 +188,8 @@ fn add_game(summary: &mut PlayerSummary, game: &GameResult) {
     if game.end == GameEnd::Void {
         return;
     }
-    summary.points += game.scores[seat];
+    let points = game.scores.get(seat).copied().unwrap_or(0);
+    summary.points = summary.points.saturating_add(points);
     match (game.winners.contains(&summary.player), game.winners.len()) {
         (true, 1) => summary.games_won += 1,
         (true, _) => summary.games_tied += 1,

@@ -34,8 +34,12 @@ impl Tournament {
                 self.drop_player(&mut events, player, fault);
             }
             TournamentCommand::Report { id, result } => {
-                if !self.open_matches().any(|plan| plan.id == id) {
+                let Some(plan) = self.open_matches().find(|plan| plan.id == id) else {
                     return Err(TournamentRejection::NotOpen(id));
+                };
+                let mut named = result.winners.iter().chain(&result.out);
+                if let Some(player) = named.find(|player| !plan.players.contains(player)) {
+                    return Err(TournamentRejection::Stranger(player.clone()));
                 }
                 self.emit(&mut events, MatchReported { id, result });
             }
@@ -116,7 +120,7 @@ impl Tournament {
     fn advance(&mut self, events: &mut Vec<Event>) -> Result<(), TournamentRejection> {
         match &self.state.phase {
             Phase::Greeting(open) if !open.contains(&true) => {
-                if self.plan.policy.greeting == Greeting::Proposal && !self.choose_config(events) {
+                if self.plan.policy.greeting == Greeting::Proposal && !self.choose_config(events)? {
                     return Ok(());
                 }
                 self.next_round(events)
@@ -128,7 +132,7 @@ impl Tournament {
     }
 
     /// Chooses among the proposals; `false` if the tournament had to be called off.
-    fn choose_config(&mut self, events: &mut Vec<Event>) -> bool {
+    fn choose_config(&mut self, events: &mut Vec<Event>) -> Result<bool, TournamentRejection> {
         let seats_max = self.seats_max();
         let config = self.plan.config.get();
         let proposals = || {
@@ -143,17 +147,17 @@ impl Tournament {
         });
         if let Some((by, config)) = chosen {
             self.emit(events, ConfigChosen { by, config });
-            return true;
+            return Ok(true);
         }
         let seed = agon_games::Seed::from_number(0);
         let nobody_proposed = proposals().next().is_none();
         if nobody_proposed && self.kind.set_up(config, seats_max, &seed).is_ok() {
-            return true;
+            return Ok(true);
         }
-        let secret = self.secret.clone().expect("whoever steps a tournament knows its secret");
+        let secret = self.secret.clone().ok_or(TournamentRejection::NoSecret)?;
         let reason = "not enough destinations".to_owned();
         self.emit(events, TournamentAborted { reason, secret });
-        false
+        Ok(false)
     }
 
     pub(super) fn next_round(

@@ -1,0 +1,11 @@
+//! The machines of core from outside: whole tournaments in a world of their own, one file a theme.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod known_fish;
+mod match_cheats;
+mod match_faults;
+mod match_games;
+mod removal;
+mod vectors;

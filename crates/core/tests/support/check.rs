@@ -1,0 +1,50 @@
+//! Checks all streams of a world, as somebody would who has only the files.
+
+use super::Played;
+use agon_core::verify::{self, Finding};
+use agon_games::Registry;
+use std::collections::BTreeMap;
+
+/// Verifies the tournament, its matches, and that they agree.
+pub(crate) fn verify_all(
+    streams: &BTreeMap<String, Vec<String>>,
+    games: &Registry,
+) -> Result<(), Finding> {
+    let (tournaments, matches): (Vec<_>, Vec<_>) =
+        streams.iter().partition(|(name, _)| name.starts_with("tournament/"));
+    let (name, lines) = tournaments[0];
+    let checked = verify::verify_tournament(&verify::read(lines)?, games, None)?;
+    let disagree = |stream: &str, what: &str| {
+        let (stream, event, what) = (stream.to_owned(), "none".to_owned(), what.to_owned());
+        Err(Finding { stream, seq: 0, event, what })
+    };
+    if checked.secret.is_none() {
+        return disagree(name, "it is not over");
+    }
+    let mut results = BTreeMap::new();
+    for (name, lines) in matches {
+        let check = verify::verify_match(&verify::read(lines)?, games, checked.secret.as_ref())?;
+        if !checked.matches.contains(&check.plan) {
+            return disagree(name, "its plan is not the one the tournament drew up");
+        }
+        results.insert(check.plan.id.clone(), check.result);
+    }
+    for (id, reported) in &checked.reported {
+        if results.get(id).and_then(Option::as_ref) != Some(reported) {
+            return disagree(id.as_str(), "its result is not the one the tournament reports");
+        }
+    }
+    if checked.reported.len() != checked.matches.len() {
+        return disagree(name, "a match is not reported");
+    }
+    Ok(())
+}
+
+impl Played {
+    /// Panics with the finding if the logs do not verify.
+    pub(crate) fn assert_verifies(&self) {
+        if let Err(finding) = verify_all(&self.streams, &Registry::standard()) {
+            panic!("{finding}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! A world in memory under virtual time: whole tournaments without a socket, a task or a clock.
+//!
+//! [`World`] plays a tournament between scripts; [`script`] has the players, [`check`] verifies what
+//! came of it, and [`plan`] makes plans.
+
+pub(crate) mod bench;
+pub(crate) mod check;
+pub(crate) mod plan;
+pub(crate) mod script;
+pub(crate) mod vectors;
+mod world;
+
+pub(crate) use script::{Call, Reply, Script, What};
+pub(crate) use world::{Played, World};
