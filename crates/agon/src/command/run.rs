@@ -38,9 +38,11 @@ pub(crate) fn play(folder: &Folder, sync: Sync, quiet: bool) -> Result<Outcome> 
     crate::command::solve::use_cache(None);
     let stop = Stop::default();
     let progress = show::Progress::start(&settings, quiet);
+    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .worker_threads(2)
+        // The players need the other cores; a worker handles some 30,000 decisions a second.
+        .worker_threads(cores.div_ceil(2))
         .build()
         .context("failed to start the runtime")?;
     let teller = progress.teller();

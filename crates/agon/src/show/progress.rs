@@ -4,6 +4,8 @@
 use agon_core::{Fault, FaultKind, Format, TournamentPlan};
 use agon_runner::RunSettings;
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 /// Shows what a run tells.
 pub(crate) struct Progress {
     sender: Sender<agon_runner::Progress>,
+    decisions: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -18,7 +21,8 @@ impl Progress {
     /// Starts showing, or not if `quiet`.
     pub(crate) fn start(settings: &RunSettings, quiet: bool) -> Progress {
         let (sender, receiver) = channel();
-        let mut view = View::new(&settings.plan, quiet);
+        let decisions = Arc::new(AtomicU64::new(0));
+        let mut view = View::new(&settings.plan, quiet, Arc::clone(&decisions));
         let thread = std::thread::spawn(move || {
             loop {
                 match receiver.recv_timeout(Duration::from_millis(200)) {
@@ -30,21 +34,25 @@ impl Progress {
             }
             view.clear();
         });
-        Progress { sender, thread: Some(thread) }
+        Progress { sender, decisions, thread: Some(thread) }
     }
 
     /// What the run calls.
     pub(crate) fn teller(&self) -> impl Fn(agon_runner::Progress) + Send + Sync + 'static {
-        let sender = self.sender.clone();
-        // After the end nobody listens, and that is no matter.
-        move |progress| {
-            let _ = sender.send(progress);
+        let (sender, decisions) = (self.sender.clone(), Arc::clone(&self.decisions));
+        move |progress| match progress {
+            // Too many to wake a thread for each.
+            agon_runner::Progress::Decisions(count) => {
+                decisions.fetch_add(count, Ordering::Relaxed);
+            }
+            // After the end nobody listens, and that is no matter.
+            rare => drop(sender.send(rare)),
         }
     }
 
     /// Ends showing, once everything told was taken.
     pub(crate) fn finish(self) {
-        let Progress { sender, thread } = self;
+        let Progress { sender, thread, .. } = self;
         drop(sender);
         if let Some(thread) = thread {
             let _ = thread.join();
@@ -62,12 +70,12 @@ struct View {
     matches_done: usize,
     matches_before: usize,
     games: u64,
-    decisions: u64,
+    decisions: Arc<AtomicU64>,
     faults: u64,
 }
 
 impl View {
-    fn new(plan: &TournamentPlan, quiet: bool) -> View {
+    fn new(plan: &TournamentPlan, quiet: bool, decisions: Arc<AtomicU64>) -> View {
         let players = plan.players.len();
         View {
             quiet,
@@ -83,7 +91,7 @@ impl View {
             matches_done: 0,
             matches_before: 0,
             games: 0,
-            decisions: 0,
+            decisions,
             faults: 0,
         }
     }
@@ -99,7 +107,6 @@ impl View {
                 self.round = round;
             }
             agon_runner::Progress::GameEnded { .. } => self.games += 1,
-            agon_runner::Progress::Decisions(count) => self.decisions += count,
             agon_runner::Progress::MatchEnded { .. } => self.matches_done += 1,
             agon_runner::Progress::Fault { id, faulted } => {
                 self.faults += 1;
@@ -110,7 +117,7 @@ impl View {
                     self.say(&text);
                 }
             }
-            agon_runner::Progress::MatchStarted { .. } => {}
+            agon_runner::Progress::MatchStarted { .. } | agon_runner::Progress::Decisions(_) => {}
         }
     }
 
@@ -148,7 +155,7 @@ impl View {
             self.round,
             self.matches_done,
             self.games,
-            self.decisions as f64 / elapsed,
+            self.decisions.load(Ordering::Relaxed) as f64 / elapsed,
             self.eta(elapsed),
         )
     }
