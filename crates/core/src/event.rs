@@ -6,7 +6,8 @@
 
 use crate::fair::{Commitment, Nonce, Secret};
 use crate::fault::Faulted;
-use crate::ids::{MatchId, PlayerName, Raw, RequestId};
+use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
+use crate::lobby::{AccountKind, Announcement, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::report::{Bye, GameResult, MatchResult};
 use agon_games::Seat;
@@ -256,6 +257,142 @@ events! {
     "match-ended" MatchEnded {
         /// The result.
         result: MatchResult,
+    }
+
+    /// An account was made.
+    "account-registered" AccountRegistered {
+        /// Its name.
+        account: PlayerName,
+        /// What sort of player it is.
+        kind: AccountKind,
+        /// What it may do.
+        role: Role,
+        /// The password, as a salted hash; house players have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        password: Option<PasswordHash>,
+    }
+
+    /// An account has another password.
+    "password-changed" PasswordChanged {
+        /// Whose.
+        account: PlayerName,
+        /// The new one, as a salted hash.
+        password: PasswordHash,
+    }
+
+    /// An account may not enter tournaments.
+    "account-blacklisted" AccountBlacklisted {
+        /// Which.
+        account: PlayerName,
+        /// Why.
+        reason: String,
+        /// The operator who did it; nobody where a tournament's policy did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<PlayerName>,
+    }
+
+    /// An account may enter tournaments again.
+    "blacklist-lifted" BlacklistLifted {
+        /// Which.
+        account: PlayerName,
+        /// The operator who did it.
+        by: PlayerName,
+        /// Why.
+        reason: String,
+    }
+
+    /// An account got a token to come back with.
+    "token-issued" TokenIssued {
+        /// Whose.
+        account: PlayerName,
+        /// The hash of the token.
+        token: TokenHash,
+        /// When it ends.
+        expires_at: Millis,
+    }
+
+    /// A token is good no more.
+    "token-revoked" TokenRevoked {
+        /// Its hash.
+        token: TokenHash,
+    }
+
+    /// An account logged in, and waits at the end of the line.
+    "account-logged-in" AccountLoggedIn {
+        /// Which.
+        account: PlayerName,
+    }
+
+    /// An account logged out, or was gone for too long.
+    "account-logged-out" AccountLoggedOut {
+        /// Which.
+        account: PlayerName,
+    }
+
+    /// A player wants to play once more.
+    "player-enqueued" PlayerEnqueued {
+        /// Who.
+        player: PlayerName,
+        /// In which queue.
+        queue: QueueName,
+    }
+
+    /// A player wants to play once less.
+    "player-dequeued" PlayerDequeued {
+        /// Who.
+        player: PlayerName,
+        /// In which queue.
+        queue: QueueName,
+    }
+
+    /// A tournament was asked for, and players may sign up.
+    "tournament-announced" TournamentAnnounced {
+        /// Which, and how it is to be.
+        announcement: Announcement,
+    }
+
+    /// A player signed up.
+    "player-signed-up" PlayerSignedUp {
+        /// For which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    }
+
+    /// A player took its sign-up back.
+    "sign-up-withdrawn" SignUpWithdrawn {
+        /// From which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    }
+
+    /// The wait for players goes into its second half.
+    "sign-up-extended" SignUpExtended {
+        /// Of which tournament.
+        tournament: TournamentId,
+    }
+
+    /// A tournament starts with these players.
+    "tournament-started" TournamentStarted {
+        /// What it is about.
+        plan: TournamentPlan,
+    }
+
+    /// A tournament found too few players.
+    "tournament-called-off" TournamentCalledOff {
+        /// Which.
+        tournament: TournamentId,
+        /// Why.
+        reason: String,
+    }
+
+    /// A tournament is over.
+    "tournament-finished" TournamentFinished {
+        /// Which.
+        tournament: TournamentId,
+        /// Who won.
+        winners: Vec<PlayerName>,
     }
 }
 

@@ -15,6 +15,7 @@
 //!
 //! - [`Match`] plays games between a few players until it knows who won; [`referee`] runs one game.
 //! - [`Tournament`] decides who meets whom, from the results of matches.
+//! - [`lobby`] knows accounts, who is here, queues, sign-ups and which tournaments run.
 //! - [`Policy`] is what organisers differ in; [`presets`](Preset) are the policies of known systems.
 //! - [`fair`] derives all luck from secrets that are committed to before and revealed after.
 //! - [`Event`] is the one vocabulary of the log; [`verify`] checks a log against the rules.
@@ -27,6 +28,7 @@ pub mod fair;
 mod fault;
 mod ids;
 mod line;
+pub mod lobby;
 mod match_;
 mod plan;
 mod policy;

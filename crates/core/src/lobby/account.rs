@@ -1,0 +1,121 @@
+//! Accounts, their roles and kinds, and the hashes kept of what they prove themselves with.
+
+use crate::ids::Millis;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What sort of player an account is; visible to all.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccountKind {
+    /// A program.
+    Program,
+    /// A person.
+    Person,
+    /// A player that comes with the server.
+    House,
+}
+
+/// What an account may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Play.
+    Player,
+    /// Play, and run tournaments.
+    Operator,
+}
+
+/// A password as a salted hash in PHC form. The debug form does not show it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PasswordHash(String);
+
+impl PasswordHash {
+    /// A hash that somebody else made.
+    pub fn new(phc: impl Into<String>) -> PasswordHash {
+        PasswordHash(phc.into())
+    }
+
+    /// The text to check a password against.
+    pub fn phc(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for PasswordHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PasswordHash(hidden)")
+    }
+}
+
+/// The SHA-256 of a token, in hexadecimal. Tokens themselves are kept nowhere.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TokenHash(String);
+
+impl TokenHash {
+    /// The hash of a token.
+    pub fn of(token: &str) -> TokenHash {
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(token.as_bytes());
+        TokenHash(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// Text that names no queue.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0:?} names no queue: use a-z, 0-9 and -, up to 60")]
+pub struct BadQueueName(String);
+
+/// The name of a queue: a preset's, or one an operator made up.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct QueueName(String);
+
+impl QueueName {
+    /// Parses a name.
+    pub fn new(name: &str) -> Result<QueueName, BadQueueName> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        match (1..=60).contains(&name.len()) && name.bytes().all(plain) {
+            true => Ok(QueueName(name.into())),
+            false => Err(BadQueueName(name.chars().take(80).collect())),
+        }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for QueueName {
+    type Error = BadQueueName;
+
+    fn try_from(name: String) -> Result<QueueName, BadQueueName> {
+        QueueName::new(&name)
+    }
+}
+
+impl From<QueueName> for String {
+    fn from(name: QueueName) -> String {
+        name.0
+    }
+}
+
+/// An account.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Account {
+    /// What sort of player.
+    pub kind: AccountKind,
+    /// What it may do.
+    pub role: Role,
+    /// Its password; house players have none.
+    pub password: Option<PasswordHash>,
+    /// Why it may not enter tournaments, if so.
+    pub blacklisted: Option<String>,
+    /// When it was made. Age, where policies go by it, is the order of registration.
+    pub registered_at: Millis,
+    /// Its number among all accounts.
+    pub number: u64,
+}

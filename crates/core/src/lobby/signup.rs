@@ -1,0 +1,107 @@
+//! Sign-ups: for which tournament, how long, and whom to take.
+
+use super::QueueName;
+use crate::ids::{Millis, PlayerName, Raw, TournamentId};
+use crate::plan::TournamentPlan;
+use crate::policy::Policy;
+use serde::{Deserialize, Serialize};
+
+/// How long a sign-up waits for how many players.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// The fewest players that end the first wait well.
+    pub at_least: u32,
+    /// The most players; the last of them starts the tournament at once.
+    pub at_most: u32,
+    /// How long the first wait is.
+    pub wait_ms: Millis,
+    /// How long the second wait is, where the first found too few; 0: there is none.
+    pub second_wait_ms: Millis,
+    /// The fewest players that end the second wait well.
+    pub second_at_least: u32,
+}
+
+/// Whom a tournament takes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Selection {
+    /// The first of those logged in, who then move to the end of the line.
+    Line {
+        /// The most players.
+        at_most: u32,
+    },
+    /// Those logged in whose accounts are oldest.
+    Age {
+        /// The most players.
+        at_most: u32,
+    },
+    /// Some of those logged in, by a fair draw from the tournament's secret.
+    Random {
+        /// The most players.
+        at_most: u32,
+    },
+    /// Those who wait in a queue, everybody once.
+    Queue {
+        /// Which queue.
+        queue: QueueName,
+        /// The most players.
+        at_most: u32,
+    },
+    /// Exactly these.
+    Named {
+        /// Who.
+        players: Vec<PlayerName>,
+    },
+    /// Those who sign up in time.
+    SignUp(Window),
+}
+
+/// A tournament that is asked for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Announcement {
+    /// Its name.
+    pub id: TournamentId,
+    /// The preset it is made from, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// The game.
+    pub game: String,
+    /// The game's configuration, in full.
+    pub config: Raw,
+    /// The policy.
+    pub policy: Policy,
+    /// Whom it takes.
+    pub selection: Selection,
+    /// Who asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<PlayerName>,
+}
+
+impl Announcement {
+    /// The plan with these players.
+    pub fn plan(&self, players: Vec<PlayerName>) -> TournamentPlan {
+        TournamentPlan {
+            id: self.id.clone(),
+            preset: self.preset.clone(),
+            game: self.game.clone(),
+            config: self.config.clone(),
+            policy: self.policy.clone(),
+            players,
+        }
+    }
+}
+
+/// A tournament that waits for players.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SignUp {
+    /// What is asked for.
+    pub announcement: Announcement,
+    /// Who signed up, in order.
+    pub players: Vec<PlayerName>,
+    /// When the wait ends.
+    pub closes_at: Millis,
+    /// Whether this is the second wait.
+    pub extended: bool,
+    pub(super) window: Window,
+}

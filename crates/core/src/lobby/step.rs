@@ -1,0 +1,430 @@
+//! What the lobby makes of a command.
+
+use super::{
+    AccountKind, Announcement, Lobby, PasswordHash, QueueName, Role, Selection, SignUp, Standing,
+    TokenHash,
+};
+use crate::event::{
+    AccountBlacklisted, AccountLoggedIn, AccountLoggedOut, AccountRegistered, BlacklistLifted,
+    Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, SignUpExtended,
+    SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentAnnounced, TournamentCalledOff,
+    TournamentFinished, TournamentStarted,
+};
+use crate::ids::{Millis, PlayerName, TournamentId};
+use agon_games::{Luck, Seed};
+
+/// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
+/// the connection; whether it can be done is decided here.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LobbyCommand {
+    /// Make an account.
+    Register {
+        /// Its name.
+        account: PlayerName,
+        /// What sort of player.
+        kind: AccountKind,
+        /// What it may do.
+        role: Role,
+        /// Its password.
+        password: Option<PasswordHash>,
+    },
+    /// Change a password that was checked.
+    ChangePassword {
+        /// Whose.
+        account: PlayerName,
+        /// The new one.
+        password: PasswordHash,
+    },
+    /// Put an account on the blacklist.
+    Blacklist {
+        /// Which.
+        account: PlayerName,
+        /// Why.
+        reason: String,
+        /// The operator, unless a policy did it.
+        by: Option<PlayerName>,
+    },
+    /// Take an account off the blacklist.
+    Lift {
+        /// Which.
+        account: PlayerName,
+        /// The operator.
+        by: PlayerName,
+        /// Why.
+        reason: String,
+    },
+    /// Give an account a token.
+    IssueToken {
+        /// Whose.
+        account: PlayerName,
+        /// Its hash.
+        token: TokenHash,
+        /// When it ends.
+        expires_at: Millis,
+    },
+    /// Revoke a token.
+    RevokeToken {
+        /// Its hash.
+        token: TokenHash,
+    },
+    /// An account that proved itself is here.
+    LogIn {
+        /// Which.
+        account: PlayerName,
+    },
+    /// An account leaves.
+    LogOut {
+        /// Which.
+        account: PlayerName,
+    },
+    /// Wait in a queue once more.
+    Enqueue {
+        /// Who.
+        player: PlayerName,
+        /// Where.
+        queue: QueueName,
+    },
+    /// Wait in a queue once less.
+    Dequeue {
+        /// Who.
+        player: PlayerName,
+        /// Where.
+        queue: QueueName,
+    },
+    /// Hold a tournament.
+    Announce {
+        /// Which.
+        announcement: Box<Announcement>,
+        /// The luck of a random selection.
+        seed: Seed,
+    },
+    /// Sign up for a tournament.
+    SignUp {
+        /// Which.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    },
+    /// Take a sign-up back.
+    Withdraw {
+        /// From which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    },
+    /// A sign-up's wait is over.
+    Close {
+        /// Which tournament.
+        tournament: TournamentId,
+    },
+    /// A tournament is over.
+    Finish {
+        /// Which.
+        tournament: TournamentId,
+        /// Who won.
+        winners: Vec<PlayerName>,
+    },
+}
+
+/// A command that changes nothing, with the reason for whoever sent it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LobbyRejection {
+    /// The name is taken.
+    #[error("the name {0} is taken; log in, or choose another")]
+    Taken(PlayerName),
+    /// There are too many accounts.
+    #[error("there is no room for another account")]
+    NoRoom,
+    /// There is no such account.
+    #[error("there is no account {0}; register first")]
+    Unknown(PlayerName),
+    /// The account may not enter tournaments.
+    #[error("{0} is on the blacklist: {1}; only an operator can lift it")]
+    Blacklisted(PlayerName, String),
+    /// The account is not on the blacklist.
+    #[error("{0} is not on the blacklist")]
+    NotBlacklisted(PlayerName),
+    /// The token is not known.
+    #[error("there is no such token")]
+    NoToken,
+    /// The player waits often enough.
+    #[error("{0} waits {max} times in this queue already", max = Lobby::QUEUED_MAX)]
+    QueuedEnough(PlayerName),
+    /// The player does not wait there.
+    #[error("{0} does not wait in this queue")]
+    NotQueued(PlayerName),
+    /// There is a tournament of that name.
+    #[error("there is a tournament {0} already; choose another name")]
+    Announced(TournamentId),
+    /// Too many tournaments at once.
+    #[error("too many tournaments are open or running; wait for one to end")]
+    TooMany,
+    /// There is no such tournament, or it takes nobody any more.
+    #[error("tournament {0} takes no sign-ups")]
+    NotOpen(TournamentId),
+    /// The player signed up before.
+    #[error("{0} is signed up already")]
+    SignedUp(PlayerName),
+    /// The player is not signed up.
+    #[error("{0} is not signed up")]
+    NotSignedUp(PlayerName),
+    /// Nobody to play.
+    #[error("nobody waits for this tournament")]
+    Nobody,
+    /// It does not run.
+    #[error("tournament {0} does not run")]
+    NotRunning(TournamentId),
+}
+
+impl Lobby {
+    /// Decides a command and applies what follows from it. A rejected command changes nothing.
+    pub fn step(
+        &mut self,
+        now: Millis,
+        command: LobbyCommand,
+    ) -> Result<Vec<Event>, LobbyRejection> {
+        let mut events = Vec::new();
+        match command {
+            LobbyCommand::Register { account, kind, role, password } => {
+                self.may_register(&account)?;
+                self.emit(now, &mut events, AccountRegistered { account, kind, role, password });
+            }
+            LobbyCommand::ChangePassword { account, password } => {
+                self.known(&account)?;
+                self.emit(now, &mut events, PasswordChanged { account, password });
+            }
+            LobbyCommand::Blacklist { account, reason, by } => {
+                self.known(&account)?;
+                self.emit(now, &mut events, AccountBlacklisted { account, reason, by });
+            }
+            LobbyCommand::Lift { account, by, reason } => {
+                if self.known(&account)?.blacklisted.is_none() {
+                    return Err(LobbyRejection::NotBlacklisted(account));
+                }
+                self.emit(now, &mut events, BlacklistLifted { account, by, reason });
+            }
+            LobbyCommand::IssueToken { account, token, expires_at } => {
+                self.known(&account)?;
+                self.make_room_for_token(now, &mut events, &account);
+                self.emit(now, &mut events, TokenIssued { account, token, expires_at });
+            }
+            LobbyCommand::RevokeToken { token } => {
+                if !self.tokens.contains_key(&token) {
+                    return Err(LobbyRejection::NoToken);
+                }
+                self.emit(now, &mut events, TokenRevoked { token });
+            }
+            LobbyCommand::LogIn { account } => {
+                self.known(&account)?;
+                if !self.line.contains(&account) {
+                    self.emit(now, &mut events, AccountLoggedIn { account });
+                }
+            }
+            LobbyCommand::LogOut { account } => {
+                if self.line.contains(&account) {
+                    self.emit(now, &mut events, AccountLoggedOut { account });
+                }
+            }
+            other => self.step_play(now, &mut events, other)?,
+        }
+        Ok(events)
+    }
+
+    /// The commands about playing.
+    fn step_play(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        command: LobbyCommand,
+    ) -> Result<(), LobbyRejection> {
+        match command {
+            LobbyCommand::Enqueue { player, queue } => {
+                self.may_play(&player)?;
+                let times = self.queue(&queue).iter().filter(|waiting| **waiting == player);
+                if times.count() >= Lobby::QUEUED_MAX {
+                    return Err(LobbyRejection::QueuedEnough(player));
+                }
+                self.emit(now, events, PlayerEnqueued { player, queue });
+            }
+            LobbyCommand::Dequeue { player, queue } => {
+                if !self.queue(&queue).contains(&player) {
+                    return Err(LobbyRejection::NotQueued(player));
+                }
+                self.emit(now, events, PlayerDequeued { player, queue });
+            }
+            LobbyCommand::Announce { announcement, seed } => {
+                return self.announce(now, events, *announcement, &seed);
+            }
+            LobbyCommand::SignUp { tournament, player } => {
+                self.may_play(&player)?;
+                if self.sign_up_of(&tournament)?.players.contains(&player) {
+                    return Err(LobbyRejection::SignedUp(player));
+                }
+                let signed_up = PlayerSignedUp { tournament: tournament.clone(), player };
+                self.emit(now, events, signed_up);
+                let sign_up = self.sign_up_of(&tournament)?;
+                if sign_up.players.len() >= sign_up.window.at_most as usize {
+                    self.start(now, events, &tournament)?;
+                }
+            }
+            LobbyCommand::Withdraw { tournament, player } => {
+                if !self.sign_up_of(&tournament)?.players.contains(&player) {
+                    return Err(LobbyRejection::NotSignedUp(player));
+                }
+                self.emit(now, events, SignUpWithdrawn { tournament, player });
+            }
+            LobbyCommand::Close { tournament } => return self.close(now, events, tournament),
+            LobbyCommand::Finish { tournament, winners } => {
+                let Some(Standing::Running(_)) = self.tournaments.get(&tournament) else {
+                    return Err(LobbyRejection::NotRunning(tournament));
+                };
+                self.emit(now, events, TournamentFinished { tournament, winners });
+            }
+            _ => unreachable!("commands about accounts are decided before"),
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, now: Millis, events: &mut Vec<Event>, event: impl Into<Event>) {
+        let event = event.into();
+        self.apply(now, &event).expect("the lobby accepts what it decided");
+        events.push(event);
+    }
+
+    fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
+        self.accounts.get(account).ok_or_else(|| LobbyRejection::Unknown(account.clone()))
+    }
+
+    fn may_register(&self, account: &PlayerName) -> Result<(), LobbyRejection> {
+        if self.accounts.contains_key(account) {
+            return Err(LobbyRejection::Taken(account.clone()));
+        }
+        let room = self.accounts.len() < Lobby::ACCOUNTS_MAX;
+        room.then_some(()).ok_or(LobbyRejection::NoRoom)
+    }
+
+    fn may_play(&self, player: &PlayerName) -> Result<(), LobbyRejection> {
+        match &self.known(player)?.blacklisted {
+            Some(why) => Err(LobbyRejection::Blacklisted(player.clone(), why.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn make_room_for_token(&mut self, now: Millis, events: &mut Vec<Event>, account: &PlayerName) {
+        let own = self.tokens.iter().filter(|(_, token)| token.account == *account);
+        if own.clone().count() < Lobby::TOKENS_MAX {
+            return;
+        }
+        let first = own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone());
+        if let Some(token) = first {
+            self.emit(now, events, TokenRevoked { token });
+        }
+    }
+
+    fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
+        match self.tournaments.get(tournament) {
+            Some(Standing::Open(sign_up)) => Ok(sign_up),
+            _ => Err(LobbyRejection::NotOpen(tournament.clone())),
+        }
+    }
+
+    fn announce(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        announcement: Announcement,
+        seed: &Seed,
+    ) -> Result<(), LobbyRejection> {
+        if self.tournaments.contains_key(&announcement.id) {
+            return Err(LobbyRejection::Announced(announcement.id));
+        }
+        let live = |standing: &&Standing| matches!(standing, Standing::Open(_) | Standing::Running(_));
+        if self.tournaments.values().filter(live).count() >= Lobby::TOURNAMENTS_MAX {
+            return Err(LobbyRejection::TooMany);
+        }
+        if let Selection::SignUp(_) = announcement.selection {
+            self.emit(now, events, TournamentAnnounced { announcement });
+            return Ok(());
+        }
+        let players = self.select(&announcement.selection, seed)?;
+        if players.is_empty() {
+            return Err(LobbyRejection::Nobody);
+        }
+        let plan = announcement.plan(players);
+        self.emit(now, events, TournamentAnnounced { announcement });
+        self.emit(now, events, TournamentStarted { plan });
+        Ok(())
+    }
+
+    /// Whom a selection takes from those who are here now.
+    fn select(
+        &self,
+        selection: &Selection,
+        seed: &Seed,
+    ) -> Result<Vec<PlayerName>, LobbyRejection> {
+        let free = |player: &&PlayerName| self.may_play(player).is_ok();
+        let here = || self.line.iter().filter(free).cloned().collect::<Vec<_>>();
+        let (mut players, at_most) = match selection {
+            Selection::Line { at_most } => (here(), *at_most),
+            Selection::Age { at_most } => {
+                let mut players = here();
+                players.sort_by_key(|player| self.accounts[player].number);
+                (players, *at_most)
+            }
+            Selection::Random { at_most } => {
+                let mut players = here();
+                Luck::new(seed, "select").shuffle(0, &mut players);
+                (players, *at_most)
+            }
+            Selection::Queue { queue, at_most } => {
+                let mut players: Vec<PlayerName> = Vec::new();
+                for player in self.queue(queue).iter().filter(free) {
+                    if !players.contains(player) {
+                        players.push(player.clone());
+                    }
+                }
+                (players, *at_most)
+            }
+            Selection::Named { players } => {
+                players.iter().try_for_each(|player| self.may_play(player))?;
+                (players.clone(), u32::MAX)
+            }
+            Selection::SignUp(_) => (Vec::new(), 0),
+        };
+        players.truncate(at_most as usize);
+        Ok(players)
+    }
+
+    fn close(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        tournament: TournamentId,
+    ) -> Result<(), LobbyRejection> {
+        let sign_up = self.sign_up_of(&tournament)?;
+        let (count, window) = (sign_up.players.len(), &sign_up.window);
+        let needed = if sign_up.extended { window.second_at_least } else { window.at_least };
+        if count >= needed as usize && count > 0 {
+            return self.start(now, events, &tournament);
+        }
+        if !sign_up.extended && window.second_wait_ms > 0 {
+            self.emit(now, events, SignUpExtended { tournament });
+            return Ok(());
+        }
+        let reason = format!("{count} players signed up, and {needed} are needed");
+        self.emit(now, events, TournamentCalledOff { tournament, reason });
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        tournament: &TournamentId,
+    ) -> Result<(), LobbyRejection> {
+        let sign_up = self.sign_up_of(tournament)?;
+        let plan = sign_up.announcement.plan(sign_up.players.clone());
+        self.emit(now, events, TournamentStarted { plan });
+        Ok(())
+    }
+}
