@@ -8,4 +8,5 @@ mod match_cheats;
 mod match_faults;
 mod match_games;
 mod removal;
+mod tournaments;
 mod vectors;
