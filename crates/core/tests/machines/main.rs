@@ -7,6 +7,7 @@ mod known_fish;
 mod match_cheats;
 mod match_faults;
 mod match_games;
+mod properties;
 mod removal;
 mod tournaments;
 mod vectors;

@@ -4,6 +4,7 @@
 //! came of it, and [`plan`] makes plans.
 
 pub(crate) mod bench;
+pub(crate) mod chaos;
 pub(crate) mod check;
 pub(crate) mod plan;
 pub(crate) mod script;
