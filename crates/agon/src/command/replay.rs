@@ -28,10 +28,10 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     };
     let mut teller = Teller { args, colour, out: String::new(), moves: 0, found: false };
     teller.all(&lines, secrets)?;
-    super::print(&teller.out)?;
     if let (false, Some(game)) = (teller.found, args.game) {
         return Err(Misuse(format!("there is no game {game} in this match")).into());
     }
+    super::print(&teller.out)?;
     Ok(Exit::Success)
 }
 

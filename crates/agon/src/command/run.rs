@@ -28,6 +28,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     };
     let sync = if args.fsync { Sync::Always } else { Sync::Process };
     let quiet = args.quiet || (args.json && !std::io::stderr().is_terminal());
+    if !quiet {
+        // Said before anything can happen: whoever is killed later cannot say it.
+        eprintln!("If this is interrupted, go on with: {}", resume_command(&folder));
+    }
     let outcome = play(&folder, sync, quiet)?;
     finish(args, &folder, &outcome)
 }
@@ -97,12 +101,28 @@ fn secret(seed: Option<u64>) -> Result<Secret> {
     Ok(Secret::from_bytes(bytes))
 }
 
+/// What to type to go on.
+fn resume_command(folder: &Folder) -> String {
+    format!("agon run --resume {}", quoted(folder))
+}
+
+/// The folder as a shell reads it.
+fn quoted(folder: &Folder) -> String {
+    let dir = folder.path().display().to_string();
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%".contains(letter);
+    match dir.chars().all(plain) {
+        true => dir,
+        false => format!("'{}'", dir.replace('\'', r"'\''")),
+    }
+}
+
 fn finish(args: &RunArgs, folder: &Folder, outcome: &Outcome) -> Result<Exit> {
-    let dir = folder.path().display();
     if outcome.stopped {
-        eprintln!("Stopped. Nothing is lost; go on with:\n\n    agon run --resume {dir}\n");
+        let command = resume_command(folder);
+        eprintln!("Stopped. Nothing is lost; go on with:\n\n    {command}\n");
         return Ok(Exit::Stopped);
     }
+    let dir = quoted(folder);
     let results = &outcome.results;
     let mut stdout = std::io::stdout().lock();
     if args.json {
