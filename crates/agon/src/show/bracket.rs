@@ -133,7 +133,7 @@ fn score_in(results: &Results, round: u32, player: &PlayerName) -> Option<String
     let counted = report.result.games.iter().filter(|game| game.game >= report.result.counts_from);
     match results.best_of {
         1 => {
-            let game = counted.last()?;
+            let game = counted.clone().next_back()?;
             let seat = game.seats.iter().position(|name| name == player)?;
             Some(game.scores[seat].to_string())
         }

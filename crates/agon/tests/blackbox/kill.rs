@@ -94,7 +94,7 @@ fn run_and_kill(place: &Place, args: &[&str], grow: u64) -> Option<Ended> {
 
 fn killed_runs_equal_an_undisturbed_one(flags: &[&str], names: [&str; 8]) {
     let seed = seed();
-    println!("AGON_TEST_SEED={seed}");
+    eprintln!("AGON_TEST_SEED={seed}");
     let (place, players) = (Place::new(), eight(names));
     let (whole, killed) = (place.arg("whole"), place.arg("killed"));
     place.good(&arguments(flags, &players, &whole));

@@ -3,6 +3,7 @@
 use crate::support::{
     Ended, Place, finish, log_bytes, marked, python, signal, stdio, token, until,
 };
+use rustix::process::Signal;
 
 /// Eight players in matches long enough to be interrupted.
 fn arguments<'a>(players: &'a [String], out: &'a str) -> Vec<&'a str> {
