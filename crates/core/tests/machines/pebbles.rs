@@ -61,6 +61,7 @@ impl Game for Pebbles {
     type Question = View;
     type Answer = u64;
     type View = View;
+    type Drawn = serde_json::Value;
 
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Pebbles, SetupError> {
         if config.heap_max == 0 {
