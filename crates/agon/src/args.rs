@@ -50,7 +50,10 @@ Examples:
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
     /// Go on with the run in this folder. All other settings come from there.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["preset", "game", "player", "out", "config"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
+        "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "seed", "name",
+    ])]
     pub(crate) resume: Option<PathBuf>,
     /// Settings from a TOML file; flags win over it.
     #[arg(long, value_name = "FILE")]

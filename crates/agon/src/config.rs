@@ -53,8 +53,10 @@ impl RunFile {
         let Some(path) = path else { return Ok(RunFile::default()) };
         let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
         let text = std::fs::read_to_string(path).map_err(unread)?;
-        toml::from_str(&text)
-            .map_err(|error| Misuse(format!("{} makes no sense: {error}", path.display())).into())
+        toml::from_str(&text).map_err(|error| {
+            let (file, error) = (path.display(), error.to_string());
+            Misuse(format!("{file} makes no sense: {}", error.trim_end())).into()
+        })
     }
 }
 

@@ -93,6 +93,9 @@ impl Line {
         if envelope.v > FORMAT_VERSION {
             return Err(BadLine::Newer(envelope.v));
         }
+        if envelope.v == 0 {
+            return Err(BadLine::Envelope("there is no format version 0".into()));
+        }
         let event = Event::read(&envelope.tag, envelope.data.get())
             .ok_or_else(|| BadLine::Unknown(envelope.tag.to_string()))?
             .map_err(|e| BadLine::Data { tag: envelope.tag.to_string(), why: e.to_string() })?;

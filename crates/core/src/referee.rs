@@ -113,8 +113,8 @@ impl Referee {
             return Reading::Foreign;
         };
         // One request has one spelling: no leading zeros, nothing after the last number.
-        let spelt = format!("{}.{game}.{seat}.{turn}", self.id);
-        if seat as usize >= self.seats.len() || request.as_str() != spelt {
+        let spelt = RequestId::numbered(&self.id, &[game, seat, turn]);
+        if seat as usize >= self.seats.len() || *request != spelt {
             return Reading::Foreign;
         }
         if game != self.number {

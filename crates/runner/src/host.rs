@@ -324,7 +324,9 @@ impl Host {
         let all = self.tournament.rounds();
         let (round, matches) = (all.len() as u32, all.last().map_or(0, |r| r.matches.len()));
         let mut open: Vec<MatchPlan> = self.tournament.open_matches().cloned().collect();
-        (self.shared.tell)(Progress::Round { round, matches, done: matches - open.len() });
+        let before = all.iter().rev().skip(1).map(|round| round.matches.len()).sum();
+        let done = matches - open.len();
+        (self.shared.tell)(Progress::Round { round, matches, done, before });
         open.reverse();
         let mut tasks: JoinSet<MatchDone> = JoinSet::new();
         let mut failed = None;

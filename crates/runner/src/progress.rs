@@ -16,6 +16,8 @@ pub enum Progress {
         matches: usize,
         /// How many of them are over already (after resuming).
         done: usize,
+        /// How many matches earlier rounds had.
+        before: usize,
     },
     /// A match started or was taken up again.
     MatchStarted {

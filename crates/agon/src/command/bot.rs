@@ -2,7 +2,7 @@
 
 use crate::args::BotArgs;
 use crate::exit::{Exit, Misuse};
-use agon_games::Seat;
+use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
 use agon_wire::native::PROTOCOL_VERSION;
 use anyhow::{Context, Result};
@@ -26,9 +26,7 @@ struct Message<'a> {
 }
 
 pub(crate) fn bot(args: &BotArgs) -> Result<Exit> {
-    if let Some(game) = &args.game {
-        Houses::standard().make(game, &args.name)?;
-    }
+    check_name(args)?;
     super::solve::use_cache(None);
     let mut stdin = std::io::stdin().lock();
     let mut playing: Option<(String, Box<dyn HousePlayer>)> = None;
@@ -49,6 +47,20 @@ pub(crate) fn bot(args: &BotArgs) -> Result<Exit> {
             _ => {}
         }
     }
+}
+
+/// Says now, not when a tournament is waiting, that there is no such player.
+fn check_name(args: &BotArgs) -> Result<()> {
+    let houses = Houses::standard();
+    if let Some(game) = &args.game {
+        houses.make(game, &args.name)?;
+        return Ok(());
+    }
+    let games = Registry::standard();
+    if games.names().iter().any(|game| houses.make(game, &args.name).is_ok()) {
+        return Ok(());
+    }
+    Err(Misuse(format!("no house player {:?} in any game; see `agon list`", args.name)).into())
 }
 
 /// Says hello back, with the house player's proposal if it has one.

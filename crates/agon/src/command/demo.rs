@@ -4,6 +4,7 @@ use crate::args::{ColourArg, ReplayArgs, RunArgs, VerifyArgs};
 use crate::command::{replay, run, verify};
 use crate::exit::Exit;
 use anyhow::{Context, Result};
+use std::io::IsTerminal;
 
 pub(crate) fn demo() -> Result<Exit> {
     super::print(
@@ -16,6 +17,7 @@ pub(crate) fn demo() -> Result<Exit> {
         player: players.iter().map(|name| format!("house:{name}")).collect(),
         best_of: Some(3),
         out: Some(out.clone()),
+        quiet: !std::io::stderr().is_terminal(),
         ..RunArgs::default()
     };
     let exit = run::run(&args)?;

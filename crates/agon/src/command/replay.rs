@@ -4,7 +4,10 @@ use super::verify::read_lines;
 use crate::args::{ColourArg, ReplayArgs};
 use crate::exit::{Exit, Misuse, Unreadable};
 use crate::show::{self, paint};
-use agon_core::{Event, Faulted, GameEnd, GameResult, How, Line, Match, PlayerName, Secrets};
+use agon_core::{
+    Event, Faulted, GameEnd, GameResult, How, Line, Match, MatchResult, PlayerName, Restart,
+    Secrets,
+};
 use agon_games::{GameState, Registry, Viewer};
 use agon_runner::Folder;
 use agon_store::{FileLog, Log, read_file};
@@ -28,10 +31,10 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     };
     let mut teller = Teller { args, colour, out: String::new(), moves: 0, found: false };
     teller.all(&lines, secrets)?;
-    super::print(&teller.out)?;
     if let (false, Some(game)) = (teller.found, args.game) {
         return Err(Misuse(format!("there is no game {game} in this match")).into());
     }
+    super::print(&teller.out)?;
     Ok(Exit::Success)
 }
 
@@ -184,23 +187,23 @@ impl Teller<'_> {
                     let _ = writeln!(self.out, "  {player} is out of the game");
                 }
             }
+            // Arrivals before a game go without saying.
+            Event::PlayerArrived(arrived) if before.is_some() => {
+                let _ = writeln!(self.out, "  {} is back", arrived.player);
+            }
             Event::PlayerFaulted(faulted) => self.fault(&faulted.faulted, ""),
-            Event::PlayerLeft(left) => self.fault(&left.faulted, "leaves: "),
+            Event::PlayerLeft(left) => self.fault(&left.faulted, " leaves"),
             Event::WaitExpired(expired) => self.fault(&expired.faulted, ""),
             Event::GameEnded(ended) => self.game_over(&ended.result, played),
             Event::MatchRestarted(restarted) => {
-                let _ = writeln!(self.out, "The match starts again: {:?}", restarted.why);
+                let why = match restarted.why {
+                    Restart::Undecidable => "too many ties in a row",
+                    Restart::AllGone => "everybody was gone between two games",
+                };
+                let _ = writeln!(self.out, "The match starts again: {why}.\n");
             }
             Event::MatchEnded(ended) => {
-                let winners = joined(&ended.result.winners);
-                let how = match ended.result.how {
-                    How::Played => String::new(),
-                    how => format!(" ({how:?})"),
-                };
-                let text = match ended.result.winners.is_empty() {
-                    true => format!("Nobody wins the match{how}."),
-                    false => format!("The match goes to {winners}{how}."),
-                };
+                let text = match_over(&ended.result);
                 let _ = writeln!(self.out, "{}", paint(&text, "1;32", self.colour));
             }
             _ => {}
@@ -208,7 +211,7 @@ impl Teller<'_> {
     }
 
     fn fault(&mut self, faulted: &Faulted, verb: &str) {
-        let text = format!("  {} {verb}{}", faulted.player, faulted.fault);
+        let text = format!("  {}{verb}: {}", faulted.player, faulted.fault);
         let _ = writeln!(self.out, "{}", paint(&text, "31", self.colour));
     }
 
@@ -228,6 +231,20 @@ impl Teller<'_> {
             }
         };
         let _ = writeln!(self.out, "{}\n", paint(&text, "1", self.colour));
+    }
+}
+
+fn match_over(result: &MatchResult) -> String {
+    let how = match result.how {
+        How::Played => "",
+        How::Forfeit => " by forfeit",
+        How::NoShow => ", as the opponent did not show up",
+        How::Void => ": it is void",
+        How::Lot => " by lot",
+    };
+    match result.winners.is_empty() {
+        true => format!("Nobody wins the match{how}."),
+        false => format!("The match goes to {}{how}.", joined(&result.winners)),
     }
 }
 

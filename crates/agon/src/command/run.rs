@@ -10,8 +10,9 @@ use agon_players::Houses;
 use agon_runner::{Folder, Outcome, RunSettings, Stop};
 use agon_store::Sync;
 use anyhow::{Context, Result};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let games = Registry::standard();
@@ -28,6 +29,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     };
     let sync = if args.fsync { Sync::Always } else { Sync::Process };
     let quiet = args.quiet || (args.json && !std::io::stderr().is_terminal());
+    if !quiet {
+        // Said before anything can happen: whoever is killed later cannot say it.
+        eprintln!("If this is interrupted, go on with: {}", resume_command(&folder));
+    }
     let outcome = play(&folder, sync, quiet)?;
     finish(args, &folder, &outcome)
 }
@@ -48,31 +53,24 @@ pub(crate) fn play(folder: &Folder, sync: Sync, quiet: bool) -> Result<Outcome> 
     let teller = progress.teller();
     let asked = stop.clone();
     let outcome = runtime.block_on(async {
+        // From here on, not from when the task first runs: no signal is missed.
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
         let signals = tokio::spawn(async move {
-            wait_for_signal().await;
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
             asked.ask();
         });
         let houses = Arc::new(Houses::standard());
         let outcome =
             agon_runner::run(folder, sync, Registry::standard(), houses, stop, teller).await;
         signals.abort();
-        outcome
+        anyhow::Ok(outcome?)
     });
     progress.finish();
-    Ok(outcome?)
-}
-
-/// Ctrl-C, or being asked to end by the system.
-async fn wait_for_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        let _ = tokio::signal::ctrl_c().await;
-        return;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
+    outcome
 }
 
 /// Says now, not in the middle of the tournament, that a house player does not exist.
@@ -99,23 +97,37 @@ fn secret(seed: Option<u64>) -> Result<Secret> {
     Ok(Secret::from_bytes(bytes))
 }
 
+/// What to type to go on.
+fn resume_command(folder: &Folder) -> String {
+    format!("agon run --resume {}", quoted(folder))
+}
+
+/// The folder as a shell reads it.
+fn quoted(folder: &Folder) -> String {
+    let dir = folder.path().display().to_string();
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%".contains(letter);
+    match dir.chars().all(plain) {
+        true => dir,
+        false => format!("'{}'", dir.replace('\'', r"'\''")),
+    }
+}
+
 fn finish(args: &RunArgs, folder: &Folder, outcome: &Outcome) -> Result<Exit> {
-    let dir = folder.path().display();
     if outcome.stopped {
-        eprintln!("Stopped. Nothing is lost; go on with:\n\n    agon run --resume {dir}\n");
+        let command = resume_command(folder);
+        eprintln!("Stopped. Nothing is lost; go on with:\n\n    {command}\n");
         return Ok(Exit::Stopped);
     }
+    let dir = quoted(folder);
     let results = &outcome.results;
-    let mut stdout = std::io::stdout().lock();
-    if args.json {
+    let text = if args.json {
         let text = folder.results_text().context("failed to read the results just written")?;
-        stdout.write_all(&text)?;
+        String::from_utf8(text).context("failed to read the results just written")?
     } else {
-        let colour = show::colour(std::io::stdout().is_terminal());
-        write!(stdout, "{}", show::results(results, colour))?;
-        writeln!(stdout, "Log and results: {dir}")?;
-        writeln!(stdout, "Check them with: agon verify {dir}")?;
-    }
+        let shown = show::results(results, show::colour(std::io::stdout().is_terminal()));
+        format!("{shown}Log and results: {dir}\nCheck them with: agon verify {dir}\n")
+    };
+    super::print(&text)?;
     Ok(exit_of(args, results))
 }
 

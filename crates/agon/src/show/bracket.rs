@@ -3,20 +3,32 @@
 use super::paint;
 use agon_core::{MatchReport, PlayerName, Results};
 
-/// One line of the drawing under construction.
-type Canvas = Vec<Vec<char>>;
+/// How many letters of a name are shown.
+const NAME_MAX: usize = 20;
+
+/// The drawing under construction: lines of letters, and where the winner's name stands.
+#[derive(Default)]
+struct Canvas {
+    lines: Vec<Vec<char>>,
+    marks: Vec<(usize, std::ops::Range<usize>)>,
+}
 
 /// Draws the bracket.
 pub(crate) fn draw(results: &Results, colour: bool) -> String {
     let rounds = results.rounds.len();
     let widest = results.standings.iter().map(|s| s.player.as_str().chars().count()).max();
-    let width = widest.unwrap_or(4).clamp(4, 20) + 4;
+    let width = widest.unwrap_or(4).clamp(4, NAME_MAX) + 4;
     let slots = 1usize << rounds;
-    let mut canvas: Canvas = vec![Vec::new(); (slots * 2).saturating_sub(1).max(1)];
+    let lines = vec![Vec::new(); (slots * 2).saturating_sub(1).max(1)];
+    let mut canvas = Canvas { lines, marks: Vec::new() };
+    let champion = results.winners.first();
     let first = first_slots(results, slots);
     for (slot, player) in first.iter().enumerate() {
         let score = player.as_ref().and_then(|player| score_in(results, 1, player));
         write_at(&mut canvas, slot * 2, 0, &entry(player.as_ref(), score, width));
+        if player.is_some() && player.as_ref() == champion {
+            canvas.mark(slot * 2, 0, champion);
+        }
     }
     for round in 1..=rounds {
         let spread = 1usize << (round + 1);
@@ -27,18 +39,50 @@ pub(crate) fn draw(results: &Results, colour: bool) -> String {
             let winner = winner_of(results, round as u32, at as u32 + 1);
             let score = winner.as_ref().and_then(|p| score_in(results, round as u32 + 1, p));
             write_at(&mut canvas, y, x, &entry(winner.as_ref(), score, width));
+            if winner.is_some() && winner.as_ref() == champion {
+                canvas.mark(y, x, champion);
+            }
         }
     }
-    let winner = results.winners.first().map(PlayerName::as_str);
-    let lines = canvas.into_iter().map(|line| {
-        let text: String = line.into_iter().collect();
-        let text = text.trim_end().to_owned();
-        match winner {
-            Some(winner) if colour => text.replace(winner, &paint(winner, "1;32", colour)),
-            _ => text,
+    canvas.finish(colour)
+}
+
+impl Canvas {
+    /// Notes that the champion's name stands there.
+    fn mark(&mut self, y: usize, x: usize, champion: Option<&PlayerName>) {
+        let length = champion.map_or(0, |name| shown(name).chars().count());
+        self.marks.push((y, x..x + length));
+    }
+
+    fn finish(self, colour: bool) -> String {
+        let Canvas { lines, marks } = self;
+        let mut out = String::new();
+        for (y, line) in lines.iter().enumerate() {
+            let mut text = String::new();
+            let mut from = 0;
+            for (_, mark) in marks.iter().filter(|(at, _)| *at == y) {
+                text.extend(&line[from..mark.start]);
+                let name: String = line[mark.clone()].iter().collect();
+                text.push_str(&paint(&name, "1;32", colour));
+                from = mark.end;
+            }
+            text.extend(&line[from..]);
+            if !text.trim_end().is_empty() {
+                out.push_str(text.trim_end());
+                out.push('\n');
+            }
         }
-    });
-    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n") + "\n"
+        out
+    }
+}
+
+/// A name as it is drawn: a long one is cut.
+fn shown(name: &PlayerName) -> String {
+    let name = name.as_str();
+    match name.chars().count() <= NAME_MAX {
+        true => name.to_owned(),
+        false => name.chars().take(NAME_MAX - 1).chain(['…']).collect(),
+    }
 }
 
 /// Who began in which slot, from the first round's matches and byes.
@@ -89,7 +133,7 @@ fn score_in(results: &Results, round: u32, player: &PlayerName) -> Option<String
     let counted = report.result.games.iter().filter(|game| game.game >= report.result.counts_from);
     match results.best_of {
         1 => {
-            let game = counted.last()?;
+            let game = counted.clone().next_back()?;
             let seat = game.seats.iter().position(|name| name == player)?;
             Some(game.scores[seat].to_string())
         }
@@ -98,7 +142,7 @@ fn score_in(results: &Results, round: u32, player: &PlayerName) -> Option<String
 }
 
 fn entry(player: Option<&PlayerName>, score: Option<String>, width: usize) -> String {
-    let name: String = player.map_or("–", PlayerName::as_str).chars().take(20).collect();
+    let name = player.map_or_else(|| "–".to_owned(), shown);
     let score = score.unwrap_or_default();
     let pad = width.saturating_sub(name.chars().count() + score.chars().count() + 1).max(1);
     format!("{name}{}{score}", " ".repeat(pad))
@@ -116,7 +160,7 @@ fn join(canvas: &mut Canvas, y: usize, x: usize, reach: usize) {
 }
 
 fn write_at(canvas: &mut Canvas, y: usize, x: usize, text: &str) {
-    let Some(line) = canvas.get_mut(y) else { return };
+    let Some(line) = canvas.lines.get_mut(y) else { return };
     let end = x + text.chars().count();
     if line.len() < end {
         line.resize(end, ' ');

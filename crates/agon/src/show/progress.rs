@@ -66,7 +66,10 @@ struct View {
     started: Instant,
     drawn: Option<Instant>,
     round: u32,
-    matches_total: Option<usize>,
+    format: Format,
+    matches_total: usize,
+    /// Whether the total is a guess: who advances is known only after each round.
+    guessed: bool,
     matches_done: usize,
     matches_before: usize,
     games: u64,
@@ -84,10 +87,12 @@ impl View {
             drawn: None,
             round: 0,
             matches_total: match plan.policy.format {
-                Format::Bracket { .. } => Some(players.saturating_sub(1)),
-                Format::RoundRobin => Some(players * players.saturating_sub(1) / 2),
-                Format::Knockout { .. } => None,
+                Format::Bracket { .. } => players.saturating_sub(1),
+                Format::RoundRobin => players * players.saturating_sub(1) / 2,
+                Format::Knockout { max, .. } => knockout_matches(players, max as usize),
             },
+            guessed: matches!(plan.policy.format, Format::Knockout { .. }),
+            format: plan.policy.format.clone(),
             matches_done: 0,
             matches_before: 0,
             games: 0,
@@ -98,13 +103,18 @@ impl View {
 
     fn take(&mut self, progress: agon_runner::Progress) {
         match progress {
-            agon_runner::Progress::Round { round, done, .. } => {
+            agon_runner::Progress::Round { round, matches, done, before } => {
                 // Matches of this and earlier rounds that were over before this run began.
                 if self.round == 0 {
-                    self.matches_before = done;
-                    self.matches_done = done;
+                    self.matches_before = before + done;
+                    self.matches_done = before + done;
                 }
                 self.round = round;
+                if let Format::Knockout { max, .. } = self.format {
+                    let later = knockout_matches(matches, max as usize);
+                    self.matches_total = before + matches + later;
+                    self.guessed = later > 0;
+                }
             }
             agon_runner::Progress::GameEnded { .. } => self.games += 1,
             agon_runner::Progress::MatchEnded { .. } => self.matches_done += 1,
@@ -147,12 +157,13 @@ impl View {
 
     fn line(&self) -> String {
         let elapsed = self.started.elapsed().as_secs_f64().max(0.001);
-        let total = self.matches_total.map_or(String::new(), |total| format!("/{total}"));
+        let about = if self.guessed { "~" } else { "" };
+        let total = format!("/{about}{}", self.matches_total);
         let faults =
             if self.faults > 0 { format!(" · {} faults", self.faults) } else { String::new() };
         format!(
             "round {} · matches {}{total} · games {} · {:.0} decisions/s{faults} · ETA {}",
-            self.round,
+            self.round.max(1),
             self.matches_done,
             self.games,
             self.decisions.load(Ordering::Relaxed) as f64 / elapsed,
@@ -163,7 +174,7 @@ impl View {
     fn eta(&self, elapsed: f64) -> String {
         let played = self.matches_done - self.matches_before;
         match self.matches_total {
-            Some(total) if played > 0 => {
+            total if played > 0 => {
                 let left = total.saturating_sub(self.matches_done) as f64;
                 let seconds = (left * elapsed / played as f64).ceil() as u64;
                 format!("{}:{:02}", seconds / 60, seconds % 60)
@@ -177,6 +188,16 @@ impl View {
             eprint!("\r\x1b[K");
         }
     }
+}
+
+/// How many matches a knock-out of `players` has in games of `max`, if one advances from each.
+fn knockout_matches(players: usize, max: usize) -> usize {
+    let (mut left, mut matches) = (players, 0);
+    while left > 1 {
+        left = left.div_ceil(max.max(2));
+        matches += left;
+    }
+    matches
 }
 
 fn reason(fault: &Fault) -> String {

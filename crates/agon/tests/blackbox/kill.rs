@@ -3,6 +3,7 @@
 use crate::support::{
     Ended, Place, finish, log_bytes, logs, marked, python, signal, stdio, token, until,
 };
+use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -93,7 +94,7 @@ fn run_and_kill(place: &Place, args: &[&str], grow: u64) -> Option<Ended> {
 
 fn killed_runs_equal_an_undisturbed_one(flags: &[&str], names: [&str; 8]) {
     let seed = seed();
-    println!("AGON_TEST_SEED={seed}");
+    eprintln!("AGON_TEST_SEED={seed}");
     let (place, players) = (Place::new(), eight(names));
     let (whole, killed) = (place.arg("whole"), place.arg("killed"));
     place.good(&arguments(flags, &players, &whole));
@@ -169,7 +170,7 @@ fn programs_of_a_killed_run_are_gone_after_it_goes_on() {
     assert_eq!(bots(), before, "the test player ignores the end of its input");
     let child = place.command(&["run", "--quiet", "--resume", &out]).spawn().expect("agon starts");
     until("the old program is gone", || !bots().contains(&before[0]));
-    signal(child.id(), "INT");
+    signal(child.id(), Signal::INT);
     assert_eq!(finish(child).code, Some(130));
     until("the new program is gone too", || bots().is_empty());
 }

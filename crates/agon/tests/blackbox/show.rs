@@ -1,1 +1,131 @@
-//! To come.
+//! What people look at: replays, lists, brackets, the demonstration, the solver.
+
+use crate::support::Place;
+
+fn played(preset: &str) -> Place {
+    let place = Place::new();
+    let args = ["run", "--preset", preset, "--seed", "1", "--quiet", "--out", "run"];
+    place.good(&[&args[..], &["--player", "ann=house:greedy", "bob=house:random"]].concat());
+    place
+}
+
+fn has(text: &str, needles: &[&str]) {
+    for needle in needles {
+        assert!(text.contains(needle), "{needle:?} is missing:\n{text}");
+    }
+}
+
+#[test]
+fn yahtzee_as_text() {
+    let place = played("yahtzee-class");
+    let text = place.good(&["replay", "run"]).stdout;
+    has(&text, &["r1m1 of yahtzee-class: ann – bob", "Game 1\n", "Yahtzee, turn 1 of 13"]);
+    has(&text, &["ann keeps ", " and rolls ", "ann scores ", " in chance with ", "⚀"]);
+    has(&text, &["all turns played", "upper bonus", "total", "Game 1 goes to ann."]);
+    has(&text, &["The match goes to ann.\n"]);
+    assert!(!text.contains('\u{1b}'), "colours only where they are wanted");
+    let coloured = place.good(&["replay", "run", "--colour", "always"]).stdout;
+    assert!(coloured.contains("\u{1b}[1m"), "{coloured}");
+}
+
+#[test]
+fn fish_as_text() {
+    let place = played("fish");
+    let text = place.good(&["replay", "run"]).stdout;
+    has(&text, &["ann places a penguin at 0,0", "ann slides from", " and eats ", " fish"]);
+    has(&text, &["R red ", "W white ", "Game 1 goes to"]);
+}
+
+#[test]
+fn trains_as_text() {
+    let place = played("trains");
+    let text = place.good(&["replay", "run"]).stdout;
+    has(&text, &["oAlderwick", "rails", "ann keeps two of five destinations", "deck: "]);
+    has(&text, &[" wants ", " holds ", "the game is over"]);
+}
+
+#[test]
+fn parts_of_a_replay() {
+    let place = played("fish");
+    let whole = place.good(&["replay", "run", "--every", "1"]).stdout;
+    let last = place.good(&["replay", "run", "--last"]).stdout;
+    assert!(last.len() * 3 < whole.len(), "{last}");
+    has(&last, &["Game 1", "R red", "The match goes to"]);
+    assert!(!last.contains("slides"), "{last}");
+    let file = "run/match/fish/r1m1.jsonl";
+    assert_eq!(place.good(&["replay", file, "--every", "1"]).stdout, whole);
+    let json = place.good(&["replay", "run", "--match", "r1m1", "--game", "1", "--json"]).stdout;
+    for line in json.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
+        assert!(line["event"]["type"].is_string());
+    }
+}
+
+#[test]
+fn lists_name_everything() {
+    let place = Place::new();
+    let text = place.good(&["list"]).stdout;
+    has(&text, &["yahtzee-class", "yahtzee-referee", "yahtzee-queue", "house:optimal"]);
+    has(&text, &["fish, 2 to 4 players", "house:search:D", "trains, 2 to 8 players"]);
+    let json = place.good(&["list", "--json"]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["presets"].as_array().map(Vec::len), Some(5));
+    assert_eq!(json["games"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn a_bracket_for_people() {
+    let place = Place::new();
+    let args = ["run", "--preset", "yahtzee-referee", "--seed", "2", "--out", "run", "--player"];
+    let long = "a-name-that-goes-on-and-on-and-on=house:random";
+    let ended = place.good(&[&args[..], &["ann=house:greedy", "bob=house:random", long]].concat());
+    let expected = "\
+yahtzee-referee · yahtzee · bracket
+
+ann                     ─┐
+                         ├─ ann                 251 ─┐
+–                       ─┘                           │
+                                                     ├─ ann
+bob                  58 ─┐                           │
+                         ├─ bob                  25 ─┘
+a-name-that-goes-on… 34 ─┘
+";
+    assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
+    has(&ended.stdout, &["rank  player", "ann wins.", "Check them with: agon verify run"]);
+    has(&ended.stderr, &["go on with: agon run --resume run"]);
+}
+
+#[test]
+fn a_cross_table_for_people() {
+    let place = Place::new();
+    let args = ["run", "--preset", "yahtzee-class", "--format", "round-robin", "--out", "run"];
+    let players = ["--player", "ann=house:greedy", "bob=house:random", "cyd=house:random"];
+    let ended = place.good(&[&args[..], &players].concat());
+    has(&ended.stdout, &["yahtzee-class · yahtzee · round-robin", "        1  2  3\n1  ann  ·  "]);
+}
+
+#[test]
+fn the_demonstration_ends_well_and_leaves_nothing() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("tmp")).expect("a folder");
+    let child = place.command(&[]).env("TMPDIR", place.path("tmp")).spawn().expect("agon starts");
+    let ended = crate::support::finish(child);
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    has(&ended.stdout, &["a Yahtzee cup", " wins.", "The last game of the final", "Verified: "]);
+    let left = std::fs::read_dir(place.path("tmp")).expect("a folder").count();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn the_optimum_of_yahtzee() {
+    let place = Place::new();
+    for solved in [true, false] {
+        let args = ["solve", "yahtzee", "--rule", "forced-joker", "--json", "--cache", "tables"];
+        let text = place.good(&args).stdout;
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        // The best mean score under the official rules, where a joker is forced.
+        let optimum = json["optimum"].as_f64().expect("a number");
+        assert!((optimum - 254.5877).abs() < 0.0001, "{text}");
+        assert_eq!(json["solved"], solved, "the second time it is in the cache");
+    }
+}

@@ -1,5 +1,6 @@
 //! Running the binary: folders that go away, processes that cannot outlive a test.
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ pub(crate) fn finish(child: Child) -> Ended {
     match receiver.recv_timeout(PATIENCE) {
         Ok(output) => ended(output.expect("agon can be waited for")),
         Err(_) => {
-            signal(id, "KILL");
+            signal(id, Signal::KILL);
             panic!("agon did not end: {:?}", receiver.recv());
         }
     }
@@ -94,10 +95,10 @@ fn ended(output: Output) -> Ended {
     }
 }
 
-/// Sends a signal to one process.
-pub(crate) fn signal(id: u32, name: &str) {
-    let sent = Command::new("kill").args(["-s", name, &id.to_string()]).status();
-    sent.expect("kill is there");
+/// Sends a signal to one process; one that is gone already needs none.
+pub(crate) fn signal(id: u32, signal: Signal) {
+    let id = Pid::from_raw(id as i32).expect("process ids are positive");
+    let _ = kill_process(id, signal);
 }
 
 /// Asks again and again until `done`; `what` is for the message when patience ends.

@@ -45,6 +45,15 @@ WRONG_KIND = {
 }
 
 
+# A map with room for no game.
+SMALL_MAP = {
+    "width": 800,
+    "height": 480,
+    "cities": [["A", [10, 10]], ["B", [20, 20]]],
+    "connections": {"A": {"B": {"red": 3}}},
+}
+
+
 def write(text):
     try:
         sys.stdout.write(text)
@@ -119,7 +128,10 @@ def greet(mode):
         time.sleep(FOREVER)
     if mode == "banner":
         write("Welcome to my bot v0.1\n")
-    say({"type": "hello", "protocol": 7 if mode == "version" else 1, "name": "misbehave"})
+    hello = {"type": "hello", "protocol": 7 if mode == "version" else 1, "name": "misbehave"}
+    if mode == "small-map":
+        hello["proposal"] = SMALL_MAP
+    say(hello)
     if mode == "hello-and-go":
         sys.exit(0)
     if mode == "deaf":

@@ -3,9 +3,15 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod driver;
+mod forgeries;
 mod known_fish;
+mod luck;
 mod match_cheats;
 mod match_faults;
 mod match_games;
+mod pebbles;
+mod properties;
 mod removal;
+mod tournaments;
 mod vectors;

@@ -4,7 +4,9 @@
 //! came of it, and [`plan`] makes plans.
 
 pub(crate) mod bench;
+pub(crate) mod chaos;
 pub(crate) mod check;
+pub(crate) mod forge;
 pub(crate) mod plan;
 pub(crate) mod script;
 pub(crate) mod vectors;

@@ -10,6 +10,9 @@ use std::fmt::Write;
 const COLUMNS: usize = 78;
 const ROWS: usize = 24;
 
+/// Where a list of connections goes on in the next line.
+const LINE: usize = 96;
+
 /// One character of the plot and the colour it may have.
 type Cell = (char, Option<Color>);
 
@@ -55,17 +58,15 @@ impl Trains {
         let hand = Hand::from_counts(place.hand);
         let cards =
             Color::ALL.map(|color| paint(&format!("{} {color}", hand.of(color)), color, colour));
-        let _ = writeln!(text, "{} rails; {}", place.rails, cards.join(", "));
+        let _ = writeln!(text, "{}; {}", rails(place.rails), cards.join(", "));
         if let Some(kept) = place.kept {
             let kept = kept.map(|at| self.destination(at).to_string());
             let _ = writeln!(text, "     wants {}", kept.join(" and "));
         }
         if !place.held().is_empty() {
-            let held = place.held().iter().map(|at| {
-                let connection = self.connection(*at);
-                paint(&connection.to_string(), connection.color, colour)
-            });
-            let _ = writeln!(text, "     holds {}", held.collect::<Vec<_>>().join("; "));
+            let held: Vec<Connection> =
+                place.held().iter().map(|at| self.connection(*at)).collect();
+            write_held(text, &held, colour);
         }
     }
 
@@ -82,17 +83,7 @@ impl Trains {
                 self.draw_line(&mut cells, at, (digit, Some(self.map.connections()[at].color)));
             }
         }
-        for city in self.map.cities() {
-            let (column, row) = self.cell(city.x, city.y);
-            let name = city.name.as_str();
-            // To the right of the city if there is room, else so that it ends at the city.
-            let right = column + 1 + name.len() <= COLUMNS;
-            let start = if right { column + 1 } else { column.saturating_sub(name.len()) };
-            for (cell, letter) in cells[row][start..].iter_mut().zip(name.chars()) {
-                *cell = (letter, None);
-            }
-            cells[row][column] = ('o', None);
-        }
+        self.write_cities(&mut cells);
         let mut text = String::new();
         for row in &cells {
             let line: String = row.iter().map(|cell| write_cell(*cell, colour)).collect::<String>();
@@ -100,6 +91,38 @@ impl Trains {
             text.push('\n');
         }
         text
+    }
+
+    /// The cities and their names, each where it covers no other if there is such a place.
+    fn write_cities(&self, cells: &mut [[Cell; COLUMNS]]) {
+        let mut taken = vec![[false; COLUMNS]; ROWS];
+        let places: Vec<_> =
+            self.map.cities().iter().map(|city| self.cell(city.x, city.y)).collect();
+        for (column, row) in &places {
+            cells[*row][*column] = ('o', None);
+            taken[*row][*column] = true;
+        }
+        for (city, (column, row)) in self.map.cities().iter().zip(places) {
+            let name = city.name.as_str();
+            let length = name.chars().count();
+            // To the right, to the left, below, above.
+            let beside = [Some(column + 1), column.checked_sub(length)];
+            let under = Some(column.saturating_sub(length / 2).min(COLUMNS.saturating_sub(length)));
+            let rows = [Some(row + 1).filter(|below| *below < ROWS), row.checked_sub(1)];
+            let beside = beside.into_iter().flatten().map(|start| (row, start));
+            let around = beside.chain(rows.into_iter().flatten().zip(under.into_iter().cycle()));
+            let fits = |(row, start): &(usize, usize)| {
+                let cells = taken[*row].get(*start..start + length);
+                cells.is_some_and(|cells| !cells.contains(&true))
+            };
+            let (row, start) = around.into_iter().find(fits).unwrap_or((row, column + 1));
+            for (at, letter) in (start..COLUMNS).zip(name.chars()) {
+                if !taken[row][at] {
+                    cells[row][at] = (letter, None);
+                    taken[row][at] = true;
+                }
+            }
+        }
     }
 
     fn cell(&self, x: u16, y: u16) -> (usize, usize) {
@@ -138,12 +161,33 @@ impl Trains {
 
     fn told_acquired(&self, seat: Seat, connection: &Connection) -> String {
         match self.place(seat).rails {
-            rails if rails <= super::RAILS_LAST => {
-                format!("takes {connection} and has {rails} rails left")
+            left if left <= super::RAILS_LAST => {
+                format!("takes {connection} and has {} left", rails(left))
             }
             _ => format!("takes {connection}"),
         }
     }
+}
+
+fn rails(count: u8) -> String {
+    if count == 1 { "1 rail".into() } else { format!("{count} rails") }
+}
+
+/// The connections of a player, on as many lines as they need.
+fn write_held(text: &mut String, held: &[Connection], colour: bool) {
+    let mut width = "     holds".len();
+    text.push_str("     holds");
+    for (at, connection) in held.iter().enumerate() {
+        let plain = connection.to_string();
+        let end = if at + 1 < held.len() { ";" } else { "" };
+        width += plain.chars().count() + 2;
+        if at > 0 && width > LINE {
+            text.push_str("\n          ");
+            width = 12 + plain.chars().count();
+        }
+        let _ = write!(text, " {}{end}", paint(&plain, connection.color, colour));
+    }
+    text.push('\n');
 }
 
 fn write_cell((letter, color): Cell, colour: bool) -> String {

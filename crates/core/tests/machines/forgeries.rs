@@ -1,0 +1,275 @@
+//! Logs in which one thing was changed: `verify` finds it, and never breaks down over it.
+//!
+//! A log says what came from outside and what followed. What followed is computed again, so any
+//! change to it is found. What came from outside cannot be: a changed answer, say, is another
+//! history if everything that followed would have been the same. The tests name all such places.
+
+use crate::support::chaos::Chaos;
+use crate::support::check::verify_all;
+use crate::support::forge::{Leaf, change, leaves, records, renumbered, without};
+use agon_core::{Event, GameEnd, Line};
+use agon_games::Registry;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+type Streams = BTreeMap<String, Vec<String>>;
+
+/// A few tournaments of every preset, with and without faults.
+static LOGS: LazyLock<Vec<Streams>> = LazyLock::new(|| {
+    let mut logs = Vec::new();
+    for (preset, players, best_of) in [
+        ("yahtzee-class", 3, 3),
+        ("yahtzee-referee", 4, 1),
+        ("yahtzee-queue", 3, 1),
+        ("fish", 5, 1),
+        ("fish", 3, 1),
+        ("trains", 3, 1),
+    ] {
+        for (seed, odd_in) in [(11, 0), (12, 25), (13, 60)] {
+            for round_robin in [false, true] {
+                if round_robin && (preset != "yahtzee-queue" || odd_in == 0) {
+                    continue;
+                }
+                let chaos = Chaos { preset, round_robin, best_of, players, seed, odd_in };
+                let played = chaos.play();
+                played.assert_verifies();
+                logs.push(played.streams);
+            }
+        }
+    }
+    logs
+});
+
+/// Which log, stream, line and leaf, as fractions of however many there are.
+fn any_place() -> impl Strategy<Value = [usize; 5]> {
+    any::<[u32; 5]>().prop_map(|parts| parts.map(|part| part as usize))
+}
+
+fn stream_at(place: [usize; 5]) -> (&'static Streams, &'static str, &'static [String]) {
+    let log = &LOGS[place[0] % LOGS.len()];
+    let (name, lines) = log.iter().nth(place[1] % log.len()).expect("a stream");
+    (log, name, lines)
+}
+
+fn verdict(log: &Streams, name: &str, lines: Vec<String>) -> Result<(), String> {
+    let mut forged = log.clone();
+    forged.insert(name.to_owned(), lines);
+    verify_all(&forged, &Registry::standard()).map_err(|finding| finding.to_string())
+}
+
+/// Whether a value came from outside and has, or may have, no other trace in the log.
+fn carries_no_meaning(lines: &[String], at: usize, leaf: &Leaf) -> bool {
+    let line = Line::read(&lines[at]).expect("a line");
+    let path = leaf.path.as_str();
+    let later = |what: fn(&Event) -> bool| {
+        lines[at..].iter().any(|line| what(&Line::read(line).expect("a line").event))
+    };
+    match &line.event {
+        // When things happened, and how long answers took.
+        _ if path == "at" => true,
+        Event::AnswerAccepted(_) if path == "data.took_ms" => true,
+        // Another answer with the same consequences is another history.
+        Event::AnswerAccepted(_) => path.starts_with("data.answer"),
+        // Which preset a plan was made from: the policy itself is in the plan.
+        Event::TournamentCreated(_) if path == "data.plan.preset" => true,
+        // The map that was there before players proposed another.
+        Event::TournamentCreated(_) => {
+            path.starts_with("data.plan.config.map")
+                && later(|event| matches!(event, Event::ConfigChosen(_)))
+        }
+        // Proposals after the one that was chosen.
+        Event::PlayerGreeted(greeted) => {
+            path.starts_with("data.proposal")
+                && lines[at..].iter().any(|line| match Line::read(line).expect("a line").event {
+                    Event::ConfigChosen(chosen) => chosen.by != greeted.player,
+                    _ => false,
+                })
+        }
+        // Why somebody failed before or after the rounds: timeouts and the like leave no other
+        // trace. (In a match the result repeats them.)
+        Event::PlayerDropped(_) => path.starts_with("data.faulted.fault."),
+        // A nonce that no game used.
+        Event::PlayerArrived(_) => {
+            path == "data.nonce" && !later(|event| matches!(event, Event::GameStarted(_)))
+        }
+        _ => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn a_changed_value_is_found(place in any_place()) {
+        let (log, name, lines) = stream_at(place);
+        let at = place[2] % lines.len();
+        let all = leaves(&lines[at]);
+        let leaf = &all[place[3] % all.len()];
+        let mut forged = lines.to_vec();
+        forged[at] = match place[4] % 5 {
+            0 => without(&lines[at], leaf),
+            pick => change(&lines[at], leaf, pick),
+        };
+        prop_assume!(forged[at] != lines[at]);
+        if verdict(log, name, forged.clone()).is_ok() {
+            let harmless = carries_no_meaning(lines, at, leaf);
+            prop_assert!(harmless, "{}: {}\n{}", name, leaf.path, forged[at]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn a_missing_repeated_or_moved_record_is_found(place in any_place()) {
+        let (log, name, lines) = stream_at(place);
+        let mut forged = records(lines);
+        let at = place[2] % forged.len();
+        let record = forged[at].clone();
+        match place[3] % 4 {
+            0 => {
+                prop_assume!(!leaves_no_trace(&forged[at..]));
+                forged.remove(at);
+            }
+            1 => forged.insert(at, forged[at].clone()),
+            2 => {
+                forged.remove(at);
+                let to = place[4] % (forged.len() + 1);
+                prop_assume!(to != at && !pass_each_other(lines, at, to));
+                forged.insert(to, record.clone());
+            }
+            _ => {
+                let other = (at + 1) % forged.len();
+                prop_assume!(!pass_each_other(lines, at, other));
+                forged.swap(at, other);
+            }
+        }
+        let verdict = verdict(log, name, renumbered(&forged));
+        prop_assert!(verdict.is_err(), "{name}, record {at}: {record:?}");
+    }
+
+    #[test]
+    fn a_missing_repeated_or_moved_line_of_a_record_is_found(place in any_place()) {
+        let (log, name, lines) = stream_at(place);
+        let mut forged = records(lines);
+        let long: Vec<usize> = (0..forged.len()).filter(|at| forged[*at].len() > 1).collect();
+        prop_assume!(!long.is_empty());
+        let record = &mut forged[long[place[2] % long.len()]];
+        let at = place[3] % record.len();
+        match place[4] % 3 {
+            0 => drop(record.remove(at)),
+            1 => record.insert(at, record[at].clone()),
+            _ => record.rotate_left(1),
+        }
+        let verdict = verdict(log, name, renumbered(&forged));
+        prop_assert!(verdict.is_err(), "{name}, line {at} of a record");
+    }
+
+    /// As a thoughtless forger would do it, without new numbers.
+    #[test]
+    fn a_missing_repeated_or_swapped_line_is_found(place in any_place()) {
+        let (log, name, lines) = stream_at(place);
+        let mut forged = lines.to_vec();
+        let at = place[2] % forged.len();
+        match place[3] % 3 {
+            0 => drop(forged.remove(at)),
+            1 => forged.insert(at, forged[at].clone()),
+            _ => {
+                let other = place[4] % forged.len();
+                prop_assume!(other != at);
+                forged.swap(at, other);
+            }
+        }
+        prop_assert!(verdict(log, name, forged).is_err(), "{name}, line {at}");
+    }
+}
+
+/// Whether the first of these records is the last answer of a seat in a game that was then broken
+/// off: without it, everything would have followed as it did if it brought no points.
+fn leaves_no_trace(records: &[Vec<String>]) -> bool {
+    let mut events = records.iter().flatten().map(|line| Line::read(line).expect("a line").event);
+    let Some(Event::AnswerAccepted(last)) = events.next() else { return false };
+    let next = events.find(|event| match event {
+        Event::AnswerAccepted(other) => other.seat == last.seat,
+        event => matches!(event, Event::GameEnded(_)),
+    });
+    matches!(next, Some(Event::GameEnded(ended)) if ended.result.end != GameEnd::Played)
+}
+
+/// Whether moving one record past others may be another history: then what came from outside came
+/// from different players, or about different matches, and nothing else followed from it.
+fn pass_each_other(lines: &[String], at: usize, to: usize) -> bool {
+    let records = records(lines);
+    let (from, until) = (at.min(to), at.max(to).min(records.len() - 1));
+    let moved = &records[at];
+    let mut passed = (from..=until).filter(|other| *other != at).map(|other| &records[other]);
+    let lone = |record: &[String]| record.len() == 1;
+    passed.all(|other| lone(moved) && lone(other) && cause(&moved[0]) != cause(&other[0]))
+}
+
+/// Who or what a record came from.
+fn cause(line: &str) -> String {
+    match Line::read(line).expect("a line").event {
+        Event::AnswerAccepted(accepted) => format!("seat {}", accepted.seat),
+        Event::PlayerArrived(arrived) => arrived.player.to_string(),
+        Event::PlayerLeft(left) => left.faulted.player.to_string(),
+        Event::PlayerFaulted(faulted) => faulted.faulted.player.to_string(),
+        Event::PlayerGreeted(greeted) => greeted.player.to_string(),
+        Event::PlayerDropped(dropped) => dropped.faulted.player.to_string(),
+        Event::WaitExpired(expired) => expired.faulted.player.to_string(),
+        Event::ResultConfirmed(confirmed) => confirmed.player.to_string(),
+        Event::FarewellConfirmed(confirmed) => confirmed.player.to_string(),
+        Event::MatchReported(reported) => reported.id.to_string(),
+        other => other.tag().to_owned(),
+    }
+}
+
+#[test]
+fn leaves_are_found_with_their_paths() {
+    let text = r#"{"a":1,"b":{"c":["x",{"d":null}],"e":true},"f":"q\"\\"}"#;
+    let found: Vec<String> = leaves(text)
+        .iter()
+        .map(|leaf| format!("{}={}", leaf.path, &text[leaf.from..leaf.to]))
+        .collect();
+    assert_eq!(found, ["a=1", "b.c.0=\"x\"", "b.c.1.d=null", "b.e=true", r#"f="q\"\\""#]);
+}
+
+/// The values people would forge first, each found at the very event.
+#[test]
+fn what_a_forger_would_change_first_is_found_where_it_is() {
+    let log = &LOGS[0];
+    let name = "match/t/r1m2";
+    let lines = &log[name];
+    for (tag, path) in [
+        ("match-created", "data.plan.players.0"),
+        ("game-started", "data.seats.0"),
+        ("game-started", "data.commitment"),
+        ("game-started", "data.nonces.0"),
+        ("answer-accepted", "data.request"),
+        ("answer-accepted", "data.seat"),
+        ("answer-accepted", "data.drawn"),
+        ("game-ended", "data.result.scores.0"),
+        ("game-ended", "data.result.ranks.0"),
+        ("game-ended", "data.result.winners.0"),
+        ("game-ended", "data.result.game"),
+        ("game-ended", "data.secret"),
+        ("match-ended", "data.result.winners.0"),
+        ("match-ended", "data.result.halves.0"),
+    ] {
+        let tagged = format!("\"type\":\"{tag}\"");
+        let has = |line: &&String| {
+            line.contains(&tagged) && leaves(line).iter().any(|leaf| leaf.path.starts_with(path))
+        };
+        let line = lines.iter().find(has).unwrap_or_else(|| panic!("no {path} of {tag}"));
+        let at = lines.iter().position(|other| other == line).expect("it is one of them");
+        let leaf = leaves(line).into_iter().find(|leaf| leaf.path.starts_with(path)).unwrap();
+        let mut forged = lines.clone();
+        forged[at] = change(line, &leaf, 0);
+        let found = verdict(log, name, forged).expect_err(path);
+        let place = format!("{name}, event {} (", at + 1);
+        // A plan is compared with the tournament's, once the match itself is found to be in order.
+        assert!(found.starts_with(&place) || tag == "match-created", "{path}: {found}");
+    }
+}

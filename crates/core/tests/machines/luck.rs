@@ -1,0 +1,113 @@
+//! Luck: who could know it, and when.
+
+use crate::support::bench::Bench;
+use crate::support::plan::{match_of, name, numbered, of_preset};
+use agon_core::{Event, Match, Secret};
+use agon_games::Viewer;
+
+const SEED: u64 = 9;
+
+fn bench(preset: &str, players: usize, nonces: &[Option<&str>]) -> Bench {
+    let mut bench = Bench::new(match_of(&of_preset(preset, "", numbered(players))), SEED);
+    for (player, nonce) in (1..=players).map(|number| format!("p{number}")).zip(nonces) {
+        match nonce {
+            Some(nonce) => bench.arrive_with(&player, nonce),
+            None => bench.arrive(&player),
+        };
+    }
+    bench
+}
+
+/// Everything luck gave in a match that was played to its end with legal answers.
+fn luck_of(mut bench: Bench) -> Vec<String> {
+    while let Some(pending) = bench.live.pending().first().cloned() {
+        match bench.live.referee() {
+            Some(_) => bench.play_one(pending.player.as_str()),
+            None => {
+                bench
+                    .answer(pending.player.as_str(), &pending.id, "\"ok\"")
+                    .expect("a confirmation");
+            }
+        }
+    }
+    bench.verified();
+    let drawn = bench.read().into_iter().filter_map(|line| match line.event {
+        Event::GameStarted(started) => started.drawn,
+        Event::AnswerAccepted(accepted) => accepted.drawn,
+        _ => None,
+    });
+    drawn.map(|raw| raw.get().to_owned()).collect()
+}
+
+#[test]
+fn a_nonce_of_either_seat_changes_the_luck_and_not_the_commitment() {
+    for (preset, players) in [("yahtzee-class", 2), ("fish", 3), ("trains", 3)] {
+        let tables: [&[Option<&str>]; 4] = [
+            &[None, None, None],
+            &[Some("00"), None, None],
+            &[None, Some("00"), None],
+            &[Some("01"), None, None],
+        ];
+        let commitment = |bench: &Bench| {
+            bench.read().into_iter().find_map(|line| match line.event {
+                Event::GameStarted(started) => Some(started.commitment),
+                _ => None,
+            })
+        };
+        let benches: Vec<Bench> =
+            tables.iter().map(|nonces| bench(preset, players, nonces)).collect();
+        let committed: Vec<_> = benches.iter().map(commitment).collect();
+        assert!(committed.iter().all(|one| *one == committed[0] && one.is_some()), "{preset}");
+        let luck: Vec<Vec<String>> = benches.into_iter().map(luck_of).collect();
+        for one in 0..luck.len() {
+            for other in 0..one {
+                assert_ne!(luck[one], luck[other], "{preset}: {one} and {other}");
+            }
+        }
+        assert_eq!(luck_of(bench(preset, players, tables[0])), luck[0], "repeatable");
+    }
+}
+
+/// What anybody can look at while a match is on.
+fn everything_shown(live: &Match) -> String {
+    let mut shown = format!("{live:?} {}", serde_json::to_string(&live.view()).expect("JSON"));
+    if let Some(referee) = live.referee() {
+        shown += referee.game().view(Viewer::Public).get();
+        for player in referee.seats() {
+            let seat = referee.seat_of(player).expect("a seat");
+            shown += referee.game().view(Viewer::Seat(seat)).get();
+            shown +=
+                referee.game().question(seat).map_or(String::new(), |q| q.to_string()).as_str();
+        }
+    }
+    shown
+}
+
+#[test]
+fn no_view_and_no_debug_form_tells_a_secret() {
+    for (preset, players) in [("yahtzee-class", 2), ("fish", 3), ("trains", 3)] {
+        let mut bench = bench(preset, players, &[None, Some("77"), None]);
+        let of_match = Secret::from_seed_number(SEED).of_match(&bench.live.plan().id);
+        let hidden = [of_match.hex(), of_match.of_game(1).hex()];
+        for _ in 0..40 {
+            let shown = everything_shown(&bench.live);
+            assert!(hidden.iter().all(|hex| !shown.contains(hex.as_str())), "{preset}");
+            let Some(pending) = bench.live.pending().into_iter().next() else { break };
+            bench.play_one(pending.player.as_str());
+        }
+    }
+}
+
+/// Before its end a game's stream can be checked up to where its luck begins, and no further.
+#[test]
+fn a_running_game_is_checked_as_far_as_its_luck_is_known() {
+    let mut bench = bench("yahtzee-class", 2, &[None, None]);
+    bench.play_one("p1");
+    let games = agon_games::Registry::standard();
+    let check = agon_core::verify::verify_match(&bench.read(), &games, None).unwrap();
+    assert_eq!((check.events, check.unchecked, check.games), (3, 2, 0));
+    let secret = Secret::from_seed_number(SEED);
+    let check = agon_core::verify::verify_match(&bench.read(), &games, Some(&secret)).unwrap();
+    assert_eq!((check.events, check.unchecked), (5, 0));
+    assert_eq!(check.plan.players[0], name("p1"));
+}

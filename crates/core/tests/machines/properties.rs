@@ -1,0 +1,134 @@
+//! What holds for every tournament, however badly its players behave.
+
+use crate::support::chaos::Chaos;
+use crate::support::plan::{numbered, of_preset};
+use agon_core::{
+    Event, Format, How, Line, Match, MatchId, MatchResult, Pairing, PlayerName, Preset, Secret,
+    Secrets, Tournament, TournamentCommand,
+};
+use agon_games::Registry;
+use agon_players::Dice;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn any_chaos() -> impl Strategy<Value = Chaos> {
+    let preset = proptest::sample::select(&Preset::NAMES[..]);
+    let best_of = proptest::sample::select(&[1, 3, 5][..]);
+    let odd_in = proptest::sample::select(&[4, 12, 40, 150, 0][..]);
+    let parts = (preset, any::<bool>(), best_of, 1usize..7, 0u64..1_000_000, odd_in);
+    parts.prop_map(|(preset, round_robin, best_of, players, seed, odd_in)| {
+        let round_robin = round_robin && preset.starts_with("yahtzee");
+        Chaos { preset, round_robin, best_of, players, seed, odd_in }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+
+    /// Inside the world every record is read back and applied to a shadow that must stay equal, and
+    /// refused commands must change nothing. Here: it ends, its log folds from nothing to the same
+    /// state, and it verifies.
+    #[test]
+    fn a_log_replays_and_verifies_whatever_players_do(chaos in any_chaos()) {
+        let played = chaos.play();
+        played.assert_verifies();
+        let games = Registry::standard();
+        let secret = Secret::from_seed_number(chaos.seed);
+        for (name, lines) in &played.streams {
+            let lines: Vec<Line> = lines.iter().map(|line| Line::read(line).unwrap()).collect();
+            if name.starts_with("tournament/") {
+                let folded = Tournament::fold(&lines, &games, None).unwrap();
+                prop_assert!(folded.same_state(&played.tournament));
+            } else {
+                let id = MatchId::from(name.rsplit('/').next().unwrap());
+                let secrets = Secrets::Known(secret.of_match(&id));
+                let folded = Match::fold(&lines, &games, secrets).unwrap();
+                let Some(Event::MatchEnded(ended)) = lines.last().map(|line| &line.event) else {
+                    return Err(TestCaseError::fail("a match that does not end"));
+                };
+                prop_assert_eq!(folded.result(), Some(&ended.result));
+            }
+        }
+    }
+
+    /// Until a game has ended its stream tells neither its secret nor its seed, and never those of
+    /// the match; the tournament's own secret comes last.
+    #[test]
+    fn nothing_tells_the_luck_to_come(chaos in any_chaos()) {
+        let played = chaos.play();
+        let secret = Secret::from_seed_number(chaos.seed);
+        for (name, lines) in &played.streams {
+            let all = lines.len();
+            let before_end = if name.starts_with("tournament/") { all - 1 } else { all };
+            prop_assert!(lines[..before_end].iter().all(|line| !line.contains(&secret.hex())));
+            let of_match = secret.of_match(&MatchId::from(name.rsplit('/').next().unwrap()));
+            prop_assert!(lines.iter().all(|line| !line.contains(&of_match.hex())));
+            let mut open: Option<[String; 2]> = None;
+            for text in lines {
+                let line = Line::read(text).unwrap();
+                if let Event::GameStarted(started) = &line.event {
+                    let of_game = of_match.of_game(started.game);
+                    let id = MatchId::from(name.rsplit('/').next().unwrap());
+                    let seed = of_game.game_seed(&"t".into(), &id, started.game, &started.nonces);
+                    let seed = seed.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+                    open = Some([of_game.hex(), seed]);
+                }
+                if let Event::GameEnded(_) = &line.event {
+                    let [secret, _] = open.take().expect("a game was open");
+                    prop_assert!(text.contains(&secret), "revealed at the end");
+                }
+                let hidden = open.iter().flatten().all(|hex| !text.contains(hex.as_str()));
+                prop_assert!(hidden, "{name}: {text}");
+            }
+        }
+    }
+}
+
+/// What a coin gives for every match of a bracket.
+fn by_coin(players: usize, pairing: Pairing) -> Tournament {
+    let mut plan = of_preset("yahtzee-class", "", numbered(players));
+    plan.policy.format = Format::Bracket { slots: None };
+    plan.policy.pairing = pairing;
+    let games = Registry::standard();
+    let kind = games.kind("yahtzee").unwrap().clone();
+    let secret = Secret::from_seed_number(players as u64);
+    let (mut tournament, _) = Tournament::create(plan, kind, secret).unwrap();
+    let mut coin = Dice::new("coin", &format!("{players} {pairing:?}"));
+    loop {
+        let Some(plan) = tournament.open_matches().next().cloned() else { return tournament };
+        let winner = plan.players[coin.below(2)].clone();
+        let result = MatchResult {
+            winners: vec![winner],
+            how: How::Played,
+            halves: vec![0, 0],
+            games: Vec::new(),
+            counts_from: 1,
+            faults: Vec::new(),
+            out: Vec::new(),
+        };
+        tournament.step(TournamentCommand::Report { id: plan.id, result }).unwrap();
+    }
+}
+
+#[test]
+fn every_bracket_has_one_champion_one_bye_at_most_and_losers_that_lose_once() {
+    for players in 1..=70 {
+        for pairing in [Pairing::Order, Pairing::Seeded, Pairing::Random] {
+            let tournament = by_coin(players, pairing);
+            let context = format!("{players} players, {pairing:?}");
+            assert!(tournament.is_over(), "{context}");
+            assert_eq!(tournament.winners().len(), 1, "{context}");
+            let rounds = tournament.rounds().len() as u32;
+            assert_eq!(1 << rounds, players.next_power_of_two().max(2), "{context}");
+            let mut seen: BTreeMap<PlayerName, u32> = BTreeMap::new();
+            for one in tournament.results().standings {
+                let champion = tournament.winners().contains(&one.player);
+                assert!(one.byes <= 1, "{context}: {} has {} byes", one.player, one.byes);
+                assert_eq!(one.matches_lost, u32::from(!champion), "{context}: {}", one.player);
+                assert_eq!(one.matches_won + one.byes == rounds, champion, "{context}");
+                *seen.entry(one.player).or_default() += 1;
+            }
+            assert_eq!(seen.len(), players, "{context}");
+        }
+    }
+}
