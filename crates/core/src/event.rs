@@ -259,6 +259,14 @@ events! {
         result: MatchResult,
     }
 
+    /// The secret of a tournament that runs, in a stream of its own that nobody is shown.
+    "secret-kept" SecretKept {
+        /// Of which tournament.
+        tournament: TournamentId,
+        /// The secret.
+        secret: Secret,
+    }
+
     /// An account was made.
     "account-registered" AccountRegistered {
         /// Its name.

@@ -32,6 +32,25 @@ pub enum ToPlayer<'a> {
         /// The commitment to the tournament's secret.
         commitment: &'a Commitment,
     },
+    /// The answer to a good login.
+    Welcome {
+        /// Who the connection is now.
+        account: &'a PlayerName,
+        /// A token to come back with; absent where it came with one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        token: Option<&'a str>,
+        /// Tournaments it plays in.
+        active: usize,
+        /// Tournaments and queue places it waits for.
+        waiting: usize,
+    },
+    /// The answer to a request to the lobby that was done.
+    Done {
+        /// Which request.
+        what: &'a str,
+    },
+    /// The sign of life that was asked for.
+    Pong,
     /// Something the player need not answer.
     Notice {
         /// What it is about.
@@ -89,6 +108,8 @@ pub struct Request<'a> {
 pub enum FromPlayer {
     /// Its first line.
     Hello(Hello),
+    /// Something for the lobby; only over sockets.
+    Lobby(ToLobby),
     /// An answer to a request.
     Answer {
         /// The request's id.
@@ -96,6 +117,74 @@ pub enum FromPlayer {
         /// The answer, as JSON text.
         answer: String,
     },
+}
+
+/// What a player says to the lobby of a server.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ToLobby {
+    /// Prove who it is, by name and password or by a token.
+    Login {
+        /// The account's name.
+        #[serde(default)]
+        account: Option<PlayerName>,
+        /// Its password.
+        #[serde(default)]
+        password: Option<String>,
+        /// A token from an earlier welcome, instead of both.
+        #[serde(default)]
+        token: Option<String>,
+        /// Make the account if there is none.
+        #[serde(default)]
+        register: bool,
+    },
+    /// Leave, and be in no line and no queue.
+    Logout,
+    /// Change the password.
+    ChangePassword {
+        /// The old one.
+        old: String,
+        /// The new one.
+        new: String,
+    },
+    /// Wait in a queue once more.
+    Enqueue {
+        /// Which.
+        queue: String,
+    },
+    /// Wait in a queue once less.
+    Dequeue {
+        /// Which.
+        queue: String,
+    },
+    /// Sign up for a tournament.
+    SignUp {
+        /// Which.
+        tournament: TournamentId,
+    },
+    /// Take a sign-up back, or leave a tournament that runs.
+    Withdraw {
+        /// Which.
+        tournament: TournamentId,
+    },
+    /// Ask for a sign of life.
+    Ping,
+}
+
+impl std::fmt::Debug for ToLobby {
+    /// Without passwords and tokens.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ToLobby::Login { .. } => "Login",
+            ToLobby::Logout => "Logout",
+            ToLobby::ChangePassword { .. } => "ChangePassword",
+            ToLobby::Enqueue { .. } => "Enqueue",
+            ToLobby::Dequeue { .. } => "Dequeue",
+            ToLobby::SignUp { .. } => "SignUp",
+            ToLobby::Withdraw { .. } => "Withdraw",
+            ToLobby::Ping => "Ping",
+        })
+    }
 }
 
 /// A player's first line.
@@ -168,6 +257,8 @@ pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
                 other => Err(BadMessage::Version(other)),
             }
         }
+        "login" | "logout" | "change-password" | "enqueue" | "dequeue" | "sign-up" | "withdraw"
+        | "ping" => Ok(FromPlayer::Lobby(serde_json::from_str(text).map_err(wrong)?)),
         other => Err(BadMessage::NotAMessage(format!("there is no message {other:?}"))),
     }
 }

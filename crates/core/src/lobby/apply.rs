@@ -117,7 +117,7 @@ impl Lobby {
             }
             _ => {}
         }
-        self.tournaments.insert(plan.id.clone(), Standing::Running(plan.players.clone()));
+        self.tournaments.insert(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
     }
 
     /// A blacklisted player leaves every queue and every sign-up.

@@ -19,6 +19,7 @@ pub use step::{LobbyCommand, LobbyRejection};
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::line::Line;
 use crate::match_::ApplyError;
+use crate::plan::TournamentPlan;
 use std::collections::BTreeMap;
 
 /// A token that is good until it ends or is revoked.
@@ -33,8 +34,8 @@ struct Token {
 pub enum Standing {
     /// Players may sign up.
     Open(Box<SignUp>),
-    /// It runs, with these players.
-    Running(Vec<PlayerName>),
+    /// It runs.
+    Running(Box<TournamentPlan>),
     /// It is over.
     Finished(Vec<PlayerName>),
     /// It found too few players.
@@ -114,7 +115,7 @@ impl Lobby {
         let mut counts = (0, 0);
         for standing in self.tournaments.values() {
             match standing {
-                Standing::Running(players) if players.contains(player) => counts.0 += 1,
+                Standing::Running(plan) if plan.players.contains(player) => counts.0 += 1,
                 Standing::Open(sign_up) if sign_up.players.contains(player) => counts.1 += 1,
                 _ => {}
             }

@@ -1,0 +1,62 @@
+//! Passwords and tokens: made and checked away from the engine, a few at a time.
+
+use agon_core::lobby::PasswordHash;
+use argon2::password_hash::{PasswordHash as Phc, PasswordHasher, PasswordVerifier, SaltString};
+use argon2::Argon2;
+
+/// The longest password that is looked at: hashing time must not grow with what a stranger sends.
+pub(crate) const PASSWORD_BYTES_MAX: usize = 256;
+
+/// The system has no random bytes to give.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to get random bytes from the system: {0}")]
+pub(crate) struct NoEntropy(String);
+
+/// Random bytes from the system.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], NoEntropy> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| NoEntropy(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// A new token: 256 random bits in hexadecimal.
+pub(crate) fn new_token() -> Result<String, NoEntropy> {
+    Ok(random::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Hashes a password with a fresh salt (argon2id). Slow on purpose.
+pub(crate) fn hash(password: &str) -> Result<PasswordHash, String> {
+    let salt = random::<16>().map_err(|error| error.to_string())?;
+    let salt = SaltString::encode_b64(&salt).map_err(|error| error.to_string())?;
+    let hash = Argon2::default().hash_password(password.as_bytes(), &salt);
+    hash.map(|phc| PasswordHash::new(phc.to_string())).map_err(|error| error.to_string())
+}
+
+/// Whether a password is the one that was hashed. Slow on purpose.
+pub(crate) fn matches(password: &str, hash: &PasswordHash) -> bool {
+    let parsed = Phc::new(hash.phc());
+    parsed.is_ok_and(|parsed| {
+        Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_matches_its_own_hash_only() {
+        let hashed = hash("swordfish").unwrap();
+        assert!(matches("swordfish", &hashed));
+        assert!(!matches("Swordfish", &hashed));
+        assert_ne!(hash("swordfish").unwrap(), hashed, "salted");
+        assert!(!matches("swordfish", &PasswordHash::new("nonsense")));
+    }
+
+    #[test]
+    fn tokens_differ() {
+        let tokens = [new_token().unwrap(), new_token().unwrap()];
+        assert_ne!(tokens[0], tokens[1]);
+        assert_eq!(tokens[0].len(), 64);
+    }
+}

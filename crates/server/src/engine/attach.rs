@@ -1,0 +1,138 @@
+//! Connections and who is behind them. A connection attaches to an account and owns nothing.
+
+use super::{Engine, lobby};
+use agon_core::{Fault, PlayerName};
+use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
+use tokio::sync::mpsc;
+
+/// One connection, as long as the server runs.
+pub(crate) type ConnId = u64;
+
+/// Where lines for a connection go. It has a bound: a reader that falls behind is cut off.
+pub(crate) type Outbox = mpsc::Sender<Vec<u8>>;
+
+/// Lines in a row that ask for nothing and answer nothing before a connection is cut off.
+const JUNK_MAX: u32 = 100;
+
+/// A connection and how far it is.
+pub(crate) struct Session {
+    out: Outbox,
+    pub(super) hello: Option<Hello>,
+    pub(super) account: Option<PlayerName>,
+    /// A password is being checked.
+    pub(super) checking: bool,
+    junk: u32,
+}
+
+impl Engine {
+    pub(super) fn opened(&mut self, conn: u64, out: Outbox) {
+        let session = Session { out, hello: None, account: None, checking: false, junk: 0 };
+        self.sessions.insert(conn, session);
+        let server = concat!("agon/", env!("CARGO_PKG_VERSION"));
+        let protocol = native::PROTOCOL_VERSION;
+        self.send(conn, &ToPlayer::Greeting { protocol, server });
+    }
+
+    /// Sends a message, or cuts off a connection that does not read.
+    pub(super) fn send(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
+        self.send_line(conn, native::encode(message));
+    }
+
+    pub(super) fn send_line(&mut self, conn: ConnId, line: Vec<u8>) -> bool {
+        let Some(session) = self.sessions.get(&conn) else { return false };
+        if session.out.try_send(line).is_ok() {
+            return true;
+        }
+        // The gateway closes the socket when the outbox is gone.
+        self.closed(conn);
+        false
+    }
+
+    pub(super) fn refuse(&mut self, conn: ConnId, code: &str, detail: impl Into<String>) {
+        let (id, accepted) = (None, None);
+        self.send(conn, &ToPlayer::Error { code, id, detail: detail.into(), accepted });
+    }
+
+    pub(super) fn said(&mut self, conn: ConnId, message: FromPlayer) {
+        let Some(session) = self.sessions.get_mut(&conn) else { return };
+        match message {
+            FromPlayer::Hello(hello) => {
+                session.hello.get_or_insert(hello);
+            }
+            _ if session.hello.is_none() => {
+                self.refuse(conn, "unexpected", "say hello first");
+                self.count_junk(conn);
+            }
+            FromPlayer::Lobby(ToLobby::Ping) => self.send(conn, &ToPlayer::Pong),
+            FromPlayer::Lobby(ToLobby::Login { account, password, token, register }) => {
+                let login = lobby::Login { account, password, token, register };
+                self.log_in(conn, login);
+            }
+            message => match session.account.clone() {
+                None => {
+                    self.refuse(conn, "not-logged-in", "log in first");
+                    self.count_junk(conn);
+                }
+                Some(account) => match message {
+                    FromPlayer::Answer { id, answer } => self.answered(conn, account, &id, answer),
+                    FromPlayer::Lobby(request) => self.to_lobby(conn, account, request),
+                    FromPlayer::Hello(_) => {}
+                },
+            },
+        }
+    }
+
+    pub(super) fn bad_line(&mut self, conn: ConnId, why: &str, line: &str) {
+        let account = self.sessions.get(&conn).and_then(|session| session.account.clone());
+        self.refuse(conn, "malformed", why);
+        self.count_junk(conn);
+        if let Some(account) = account {
+            self.charge_malformed(&account, why, line);
+        }
+    }
+
+    pub(super) fn count_junk(&mut self, conn: ConnId) {
+        let Some(session) = self.sessions.get_mut(&conn) else { return };
+        session.junk += 1;
+        if session.junk > JUNK_MAX {
+            self.refuse(conn, "flood", "too many lines that nobody asked for");
+            self.closed(conn);
+        }
+    }
+
+    pub(super) fn forgive_junk(&mut self, conn: ConnId) {
+        if let Some(session) = self.sessions.get_mut(&conn) {
+            session.junk = 0;
+        }
+    }
+
+    /// Ties a connection to an account. Another connection of the account is taken over.
+    pub(super) fn attach(&mut self, conn: ConnId, account: &PlayerName) {
+        if let Some(old) = self.here.insert(account.clone(), conn)
+            && old != conn
+            && let Some(session) = self.sessions.get_mut(&old)
+        {
+            session.account = None;
+            self.refuse(old, "taken-over", "the account logged in on another connection");
+            self.sessions.remove(&old);
+        }
+        if let Some(session) = self.sessions.get_mut(&conn) {
+            session.account = Some(account.clone());
+        }
+        self.player_is_here(account);
+    }
+
+    pub(super) fn closed(&mut self, conn: ConnId) {
+        let Some(session) = self.sessions.remove(&conn) else { return };
+        let Some(account) = session.account else { return };
+        if self.here.get(&account) == Some(&conn) {
+            self.here.remove(&account);
+            self.player_is_gone(&account, &Fault::disconnected("the connection was lost"));
+            self.log_out_later(account);
+        }
+    }
+
+    pub(super) fn conn_of(&self, player: &PlayerName) -> Option<ConnId> {
+        self.here.get(player).copied()
+    }
+}

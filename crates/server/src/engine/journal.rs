@@ -1,0 +1,91 @@
+//! Records on their way into the log, and what is to happen when they are there.
+
+use super::{Engine, Input, MatchKey};
+use agon_core::{Event, TournamentId, record_lines};
+use agon_store::{Append, AppendError};
+use std::collections::VecDeque;
+
+/// Which stream.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum StreamKey {
+    Lobby,
+    Secret(TournamentId),
+    Tournament(TournamentId),
+    Match(MatchKey),
+}
+
+impl StreamKey {
+    /// The stream's name in the log.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            StreamKey::Lobby => "lobby".into(),
+            StreamKey::Secret(id) => format!("secret/{id}"),
+            StreamKey::Tournament(id) => format!("tournament/{id}"),
+            StreamKey::Match((tournament, id)) => format!("match/{tournament}/{id}"),
+        }
+    }
+}
+
+/// Something to do once a record is durable.
+pub(crate) type Effect = Box<dyn FnOnce(&mut Engine) + Send>;
+
+/// A stream's end, and its records that are not durable yet.
+pub(crate) struct Journal {
+    name: String,
+    version: u64,
+    pub(super) in_flight: u32,
+    /// One list per record in flight.
+    effects: VecDeque<Vec<Effect>>,
+}
+
+impl Journal {
+    pub(crate) fn new(name: String, version: u64) -> Journal {
+        Journal { name, version, in_flight: 0, effects: VecDeque::new() }
+    }
+}
+
+impl Engine {
+    /// Hands a record to the log. Its effects happen when it is durable.
+    pub(super) fn commit(&mut self, stream: StreamKey, events: &[Event], effects: Vec<Effect>) {
+        if events.is_empty() {
+            effects.into_iter().for_each(|effect| effect(self));
+            return;
+        }
+        let now = self.now_ms();
+        let fresh = || Journal::new(stream.name(), 0);
+        let journal = self.journals.entry(stream.clone()).or_insert_with(fresh);
+        let lines = record_lines(&journal.name, journal.version, now, events);
+        let append = Append { stream: journal.name.clone(), expected: journal.version, lines };
+        journal.version = append.version_after();
+        journal.in_flight += 1;
+        journal.effects.push_back(effects);
+        let handle = self.handle.clone();
+        let done = move |result| handle.send(Input::Committed { stream, result });
+        self.log.submit(append, Box::new(done));
+    }
+
+    pub(super) fn committed(&mut self, stream: StreamKey, result: Result<u64, AppendError>) {
+        if let Err(error) = result {
+            self.failed = Some(error.into());
+            return;
+        }
+        let Some(journal) = self.journals.get_mut(&stream) else { return };
+        journal.in_flight -= 1;
+        let quiet = journal.in_flight == 0;
+        let effects = journal.effects.pop_front().unwrap_or_default();
+        effects.into_iter().for_each(|effect| effect(self));
+        if !quiet {
+            return;
+        }
+        match stream {
+            StreamKey::Match(key) => self.speak(&key),
+            StreamKey::Tournament(id) => self.go_on(&id),
+            StreamKey::Lobby | StreamKey::Secret(_) => {}
+        }
+    }
+
+    /// Whether nothing of a stream is on its way.
+    pub(super) fn is_durable(&self, stream: &StreamKey) -> bool {
+        self.journals.get(stream).is_none_or(|journal| journal.in_flight == 0)
+    }
+}

@@ -1,0 +1,344 @@
+//! The engine: one thread that owns every machine and takes one input after the other.
+//!
+//! It answers for the order of things: decide, commit, then speak. Effects of a record wait in its
+//! stream's journal until the log says it is durable; a match speaks to its players only when
+//! nothing of it is on its way to the disk.
+
+mod attach;
+mod house;
+mod journal;
+mod lobby;
+mod matches;
+mod tournaments;
+
+use crate::auth::NoEntropy;
+use agon_core::lobby::Lobby;
+use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
+use agon_games::Registry;
+use agon_players::Houses;
+use agon_store::{AppendError, Log, LogError};
+use agon_wire::native::FromPlayer;
+use attach::Session;
+pub(crate) use attach::{ConnId, Outbox};
+use house::HousePool;
+use journal::{Journal, StreamKey};
+use matches::LiveMatch;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tournaments::LiveTournament;
+
+/// A match of a tournament.
+pub(crate) type MatchKey = (TournamentId, MatchId);
+
+/// What an operator may set about the engine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// How long a token is good.
+    pub token_ms: Millis,
+    /// How long players have to come back after the server was down before they are missed.
+    pub reconnect_ms: Millis,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { token_ms: 30 * 24 * 3_600_000, reconnect_ms: 60_000 }
+    }
+}
+
+/// Why the engine ended.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The log refused a record: nothing more may be said.
+    #[error("the log did not take a record: {0}; the server stops and goes on from the log when started again")]
+    Append(#[from] AppendError),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A line of the log cannot be read.
+    #[error("{stream}, event {seq}: {bad}")]
+    Line {
+        /// The stream.
+        stream: String,
+        /// The event's number.
+        seq: u64,
+        /// What is wrong.
+        bad: BadLine,
+    },
+    /// The log does not fit the machines.
+    #[error("{stream}: {error}")]
+    Fold {
+        /// The stream.
+        stream: String,
+        /// What is wrong.
+        error: ApplyError,
+    },
+    /// No random bytes.
+    #[error("{0}")]
+    Entropy(String),
+}
+
+impl From<NoEntropy> for EngineError {
+    fn from(error: NoEntropy) -> EngineError {
+        EngineError::Entropy(error.to_string())
+    }
+}
+
+/// What comes to the engine.
+pub(crate) enum Input {
+    /// A connection was opened.
+    Opened { conn: ConnId, out: Outbox },
+    /// It said something.
+    Said { conn: ConnId, message: FromPlayer },
+    /// It said something that is no message.
+    Bad { conn: ConnId, why: String, line: String },
+    /// It is gone.
+    Closed { conn: ConnId },
+    /// A password was hashed or checked.
+    Checked { conn: ConnId, checked: lobby::Checked },
+    /// A house player answers.
+    House { key: MatchKey, player: PlayerName, request: agon_core::RequestId, answer: String },
+    /// A record is durable, or refused.
+    Committed { stream: StreamKey, result: Result<u64, AppendError> },
+    /// Something to be done on the engine's thread.
+    Call(Box<dyn FnOnce(&mut Engine) + Send>),
+    /// Stop.
+    Stop,
+}
+
+/// How others reach the engine.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    inbox: Sender<Input>,
+}
+
+impl Handle {
+    pub(crate) fn send(&self, input: Input) {
+        // An engine that has ended hears nobody, and whoever waits for it notices by its channel.
+        let _ = self.inbox.send(input);
+    }
+
+    /// Asks the engine to stop once what is on its way is durable.
+    pub fn stop(&self) {
+        self.send(Input::Stop);
+    }
+
+    /// Runs something on the engine's thread and waits for its answer; `None` if it has ended.
+    pub async fn call<T: Send + 'static>(
+        &self,
+        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        self.send(Input::Call(Box::new(move |engine| {
+            let _ = sender.send(what(engine));
+        })));
+        receiver.await.ok()
+    }
+}
+
+/// A short account of what goes on.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Status {
+    /// Accounts there are.
+    pub accounts: usize,
+    /// Connections that are open.
+    pub connections: usize,
+    /// Tournaments that run.
+    pub tournaments: usize,
+    /// Matches that run.
+    pub matches: usize,
+    /// Answers accepted since the start.
+    pub decisions: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Timer {
+    Match(TournamentId, MatchId),
+    Greeting(TournamentId),
+    Lobby,
+    Reconnect,
+}
+
+/// The engine.
+pub struct Engine {
+    log: Arc<dyn Log>,
+    games: Registry,
+    houses: Arc<Houses>,
+    settings: Settings,
+    handle: Handle,
+    inbox: Receiver<Input>,
+    runtime: tokio::runtime::Handle,
+    house_pool: HousePool,
+    journals: HashMap<StreamKey, Journal>,
+    lobby: Lobby,
+    tournaments: HashMap<TournamentId, LiveTournament>,
+    matches: HashMap<MatchKey, LiveMatch>,
+    /// In which matches a player is.
+    playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
+    sessions: HashMap<ConnId, Session>,
+    /// Over which connection a player is here.
+    here: HashMap<PlayerName, ConnId>,
+    timers: BinaryHeap<Reverse<(Millis, Timer)>>,
+    decisions: u64,
+    stopping: bool,
+    failed: Option<EngineError>,
+}
+
+impl Engine {
+    /// Opens the engine over a log: folds what is live and takes it up again.
+    pub fn open(
+        log: Arc<dyn Log>,
+        games: Registry,
+        houses: Houses,
+        settings: Settings,
+        runtime: tokio::runtime::Handle,
+    ) -> Result<Engine, EngineError> {
+        let (inbox, receiver) = channel();
+        let handle = Handle { inbox };
+        let houses = Arc::new(houses);
+        let house_pool = HousePool::start(Arc::clone(&houses), handle.clone());
+        let mut engine = Engine {
+            log,
+            games,
+            houses,
+            settings,
+            handle,
+            inbox: receiver,
+            runtime,
+            house_pool,
+            journals: HashMap::new(),
+            lobby: Lobby::default(),
+            tournaments: HashMap::new(),
+            matches: HashMap::new(),
+            playing: HashMap::new(),
+            sessions: HashMap::new(),
+            here: HashMap::new(),
+            timers: BinaryHeap::new(),
+            decisions: 0,
+            stopping: false,
+            failed: None,
+        };
+        engine.recover()?;
+        Ok(engine)
+    }
+
+    /// How others reach it.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Runs until it is stopped, or the log fails.
+    pub fn run(mut self) -> Result<(), EngineError> {
+        loop {
+            let input = match self.pause() {
+                None => self.inbox.try_recv().ok(),
+                Some(pause) => match self.inbox.recv_timeout(pause) {
+                    Ok(input) => Some(input),
+                    Err(RecvTimeoutError::Timeout) => None,
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                },
+            };
+            match input {
+                Some(input) => self.take(input),
+                None => self.on_time(),
+            }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+            if self.stopping && self.journals.values().all(|journal| journal.in_flight == 0) {
+                return self.log.flush().map_err(EngineError::from);
+            }
+        }
+    }
+
+    /// What goes on.
+    pub fn status(&self) -> Status {
+        Status {
+            accounts: self.lobby.accounts().count(),
+            connections: self.sessions.len(),
+            tournaments: self.tournaments.len(),
+            matches: self.matches.len(),
+            decisions: self.decisions,
+        }
+    }
+
+    /// The lobby, to look at.
+    pub fn lobby(&self) -> &Lobby {
+        &self.lobby
+    }
+
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Opened { conn, out } => self.opened(conn, out),
+            Input::Said { conn, message } => self.said(conn, message),
+            Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
+            Input::Closed { conn } => self.closed(conn),
+            Input::Checked { conn, checked } => self.checked(conn, checked),
+            Input::House { key, player, request, answer } => {
+                self.house_answered(&key, player, request, answer);
+            }
+            Input::Committed { stream, result } => self.committed(stream, result),
+            Input::Call(what) => what(self),
+            Input::Stop => self.stopping = true,
+        }
+    }
+
+    fn now_ms(&self) -> Millis {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        since.map_or(0, |since| since.as_millis() as u64)
+    }
+
+    /// How long nothing is due; `None` if something is due now.
+    fn pause(&self) -> Option<Duration> {
+        let longest = Duration::from_secs(60);
+        let Some(Reverse((at, _))) = self.timers.peek() else { return Some(longest) };
+        let now = self.now_ms();
+        (*at > now).then(|| Duration::from_millis(at - now).min(longest))
+    }
+
+    fn set_timer(&mut self, at: Millis, timer: Timer) {
+        self.timers.push(Reverse((at, timer)));
+    }
+
+    /// Does what is due. Timers may be early or doubled; whoever they wake looks at its own clock.
+    fn on_time(&mut self) {
+        let now = self.now_ms();
+        while let Some(Reverse((at, _))) = self.timers.peek()
+            && *at <= now
+        {
+            let Some(Reverse((_, timer))) = self.timers.pop() else { return };
+            match timer {
+                Timer::Match(tournament, id) => self.match_due(&(tournament, id)),
+                Timer::Greeting(tournament) => self.greeting_due(&tournament),
+                Timer::Lobby => self.lobby_due(),
+                Timer::Reconnect => self.miss_the_absent(),
+            }
+        }
+    }
+
+    /// The lines of a stream.
+    fn load(&self, name: &str) -> Result<Vec<Line>, EngineError> {
+        let texts = self.log.load(name, 0)?;
+        let lines = texts.iter().zip(1..).map(|(text, seq)| {
+            Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
+        });
+        lines.collect()
+    }
+
+    /// Takes up what the log says is live.
+    fn recover(&mut self) -> Result<(), EngineError> {
+        let name = StreamKey::Lobby.name();
+        let lines = self.load(&name)?;
+        let fold = |error| EngineError::Fold { stream: name.clone(), error };
+        self.lobby = Lobby::fold(&lines).map_err(fold)?;
+        self.journals.insert(StreamKey::Lobby, Journal::new(name, lines.len() as u64));
+        self.recover_tournaments()?;
+        self.register_houses();
+        let now = self.now_ms();
+        self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
+        self.set_timer(now, Timer::Lobby);
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! The server: accounts, queues and live tournaments over sockets.
+//!
+//! ```text
+//!   sockets ── gateway tasks ──▶ inbox ──▶ engine (one thread) ──▶ log (SQLite, group commit)
+//!      ▲                                     │    ▲                        │
+//!      └──────────── outboxes ◀── effects ◀──┘    └──────── committed ◀────┘
+//! ```
+//!
+//! The engine owns all machines of `agon-core` and nothing else does. It takes one input after the
+//! other, lets the machine concerned decide, hands the events to the log, and does what follows
+//! from them (sends, starts, reports) only when the log says they are durable. Inputs of other
+//! matches go on meanwhile, so that many of them share one sync of the disk.
+#![forbid(unsafe_code)]
+
+mod auth;
+mod engine;
+mod gateway;
+
+pub use engine::{Engine, EngineError, Handle, Settings, Status};
+pub use gateway::{Limits, serve_tcp};
