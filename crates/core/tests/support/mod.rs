@@ -4,6 +4,7 @@
 //! came of it, and [`plan`] makes plans.
 
 pub(crate) mod bench;
+pub(crate) mod cases;
 pub(crate) mod chaos;
 pub(crate) mod check;
 pub(crate) mod forge;
