@@ -121,8 +121,8 @@ proptest! {
         let harmless = carries_no_meaning(lines, at, leaf);
         let found = verdict(log, name, forged.clone()).is_err();
         prop_assert!(found || harmless, "{}: {}\n{}", name, leaf.path, forged[at]);
-        // The stream of a match on its own, before the tournament is over. Its plan is then taken as
-        // it is.
+        // The stream of a match on its own, before the tournament is over: its plan is then taken
+        // as it is.
         if name.starts_with("match/") && at > 0 {
             let games = Registry::standard();
             let alone = verify::read(&forged).and_then(|l| verify::verify_match(&l, &games, None));
