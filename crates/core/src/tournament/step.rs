@@ -18,6 +18,16 @@ use std::collections::HashSet;
 impl Tournament {
     /// Decides a command and applies what follows from it. A rejected command changes nothing.
     pub fn step(&mut self, command: TournamentCommand) -> Result<Vec<Event>, TournamentRejection> {
+        // Only a tournament that is read from a log can find midway that its secret is missing.
+        let before = self.secret.is_none().then(|| self.clone());
+        let stepped = self.decide(command);
+        if let (Err(_), Some(before)) = (&stepped, before) {
+            *self = before;
+        }
+        stepped
+    }
+
+    fn decide(&mut self, command: TournamentCommand) -> Result<Vec<Event>, TournamentRejection> {
         if self.is_over() {
             return Err(TournamentRejection::Over);
         }
