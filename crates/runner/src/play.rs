@@ -447,7 +447,9 @@ impl Play<'_> {
             }
         }
         while let Some(command) = self.played.due(self.shared.now_ms()) {
-            self.step(command).await?.ok();
+            if self.step(command).await?.is_err() {
+                break;
+            }
         }
         Ok(())
     }
