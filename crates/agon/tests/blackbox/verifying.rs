@@ -48,9 +48,10 @@ fn tampering_is_named_with_stream_and_event() {
     // A die that luck did not give.
     let log = log_of("yahtzee-class", "r1m2");
     let text = fs::read_to_string(place.path(&log)).expect("a log");
-    let seq = line_with(&text, r#""drawn":{"dice":["#);
+    let dice = r#""drawn":{"turn":1,"dice":[["#;
+    let seq = line_with(&text, dice);
     let other = |text: &str| {
-        let at = text.find(r#""drawn":{"dice":["#).expect("dice") + r#""drawn":{"dice":[["#.len();
+        let at = text.find(dice).expect("dice") + dice.len();
         let die = if &text[at..=at] == "1" { "2" } else { "1" };
         format!("{}{die}{}", &text[..at], &text[at + 1..])
     };
