@@ -76,7 +76,7 @@ fn tampering_is_named_with_stream_and_event() {
     // Another winner in the tournament's own stream.
     let log = "fish/tournament/fish.jsonl";
     let found = with_change(&place, "fish", log, |text| {
-        text.replacen(r#""winners":["greedy"]"#, r#""winners":["random"]"#, 1)
+        text.replacen(r#""winners":["#, r#""winners":["random-2","#, 1)
     });
     expect(&found, "4", &["tournament/fish", "event"]);
     for preset in ["yahtzee-class", "fish", "trains"] {
