@@ -44,10 +44,28 @@ Examples:
     agon run --preset yahtzee-class --player house:optimal house:greedy 'python3 bot.py' --out cup
     agon run --preset fish --player house:search:2 house:greedy house:random --seed 7
     agon run --config cup.toml
-    agon run --resume cup";
+    agon run --resume cup
+
+A TOML file has any of these fields; flags win over it:
+    preset = \"yahtzee-class\"               name = \"summer-cup\"
+    players = [\"house:greedy\", \"eve=python3 bot.py\"]
+    format = \"bracket\"                     pairing = \"seeded\"
+    best_of = 3                            slots = 8
+    concurrency = 2                        seed = 7
+    out = \"cup\"                            rotate_seats = true
+    crash = \"forfeit-game\"                 # or resume, remove
+    cheat = \"as-crash\"                     # or remove, blacklist
+    ties = \"replay\"                        # or share
+    config = { dice = \"independent\" }      # the game's own settings
+    limits = { answer_ms = 10000, bank_ms = 0, wait_ms = 60000, hello_ms = 10000, lapses_max = 3 }";
+
+/// The help with the exit codes.
+fn run_help() -> String {
+    format!("{RUN_HELP}\n\n{}", exit::HELP)
+}
 
 #[derive(ClapArgs, Debug, Default)]
-#[command(after_help = RUN_HELP)]
+#[command(after_help = run_help())]
 pub(crate) struct RunArgs {
     /// Go on with the run in this folder. All other settings come from there.
     #[arg(long, value_name = "DIR", conflicts_with_all = [
@@ -178,6 +196,7 @@ pub(crate) enum ColourArg {
 }
 
 #[derive(ClapArgs, Debug)]
+#[command(after_help = exit::HELP)]
 pub(crate) struct VerifyArgs {
     /// Logs (*.jsonl), or folders of runs.
     #[arg(value_name = "PATH", required = true)]

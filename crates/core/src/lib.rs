@@ -19,6 +19,7 @@
 //! - [`Policy`] is what organisers differ in; [`presets`](Preset) are the policies of known systems.
 //! - [`fair`] derives all luck from secrets that are committed to before and revealed after.
 //! - [`Event`] is the one vocabulary of the log; [`verify`] checks a log against the rules.
+//! - [`rating`] and [`statistics`] are what results say about players.
 //! - [`driver`] runs one game for people who embed Agon in a program of their own.
 #![forbid(unsafe_code)]
 
@@ -33,8 +34,10 @@ mod match_;
 mod plan;
 mod policy;
 mod preset;
+pub mod rating;
 pub mod referee;
 mod report;
+pub mod statistics;
 pub mod tournament;
 pub mod verify;
 
@@ -49,9 +52,11 @@ pub use policy::{
     CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties, TimeLimits,
 };
 pub use preset::{Preset, UnknownPreset};
+pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
 };
+pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
     PlanError, Tournament, TournamentAsk, TournamentCommand, TournamentPending, TournamentRejection,
 };

@@ -11,6 +11,7 @@ use crate::ids::{MatchId, PlayerName};
 use crate::line::Line;
 use crate::match_::{Command, Match, Rejection, Secrets};
 use crate::plan::MatchPlan;
+use crate::policy::Pairing;
 use crate::report::{MatchResult, Results};
 use crate::tournament::{Tournament, TournamentCommand, TournamentRejection};
 use agon_games::Registry;
@@ -296,7 +297,17 @@ pub fn verify_tournament(
     for record in records {
         let command = tournament_cause(&record[0])?;
         let events = match tournament.step(command) {
-            Err(TournamentRejection::NoSecret) => break,
+            // Random pairings cannot be checked before the end. Otherwise the secret is missing at
+            // the end only, where it should have been revealed.
+            Err(TournamentRejection::NoSecret)
+                if created.plan.policy.pairing == Pairing::Random =>
+            {
+                break;
+            }
+            Err(TournamentRejection::NoSecret) => {
+                let last = record.last().expect("records are not empty");
+                return Err(finding(last, "the end, which reveals the secret, is missing".into()));
+            }
             stepped => stepped.map_err(|rejection| finding(&record[0], rejection.to_string()))?,
         };
         compare(record, &events)?;

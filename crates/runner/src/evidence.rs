@@ -35,8 +35,8 @@ impl Evidence {
         Evidence { tail: evidence, reader }
     }
 
-    /// Writes the tail to `DIR/PLAYER-N.stderr`, the first N that is free, once the pipe was read to
-    /// its end. Nothing said, nothing written.
+    /// Writes the tail to `DIR/PLAYER-N.stderr`, the first N that is free, once the pipe was read
+    /// to its end. Nothing said, nothing written.
     pub(crate) async fn save(
         mut self,
         dir: &Path,

@@ -3,7 +3,8 @@
 use crate::folder::{Folder, FolderError, RunSettings};
 use crate::house::{self, HouseTable};
 use crate::leftovers;
-use crate::play::{Commit, Play, Program};
+use crate::play::{Commit, Play};
+use crate::program::Program;
 use crate::progress::{Progress, Stop};
 use crate::spec::Plays;
 use agon_core::{

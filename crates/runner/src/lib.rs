@@ -18,6 +18,7 @@ mod host;
 mod house;
 mod leftovers;
 mod play;
+mod program;
 mod progress;
 mod spec;
 

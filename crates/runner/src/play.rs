@@ -3,6 +3,7 @@
 use crate::connection::{Connection, Incoming};
 use crate::host::{RunError, Shared};
 use crate::house::{HouseTable, house_answer};
+use crate::program::{GRACE, JUNK_MAX, Program, STARTS_MAX};
 use crate::progress::Progress;
 use agon_core::{
     Ask, Command, CrashCost, Event, Fault, Match, MatchResult, Pending, PlayerName, Rejection,
@@ -14,15 +15,6 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// Lines a program may send without being asked before it counts as flooding.
-const JUNK_MAX: u32 = 100;
-
-/// Starts of a program in a row that fail before it is given up.
-const STARTS_MAX: u32 = 3;
-
-/// How long a program has to end by itself.
-const GRACE: Duration = Duration::from_millis(300);
 
 /// Writes the events of one match.
 pub(crate) struct Commit {
@@ -73,130 +65,6 @@ impl Commit {
             _ => return,
         };
         (shared.tell)(progress);
-    }
-}
-
-/// A program and how far it is.
-pub(crate) struct Program {
-    pub(crate) player: PlayerName,
-    pub(crate) words: Vec<String>,
-    pub(crate) connection: Option<Connection>,
-    /// When its hello is due, while that is missing.
-    hello_by: Option<Instant>,
-    failed_starts: u32,
-    /// Why it did not start, as far as is known.
-    why_not: Option<String>,
-    /// Whether this match has been told that it will not come.
-    given_up: bool,
-    /// The request this process has been sent.
-    sent: Option<RequestId>,
-    /// Whether that request is still partly in our buffer.
-    unwritten: bool,
-}
-
-impl Program {
-    pub(crate) fn new(player: PlayerName, words: Vec<String>) -> Program {
-        Program {
-            player,
-            words,
-            connection: None,
-            hello_by: None,
-            failed_starts: 0,
-            why_not: None,
-            given_up: false,
-            sent: None,
-            unwritten: false,
-        }
-    }
-
-    fn ready(&self) -> bool {
-        self.connection.as_ref().is_some_and(|connection| connection.hello.is_some())
-    }
-
-    /// Starts the process and greets it. `false` if it cannot be started.
-    pub(crate) fn start(&mut self, shared: &Shared) -> bool {
-        match Connection::start(&self.words, &self.player, &shared.mark) {
-            Ok(mut connection) => {
-                connection.send(&native::encode(&ToPlayer::Hello {
-                    protocol: native::PROTOCOL_VERSION,
-                    server: concat!("agon/", env!("CARGO_PKG_VERSION")),
-                    player: &self.player,
-                    tournament: &shared.plan.id,
-                    game: &shared.plan.game,
-                    commitment: &shared.commitment,
-                }));
-                self.connection = Some(connection);
-                self.hello_by = Some(Instant::now() + shared.hello_limit);
-                self.sent = None;
-                true
-            }
-            Err(error) => {
-                self.failed_starts = STARTS_MAX;
-                self.why_not = Some(error.to_string());
-                false
-            }
-        }
-    }
-
-    /// Ends the process, if there is one, and says how it ended.
-    pub(crate) async fn end(&mut self, shared: &Shared, grace: Duration) -> String {
-        self.sent = None;
-        self.hello_by = None;
-        match self.connection.take() {
-            Some(connection) => connection.close(grace, &shared.evidence, &self.player).await,
-            None => "not running".into(),
-        }
-    }
-
-    /// Waits for the hello of a process that was started. `false` if it did not come, or the run
-    /// is asked to stop.
-    pub(crate) async fn await_hello(&mut self, shared: &Shared) -> bool {
-        let limit = self.hello_by.unwrap_or_else(Instant::now);
-        while !self.ready() {
-            let Some(connection) = &mut self.connection else { return false };
-            let next = tokio::select! {
-                biased;
-                incoming = poll_fn(|cx| connection.poll(cx)) => Some(incoming),
-                () = shared.stop.wait() => return false,
-                () = tokio::time::sleep_until(limit) => None,
-            };
-            let why = match next {
-                Some(Incoming::Message(FromPlayer::Hello(hello))) => {
-                    connection.hello = Some(hello);
-                    continue;
-                }
-                Some(Incoming::Flushed) => continue,
-                // A greeting on stdout, a warning of an interpreter: not yet a reason to go.
-                Some(Incoming::Bad { why, .. }) if connection.junk < JUNK_MAX => {
-                    connection.junk += 1;
-                    self.why_not = Some(why);
-                    continue;
-                }
-                Some(Incoming::Bad { why, .. } | Incoming::Flood { why }) => Some(why),
-                Some(Incoming::Refused { why }) => {
-                    self.failed_starts = STARTS_MAX;
-                    Some(why)
-                }
-                Some(Incoming::Closed) => {
-                    Some(format!("the program ended: {}", self.end(shared, GRACE).await))
-                }
-                Some(Incoming::Message(FromPlayer::Answer { .. })) => {
-                    Some("it answered before it said hello".into())
-                }
-                None => None,
-            };
-            self.why_not = why.or(self.why_not.take());
-            self.failed_starts += 1;
-            self.end(shared, Duration::ZERO).await;
-            return false;
-        }
-        true
-    }
-
-    /// That it does not come, and why, as far as is known.
-    pub(crate) fn absence(&self) -> Fault {
-        let why = self.why_not.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        Fault::disconnected(format!("{} does not start and say hello{why}", self.words[0]))
     }
 }
 
@@ -447,7 +315,9 @@ impl Play<'_> {
             }
         }
         while let Some(command) = self.played.due(self.shared.now_ms()) {
-            self.step(command).await?.ok();
+            if self.step(command).await?.is_err() {
+                break;
+            }
         }
         Ok(())
     }

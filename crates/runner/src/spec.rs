@@ -120,6 +120,11 @@ fn default_name(plays: &Plays) -> String {
         path.file_stem().map_or(word.to_owned(), |stem| stem.to_string_lossy().into_owned())
     };
     let first = stem(&words[0]);
+    if let ("agon", [bot, .., name]) = (first.as_str(), &words[1..])
+        && bot == "bot"
+    {
+        return name.clone();
+    }
     let script = words[1..].iter().find(|word| !word.starts_with('-'));
     match script {
         Some(script) if interpreters.contains(&first.as_str()) => stem(script),
@@ -161,9 +166,10 @@ mod tests {
             "eve=house:search:3",
             "python3 -u bots/my_bot.py --fast",
             "./a.out \"two words\" ''",
+            "target/release/agon bot --game fish search:2",
         ]);
         let names: Vec<&str> = players.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["greedy", "greedy-2", "eve", "my_bot", "a"]);
+        assert_eq!(names, ["greedy", "greedy-2", "eve", "my_bot", "a", "search:2"]);
         let words = ["./a.out", "two words", ""].map(String::from).to_vec();
         assert_eq!(players[4].1, Plays::Command(words));
     }

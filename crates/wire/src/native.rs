@@ -61,7 +61,7 @@ pub enum ToPlayer<'a> {
     },
     /// Something the player sent was not accepted.
     Error {
-        /// A stable word: `malformed`, `repeated`, `late`, `foreign`, `too-long`, `unexpected`.
+        /// A stable word: `malformed`, `repeated`, `late` or `foreign`.
         code: &'a str,
         /// The request concerned.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,9 @@
 use crate::args::{ColourArg, ReplayArgs, RunArgs, VerifyArgs};
 use crate::command::{replay, run, verify};
 use crate::exit::Exit;
+use crate::show;
+use agon_runner::Folder;
+use agon_store::Sync;
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
 
@@ -17,16 +20,25 @@ pub(crate) fn demo() -> Result<Exit> {
         player: players.iter().map(|name| format!("house:{name}")).collect(),
         best_of: Some(3),
         out: Some(out.clone()),
-        quiet: !std::io::stderr().is_terminal(),
         ..RunArgs::default()
     };
-    let exit = run::run(&args)?;
-    if exit != Exit::Success {
-        return Ok(exit);
+    let folder = run::prepare(&args)?;
+    let exit = show_all(&folder);
+    std::fs::remove_dir_all(&out).context("failed to remove the demonstration's folder")?;
+    exit
+}
+
+/// Plays, shows the results and the final, and checks everything.
+fn show_all(folder: &Folder) -> Result<Exit> {
+    let outcome = run::play(folder, Sync::Process, !std::io::stderr().is_terminal())?;
+    if outcome.stopped {
+        return Ok(Exit::Stopped);
     }
-    super::print("\nThe last game of the final:\n\n")?;
+    let colour = show::colour(std::io::stdout().is_terminal());
+    super::print(&show::results(&outcome.results, colour))?;
+    super::print("\nHow the games of the final ended:\n\n")?;
     replay::replay(&ReplayArgs {
-        path: out.clone(),
+        path: folder.path().to_owned(),
         match_id: None,
         game: None,
         last: true,
@@ -34,7 +46,6 @@ pub(crate) fn demo() -> Result<Exit> {
         colour: ColourArg::Auto,
         json: false,
     })?;
-    let exit = verify::verify(&VerifyArgs { paths: vec![out.clone()], json: false, quiet: false })?;
-    std::fs::remove_dir_all(&out).context("failed to remove the demonstration's folder")?;
-    Ok(exit)
+    let paths = vec![folder.path().to_owned()];
+    verify::verify(&VerifyArgs { paths, json: false, quiet: false })
 }

@@ -15,17 +15,9 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
-    let games = Registry::standard();
     let folder = match &args.resume {
         Some(dir) => Folder::new(dir),
-        None => {
-            let file = RunFile::read(args.config.as_deref())?;
-            let NewRun { settings, seed, out } = new_run(args, file, &games)?;
-            check_players(&settings)?;
-            let folder = Folder::new(out);
-            folder.create(&settings, &secret(seed)?)?;
-            folder
-        }
+        None => prepare(args)?,
     };
     let sync = if args.fsync { Sync::Always } else { Sync::Process };
     let quiet = args.quiet || (args.json && !std::io::stderr().is_terminal());
@@ -35,6 +27,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     }
     let outcome = play(&folder, sync, quiet)?;
     finish(args, &folder, &outcome)
+}
+
+/// Makes the folder of a new run.
+pub(crate) fn prepare(args: &RunArgs) -> Result<Folder> {
+    let file = RunFile::read(args.config.as_deref())?;
+    let NewRun { settings, seed, out } = new_run(args, file, &Registry::standard())?;
+    check_players(&settings)?;
+    let folder = Folder::new(out);
+    folder.create(&settings, &secret(seed)?)?;
+    Ok(folder)
 }
 
 /// Plays what is in the folder, with progress on stderr.

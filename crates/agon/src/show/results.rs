@@ -94,8 +94,10 @@ fn rounds(rounds: &[RoundResult]) -> String {
     let mut out = String::new();
     for round in rounds {
         let _ = writeln!(out, "Round {}", round.round);
+        let ids = round.matches.iter().map(|report| report.id.as_str().len());
+        let width = ids.take(60).max().unwrap_or(0);
         for report in round.matches.iter().take(60) {
-            let _ = writeln!(out, "  {}  {}", report.id, played(report));
+            let _ = writeln!(out, "  {:width$}  {}", report.id.as_str(), played(report));
         }
         if round.matches.len() > 60 {
             let _ = writeln!(out, "  … and {} more", round.matches.len() - 60);

@@ -13,6 +13,9 @@ fn every_command_has_help() {
     }
     let texts = [
         ("run", "agon run --resume cup"),
+        ("run", "limits = {"),
+        ("run", "Exit codes"),
+        ("verify", "Exit codes"),
         ("replay", "--match"),
         ("verify", "*.jsonl"),
         ("bot", "docs/protocol/native.md"),

@@ -41,6 +41,7 @@ const CASES: &[Case] = &[
     slow("late"),
     slow("fork"),
     slow("close-input"),
+    slow("close-early"),
     slow("other-id"),
     case("flood", "failing", "malformed"),
     case("flood-blank", "failing", "disconnected"),

@@ -111,7 +111,10 @@ fn the_demonstration_ends_well_and_leaves_nothing() {
     let child = place.command(&[]).env("TMPDIR", place.path("tmp")).spawn().expect("agon starts");
     let ended = crate::support::finish(child);
     assert_eq!(ended.code, Some(0), "{ended:#?}");
-    has(&ended.stdout, &["a Yahtzee cup", " wins.", "The last game of the final", "Verified: "]);
+    has(
+        &ended.stdout,
+        &["a Yahtzee cup", " wins.", "How the games of the final ended", "Verified: "],
+    );
     let left = std::fs::read_dir(place.path("tmp")).expect("a folder").count();
     assert_eq!(left, 0);
 }

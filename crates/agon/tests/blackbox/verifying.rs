@@ -48,9 +48,10 @@ fn tampering_is_named_with_stream_and_event() {
     // A die that luck did not give.
     let log = log_of("yahtzee-class", "r1m2");
     let text = fs::read_to_string(place.path(&log)).expect("a log");
-    let seq = line_with(&text, r#""drawn":{"dice":["#);
+    let dice = r#""drawn":{"turn":1,"dice":[["#;
+    let seq = line_with(&text, dice);
     let other = |text: &str| {
-        let at = text.find(r#""drawn":{"dice":["#).expect("dice") + r#""drawn":{"dice":[["#.len();
+        let at = text.find(dice).expect("dice") + dice.len();
         let die = if &text[at..=at] == "1" { "2" } else { "1" };
         format!("{}{die}{}", &text[..at], &text[at + 1..])
     };
@@ -75,7 +76,7 @@ fn tampering_is_named_with_stream_and_event() {
     // Another winner in the tournament's own stream.
     let log = "fish/tournament/fish.jsonl";
     let found = with_change(&place, "fish", log, |text| {
-        text.replacen(r#""winners":["greedy"]"#, r#""winners":["random"]"#, 1)
+        text.replacen(r#""winners":["#, r#""winners":["random-2","#, 1)
     });
     expect(&found, "4", &["tournament/fish", "event"]);
     for preset in ["yahtzee-class", "fish", "trains"] {

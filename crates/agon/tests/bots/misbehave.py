@@ -131,11 +131,13 @@ def greet(mode):
     hello = {"type": "hello", "protocol": 7 if mode == "version" else 1, "name": "misbehave"}
     if mode == "small-map":
         hello["proposal"] = SMALL_MAP
+    if mode == "close-early":
+        os.close(0)
     say(hello)
+    if mode in ("close-early", "deaf"):
+        time.sleep(FOREVER)
     if mode == "hello-and-go":
         sys.exit(0)
-    if mode == "deaf":
-        time.sleep(FOREVER)
     if mode in ("idle-blank", "idle-line"):
         flood("\n" * 4096 if mode == "idle-blank" else "x" * 4096)
     if mode == "idle-junk":

@@ -25,7 +25,7 @@ struct Record {
 impl Match {
     /// Decides a command and applies what follows from it.
     pub fn step(&mut self, now: Millis, command: Command) -> Result<Vec<Event>, Rejection> {
-        // Only a match that is read from a log can find in the middle that a secret is missing.
+        // Only a match that is read from a log can find midway that a secret is missing.
         let before = matches!(self.secrets, Secrets::Revealed(_)).then(|| self.clone());
         match self.step_as_far(now, command) {
             (events, None) => Ok(events),

@@ -12,12 +12,22 @@ use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, Raw, RequestId};
 use crate::match_::ApplyError;
 use crate::policy::{Farewell, Format, Greeting, Pairing};
-use agon_games::{Luck, Proposal};
+use agon_games::{Luck, Proposal, Seed};
 use std::collections::HashSet;
 
 impl Tournament {
     /// Decides a command and applies what follows from it. A rejected command changes nothing.
     pub fn step(&mut self, command: TournamentCommand) -> Result<Vec<Event>, TournamentRejection> {
+        // Only a tournament that is read from a log can find midway that its secret is missing.
+        let before = self.secret.is_none().then(|| self.clone());
+        let stepped = self.decide(command);
+        if let (Err(_), Some(before)) = (&stepped, before) {
+            *self = before;
+        }
+        stepped
+    }
+
+    fn decide(&mut self, command: TournamentCommand) -> Result<Vec<Event>, TournamentRejection> {
         if self.is_over() {
             return Err(TournamentRejection::Over);
         }
@@ -139,23 +149,30 @@ impl Tournament {
             let in_play = self.state.entrants.iter().filter(|entrant| !entrant.out);
             in_play.filter_map(|entrant| Some((&entrant.player, entrant.proposal.as_ref()?)))
         };
+        let mut unfit = None;
         let chosen = proposals().find_map(|(player, proposal)| {
             match self.kind.propose(config, proposal.get(), seats_max) {
                 Proposal::Fits(config) => Some((player.clone(), Raw(config))),
-                _ => None,
+                Proposal::Unfit(why) => {
+                    unfit.get_or_insert(why);
+                    None
+                }
+                Proposal::Refused(_) => None,
             }
         });
         if let Some((by, config)) = chosen {
             self.emit(events, ConfigChosen { by, config });
             return Ok(true);
         }
-        let seed = agon_games::Seed::from_number(0);
-        let nobody_proposed = proposals().next().is_none();
-        if nobody_proposed && self.kind.set_up(config, seats_max, &seed).is_ok() {
-            return Ok(true);
-        }
+        let reason = match unfit {
+            Some(why) => why,
+            // Nobody proposed anything: the organiser's own configuration stands.
+            None => match self.kind.set_up(config, seats_max, &Seed::from_number(0)) {
+                Ok(_) => return Ok(true),
+                Err(error) => error.to_string(),
+            },
+        };
         let secret = self.secret.clone().ok_or(TournamentRejection::NoSecret)?;
-        let reason = "not enough destinations".to_owned();
         self.emit(events, TournamentAborted { reason, secret });
         Ok(false)
     }

@@ -4,11 +4,13 @@
 //! change to it is found. What came from outside cannot be: a changed answer, say, is another
 //! history if everything that followed would have been the same. The tests name all such places.
 
+use crate::support::cases::cases;
 use crate::support::chaos::Chaos;
 use crate::support::check::verify_all;
 use crate::support::forge::{Leaf, change, leaves, records, renumbered, without};
-use agon_core::{Event, GameEnd, Line};
+use agon_core::{Event, GameEnd, Line, verify};
 use agon_games::Registry;
+use agon_players::Dice;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -73,6 +75,8 @@ fn carries_no_meaning(lines: &[String], at: usize, leaf: &Leaf) -> bool {
         Event::AnswerAccepted(_) => path.starts_with("data.answer"),
         // Which preset a plan was made from: the policy itself is in the plan.
         Event::TournamentCreated(_) if path == "data.plan.preset" => true,
+        // Limits of the format that so few players never came near.
+        Event::TournamentCreated(_) if path.starts_with("data.plan.policy.format.") => true,
         // The map that was there before players proposed another.
         Event::TournamentCreated(_) => {
             path.starts_with("data.plan.config.map")
@@ -98,7 +102,7 @@ fn carries_no_meaning(lines: &[String], at: usize, leaf: &Leaf) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(cases(500))]
 
     #[test]
     fn a_changed_value_is_found(place in any_place()) {
@@ -107,20 +111,28 @@ proptest! {
         let all = leaves(&lines[at]);
         let leaf = &all[place[3] % all.len()];
         let mut forged = lines.to_vec();
-        forged[at] = match place[4] % 5 {
-            0 => without(&lines[at], leaf),
-            pick => change(&lines[at], leaf, pick),
-        };
+        if place[4].is_multiple_of(5) {
+            forged[at] = without(&lines[at], leaf);
+        }
+        if forged[at] == lines[at] {
+            forged[at] = change(&lines[at], leaf, place[4] / 5);
+        }
         prop_assume!(forged[at] != lines[at]);
-        if verdict(log, name, forged.clone()).is_ok() {
-            let harmless = carries_no_meaning(lines, at, leaf);
-            prop_assert!(harmless, "{}: {}\n{}", name, leaf.path, forged[at]);
+        let harmless = carries_no_meaning(lines, at, leaf);
+        let found = verdict(log, name, forged.clone()).is_err();
+        prop_assert!(found || harmless, "{}: {}\n{}", name, leaf.path, forged[at]);
+        // The stream of a match on its own, before the tournament is over: its plan is then taken
+        // as it is.
+        if name.starts_with("match/") && at > 0 {
+            let games = Registry::standard();
+            let alone = verify::read(&forged).and_then(|l| verify::verify_match(&l, &games, None));
+            prop_assert!(alone.is_err() || harmless, "{}: {}", name, forged[at]);
         }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn a_missing_repeated_or_moved_record_is_found(place in any_place()) {
@@ -271,5 +283,61 @@ fn what_a_forger_would_change_first_is_found_where_it_is() {
         let place = format!("{name}, event {} (", at + 1);
         // A plan is compared with the tournament's, once the match itself is found to be in order.
         assert!(found.starts_with(&place) || tag == "match-created", "{path}: {found}");
+    }
+}
+
+/// A forger who takes away the end also takes away the secret; what is left is the log of a
+/// tournament that still runs, unless it shows that it does not.
+#[test]
+fn a_log_without_its_end_is_running_or_forged() {
+    let games = Registry::standard();
+    for log in LOGS.iter() {
+        let lines = verify::read(&log["tournament/t"]).expect("lines");
+        let random = log["tournament/t"][0].contains(r#""pairing":"random""#);
+        let mut cut = records(&log["tournament/t"]);
+        let last = cut.last_mut().expect("a record");
+        last.pop();
+        if last.is_empty() {
+            cut.pop();
+            let whole = verify::read(&renumbered(&cut)).expect("lines");
+            let check = verify::verify_tournament(&whole, &games, None);
+            assert!(
+                random || check.is_ok_and(|check| check.secret.is_none()),
+                "a prefix is running"
+            );
+        } else {
+            let forged = verify::read(&renumbered(&cut)).expect("lines");
+            let found = verify::verify_tournament(&forged, &games, None);
+            assert!(random || found.is_err(), "{:?}", lines.last());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    /// Many changes at once, read alone and without the tournament's secret, so that the check gets
+    /// as far as it can: whatever it says, it says it.
+    #[test]
+    fn no_log_is_so_bad_that_checking_it_breaks_down(place in any_place(), seed in any::<u32>()) {
+        let (_, name, lines) = stream_at(place);
+        let mut dice = Dice::new("forger", &seed.to_string());
+        let mut forged = lines.to_vec();
+        for _ in 0..=dice.below(4) {
+            let at = dice.below(forged.len());
+            let all = leaves(&forged[at]);
+            let leaf = &all[dice.below(all.len())];
+            forged[at] = match dice.below(3) {
+                0 => without(&forged[at], leaf),
+                _ => change(&forged[at], leaf, dice.below(12)),
+            };
+        }
+        if let Ok(lines) = verify::read(&forged) {
+            let games = Registry::standard();
+            match name.starts_with("tournament/") {
+                true => drop(verify::verify_tournament(&lines, &games, None)),
+                false => drop(verify::verify_match(&lines, &games, None)),
+            }
+        }
     }
 }

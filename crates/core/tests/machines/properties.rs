@@ -1,5 +1,6 @@
 //! What holds for every tournament, however badly its players behave.
 
+use crate::support::cases::cases;
 use crate::support::chaos::Chaos;
 use crate::support::plan::{numbered, of_preset};
 use agon_core::{
@@ -23,7 +24,7 @@ fn any_chaos() -> impl Strategy<Value = Chaos> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(cases(48))]
 
     /// Inside the world every record is read back and applied to a shadow that must stay equal, and
     /// refused commands must change nothing. Here: it ends, its log folds from nothing to the same

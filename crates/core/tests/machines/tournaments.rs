@@ -313,7 +313,8 @@ fn proposing(maps: &[&str]) -> Played {
     run(of_preset("trains", "", numbered(maps.len())), scripts.collect())
 }
 
-const SMALL: &str = r#"{"width":10,"height":10,"cities":[["A",[0,0]],["B",[1,1]]],"connections":{"A":{"B":{"red":3}}}}"#;
+const SMALL: &str = r#"{"width":10,"height":10,"cities":[["A",[0,0]],["B",[1,1]]],
+    "connections":{"A":{"B":{"red":3}}}}"#;
 
 #[test]
 fn the_first_proposal_that_fits_is_used_and_refused_ones_misbehave() {

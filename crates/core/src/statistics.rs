@@ -1,0 +1,458 @@
+//! Statistics: what players have done so far, folded from the streams of tournaments.
+//!
+//! The streams may be interleaved in any way, and a stream may be fed whole after others: every
+//! number is the same, ratings included, because a round is rated at the time of its last report
+//! and not when it is heard of.
+//!
+//! What counts: finished matches, and in them the games since the latest restart. Void matches,
+//! games that were broken off, byes and walkovers count for nobody. A no-show is a match won and a
+//! match lost. Cheating counts whatever became of the game: it is about conduct, not results.
+
+use crate::event::{Event, MatchReported, RoundPaired, TournamentCreated};
+use crate::fault::{FaultKind, Faulted};
+use crate::ids::{MatchId, Millis, PlayerName, TournamentId};
+use crate::match_::ApplyError;
+use crate::rating::{
+    Ladder, Outcome, Ranked, Rating, RatingSettings, RatingSystem, counted_games, places, rank_in,
+};
+use crate::report::{GameEnd, GameResult, How, MatchResult};
+use agon_games::Registry;
+use serde::Serialize;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+/// Won, lost, tied. A first place shared by several is a tie for each of them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Tally {
+    /// Won alone.
+    pub won: u32,
+    /// Lost.
+    pub lost: u32,
+    /// Shared.
+    pub tied: u32,
+}
+
+impl Tally {
+    /// All of them.
+    pub fn total(&self) -> u32 {
+        self.won + self.lost + self.tied
+    }
+
+    fn add_finish(&mut self, player: &PlayerName, winners: &[PlayerName]) {
+        match (winners.contains(player), winners.len()) {
+            (true, 1) => self.won += 1,
+            (true, _) => self.tied += 1,
+            (false, _) => self.lost += 1,
+        }
+    }
+
+    fn add_order(&mut self, order: Ordering) {
+        match order {
+            Ordering::Less => self.won += 1,
+            Ordering::Greater => self.lost += 1,
+            Ordering::Equal => self.tied += 1,
+        }
+    }
+
+    fn add(&mut self, other: &Tally) {
+        self.won += other.won;
+        self.lost += other.lost;
+        self.tied += other.tied;
+    }
+
+    fn turned(self) -> Tally {
+        Tally { won: self.lost, lost: self.won, tied: self.tied }
+    }
+}
+
+/// What a player has done.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Record {
+    /// Games.
+    pub games: Tally,
+    /// Matches.
+    pub matches: Tally,
+    /// Tournaments that have ended.
+    pub tournaments: Tally,
+    /// Tournaments entered and not left before the first round; running ones are among them.
+    pub tournaments_played: u32,
+    /// Games lost by a fault, or by being removed.
+    pub games_forfeited: u32,
+    /// Matches lost by a forfeit of the whole.
+    pub matches_forfeited: u32,
+    /// Matches and greetings it did not come to.
+    pub no_shows: u32,
+    /// Times it was caught cheating.
+    pub cheats: u32,
+    /// The points of all games that count.
+    pub points: i64,
+}
+
+impl Record {
+    fn add(&mut self, other: &Record) {
+        self.games.add(&other.games);
+        self.matches.add(&other.matches);
+        self.tournaments.add(&other.tournaments);
+        self.tournaments_played += other.tournaments_played;
+        self.games_forfeited += other.games_forfeited;
+        self.matches_forfeited += other.matches_forfeited;
+        self.no_shows += other.no_shows;
+        self.cheats += other.cheats;
+        self.points += other.points;
+    }
+
+    fn add_match(&mut self, player: &PlayerName, result: &MatchResult) {
+        let own = || result.faults.iter().filter(|faulted| faulted.player == *player);
+        self.cheats += own().filter(|faulted| faulted.fault.is_cheat()).count() as u32;
+        if result.how == How::Void {
+            return;
+        }
+        self.matches.add_finish(player, &result.winners);
+        let lost = !result.winners.contains(player);
+        let absent = own().any(|faulted| faulted.fault.kind == FaultKind::NoShow);
+        match result.how {
+            How::Forfeit => self.matches_forfeited += u32::from(lost),
+            How::NoShow => self.no_shows += u32::from(lost),
+            // Removed from a match of several, which went on without it.
+            _ => self.no_shows += u32::from(absent),
+        }
+        counted_games(result).for_each(|game| self.add_game(player, game));
+    }
+
+    fn add_game(&mut self, player: &PlayerName, game: &GameResult) {
+        let Some(seat) = game.seats.iter().position(|seated| seated == player) else { return };
+        self.games.add_finish(player, &game.winners);
+        self.points += game.scores.get(seat).copied().unwrap_or(0);
+        let forfeited = matches!(&game.end, GameEnd::Forfeited { by } if by == player);
+        self.games_forfeited += u32::from(forfeited || rank_in(game, player).is_none());
+    }
+}
+
+/// A player's record in one game, with its place on the game's ladder.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct GameStatistics {
+    /// What it has done.
+    #[serde(flatten)]
+    pub record: Record,
+    /// How strong it is; `None` without a result that counts.
+    pub rating: Option<Rating>,
+    /// Its rank on the ladder, from 1.
+    pub rank: Option<u32>,
+}
+
+/// Everything there is to say about a player.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PlayerStatistics {
+    /// Who.
+    pub player: PlayerName,
+    /// All games together.
+    pub total: Record,
+    /// By the name of the game.
+    pub by_game: BTreeMap<String, GameStatistics>,
+}
+
+/// How one player did against another, where both took part: who finished ahead of whom.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Meetings {
+    /// Games.
+    pub games: Tally,
+    /// Matches.
+    pub matches: Tally,
+}
+
+impl Meetings {
+    fn turned(self) -> Meetings {
+        Meetings { games: self.games.turned(), matches: self.matches.turned() }
+    }
+}
+
+/// One player against another.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct HeadToHead {
+    /// All games together.
+    pub total: Meetings,
+    /// By the name of the game.
+    pub by_game: BTreeMap<String, Meetings>,
+}
+
+/// A tournament that is not over.
+#[derive(Clone, Debug)]
+struct Running {
+    game: String,
+    /// Who plays: everybody who was not out before the first round.
+    players: BTreeSet<PlayerName>,
+    round: u32,
+    /// The matches of the round that are not reported yet.
+    open: BTreeMap<MatchId, Vec<PlayerName>>,
+    /// What those that are reported tell the ladder.
+    outcomes: Vec<Outcome>,
+    /// When it last heard of a result; never goes back, whatever clocks do.
+    at: Millis,
+}
+
+/// When a round was over; then by tournament and round, so that the order is total.
+type RoundKey = (Millis, TournamentId, u32);
+
+/// A game's rounds, and the ladder they make.
+#[derive(Clone, Debug)]
+struct Rounds {
+    empty: Ladder,
+    rounds: BTreeMap<RoundKey, Vec<Outcome>>,
+    /// Made when it is asked for, kept up to date while rounds come in order.
+    ladder: OnceLock<Ladder>,
+}
+
+impl Rounds {
+    fn add(&mut self, key: RoundKey, outcomes: Vec<Outcome>) {
+        let latest = self.rounds.last_key_value().is_none_or(|(last, _)| *last < key);
+        match self.ladder.get_mut() {
+            Some(ladder) if latest => ladder.apply_round(&key.1, key.2, &outcomes),
+            _ => self.ladder = OnceLock::new(),
+        }
+        self.rounds.insert(key, outcomes);
+    }
+
+    fn ladder(&self) -> &Ladder {
+        self.ladder.get_or_init(|| {
+            let mut ladder = self.empty.clone();
+            for ((_, tournament, round), outcomes) in &self.rounds {
+                ladder.apply_round(tournament, *round, outcomes);
+            }
+            ladder
+        })
+    }
+}
+
+/// What all players have done so far.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    settings: RatingSettings,
+    systems: BTreeMap<String, RatingSystem>,
+    /// `None` for those that are over.
+    tournaments: BTreeMap<TournamentId, Option<Running>>,
+    records: BTreeMap<PlayerName, BTreeMap<String, Record>>,
+    /// By the two names in order, from the view of the first.
+    meetings: BTreeMap<(PlayerName, PlayerName), BTreeMap<String, Meetings>>,
+    ladders: BTreeMap<String, Rounds>,
+}
+
+impl Statistics {
+    /// Statistics of nothing. A game's seats decide by which system it is rated.
+    pub fn new(games: &Registry, settings: RatingSettings) -> Statistics {
+        let seats_max = |name: &str| games.kind(name).map_or(0, |kind| *kind.seats().end());
+        let system = |name: &str| (name.to_owned(), RatingSystem::for_seats(seats_max(name)));
+        Statistics {
+            settings,
+            systems: games.names().into_iter().map(system).collect(),
+            tournaments: BTreeMap::new(),
+            records: BTreeMap::new(),
+            meetings: BTreeMap::new(),
+            ladders: BTreeMap::new(),
+        }
+    }
+
+    /// Applies an event of the stream of `tournament` that was decided at `at`. Events of a stream
+    /// come in their order, streams in any. An event that does not fit changes nothing.
+    pub fn apply(
+        &mut self,
+        tournament: &TournamentId,
+        at: Millis,
+        event: &Event,
+    ) -> Result<(), ApplyError> {
+        match event {
+            Event::TournamentCreated(created) => self.create(tournament, at, created),
+            Event::RoundPaired(paired) => self.pair(tournament, paired),
+            Event::MatchReported(reported) => self.report(tournament, at, reported),
+            Event::PlayerDropped(dropped) => self.drop_player(tournament, &dropped.faulted),
+            Event::TournamentEnded(ended) => self.end(tournament, event, Some(&ended.winners)),
+            Event::TournamentAborted(_) => self.end(tournament, event, None),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a player has done. Nothing, for who never played.
+    pub fn player(&self, player: &PlayerName) -> PlayerStatistics {
+        let mut total = Record::default();
+        let mut by_game = BTreeMap::new();
+        for (game, record) in self.records.get(player).into_iter().flatten() {
+            total.add(record);
+            let ladder = self.ladder(game);
+            let rating = ladder.and_then(|ladder| ladder.rating(player));
+            let rank = ladder.and_then(|ladder| ladder.rank(player));
+            by_game.insert(game.clone(), GameStatistics { record: *record, rating, rank });
+        }
+        PlayerStatistics { player: player.clone(), total, by_game }
+    }
+
+    /// Everybody there is something to say about, by name.
+    pub fn players(&self) -> impl Iterator<Item = &PlayerName> {
+        self.records.keys()
+    }
+
+    /// How `one` did against `other`.
+    pub fn head_to_head(&self, one: &PlayerName, other: &PlayerName) -> HeadToHead {
+        let turned = one > other;
+        let (first, second) = if turned { (other, one) } else { (one, other) };
+        let mut met = HeadToHead::default();
+        let by_game = self.meetings.get(&(first.clone(), second.clone()));
+        for (game, meetings) in by_game.into_iter().flatten() {
+            let meetings = if turned { meetings.turned() } else { *meetings };
+            met.total.games.add(&meetings.games);
+            met.total.matches.add(&meetings.matches);
+            met.by_game.insert(game.clone(), meetings);
+        }
+        met
+    }
+
+    /// The ratings of a game; `None` before its first rated round.
+    pub fn ladder(&self, game: &str) -> Option<&Ladder> {
+        self.ladders.get(game).map(Rounds::ladder)
+    }
+
+    /// Everybody who is rated at a game, the strongest first.
+    pub fn ranking(&self, game: &str) -> Vec<Ranked> {
+        self.ladder(game).map_or_else(Vec::new, Ladder::ranking)
+    }
+
+    fn running(
+        &mut self,
+        tournament: &TournamentId,
+        tag: &'static str,
+    ) -> Result<&mut Running, ApplyError> {
+        let known = self.tournaments.get_mut(tournament);
+        let known = known.ok_or(ApplyError::NotATournament(tag))?;
+        known.as_mut().ok_or(ApplyError::OutOfPlace(tag))
+    }
+
+    fn record(&mut self, player: &PlayerName, game: &str) -> &mut Record {
+        let by_game = self.records.entry(player.clone()).or_default();
+        by_game.entry(game.to_owned()).or_default()
+    }
+
+    fn create(
+        &mut self,
+        tournament: &TournamentId,
+        at: Millis,
+        created: &TournamentCreated,
+    ) -> Result<(), ApplyError> {
+        if self.tournaments.contains_key(tournament) {
+            return Err(ApplyError::OutOfPlace("tournament-created"));
+        }
+        let game = created.plan.game.clone();
+        let players: BTreeSet<PlayerName> = created.plan.players.iter().cloned().collect();
+        for player in &players {
+            self.record(player, &game).tournaments_played += 1;
+        }
+        let (open, outcomes) = (BTreeMap::new(), Vec::new());
+        let running = Running { game, players, round: 0, open, outcomes, at };
+        self.tournaments.insert(tournament.clone(), Some(running));
+        Ok(())
+    }
+
+    fn pair(&mut self, tournament: &TournamentId, paired: &RoundPaired) -> Result<(), ApplyError> {
+        let running = self.running(tournament, "round-paired")?;
+        if !running.open.is_empty() || paired.round != running.round + 1 {
+            return Err(ApplyError::OutOfPlace("round-paired"));
+        }
+        running.round = paired.round;
+        let open = paired.matches.iter().map(|plan| (plan.id.clone(), plan.players.clone()));
+        running.open = open.collect();
+        Ok(())
+    }
+
+    fn report(
+        &mut self,
+        tournament: &TournamentId,
+        at: Millis,
+        reported: &MatchReported,
+    ) -> Result<(), ApplyError> {
+        let MatchReported { id, result } = reported;
+        let count_forfeits = self.settings.count_forfeits;
+        let running = self.running(tournament, "match-reported")?;
+        let unknown = || ApplyError::UnknownMatch(id.clone());
+        let players = running.open.remove(id).ok_or_else(unknown)?;
+        running.at = running.at.max(at);
+        running.outcomes.extend(Outcome::of(&players, result, count_forfeits));
+        let game = running.game.clone();
+        let over = running.open.is_empty();
+        let key = (running.at, tournament.clone(), running.round);
+        let outcomes = if over { std::mem::take(&mut running.outcomes) } else { Vec::new() };
+        if !outcomes.is_empty() {
+            self.rounds(&game).add(key, outcomes);
+        }
+        for player in &players {
+            self.record(player, &game).add_match(player, result);
+        }
+        if result.how != How::Void {
+            self.meet(&players, &game, result);
+        }
+        Ok(())
+    }
+
+    fn rounds(&mut self, game: &str) -> &mut Rounds {
+        let system = self.systems.get(game).copied().unwrap_or(RatingSystem::WengLin);
+        let empty = Ladder::new(system, self.settings);
+        let (rounds, ladder) = (BTreeMap::new(), OnceLock::new());
+        self.ladders.entry(game.to_owned()).or_insert(Rounds { empty, rounds, ladder })
+    }
+
+    fn meet(&mut self, players: &[PlayerName], game: &str, result: &MatchResult) {
+        let places = places(players, result);
+        // Who was removed from a game is behind all who were not.
+        let rank = |game: &GameResult, player| rank_in(game, player).unwrap_or(u8::MAX);
+        for (at, one) in players.iter().enumerate() {
+            for (other_at, other) in players.iter().enumerate().filter(|(_, other)| one < *other) {
+                let by_game = self.meetings.entry((one.clone(), other.clone())).or_default();
+                let met = by_game.entry(game.to_owned()).or_default();
+                met.matches.add_order(places[at].cmp(&places[other_at]));
+                for game in counted_games(result) {
+                    met.games.add_order(rank(game, one).cmp(&rank(game, other)));
+                }
+            }
+        }
+    }
+
+    /// Who is out before the first round has not played the tournament.
+    fn drop_player(
+        &mut self,
+        tournament: &TournamentId,
+        faulted: &Faulted,
+    ) -> Result<(), ApplyError> {
+        let player = &faulted.player;
+        let running = self.running(tournament, "player-dropped")?;
+        if !running.players.contains(player) {
+            return Err(ApplyError::Stranger(player.clone()));
+        }
+        let early = running.round == 0;
+        if early {
+            running.players.remove(player);
+        }
+        let game = running.game.clone();
+        let record = self.record(player, &game);
+        record.tournaments_played -= u32::from(early);
+        record.cheats += u32::from(faulted.fault.is_cheat());
+        record.no_shows += u32::from(faulted.fault.kind == FaultKind::NoShow);
+        Ok(())
+    }
+
+    /// Ends a tournament; without winners to tell of, it was not played at all.
+    fn end(
+        &mut self,
+        tournament: &TournamentId,
+        event: &Event,
+        winners: Option<&Vec<PlayerName>>,
+    ) -> Result<(), ApplyError> {
+        self.running(tournament, event.tag())?;
+        let ended = self.tournaments.insert(tournament.clone(), None).flatten();
+        let Running { game, players, .. } = ended.expect("it was running");
+        for player in &players {
+            let record = self.record(player, &game);
+            match winners {
+                Some(winners) => record.tournaments.add_finish(player, winners),
+                None => record.tournaments_played -= 1,
+            }
+        }
+        Ok(())
+    }
+}
