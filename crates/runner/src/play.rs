@@ -343,6 +343,10 @@ impl Play<'_> {
             Incoming::Message(FromPlayer::Answer { id, answer }) => {
                 self.on_answer(at, player, id, answer).await
             }
+            Incoming::Message(FromPlayer::Lobby(_)) => {
+                let why = "there is no lobby on a pipe: the run knows its players".to_owned();
+                self.on_bad(at, player, why, "").await
+            }
             Incoming::Bad { why, line } => self.on_bad(at, player, why, &line).await,
             Incoming::Refused { why } => {
                 self.programs[at].failed_starts = STARTS_MAX;

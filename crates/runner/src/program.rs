@@ -122,7 +122,7 @@ impl Program {
                 Some(Incoming::Closed) => {
                     Some(format!("the program ended: {}", self.end(shared, GRACE).await))
                 }
-                Some(Incoming::Message(FromPlayer::Answer { .. })) => {
+                Some(Incoming::Message(FromPlayer::Answer { .. } | FromPlayer::Lobby(_))) => {
                     Some("it answered before it said hello".into())
                 }
                 None => None,

@@ -16,5 +16,5 @@ mod auth;
 mod engine;
 mod gateway;
 
-pub use engine::{Engine, EngineError, Handle, Settings, Status};
+pub use engine::{AnnounceError, Engine, EngineError, Handle, Settings, Status};
 pub use gateway::{Limits, serve_tcp};

@@ -32,6 +32,13 @@ pub enum ToPlayer<'a> {
         /// The commitment to the tournament's secret.
         commitment: &'a Commitment,
     },
+    /// The first line over a socket.
+    Greeting {
+        /// The protocol's version.
+        protocol: u32,
+        /// The program and its version.
+        server: &'a str,
+    },
     /// The answer to a good login.
     Welcome {
         /// Who the connection is now.

@@ -20,6 +20,7 @@ use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
 use attach::Session;
 pub(crate) use attach::{ConnId, Outbox};
+pub use lobby::AnnounceError;
 use house::HousePool;
 use journal::{Journal, StreamKey};
 use matches::LiveMatch;

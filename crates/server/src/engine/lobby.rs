@@ -1,0 +1,325 @@
+//! The lobby's side of connections: logging in, queues, announcements.
+
+use super::journal::{Effect, StreamKey};
+use super::{ConnId, Engine, MatchKey, Timer, house};
+use crate::auth;
+use agon_core::lobby::{
+    AccountKind, Announcement, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role,
+    Standing, TokenHash,
+};
+use agon_core::{CheatCost, Event, PlanError, PlayerName, Secret, Tournament};
+use agon_games::Seed;
+use agon_wire::native::{ToLobby, ToPlayer};
+
+/// What a connection proves itself with.
+pub(crate) struct Login {
+    pub(crate) account: Option<PlayerName>,
+    pub(crate) password: Option<String>,
+    pub(crate) token: Option<String>,
+    pub(crate) register: bool,
+}
+
+/// A password that was hashed or checked away from the engine.
+pub(crate) enum Checked {
+    /// It is the account's.
+    Right(PlayerName),
+    /// It is not.
+    Wrong,
+    /// It is that of a new account.
+    New(PlayerName, PasswordHash),
+    /// It is the account's, and this is the hash of the next one.
+    Changed(PlayerName, PasswordHash),
+    /// It could not be hashed.
+    Failed(String),
+}
+
+/// Why a tournament was not announced.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum AnnounceError {
+    /// The lobby said no.
+    #[error(transparent)]
+    Lobby(#[from] LobbyRejection),
+    /// It could not be held.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// There is no such game.
+    #[error("there is no game {0:?}")]
+    UnknownGame(String),
+    /// There is no such house player.
+    #[error("{0}")]
+    House(String),
+    /// No random bytes.
+    #[error("{0}")]
+    Entropy(String),
+}
+
+impl Engine {
+    /// Lets the lobby decide, commits, and does what follows.
+    pub(super) fn step_lobby(
+        &mut self,
+        command: LobbyCommand,
+        mut effects: Vec<Effect>,
+    ) -> Result<(), LobbyRejection> {
+        let events = self.lobby.step(self.now_ms(), command)?;
+        for event in &events {
+            if let Event::TournamentStarted(started) = event {
+                let plan = started.plan.clone();
+                effects.push(Box::new(move |engine| engine.start_tournament(plan)));
+            }
+        }
+        self.commit(StreamKey::Lobby, &events, effects);
+        if let Some(at) = self.lobby.deadline() {
+            self.set_timer(at, Timer::Lobby);
+        }
+        Ok(())
+    }
+
+    pub(super) fn lobby_due(&mut self) {
+        while let Some(command) = self.lobby.due(self.now_ms()) {
+            if self.step_lobby(command, Vec::new()).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// House players are accounts like others, so that they can be named and looked up.
+    pub(super) fn register_houses(&mut self) {
+        for game in self.games.names() {
+            for (name, _) in self.houses.list(game) {
+                let plain = name.split(':').next().unwrap_or(name);
+                let Ok(account) = PlayerName::new(&format!("{}{plain}", house::PREFIX)) else {
+                    continue;
+                };
+                if self.lobby.account(&account).is_none() {
+                    let (kind, role, password) = (AccountKind::House, Role::Player, None);
+                    let command = LobbyCommand::Register { account, kind, role, password };
+                    let _ = self.step_lobby(command, Vec::new());
+                }
+            }
+        }
+    }
+
+    pub(super) fn log_in(&mut self, conn: ConnId, login: Login) {
+        let Some(session) = self.sessions.get_mut(&conn) else { return };
+        if session.checking {
+            return self.refuse(conn, "busy", "the last login is still being checked");
+        }
+        let Login { account, password, token, register } = login;
+        if let Some(token) = token {
+            let holder = self.lobby.holder(&TokenHash::of(&token), self.now_ms()).cloned();
+            return match holder {
+                Some(account) => self.welcome(conn, account, None),
+                None => self.refuse(conn, "wrong-credentials", "the token is not good"),
+            };
+        }
+        let (Some(account), Some(password)) = (account, password) else {
+            let detail = "a login has an account and a password, or a token";
+            return self.refuse(conn, "malformed", detail);
+        };
+        if password.is_empty() || password.len() > auth::PASSWORD_BYTES_MAX {
+            let detail = format!("a password has 1 to {} bytes", auth::PASSWORD_BYTES_MAX);
+            return self.refuse(conn, "malformed", detail);
+        }
+        if account.as_str().starts_with(house::PREFIX) {
+            return self.refuse(conn, "wrong-credentials", "house players do not log in");
+        }
+        let known = self.lobby.account(&account).map(|known| known.password.clone());
+        session.checking = true;
+        self.check(conn, move || match known {
+            Some(Some(hash)) if auth::matches(&password, &hash) => Checked::Right(account),
+            Some(_) => Checked::Wrong,
+            None if register => match auth::hash(&password) {
+                Ok(hash) => Checked::New(account, hash),
+                Err(error) => Checked::Failed(error),
+            },
+            // As slow as a wrong password, so that names cannot be guessed by the clock.
+            None => {
+                let _ = auth::hash(&password);
+                Checked::Wrong
+            }
+        });
+    }
+
+    /// Does slow work on a thread made for it. The runtime bounds how many there are.
+    fn check(&mut self, conn: ConnId, work: impl FnOnce() -> Checked + Send + 'static) {
+        let handle = self.handle();
+        self.runtime.spawn_blocking(move || {
+            handle.send(super::Input::Checked { conn, checked: work() });
+        });
+    }
+
+    pub(super) fn checked(&mut self, conn: ConnId, checked: Checked) {
+        let Some(session) = self.sessions.get_mut(&conn) else { return };
+        session.checking = false;
+        match checked {
+            Checked::Right(account) => self.welcome_with_token(conn, account),
+            Checked::Wrong => {
+                self.refuse(conn, "wrong-credentials", "no such account, or another password");
+                self.count_junk(conn);
+            }
+            Checked::Failed(why) => self.refuse(conn, "failed", why),
+            Checked::New(account, hash) => {
+                let (kind, role) = (AccountKind::Program, Role::Player);
+                let (name, password) = (account.clone(), Some(hash));
+                let command = LobbyCommand::Register { account: name, kind, role, password };
+                match self.step_lobby(command, Vec::new()) {
+                    Ok(()) => self.welcome_with_token(conn, account),
+                    Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
+                }
+            }
+            Checked::Changed(account, password) => {
+                let done: Effect =
+                    Box::new(move |e| e.send(conn, &ToPlayer::Done { what: "change-password" }));
+                let command = LobbyCommand::ChangePassword { account, password };
+                if let Err(rejection) = self.step_lobby(command, vec![done]) {
+                    self.refuse(conn, "refused", rejection.to_string());
+                }
+            }
+        }
+    }
+
+    fn welcome_with_token(&mut self, conn: ConnId, account: PlayerName) {
+        let token = match auth::new_token() {
+            Ok(token) => token,
+            Err(error) => return self.refuse(conn, "failed", error.to_string()),
+        };
+        let expires_at = self.now_ms() + self.settings.token_ms;
+        let hash = TokenHash::of(&token);
+        let command = LobbyCommand::IssueToken { account: account.clone(), token: hash, expires_at };
+        match self.step_lobby(command, Vec::new()) {
+            Ok(()) => self.welcome(conn, account, Some(token)),
+            Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
+        }
+    }
+
+    /// Lets an account in, once that is in the log.
+    fn welcome(&mut self, conn: ConnId, account: PlayerName, token: Option<String>) {
+        let name = account.clone();
+        let welcome: Effect = Box::new(move |engine| {
+            let (active, waiting) = engine.lobby.involvement(&name);
+            let token = token.as_deref();
+            engine.send(conn, &ToPlayer::Welcome { account: &name, token, active, waiting });
+            engine.attach(conn, &name);
+        });
+        let _ = self.step_lobby(LobbyCommand::LogIn { account }, vec![welcome]);
+    }
+
+    pub(super) fn to_lobby(&mut self, conn: ConnId, player: PlayerName, request: ToLobby) {
+        let (what, command) = match request {
+            ToLobby::Enqueue { queue } => match QueueName::new(&queue) {
+                Ok(queue) => ("enqueue", LobbyCommand::Enqueue { player, queue }),
+                Err(bad) => return self.refuse(conn, "malformed", bad.to_string()),
+            },
+            ToLobby::Dequeue { queue } => match QueueName::new(&queue) {
+                Ok(queue) => ("dequeue", LobbyCommand::Dequeue { player, queue }),
+                Err(bad) => return self.refuse(conn, "malformed", bad.to_string()),
+            },
+            ToLobby::SignUp { tournament } => {
+                ("sign-up", LobbyCommand::SignUp { tournament, player })
+            }
+            ToLobby::Withdraw { tournament } => {
+                if let Some(Standing::Running(_)) = self.lobby.tournament(&tournament) {
+                    self.leave_tournament(&tournament, &player);
+                    return self.send(conn, &ToPlayer::Done { what: "withdraw" });
+                }
+                ("withdraw", LobbyCommand::Withdraw { tournament, player })
+            }
+            ToLobby::Logout => return self.log_out(conn, player),
+            ToLobby::ChangePassword { old, new } => {
+                return self.change_password(conn, player, old, new);
+            }
+            ToLobby::Login { .. } | ToLobby::Ping => return,
+        };
+        let done: Effect = Box::new(move |engine| engine.send(conn, &ToPlayer::Done { what }));
+        match self.step_lobby(command, vec![done]) {
+            Ok(()) => self.forgive_junk(conn),
+            Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
+        }
+    }
+
+    fn change_password(&mut self, conn: ConnId, account: PlayerName, old: String, new: String) {
+        if new.is_empty() || new.len() > auth::PASSWORD_BYTES_MAX {
+            let detail = format!("a password has 1 to {} bytes", auth::PASSWORD_BYTES_MAX);
+            return self.refuse(conn, "malformed", detail);
+        }
+        let known = self.lobby.account(&account).and_then(|known| known.password.clone());
+        let Some(session) = self.sessions.get_mut(&conn) else { return };
+        if std::mem::replace(&mut session.checking, true) {
+            return self.refuse(conn, "busy", "the last password is still being checked");
+        }
+        self.check(conn, move || match known {
+            Some(hash) if auth::matches(&old, &hash) => match auth::hash(&new) {
+                Ok(hash) => Checked::Changed(account, hash),
+                Err(error) => Checked::Failed(error),
+            },
+            _ => Checked::Wrong,
+        });
+    }
+
+    fn log_out(&mut self, conn: ConnId, account: PlayerName) {
+        self.send(conn, &ToPlayer::Done { what: "logout" });
+        self.closed(conn);
+        let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
+    }
+
+    /// A lost connection leaves the line only if it does not come back.
+    pub(super) fn log_out_later(&mut self, _account: PlayerName) {
+        let at = self.now_ms() + self.settings.reconnect_ms;
+        self.set_timer(at, Timer::Reconnect);
+    }
+
+    pub(super) fn log_out_absent(&mut self) {
+        let gone = self.lobby.line().iter().filter(|player| !self.here.contains_key(*player));
+        for account in gone.cloned().collect::<Vec<_>>() {
+            let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
+        }
+    }
+
+    /// Announces a tournament; it starts at once unless players sign up for it.
+    pub fn announce(&mut self, announcement: Announcement) -> Result<(), AnnounceError> {
+        let kind = self.games.kind(&announcement.game).cloned();
+        let kind = kind.ok_or_else(|| AnnounceError::UnknownGame(announcement.game.clone()))?;
+        let seed = auth::random::<32>().map_err(|e| AnnounceError::Entropy(e.to_string()))?;
+        let command = LobbyCommand::Announce {
+            announcement: Box::new(announcement.clone()),
+            seed: Seed::from_bytes(seed),
+        };
+        // Try it on a copy first: a plan that cannot be played must not get into the log.
+        let mut tried = self.lobby.clone();
+        for event in tried.step(self.now_ms(), command.clone())? {
+            if let Event::TournamentStarted(started) = event {
+                for player in &started.plan.players {
+                    if let Some(name) = player.as_str().strip_prefix(house::PREFIX) {
+                        let made = self.houses.make(&announcement.game, name);
+                        made.map_err(|error| AnnounceError::House(error.to_string()))?;
+                    }
+                }
+                let secret = Secret::from_seed_number(0);
+                Tournament::create(started.plan, kind.clone(), secret)?;
+            }
+        }
+        Ok(self.step_lobby(command, Vec::new())?)
+    }
+
+    /// What a policy of blacklisting makes of a match's events.
+    pub(super) fn blacklisted_by(&self, key: &MatchKey, events: &[Event]) -> Vec<Effect> {
+        let Some(live) = self.matches.get(key) else { return Vec::new() };
+        if live.played.plan().rules.cheat != CheatCost::Blacklist {
+            return Vec::new();
+        }
+        let cheats = events.iter().filter_map(|event| match event {
+            Event::PlayerFaulted(faulted) if faulted.faulted.fault.is_cheat() => {
+                Some((faulted.faulted.player.clone(), faulted.faulted.fault.to_string()))
+            }
+            _ => None,
+        });
+        let effects = cheats.map(|(account, reason)| -> Effect {
+            Box::new(move |engine| {
+                let command = LobbyCommand::Blacklist { account, reason, by: None };
+                // House players and strangers to the lobby cannot be listed.
+                let _ = engine.step_lobby(command, Vec::new());
+            })
+        });
+        effects.collect()
+    }
+}

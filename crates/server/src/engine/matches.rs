@@ -1,0 +1,287 @@
+//! Matches: requests out, answers in, time.
+
+use super::journal::StreamKey;
+use super::{ConnId, Engine, MatchKey, Timer, house};
+use agon_core::{
+    Ask, Command, Event, Fault, Match, MatchPlan, Pending, PlayerName, Rejection, RequestId,
+    Secrets, TournamentId,
+};
+use agon_wire::native::{self, Request, ToPlayer};
+
+/// A match that runs.
+pub(crate) struct LiveMatch {
+    pub(super) played: Match,
+    /// Requests that were handed to a connection, or to a house player.
+    sent: Vec<(RequestId, Option<ConnId>)>,
+    /// When its timer rings next.
+    timer: Option<u64>,
+}
+
+impl Engine {
+    /// Takes a match up: from the log, or new.
+    pub(super) fn open_match(&mut self, plan: &MatchPlan) {
+        let key = (plan.tournament.clone(), plan.id.clone());
+        let Some(secret) = self.tournaments.get(&plan.tournament).map(|live| live.secret.clone())
+        else {
+            return;
+        };
+        let secrets = Secrets::Known(secret.of_match(&plan.id));
+        let stream = StreamKey::Match(key.clone());
+        let lines = match self.load(&stream.name()) {
+            Ok(lines) => lines,
+            Err(error) => return self.fail(error),
+        };
+        let now = self.now_ms();
+        let played = if lines.is_empty() {
+            let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
+            let (played, event) = Match::create(plan.clone(), kind, secrets, now)
+                .expect("a plan the tournament checked");
+            self.commit(stream, &[event], Vec::new());
+            played
+        } else {
+            let fold = |error| super::EngineError::Fold { stream: stream.name(), error };
+            let played = match Match::fold(&lines, &self.games, secrets).map_err(fold) {
+                Ok(played) => played,
+                Err(error) => return self.fail(error),
+            };
+            let journal = super::Journal::new(stream.name(), lines.len() as u64);
+            self.journals.insert(stream, journal);
+            played
+        };
+        for player in &plan.players {
+            self.playing.entry(player.clone()).or_default().insert(key.clone());
+        }
+        self.matches.insert(key.clone(), LiveMatch { played, sent: Vec::new(), timer: None });
+        for player in &plan.players {
+            if self.is_house(player) || self.conn_of(player).is_some() {
+                self.arrive(&key, player);
+            }
+        }
+        self.speak(&key);
+    }
+
+    /// Lets a match decide, and commits what it decided.
+    pub(super) fn step_match(
+        &mut self,
+        key: &MatchKey,
+        command: Command,
+    ) -> Result<(), Rejection> {
+        let now = self.now_ms();
+        let live = self.matches.get_mut(key).ok_or(Rejection::Over)?;
+        let events = live.played.step(now, command)?;
+        if events.is_empty() {
+            return Ok(());
+        }
+        let accepted = events.iter().filter(|event| matches!(event, Event::AnswerAccepted(_)));
+        self.decisions += accepted.count() as u64;
+        let blacklist = self.blacklisted_by(key, &events);
+        self.commit(StreamKey::Match(key.clone()), &events, blacklist);
+        Ok(())
+    }
+
+    fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        // Whatever the player was sent before, it may not have got it.
+        let own: Vec<RequestId> = live.played.pending().into_iter()
+            .filter(|pending| pending.player == *player)
+            .map(|pending| pending.id)
+            .collect();
+        live.sent.retain(|(id, _)| !own.contains(id));
+        let hello = self.here.get(player).and_then(|conn| self.sessions.get(conn));
+        let nonce = hello.and_then(|session| session.hello.as_ref()).and_then(|h| h.nonce.clone());
+        let _ = self.step_match(key, Command::Arrive { player: player.clone(), nonce });
+    }
+
+    /// A player logged in: it joins its matches, and its open requests are sent again.
+    pub(super) fn player_is_here(&mut self, player: &PlayerName) {
+        for key in self.playing.get(player).cloned().unwrap_or_default() {
+            self.arrive(&key, player);
+            self.speak(&key);
+        }
+        let tournaments: Vec<TournamentId> = self.tournaments.keys().cloned().collect();
+        tournaments.iter().for_each(|id| self.go_on(id));
+    }
+
+    pub(super) fn player_is_gone(&mut self, player: &PlayerName, fault: &Fault) {
+        for key in self.playing.get(player).cloned().unwrap_or_default() {
+            let command = Command::Leave { player: player.clone(), fault: fault.clone() };
+            let _ = self.step_match(&key, command);
+        }
+    }
+
+    /// Says what a match has to say: requests, and its end. Only what is durable is said.
+    pub(super) fn speak(&mut self, key: &MatchKey) {
+        if !self.is_durable(&StreamKey::Match(key.clone())) {
+            return;
+        }
+        let Some(live) = self.matches.get(key) else { return };
+        if live.played.result().is_some() {
+            return self.match_over(key);
+        }
+        for pending in live.played.pending() {
+            let sent = self.matches.get(key).is_some_and(|live| {
+                live.sent.iter().any(|(id, _)| *id == pending.id)
+            });
+            if sent {
+                continue;
+            }
+            if self.is_house(&pending.player) {
+                self.mark_sent(key, &pending, None);
+                self.ask_house(key, pending);
+            } else if let Some(conn) = self.conn_of(&pending.player) {
+                self.ask(key, conn, pending);
+            }
+        }
+        self.reset_timer(key);
+    }
+
+    fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending) {
+        let Some(live) = self.matches.get(key) else { return };
+        let id = wire_id(&key.0, &pending.id);
+        let tells = match (pending.ask, live.played.referee()) {
+            (Ask::Confirm { won }, _) => Some(("game-over", agon_games::json(&won))),
+            (Ask::Game(seat), Some(referee)) if referee.game().only_tells(seat) => {
+                referee.game().question(seat).map(|question| ("told", question))
+            }
+            _ => None,
+        };
+        if let Some((about, data)) = tells {
+            self.mark_sent(key, &pending, Some(conn));
+            self.send(conn, &ToPlayer::Notice { about, data: Some(data) });
+            let (player, request) = (pending.player, pending.id);
+            let (answer, took_ms) = ("\"ok\"".into(), Some(0));
+            let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
+            return;
+        }
+        let (Ask::Game(seat), Some(referee)) = (pending.ask, live.played.referee()) else { return };
+        let game = referee.game();
+        let line = native::encode(&Request {
+            kind: "request",
+            id: &id,
+            deadline_ms: pending.limit_ms,
+            seat,
+            question: game.question(seat).expect("an awaited seat has a question"),
+            view: game.view(agon_games::Viewer::Seat(seat)),
+            in_match: live.played.view(),
+        });
+        self.mark_sent(key, &pending, Some(conn));
+        self.send_line(conn, line);
+    }
+
+    fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, conn: Option<ConnId>) {
+        let now = self.now_ms();
+        let Some(live) = self.matches.get_mut(key) else { return };
+        let open: Vec<RequestId> = live.played.pending().into_iter().map(|p| p.id).collect();
+        live.sent.retain(|(id, _)| open.contains(id));
+        live.sent.push((pending.id.clone(), conn));
+        if conn.is_some() {
+            live.played.delivered(&pending.id, now);
+        }
+    }
+
+    fn reset_timer(&mut self, key: &MatchKey) {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        let Some(deadline) = live.played.deadline() else { return };
+        // A timer that rings early finds nothing due and is set again.
+        if live.timer.is_none_or(|at| deadline < at) {
+            live.timer = Some(deadline);
+            self.set_timer(deadline, Timer::Match(key.0.clone(), key.1.clone()));
+        }
+    }
+
+    pub(super) fn match_due(&mut self, key: &MatchKey) {
+        let now = self.now_ms();
+        if let Some(live) = self.matches.get_mut(key) {
+            live.timer = None;
+        }
+        while let Some(command) = self.matches.get(key).and_then(|live| live.played.due(now)) {
+            if self.step_match(key, command).is_err() {
+                break;
+            }
+        }
+        self.reset_timer(key);
+    }
+
+    /// A player answers a request, named as it was sent.
+    pub(super) fn answered(
+        &mut self,
+        conn: ConnId,
+        player: PlayerName,
+        id: &RequestId,
+        answer: String,
+    ) {
+        let parsed = id.as_str().split_once(':').and_then(|(tournament, request)| {
+            let (match_id, _) = request.split_once('.')?;
+            Some(((TournamentId::from(tournament), match_id.into()), RequestId::from(request)))
+        });
+        let outcome = match parsed {
+            Some((key, request)) => {
+                let command = Command::Answer { player, request, answer, took_ms: None };
+                self.step_match(&key, command)
+            }
+            None => Err(Rejection::Foreign),
+        };
+        let Err(rejection) = outcome else { return self.forgive_junk(conn) };
+        let (code, accepted) = match &rejection {
+            Rejection::Repeated { accepted } => ("repeated", accepted.clone().map(|raw| raw.0)),
+            Rejection::Late | Rejection::Over => ("late", None),
+            _ => ("foreign", None),
+        };
+        let detail = rejection.to_string();
+        self.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
+        self.count_junk(conn);
+    }
+
+    /// A line that is no message counts as the answer to whatever the player was asked.
+    pub(super) fn charge_malformed(&mut self, player: &PlayerName, why: &str, line: &str) {
+        for key in self.playing.get(player).cloned().unwrap_or_default() {
+            let fault = Fault::malformed(why, line);
+            let _ = self.step_match(&key, Command::Charge { player: player.clone(), fault });
+        }
+    }
+
+    fn match_over(&mut self, key: &MatchKey) {
+        let Some(live) = self.matches.remove(key) else { return };
+        let Some(result) = live.played.result().cloned() else { return };
+        for player in &live.played.plan().players {
+            if let Some(keys) = self.playing.get_mut(player) {
+                keys.remove(key);
+                if keys.is_empty() {
+                    self.playing.remove(player);
+                }
+            }
+            if let Some(conn) = self.conn_of(player) {
+                let won = result.winners.contains(player);
+                let data = serde_json::json!({"match": key.1, "tournament": key.0, "won": won});
+                let data = Some(agon_games::json(&data));
+                self.send(conn, &ToPlayer::Notice { about: "match-over", data });
+            }
+        }
+        self.journals.remove(&StreamKey::Match(key.clone()));
+        self.report(key, result);
+    }
+
+    /// Players that were not back when the server had been up long enough are gone.
+    pub(super) fn miss_the_absent(&mut self) {
+        let absent: Vec<PlayerName> = self
+            .playing
+            .keys()
+            .filter(|player| !self.is_house(player) && self.conn_of(player).is_none())
+            .cloned()
+            .collect();
+        for player in absent {
+            let fault = Fault::disconnected("did not come back after the server was restarted");
+            self.player_is_gone(&player, &fault);
+        }
+        self.log_out_absent();
+    }
+
+    pub(super) fn is_house(&self, player: &PlayerName) -> bool {
+        player.as_str().starts_with(house::PREFIX)
+    }
+}
+
+/// A request's id on the wire: unique among all tournaments.
+fn wire_id(tournament: &TournamentId, request: &RequestId) -> RequestId {
+    RequestId::from(format!("{tournament}:{request}"))
+}

@@ -1,0 +1,205 @@
+//! Tournaments: greetings, rounds, results, the end.
+
+use super::journal::{Effect, Journal, StreamKey};
+use super::{Engine, EngineError, MatchKey, Timer, house};
+use agon_core::lobby::{LobbyCommand, Standing};
+use agon_core::{
+    Event, Fault, FaultKind, MatchPlan, MatchResult, PlayerName, Results, Secret, SecretKept,
+    Tournament, TournamentAsk, TournamentCommand, TournamentId, TournamentPending, TournamentPlan,
+};
+use agon_wire::native::ToPlayer;
+
+/// A tournament that runs.
+pub(crate) struct LiveTournament {
+    pub(super) machine: Tournament,
+    pub(super) secret: Secret,
+    /// When greetings that are not answered count as refused.
+    greet_by: u64,
+}
+
+impl Engine {
+    /// The results of a tournament that runs.
+    pub fn results(&self, id: &TournamentId) -> Option<Results> {
+        self.tournaments.get(id).map(|live| live.machine.results())
+    }
+
+    /// The results of a tournament that is over, read from the log.
+    pub fn past_results(&self, id: &TournamentId) -> Result<Option<Results>, EngineError> {
+        let stream = StreamKey::Tournament(id.clone());
+        let lines = self.load(&stream.name())?;
+        if lines.is_empty() {
+            return Ok(None);
+        }
+        let folded = Tournament::fold(&lines, &self.games, None)
+            .map_err(|error| EngineError::Fold { stream: stream.name(), error })?;
+        Ok(Some(folded.results()))
+    }
+
+    pub(super) fn recover_tournaments(&mut self) -> Result<(), EngineError> {
+        let running = self.lobby.tournaments().filter_map(|(_, standing)| match standing {
+            Standing::Running(plan) => Some((**plan).clone()),
+            _ => None,
+        });
+        for plan in running.collect::<Vec<_>>() {
+            self.take_up(plan)?;
+        }
+        Ok(())
+    }
+
+    /// Starts a tournament, or takes it up from the log.
+    fn take_up(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
+        let id = plan.id.clone();
+        let Some(secret) = self.known_secret(&id)? else {
+            return self.make_secret(plan);
+        };
+        let stream = StreamKey::Tournament(id.clone());
+        let lines = self.load(&stream.name())?;
+        let greet_by = self.now_ms() + self.settings.reconnect_ms;
+        let machine = if lines.is_empty() {
+            let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
+            let (machine, events) = Tournament::create(plan, kind, secret.clone())
+                .expect("a plan that was checked when it was announced");
+            self.commit(stream, &events, Vec::new());
+            machine
+        } else {
+            let fold = |error| EngineError::Fold { stream: stream.name(), error };
+            let machine =
+                Tournament::fold(&lines, &self.games, Some(secret.clone())).map_err(fold)?;
+            let journal = Journal::new(stream.name(), lines.len() as u64);
+            self.journals.insert(stream, journal);
+            machine
+        };
+        self.tournaments.insert(id.clone(), LiveTournament { machine, secret, greet_by });
+        self.set_timer(greet_by, Timer::Greeting(id.clone()));
+        self.go_on(&id);
+        Ok(())
+    }
+
+    fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
+        let lines = self.load(&StreamKey::Secret(id.clone()).name())?;
+        Ok(lines.into_iter().find_map(|line| match line.event {
+            Event::SecretKept(kept) => Some(kept.secret),
+            _ => None,
+        }))
+    }
+
+    /// Makes the tournament's secret; it starts when the secret is safe.
+    fn make_secret(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
+        let secret = Secret::from_bytes(crate::auth::random::<32>()?);
+        let kept = SecretKept { tournament: plan.id.clone(), secret };
+        let stream = StreamKey::Secret(plan.id.clone());
+        let start: Effect = Box::new(move |engine| engine.start_tournament(plan));
+        self.commit(stream, &[kept.into()], vec![start]);
+        Ok(())
+    }
+
+    /// Starts a tournament the lobby decided on.
+    pub(super) fn start_tournament(&mut self, plan: TournamentPlan) {
+        if let Err(error) = self.take_up(plan) {
+            self.fail(error);
+        }
+    }
+
+    /// Goes on with a tournament once its latest record is durable.
+    pub(super) fn go_on(&mut self, id: &TournamentId) {
+        if !self.is_durable(&StreamKey::Tournament(id.clone())) {
+            return;
+        }
+        let Some(live) = self.tournaments.get(id) else { return };
+        if live.machine.is_over() {
+            return self.tournament_over(id);
+        }
+        let pending = live.machine.pending();
+        let open: Vec<MatchPlan> = live.machine.open_matches().cloned().collect();
+        for pending in pending {
+            self.greet(id, pending);
+        }
+        for plan in open {
+            if !self.matches.contains_key(&(id.clone(), plan.id.clone())) {
+                self.open_match(&plan);
+            }
+        }
+    }
+
+    /// Answers a greeting or farewell for whoever is here: the native wire has notices for them.
+    fn greet(&mut self, id: &TournamentId, pending: TournamentPending) {
+        let player = pending.player;
+        let conn = self.conn_of(&player);
+        let answer = match pending.ask {
+            TournamentAsk::Farewell { .. } => "\"ok\"".to_owned(),
+            TournamentAsk::Ready if self.is_house(&player) || conn.is_some() => "true".into(),
+            TournamentAsk::Propose { .. } if self.is_house(&player) => {
+                let name = player.as_str().trim_start_matches(house::PREFIX);
+                let game = self.tournaments[id].machine.plan().game.clone();
+                let proposal = self.houses.make(&game, name).ok().and_then(|mut h| h.propose());
+                proposal.map_or("null".into(), |proposal| proposal.get().to_owned())
+            }
+            TournamentAsk::Propose { .. } if conn.is_some() => {
+                let session = conn.and_then(|conn| self.sessions.get(&conn));
+                let hello = session.and_then(|session| session.hello.as_ref());
+                let proposal = hello.and_then(|hello| hello.proposal.clone());
+                proposal.map_or("null".into(), |proposal| proposal.get().to_owned())
+            }
+            // Not here: until the greeting is due.
+            _ => return,
+        };
+        let request = pending.id;
+        self.step_tournament(id, TournamentCommand::Answer { player, request, answer });
+    }
+
+    pub(super) fn greeting_due(&mut self, id: &TournamentId) {
+        let now = self.now_ms();
+        let Some(live) = self.tournaments.get(id) else { return };
+        if live.greet_by > now {
+            return;
+        }
+        for pending in live.machine.pending() {
+            let fault = Fault::no_show(self.settings.reconnect_ms);
+            self.step_tournament(id, TournamentCommand::Drop { player: pending.player, fault });
+        }
+    }
+
+    pub(super) fn step_tournament(&mut self, id: &TournamentId, command: TournamentCommand) {
+        let Some(live) = self.tournaments.get_mut(id) else { return };
+        // Said twice, or too late: nothing changes.
+        let Ok(events) = live.machine.step(command) else { return };
+        self.commit(StreamKey::Tournament(id.clone()), &events, Vec::new());
+    }
+
+    pub(super) fn report(&mut self, key: &MatchKey, result: MatchResult) {
+        let command = TournamentCommand::Report { id: key.1.clone(), result };
+        self.step_tournament(&key.0, command);
+    }
+
+    fn tournament_over(&mut self, id: &TournamentId) {
+        let Some(live) = self.tournaments.remove(id) else { return };
+        self.journals.remove(&StreamKey::Tournament(id.clone()));
+        let winners = live.machine.winners().to_vec();
+        for player in &live.machine.plan().players {
+            if let Some(conn) = self.conn_of(player) {
+                let won = winners.contains(player);
+                let data = serde_json::json!({"tournament": id, "won": won});
+                let data = Some(agon_games::json(&data));
+                self.send(conn, &ToPlayer::Notice { about: "tournament-over", data });
+            }
+        }
+        let finish = LobbyCommand::Finish { tournament: id.clone(), winners };
+        self.step_lobby(finish, Vec::new()).expect("a tournament that runs can end");
+    }
+
+    /// Leaves a tournament that runs: its matches are forfeited.
+    pub(super) fn leave_tournament(&mut self, id: &TournamentId, player: &PlayerName) {
+        let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+        for key in self.playing.get(player).cloned().unwrap_or_default() {
+            if key.0 == *id {
+                let (player, fault) = (player.clone(), fault.clone());
+                let _ = self.step_match(&key, agon_core::Command::Leave { player, fault });
+            }
+        }
+        self.step_tournament(id, TournamentCommand::Drop { player: player.clone(), fault });
+    }
+
+    pub(super) fn fail(&mut self, error: EngineError) {
+        self.failed.get_or_insert(error);
+    }
+}

@@ -1,0 +1,309 @@
+//! A server in this process and players on sockets.
+
+use agon_core::lobby::{Announcement, Selection, Standing};
+use agon_core::{PlayerName, Preset, Raw, Results, TournamentId, verify};
+use agon_games::{Registry, Seat};
+use agon_players::{HousePlayer, Houses};
+use agon_server::{Engine, Handle, Limits, Settings, serve_tcp};
+use agon_store::{Log, SqliteLog};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Waits until something is so, and says what was waited for if it never is.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+pub fn name(text: &str) -> PlayerName {
+    PlayerName::new(text).unwrap()
+}
+
+pub fn named(names: &[&str]) -> Selection {
+    Selection::Named { players: names.iter().map(|text| name(text)).collect() }
+}
+
+/// A tournament of a preset for the first `at_most` in line.
+pub fn announcement(id: &str, preset: &str, best_of: u32, at_most: u32) -> Announcement {
+    let preset = Preset::named(preset).unwrap();
+    let games = Registry::standard();
+    let config = games.kind(preset.game).unwrap().check_config(preset.config).unwrap();
+    let mut policy = preset.policy;
+    policy.rules.best_of = best_of;
+    policy.rules.lapses_max = 1_000;
+    Announcement {
+        id: TournamentId::from(id),
+        preset: Some(preset.name.into()),
+        game: preset.game.into(),
+        config: Raw(config),
+        policy,
+        selection: Selection::Line { at_most },
+        by: None,
+    }
+}
+
+pub struct Server {
+    dir: Arc<tempfile::TempDir>,
+    handle: Handle,
+    address: SocketAddr,
+    runtime: Option<tokio::runtime::Runtime>,
+    engine: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    pub fn start() -> Server {
+        Server::over(Arc::new(tempfile::tempdir().unwrap()))
+    }
+
+    fn over(dir: Arc<tempfile::TempDir>) -> Server {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let log: Arc<dyn Log> = Arc::new(SqliteLog::open(path(&dir)).unwrap());
+        let settings = Settings { reconnect_ms: 20_000, ..Settings::default() };
+        let (games, houses) = (Registry::standard(), Houses::standard());
+        let handle = runtime.handle().clone();
+        let engine = Engine::open(log, games, houses, settings, handle).unwrap();
+        let handle = engine.handle();
+        let engine = std::thread::spawn(move || engine.run().unwrap());
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        runtime.spawn(serve_tcp(listener, handle.clone(), Limits::default()));
+        Server { dir, handle, address, runtime: Some(runtime), engine: Some(engine) }
+    }
+
+    /// Everything in memory is gone; what is in the log is there.
+    pub fn killed_and_started_again(mut self) -> Server {
+        self.end();
+        Server::over(Arc::clone(&self.dir))
+    }
+
+    fn end(&mut self) {
+        self.handle.stop();
+        if let Some(engine) = self.engine.take() {
+            engine.join().unwrap();
+        }
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(Duration::from_secs(5));
+        }
+    }
+
+    fn ask<T: Send + 'static>(&self, what: impl FnOnce(&mut Engine) -> T + Send + 'static) -> T {
+        let runtime = self.runtime.as_ref().unwrap();
+        runtime.block_on(self.handle.call(what)).unwrap()
+    }
+
+    pub fn announce(&self, announcement: Announcement) {
+        self.ask(move |engine| engine.announce(announcement)).unwrap();
+    }
+
+    pub fn line(&self) -> Vec<PlayerName> {
+        self.ask(|engine| engine.lobby().line().to_vec())
+    }
+
+    pub fn decisions(&self) -> u64 {
+        self.ask(|engine| engine.status().decisions)
+    }
+
+    /// Who won a tournament that is over.
+    pub fn finished(&self, id: &str) -> Option<Vec<PlayerName>> {
+        let id = TournamentId::from(id);
+        self.ask(move |engine| match engine.lobby().tournament(&id) {
+            Some(Standing::Finished(winners)) => Some(winners.clone()),
+            _ => None,
+        })
+    }
+
+    pub fn tournament_is_unknown(&self, id: &TournamentId) -> bool {
+        let id = id.clone();
+        self.ask(move |engine| engine.lobby().tournament(&id).is_none())
+    }
+
+    pub fn past_results(&self, id: &str) -> Results {
+        let id = TournamentId::from(id);
+        self.ask(move |engine| engine.past_results(&id)).unwrap().unwrap()
+    }
+
+    pub fn connect(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    /// All lines of the log.
+    pub fn log_text(&self) -> String {
+        let log = SqliteLog::open_read_only(path(&self.dir)).unwrap();
+        let streams = log.streams().unwrap();
+        let texts = streams.iter().flat_map(|(name, _)| log.load(name, 0).unwrap());
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Checks every stream against the rules.
+    pub fn verify(mut self) {
+        self.end();
+        let games = Registry::standard();
+        let log = SqliteLog::open_read_only(path(&self.dir)).unwrap();
+        let mut checked = 0;
+        for (name, _) in log.streams().unwrap() {
+            let lines = verify::read(&log.load(&name, 0).unwrap()).unwrap();
+            if name.starts_with("match/") {
+                checked += verify::verify_match(&lines, &games, None).unwrap().events;
+            } else if name.starts_with("tournament/") {
+                checked += verify::verify_tournament(&lines, &games, None).unwrap().events;
+            }
+        }
+        assert!(checked > 0, "there was something to check");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn path(dir: &tempfile::TempDir) -> PathBuf {
+    dir.path().join("agon.sqlite")
+}
+
+/// A connection that a test speaks over by hand.
+pub struct Client {
+    from: BufReader<TcpStream>,
+    to: TcpStream,
+}
+
+impl Client {
+    fn connect(address: SocketAddr) -> Client {
+        let to = TcpStream::connect(address).unwrap();
+        to.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        to.set_nodelay(true).unwrap();
+        let mut client = Client { from: BufReader::new(to.try_clone().unwrap()), to };
+        client.expect("greeting", "agon");
+        client
+    }
+
+    pub fn say(&mut self, line: &str) {
+        writeln!(self.to, "{line}").unwrap();
+    }
+
+    fn hear(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        match self.from.read_line(&mut line) {
+            Ok(1..) => Some(serde_json::from_str(&line).unwrap()),
+            _ => None,
+        }
+    }
+
+    /// The next message, which must be of this type and hold this text.
+    pub fn expect(&mut self, kind: &str, text: &str) -> Value {
+        let message = self.hear().expect("a message");
+        assert_eq!(message["type"], kind, "{message}");
+        assert!(message.to_string().contains(text), "{text:?} in {message}");
+        message
+    }
+}
+
+/// A player that thinks like a house player; it ends with the connection, or when dropped.
+pub struct Player {
+    gone: Arc<AtomicBool>,
+    to: Option<TcpStream>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        self.gone.store(true, Ordering::SeqCst);
+        if let Some(to) = self.to.take() {
+            let _ = to.shutdown(std::net::Shutdown::Both);
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn log_in(address: SocketAddr, name: &str) -> Client {
+    let mut client = Client::connect(address);
+    client.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
+    client.say(&format!(
+        r#"{{"type":"login","account":"{name}","password":"pw of {name}","register":true}}"#
+    ));
+    client
+}
+
+pub fn player(server: &Server, name: &str, house: &str) -> Player {
+    let mut client = log_in(server.address, name);
+    client.expect("welcome", name);
+    let (gone, to) = (Arc::new(AtomicBool::new(false)), client.to.try_clone().unwrap());
+    let (name, house) = (name.to_owned(), house.to_owned());
+    let thread = std::thread::spawn(move || {
+        play(&mut client, &name, &house, u32::MAX);
+    });
+    Player { gone, to: Some(to), thread: Some(thread) }
+}
+
+/// A player that drops its connection after every `answers` answers, and comes back.
+pub fn flaky_player(server: &Server, name: &str, house: &str, answers: u32) -> Player {
+    let gone = Arc::new(AtomicBool::new(false));
+    let (address, stop) = (server.address, Arc::clone(&gone));
+    let (name, house) = (name.to_owned(), house.to_owned());
+    let thread = std::thread::spawn(move || {
+        while !stop.load(Ordering::SeqCst) {
+            let Ok(to) = TcpStream::connect(address) else { return };
+            drop(to);
+            let mut client = log_in(address, &name);
+            play(&mut client, &name, &house, answers);
+        }
+    });
+    Player { gone, to: None, thread: Some(thread) }
+}
+
+/// Answers requests until the connection ends, the tournament is over, or enough were answered.
+fn play(client: &mut Client, name: &str, house: &str, answers: u32) {
+    let houses = Houses::standard();
+    let mut minds: Vec<(String, Box<dyn HousePlayer>)> = Vec::new();
+    let mut left = answers;
+    while let Some(message) = client.hear() {
+        if message["about"] == "tournament-over" && answers != u32::MAX {
+            return;
+        }
+        if message["type"] != "request" {
+            continue;
+        }
+        if left == 0 {
+            return;
+        }
+        left -= 1;
+        let id = message["id"].as_str().unwrap().to_owned();
+        let game = game_of(&message);
+        if !minds.iter().any(|(known, _)| known == game) {
+            minds.push((game.into(), houses.make(game, house).unwrap()));
+        }
+        let (_, mind) = minds.iter_mut().find(|(known, _)| known == game).unwrap();
+        let seat = Seat(message["seat"].as_u64().unwrap() as u8);
+        let (question, view) = (message["question"].to_string(), message["view"].to_string());
+        let answer = mind.answer_text(name, &id, seat, &question, &view).unwrap();
+        let line = format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#);
+        if writeln!(client.to, "{line}").is_err() {
+            return;
+        }
+    }
+}
+
+/// Which game a request is about, by what it asks.
+fn game_of(message: &Value) -> &'static str {
+    match message["question"]["ask"].as_str().unwrap() {
+        "keep" | "score" => "yahtzee",
+        "place" | "move" => "fish",
+        _ => "trains",
+    }
+}
