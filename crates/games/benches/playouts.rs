@@ -133,6 +133,8 @@ fn naive_games(numbers: std::ops::Range<u64>) -> i64 {
 fn naive_game(number: u64) -> i64 {
     let dice = naive::sequences(&Seed::from_number(number), "dice");
     let mut table = naive::Table::new("tournament", [dice.clone(), dice]);
+    // The game picks from a list of empty boxes where the last one takes the place of a filled one.
+    let mut open = [0, 1].map(|_| naive::BOXES.to_vec());
     let mut choices = Choices(number << 32);
     loop {
         let awaiting: Vec<usize> =
@@ -145,9 +147,10 @@ fn naive_game(number: u64) -> i64 {
             if table.may_keep(seat) == Some(true) {
                 table.keep(seat, std::array::from_fn(|at| choice >> (59 + at) & 1 != 0));
             } else {
-                let open = table.open(seat);
-                let at = (u128::from(choice) * open.len() as u128) >> 64;
-                table.score(seat, open[at as usize]);
+                let at = (u128::from(choice) * open[seat].len() as u128) >> 64;
+                let name = open[seat].swap_remove(at as usize);
+                assert!(table.open(seat).contains(&name), "{name} is not open");
+                table.score(seat, name);
             }
         }
     }
