@@ -18,6 +18,16 @@ impl TileSet {
         tile.index() / 64 % WORDS
     }
 
+    /// The tiles 1 to `count`.
+    fn first_n(count: usize) -> TileSet {
+        let mut set = TileSet::default();
+        let (whole, rest) = ((count + 1) / 64, (count + 1) % 64);
+        set.0[..whole].fill(u64::MAX);
+        set.0[whole] = (1 << rest) - 1;
+        set.remove(Tile::NONE);
+        set
+    }
+
     /// Whether `tile` is in the set.
     #[inline]
     pub fn contains(&self, tile: Tile) -> bool {
@@ -47,6 +57,7 @@ impl TileSet {
     }
 
     /// Tile number `n` of the set, counted from 0 in order.
+    #[inline]
     fn nth(&self, mut n: usize) -> Option<Tile> {
         for (at, word) in self.0.iter().enumerate() {
             let here = word.count_ones() as usize;
@@ -100,7 +111,12 @@ pub struct Ice {
 impl Ice {
     /// The ice of a board that nobody stands on.
     pub fn new(board: Board) -> Ice {
-        let free = board.shape().all().filter(|tile| board.fish(*tile) > 0).collect();
+        let all = board.shape().tiles();
+        let free = if board.tiles() == all {
+            TileSet::first_n(all)
+        } else {
+            board.shape().all().filter(|tile| board.fish(*tile) > 0).collect()
+        };
         Ice { board, free }
     }
 
@@ -138,6 +154,7 @@ impl Ice {
     }
 
     /// A free tile, picked evenly by 64 random bits; `None` if there is none.
+    #[inline]
     pub fn pick_free(&self, choice: u64) -> Option<Tile> {
         let count = match self.shape().small() {
             Some(_) => self.free.0[0].count_ones() as usize,
@@ -216,7 +233,7 @@ impl Ice {
     #[inline]
     pub fn reach_count(&self, from: Tile) -> usize {
         match self.shape().small() {
-            Some(small) => small.runs(self.taken(), from).iter().sum(),
+            Some(small) => small.run_count(self.taken(), from),
             None => self.walk_count(from),
         }
     }
@@ -236,6 +253,7 @@ impl Ice {
 
     /// One slide of one of several penguins, picked evenly by 64 random bits; `None` if there is
     /// none. Entries that are [`Tile::NONE`] count as no penguin.
+    #[inline]
     pub fn pick_slide<const N: usize>(
         &self,
         penguins: &[Tile; N],
@@ -244,18 +262,14 @@ impl Ice {
         match self.shape().small() {
             Some(small) => {
                 let taken = self.taken();
-                let (mut runs, mut counts) = ([[0; DIRECTIONS]; N], [0; N]);
+                let mut counts = [0; N];
                 for at in 0..N {
-                    runs[at] = small.runs(taken, penguins[at]);
-                    counts[at] = runs[at].iter().sum();
+                    counts[at] = small.run_count(taken, penguins[at]);
                 }
                 let (at, n) = nth(counts, scale(choice, counts.iter().sum()))?;
-                let (direction, steps) = nth(runs[at], n)?;
-                let mut to = self.shape().next(penguins[at], direction);
-                for _ in 0..steps {
-                    to = self.shape().next(to, direction);
-                }
-                Some((penguins[at], to))
+                // Only one penguin's runs matter: counting them again beats keeping all.
+                let (direction, steps) = nth(small.runs(taken, penguins[at]), n)?;
+                Some((penguins[at], small.along(penguins[at], direction, steps)))
             }
             None => {
                 let counts = penguins.map(|from| self.walk_count(from));
@@ -310,6 +324,7 @@ impl Ice {
     }
 
     /// An action by positions.
+    #[inline]
     pub fn action(&self, from: Tile, to: Tile) -> Action {
         Action { from: self.shape().position(from), to: self.shape().position(to) }
     }
