@@ -13,27 +13,58 @@ use crate::{Luck, Seed};
 /// Five dice in the order they lie on the table.
 pub type Dice = [u8; 5];
 
-/// The fifteen dice of one turn, as the fifteen lowest digits of a number in base six, each the
-/// die's value minus one. Higher digits mean nothing.
+/// The fifteen dice of one turn, as their weights; the last is of no die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Sequence(u64);
+pub(super) struct Sequence([u8; 16]);
 
 impl Sequence {
     /// No dice yet.
-    pub(super) const NONE: Sequence = Sequence(0);
+    pub(super) const NONE: Sequence = Sequence([0; 16]);
 
     /// Dice in a sequence.
     pub(super) const LEN: usize = 15;
 
+    /// The dice that the fifteen lowest digits of `word` spell in base six.
+    ///
+    /// They are turned into a fraction of all there are, from which a multiplication takes four
+    /// digits at a time, the highest first: cheaper than divisions from the lowest up.
+    #[inline(always)]
+    fn from_word(word: u64) -> Sequence {
+        const ALL: u64 = 6u64.pow(15);
+        const SCALE: u128 = (1u128 << 102).div_ceil(ALL as u128);
+        let number = u128::from((word % ALL) << 25);
+        // In units of 2^-64; too large by 4 of them at most, where a digit more is 2^25.
+        let mut fraction = (((number * SCALE) >> 64) as u64 + 1) << 1;
+        let mut take = |count: u128| {
+            let product = u128::from(fraction) * count;
+            fraction = product as u64;
+            WEIGHTS_OF_FOUR[(product >> 64) as usize]
+        };
+        let last = take(6 * 6 * 6);
+        let [third, second, first] = [(); 3].map(|()| take(WEIGHTS_OF_FOUR.len() as u128));
+        let mut weights = [0; 16];
+        for (four, taken) in weights.as_chunks_mut().0.iter_mut().zip([first, second, third, last])
+        {
+            *four = taken;
+        }
+        weights[Sequence::LEN] = 0;
+        Sequence(weights)
+    }
+
     /// A sequence of given dice; `None` unless they are fifteen of 1 to 6.
     pub(super) fn from_dice(dice: &[u8]) -> Option<Sequence> {
         let good = dice.len() == Sequence::LEN && dice.iter().all(|die| (1..=6).contains(die));
-        good.then(|| Sequence(dice.iter().rev().fold(0, |word, die| word * 6 + u64::from(die - 1))))
+        good.then(|| {
+            let weight = |at: usize| dice.get(at).map_or(0, |die| WEIGHTS[usize::from(die - 1)]);
+            Sequence(std::array::from_fn(weight))
+        })
     }
 
     /// All fifteen.
     pub(super) fn dice(self) -> [u8; Sequence::LEN] {
-        std::array::from_fn(|at| (self.0 / 6u64.pow(at as u32) % 6) as u8 + 1)
+        let die =
+            |weight| WEIGHTS.iter().take_while(|lighter| **lighter < weight).count() as u8 + 1;
+        std::array::from_fn(|at| die(self.0[at]))
     }
 
     /// The dice on the table after the choices of `record`.
@@ -50,24 +81,6 @@ impl Sequence {
         table
     }
 
-    #[inline]
-    pub(super) fn weighed(self) -> Weighed {
-        const FOUR: u64 = WEIGHTS_OF_FOUR.len() as u64;
-        let mut weights = [0; 16];
-        let mut rest = self.0;
-        for four in weights.as_chunks_mut::<4>().0 {
-            *four = WEIGHTS_OF_FOUR[(rest % FOUR) as usize];
-            rest /= FOUR;
-        }
-        Weighed(weights)
-    }
-}
-
-/// The weights of a sequence's dice, ready to be added up; the last is of no die.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Weighed([u8; 16]);
-
-impl Weighed {
     /// The hand on the table after the choices of `record`, which are complete.
     #[inline]
     pub(super) fn hand(&self, record: Record) -> Hand {
@@ -79,9 +92,11 @@ impl Weighed {
 
 /// Draws the sequences of every turn under a label of luck.
 #[inline(always)]
-pub(super) fn draw(seed: &Seed, label: &str) -> [Sequence; TURNS] {
+pub(super) fn draw(seed: &Seed, label: &str, sequences: &mut [Sequence; TURNS]) {
     let mut luck = Luck::new(seed, label);
-    std::array::from_fn(|turn| Sequence(luck.accepted(turn as u32, 6u64.pow(15))))
+    for (turn, sequence) in sequences.iter_mut().enumerate() {
+        *sequence = Sequence::from_word(luck.accepted(turn as u32, 6u64.pow(15)));
+    }
 }
 
 /// How far a seat is in a turn.
@@ -219,9 +234,9 @@ mod tests {
     #[test]
     fn a_word_spells_its_dice_from_the_lowest_digit_up() {
         let word = 6u64.pow(14) * 5 + 6u64.pow(5) * 3 + 6 + 4;
-        let dice = Sequence(word).dice();
+        let dice = Sequence::from_word(word).dice();
         assert_eq!(dice, [5, 2, 1, 1, 1, 4, 1, 1, 1, 1, 1, 1, 1, 1, 6]);
-        assert_eq!(Sequence::from_dice(&dice), Some(Sequence(word)));
+        assert_eq!(Sequence::from_dice(&dice), Some(Sequence::from_word(word)));
     }
 
     #[test]
@@ -229,7 +244,9 @@ mod tests {
         let seed = Seed::from_number(7);
         for label in ["dice", "dice.0", "dice.1"] {
             let mut luck = Luck::new(&seed, label);
-            for (turn, sequence) in draw(&seed, label).iter().enumerate() {
+            let mut sequences = [Sequence::NONE; TURNS];
+            draw(&seed, label, &mut sequences);
+            for (turn, sequence) in sequences.iter().enumerate() {
                 let word = luck.below(turn as u32, 6u64.pow(15));
                 for (j, die) in sequence.dice().into_iter().enumerate() {
                     assert_eq!(u64::from(die), 1 + word / 6u64.pow(j as u32) % 6);
@@ -248,17 +265,31 @@ mod tests {
         assert_eq!(sequence.on_table(record), [2, 3, 5, 4, 1]);
         assert_eq!(sequence.on_table(record.until(0)), [2, 3, 6, 4, 6]);
         assert_eq!(sequence.on_table(record.until(1)), [2, 3, 2, 4, 6]);
-        assert_eq!(Some(sequence.weighed().hand(record)), Hand::of([1, 2, 3, 4, 5]));
+        assert_eq!(Some(sequence.hand(record)), Hand::of([1, 2, 3, 4, 5]));
     }
 
     #[test]
     fn weighing_finds_the_hand_on_the_table_after_any_choices() {
-        for (turn, sequence) in draw(&Seed::from_number(8), "dice").into_iter().enumerate() {
+        let mut sequences = [Sequence::NONE; TURNS];
+        draw(&Seed::from_number(8), "dice", &mut sequences);
+        for (turn, sequence) in sequences.into_iter().enumerate() {
             for choices in (turn as u32 % 7..1024).step_by(7) {
                 let record = Record(COMPLETE | choices);
                 let hand = Hand::of(sequence.on_table(record));
-                assert_eq!(Some(sequence.weighed().hand(record)), hand, "{choices:b}");
+                assert_eq!(Some(sequence.hand(record)), hand, "{choices:b}");
             }
+        }
+    }
+
+    #[test]
+    fn weighing_takes_the_digits_of_any_number() {
+        let all = 6u64.pow(15);
+        let ends = (0..16).flat_map(|digits| [6u64.pow(digits) - 1, all - 6u64.pow(digits)]);
+        let spread = (0..2000).map(|step| step * (u64::MAX / 2000) + step);
+        for word in ends.filter(|word| *word < all).chain(spread) {
+            let dice: [u8; 15] =
+                std::array::from_fn(|at| (word / 6u64.pow(at as u32) % 6) as u8 + 1);
+            assert_eq!(Sequence::from_word(word).dice(), dice, "{word}");
         }
     }
 }

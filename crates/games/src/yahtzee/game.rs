@@ -20,7 +20,7 @@ impl Game for Yahtzee {
     type View = View;
     type Drawn = Drawn;
 
-    #[inline]
+    #[inline(always)]
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Yahtzee, SetupError> {
         if seats != SEATS {
             let (game, min, max) = (Yahtzee::NAME, SEATS, SEATS);

@@ -6,7 +6,7 @@
 use super::answer::{Answer, Keep, Places, Score, Values};
 use super::card::Card;
 use super::config::{Config, DiceSource, Rule};
-use super::dice::{Hand, Record, Sequence, Step, Weighed, draw};
+use super::dice::{Hand, Record, Sequence, Step, draw};
 use super::{Dice, ScoreBox, TURNS};
 use crate::{Refusal, Seat, SeatSet, Seed, SetupError};
 
@@ -17,8 +17,6 @@ pub(super) const SEATS: usize = 2;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Yahtzee {
     sides: [Side; SEATS],
-    /// By seat: the dice of the turn that is being played.
-    weighed: [Weighed; SEATS],
     /// The turn that is being played, from 0; 13 once all have been.
     turn: u8,
     /// The seats that have not scored in this turn, as bits; none once the game is over.
@@ -29,10 +27,8 @@ pub struct Yahtzee {
     removed: SeatSet,
     /// By turn, then by seat: the finished turns; later ones are new.
     records: [[Record; SEATS]; 16],
-    /// The dice of seat 0, or of both seats if they have the same.
-    sequences: [Sequence; TURNS],
-    /// The dice of seat 1 if they are its own.
-    own_sequences: [Sequence; TURNS],
+    /// The dice of seat 0, or of both seats if they have the same; then those of seat 1.
+    sequences: [[Sequence; TURNS]; SEATS],
 }
 
 /// What one seat has and did in the turn being played.
@@ -92,13 +88,8 @@ impl Yahtzee {
     /// Before the first turn.
     #[inline(always)]
     pub(super) fn start(config: &Config, seed: &Seed) -> Yahtzee {
-        let (sequences, own_sequences) = match config.dice {
-            DiceSource::Duplicate => (draw(seed, "dice"), [Sequence::NONE; TURNS]),
-            DiceSource::Independent => (draw(seed, "dice.0"), draw(seed, "dice.1")),
-        };
         let mut game = Yahtzee {
             sides: [Side::NEW; SEATS],
-            weighed: [Sequence::NONE.weighed(); SEATS],
             turn: 0,
             unfinished: BOTH,
             latest: TURN,
@@ -106,10 +97,16 @@ impl Yahtzee {
             source: config.dice,
             removed: SeatSet::EMPTY,
             records: [[Record::NEW; SEATS]; 16],
-            sequences,
-            own_sequences,
+            sequences: [[Sequence::NONE; TURNS]; SEATS],
         };
-        game.start_turn();
+        let [one, two] = &mut game.sequences;
+        match config.dice {
+            DiceSource::Duplicate => draw(seed, "dice", one),
+            DiceSource::Independent => {
+                draw(seed, "dice.0", one);
+                draw(seed, "dice.1", two);
+            }
+        }
         game
     }
 
@@ -118,10 +115,9 @@ impl Yahtzee {
     pub(super) fn start_fixed(config: &Config, seed: &Seed) -> Result<Yahtzee, SetupError> {
         let fixed = config.fixed_sequences()?;
         let mut game = Yahtzee::start(config, seed);
-        for sequences in [&mut game.sequences, &mut game.own_sequences] {
+        for sequences in &mut game.sequences {
             sequences[..fixed.len()].copy_from_slice(&fixed);
         }
-        game.start_turn();
         Ok(game)
     }
 
@@ -159,11 +155,10 @@ impl Yahtzee {
     }
 
     /// The dice that `seat` has in a turn.
-    pub(super) fn sequence(&self, seat: usize, turn: usize) -> Sequence {
-        match (self.source, seat) {
-            (DiceSource::Independent, 1) => self.own_sequences[turn],
-            _ => self.sequences[turn],
-        }
+    #[inline]
+    pub(super) fn sequence(&self, seat: usize, turn: usize) -> &Sequence {
+        let own = self.source == DiceSource::Independent;
+        &self.sequences[seat & usize::from(own)][turn]
     }
 
     /// What `seat` did in a finished turn.
@@ -278,13 +273,6 @@ impl Yahtzee {
 
     #[inline(always)]
     fn start_turn(&mut self) {
-        let turn = self.turn() % TURNS;
-        let shared = self.sequences[turn].weighed();
-        let own = match self.source {
-            DiceSource::Duplicate => shared,
-            DiceSource::Independent => self.own_sequences[turn].weighed(),
-        };
-        self.weighed = [shared, own];
         self.sides[0].now = Record::NEW;
         self.sides[1].now = Record::NEW;
         self.unfinished = BOTH;
@@ -294,7 +282,7 @@ impl Yahtzee {
     /// The hand before a seat that has to score.
     #[inline]
     fn hand(&self, seat: Seat) -> Hand {
-        self.weighed[seat.index()].hand(self.sides[seat.index()].now)
+        self.sequence(seat.index(), self.turn()).hand(self.sides[seat.index()].now)
     }
 
     /// The dice before a seat that is asked.

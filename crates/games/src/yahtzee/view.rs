@@ -134,7 +134,7 @@ fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
 }
 
 /// What a seat did in a turn, as far as `record` goes.
-fn play(side: &Side, sequence: Sequence, record: Record) -> Play {
+fn play(side: &Side, sequence: &Sequence, record: Record) -> Play {
     let attempts = match record.step() {
         Step::First => 0,
         Step::Second => 1,
