@@ -106,6 +106,8 @@ pub struct Ice {
     /// The board before anybody stood on it.
     board: Board,
     free: TileSet,
+    /// What is not free, as small boards want it: kept, since every slide waits for it.
+    taken: Taken,
 }
 
 impl Ice {
@@ -117,7 +119,7 @@ impl Ice {
         } else {
             board.shape().all().filter(|tile| board.fish(*tile) > 0).collect()
         };
-        Ice { board, free }
+        Ice { board, free, taken: Taken::new(free.0[0]) }
     }
 
     /// The geometry.
@@ -163,22 +165,18 @@ impl Ice {
         self.free.nth(scale(choice, count))
     }
 
-    /// What is not free, where the board is small.
-    #[inline]
-    fn taken(&self) -> Taken {
-        Taken::new(self.free.0[0])
-    }
-
     /// A penguin comes to stand on a free tile.
     #[inline]
     pub fn occupy(&mut self, tile: Tile) {
         self.free.remove(tile);
+        self.taken.insert(tile);
     }
 
     /// A penguin is lifted off its tile, and the tile stays.
     #[inline]
     pub fn vacate(&mut self, tile: Tile) {
         self.free.insert(tile);
+        self.taken.remove(tile);
     }
 
     /// Whether a penguin on `from` can move at all.
@@ -233,7 +231,7 @@ impl Ice {
     #[inline]
     pub fn reach_count(&self, from: Tile) -> usize {
         match self.shape().small() {
-            Some(small) => small.run_count(self.taken(), from),
+            Some(small) => small.run_count(self.taken, from),
             None => self.walk_count(from),
         }
     }
@@ -244,7 +242,7 @@ impl Ice {
         match self.shape().small() {
             Some(small) => {
                 let mut set = TileSet::default();
-                set.0[0] = small.reach(self.taken(), from);
+                set.0[0] = small.reach(self.taken, from);
                 set
             }
             None => self.walk_set(from),
@@ -261,14 +259,14 @@ impl Ice {
     ) -> Option<(Tile, Tile)> {
         match self.shape().small() {
             Some(small) => {
-                let taken = self.taken();
-                let mut counts = [0; N];
+                let taken = self.taken;
+                let (mut runs, mut counts) = ([[0; DIRECTIONS]; N], [0; N]);
                 for at in 0..N {
-                    counts[at] = small.run_count(taken, penguins[at]);
+                    runs[at] = small.runs(taken, penguins[at]);
+                    counts[at] = runs[at].iter().sum();
                 }
                 let (at, n) = nth(counts, scale(choice, counts.iter().sum()))?;
-                // Only one penguin's runs matter: counting them again beats keeping all.
-                let (direction, steps) = nth(small.runs(taken, penguins[at]), n)?;
+                let (direction, steps) = nth(runs[at], n)?;
                 Some((penguins[at], small.along(penguins[at], direction, steps)))
             }
             None => {

@@ -35,8 +35,8 @@ pub(super) struct Small {
     along: Vec<Tile>,
 }
 
-/// The tiles that are not free, both ways.
-#[derive(Clone, Copy)]
+/// The tiles that are not free, both ways. Means nothing on boards that are not small.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Taken([u64; 2]);
 
 impl Taken {
@@ -45,6 +45,24 @@ impl Taken {
     pub(super) fn new(free: u64) -> Taken {
         let up = !(free << 2);
         Taken([up, up.reverse_bits()])
+    }
+
+    /// A tile is no longer free.
+    #[inline]
+    pub(super) fn insert(&mut self, tile: Tile) {
+        if tile.index() <= SMALL_MAX {
+            self.0[0] |= 1 << bit(tile, 0);
+            self.0[1] |= 1 << bit(tile, 1);
+        }
+    }
+
+    /// A tile is free again.
+    #[inline]
+    pub(super) fn remove(&mut self, tile: Tile) {
+        if tile.index() <= SMALL_MAX {
+            self.0[0] &= !(1 << bit(tile, 0));
+            self.0[1] &= !(1 << bit(tile, 1));
+        }
     }
 }
 
