@@ -4,16 +4,21 @@ use super::{Board, FISH_MAX, Shape, TILES_MAX, Tile, penguins_each};
 use crate::{Luck, Seed, SetupError};
 use serde::{Deserialize, Serialize};
 
-/// How many tiles one number from luck lays out: 5^27 fits into 64 bits.
-const TILES_A_WORD: usize = 27;
+/// How many tiles one number from luck lays out: 5^25 fits into 64 bits, and few words are rejected.
+const TILES_A_WORD: usize = 25;
 
-/// The fish of three tiles by the number they spell in base five.
-static FISH_OF_THREE: [[u8; 3]; 125] = {
-    let mut table = [[0; 3]; 125];
+/// The fish of five tiles by the number they spell in base five.
+static FISH_OF_FIVE: [[u8; 5]; 3125] = {
+    let mut table = [[0; 5]; 3125];
     let mut number = 0;
-    while number < 125 {
-        let digits = number as u8;
-        table[number] = [1 + digits % 5, 1 + digits / 5 % 5, 1 + digits / 25];
+    while number < 3125 {
+        let mut digits = number;
+        let mut at = 0;
+        while at < 5 {
+            table[number][at] = 1 + (digits % 5) as u8;
+            digits /= 5;
+            at += 1;
+        }
         number += 1;
     }
     table
@@ -61,8 +66,8 @@ impl Default for Config {
 impl Config {
     /// The board of a game for `seats` players.
     ///
-    /// Luck gives 27 tiles at a time: with w the number below 5^27 at index `n / 27` of the stream
-    /// `fish`, tile `n` (row by row from 0) has `1 + ⌊w / 5^(n mod 27)⌋ mod 5` fish. The number of
+    /// Luck gives 25 tiles at a time: with w the number below 5^25 at index `n / 25` of the stream
+    /// `fish`, tile `n` (row by row from 0) has `1 + ⌊w / 5^(n mod 25)⌋ mod 5` fish. The number of
     /// holes is index 0 of the stream `holes`, evenly up to the largest number allowed; the tiles,
     /// shuffled from index 1 on, are cut from the first.
     pub(super) fn lay_out(&self, seats: usize, seed: &Seed) -> Result<Board, SetupError> {
@@ -115,9 +120,9 @@ fn fish_from(seed: &Seed, shape: &'static Shape) -> Board {
     let chunks = fish[1..].as_chunks_mut::<TILES_A_WORD>().0;
     for (index, tiles) in chunks.iter_mut().take(words).enumerate() {
         let mut word = luck.below(index as u32, FISH.pow(TILES_A_WORD as u32));
-        for three in tiles.as_chunks_mut::<3>().0 {
-            *three = FISH_OF_THREE[(word % 125) as usize];
-            word /= 125;
+        for five in tiles.as_chunks_mut::<5>().0 {
+            *five = FISH_OF_FIVE[(word % 3125) as usize];
+            word /= 3125;
         }
     }
     Board::laid_out(shape, &fish)
