@@ -235,6 +235,7 @@ impl Yahtzee {
                 }
                 Ok(Move::Score(score.at))
             }
+            Answer::NoSuchBox if side.now.step() == Step::Score => Err(no_such_box()),
             _ => Err(wrong_step(seat, side.now.step())),
         }
     }
@@ -320,7 +321,7 @@ impl Yahtzee {
             return Err(Refusal::illegal("wrong-dice", detail));
         }
         let card = &self.sides[seat.index()].card;
-        let points = u16::from(card.worth(self.hand(seat), score.at, self.rule).0);
+        let points = i32::from(card.worth(self.hand(seat), score.at, self.rule).0);
         if let Some(claimed) = score.points
             && claimed != points
         {
@@ -341,6 +342,11 @@ impl Yahtzee {
 #[cold]
 fn not_asked(seat: Seat) -> Refusal {
     Refusal::not_asked(format!("{seat} owes no answer"))
+}
+
+#[cold]
+fn no_such_box() -> Refusal {
+    Refusal::illegal("no-such-box", "no card has this box")
 }
 
 #[cold]
