@@ -155,8 +155,11 @@ impl fmt::Debug for Registry {
 struct Kind<G: Game> {
     /// The configuration read last, with its text: the games of a tournament share one, and reading
     /// a map takes longer than setting up a game on it.
-    latest: Mutex<Option<(Box<str>, Arc<G::Config>)>>,
+    latest: Mutex<Option<Read<G>>>,
 }
+
+/// A configuration and the text it was read from.
+type Read<G> = (Box<str>, Arc<<G as Game>::Config>);
 
 impl<G: Game> Kind<G> {
     fn config(&self, text: &str) -> Result<Arc<G::Config>, SetupError> {
