@@ -111,7 +111,7 @@ where
 #[inline(never)]
 fn playout<G: Game>(config: &G::Config, seats: usize, number: u64) -> i64 {
     let mut game = G::new(config, seats, &Seed::from_number(number)).expect("a good set-up");
-    let mut choices = Choices(number << 32);
+    let mut choices = Choices::new(number);
     loop {
         let awaiting = game.awaiting();
         if awaiting.is_empty() {
@@ -133,7 +133,9 @@ fn naive_games(numbers: std::ops::Range<u64>) -> i64 {
 fn naive_game(number: u64) -> i64 {
     let dice = naive::sequences(&Seed::from_number(number), "dice");
     let mut table = naive::Table::new("tournament", [dice.clone(), dice]);
-    let mut choices = Choices(number << 32);
+    // The game picks from a list of empty boxes where the last one takes the place of a filled one.
+    let mut open = [0, 1].map(|_| naive::BOXES.to_vec());
+    let mut choices = Choices::new(number);
     loop {
         let awaiting: Vec<usize> =
             [0, 1].into_iter().filter(|seat| table.may_keep(*seat).is_some()).collect();
@@ -145,9 +147,10 @@ fn naive_game(number: u64) -> i64 {
             if table.may_keep(seat) == Some(true) {
                 table.keep(seat, std::array::from_fn(|at| choice >> (59 + at) & 1 != 0));
             } else {
-                let open = table.open(seat);
-                let at = (u128::from(choice) * open.len() as u128) >> 64;
-                table.score(seat, open[at as usize]);
+                let at = (u128::from(choice) * open[seat].len() as u128) >> 64;
+                let name = open[seat].swap_remove(at as usize);
+                assert!(table.open(seat).contains(&name), "{name} is not open");
+                table.score(seat, name);
             }
         }
     }
@@ -164,7 +167,7 @@ fn naive_fish_game(number: u64) -> i64 {
     let game = Fish::new(&config, 2, &Seed::from_number(number)).expect("a good set-up");
     let board: Vec<Vec<u8>> = game.view(Viewer::Public).board.into();
     let mut game = naive_fish::Naive::new(&board, 2);
-    let mut choices = Choices(number << 32);
+    let mut choices = Choices::new(number);
     let mut pick = |count: usize| ((u128::from(choices.next()) * count as u128) >> 64) as usize;
     while let Some(seat) = game.turn {
         if game.placing {
@@ -179,14 +182,18 @@ fn naive_fish_game(number: u64) -> i64 {
     game.seats.iter().map(|seat| i64::from(seat.score)).sum()
 }
 
-/// Random choices, cheap enough not to be what is measured: the generator wyrand.
+/// Random choices, cheap enough not to be what is measured: a linear congruential generator, as the
+/// games go by the high bits.
 struct Choices(u64);
 
 impl Choices {
+    fn new(number: u64) -> Choices {
+        Choices(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xe703_7ed1_a0b4_28db)
+    }
+
     #[inline]
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
-        let wide = u128::from(self.0) * u128::from(self.0 ^ 0xe703_7ed1_a0b4_28db);
-        (wide >> 64) as u64 ^ wide as u64
+        self.0 = self.0.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
+        self.0
     }
 }

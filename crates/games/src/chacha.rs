@@ -88,14 +88,17 @@ mod vector {
         shuffle_ai_i16_h64all_m128i::<0b10_11_00_01>(half)
     }
 
+    // The rows move against the second one instead of it against the first: that is the one a
+    // round ends with, so the next round need not wait for it to be moved.
+
     #[inline(always)]
     fn to_diagonals([a, b, c, d]: Rows) -> Rows {
-        [a, left::<0b00_11_10_01>(b), left::<0b01_00_11_10>(c), left::<0b10_01_00_11>(d)]
+        [left::<0b10_01_00_11>(a), b, left::<0b00_11_10_01>(c), left::<0b01_00_11_10>(d)]
     }
 
     #[inline(always)]
     fn to_columns([a, b, c, d]: Rows) -> Rows {
-        [a, left::<0b10_01_00_11>(b), left::<0b01_00_11_10>(c), left::<0b00_11_10_01>(d)]
+        [left::<0b00_11_10_01>(a), b, left::<0b10_01_00_11>(c), left::<0b01_00_11_10>(d)]
     }
 
     /// Moves the words of a row to the left, round its end.

@@ -7,9 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::any::Any;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// One JSON value as text.
 pub type Json = Box<RawValue>;
@@ -126,7 +125,7 @@ impl Registry {
     #[must_use]
     pub fn with<G: Game>(mut self) -> Registry {
         assert!(self.kind(G::NAME).is_none(), "two games are called {}", G::NAME);
-        self.kinds.push(Arc::new(Kind::<G>(PhantomData)));
+        self.kinds.push(Arc::new(Kind::<G> { latest: Mutex::new(None) }));
         self
     }
 
@@ -153,7 +152,30 @@ impl fmt::Debug for Registry {
     }
 }
 
-struct Kind<G>(PhantomData<fn() -> G>);
+struct Kind<G: Game> {
+    /// The configuration read last, with its text: the games of a tournament share one, and reading
+    /// a map takes longer than setting up a game on it.
+    latest: Mutex<Option<Read<G>>>,
+}
+
+/// A configuration and the text it was read from.
+type Read<G> = (Box<str>, Arc<<G as Game>::Config>);
+
+impl<G: Game> Kind<G> {
+    fn config(&self, text: &str) -> Result<Arc<G::Config>, SetupError> {
+        let mut latest = self.latest.lock().unwrap_or_else(|broken| broken.into_inner());
+        if let Some((known, config)) = &*latest
+            && **known == *text
+        {
+            return Ok(Arc::clone(config));
+        }
+        let config: G::Config = serde_json::from_str(text)
+            .map_err(|error| SetupError::Config(format!("{} for {}", error, G::NAME)))?;
+        let config = Arc::new(config);
+        *latest = Some((text.into(), Arc::clone(&config)));
+        Ok(config)
+    }
+}
 
 impl<G: Game> GameKind for Kind<G> {
     fn name(&self) -> &'static str {
@@ -169,7 +191,7 @@ impl<G: Game> GameKind for Kind<G> {
     }
 
     fn check_config(&self, config: &str) -> Result<Json, SetupError> {
-        Ok(json(&parse_config::<G>(config)?))
+        Ok(json(&*self.config(config)?))
     }
 
     fn set_up(
@@ -182,15 +204,15 @@ impl<G: Game> GameKind for Kind<G> {
             let (min, max) = (*G::SEATS.start(), *G::SEATS.end());
             return Err(SetupError::Seats { game: G::NAME, min, max, given: seats });
         }
-        Ok(Box::new(State(G::new(&parse_config::<G>(config)?, seats, seed)?)))
+        Ok(Box::new(State(G::new(&*self.config(config)?, seats, seed)?)))
     }
 
     fn after_undecidable(&self, config: &str) -> Result<Json, SetupError> {
-        Ok(json(&G::after_undecidable(&parse_config::<G>(config)?)))
+        Ok(json(&G::after_undecidable(&*self.config(config)?)))
     }
 
     fn propose(&self, config: &str, proposal: &str, seats_max: usize) -> Proposal<Json> {
-        let config = match parse_config::<G>(config) {
+        let config = match self.config(config) {
             Ok(config) => config,
             Err(error) => return Proposal::Unfit(error.to_string()),
         };
@@ -200,11 +222,6 @@ impl<G: Game> GameKind for Kind<G> {
             Proposal::Refused(refusal) => Proposal::Refused(refusal),
         }
     }
-}
-
-fn parse_config<G: Game>(config: &str) -> Result<G::Config, SetupError> {
-    serde_json::from_str(config)
-        .map_err(|error| SetupError::Config(format!("{} for {}", error, G::NAME)))
 }
 
 fn parse_answer<A: DeserializeOwned>(answer: &str) -> Result<A, Refusal> {

@@ -98,25 +98,25 @@ impl Luck {
     /// ```
     #[inline]
     pub fn below(&mut self, index: u32, n: u64) -> u64 {
+        self.accepted(index, n) % n
+    }
+
+    /// The word that gives the number below `n` at `index`: that number is its remainder. Saves the
+    /// division where only parts of the number are wanted.
+    #[inline]
+    pub(crate) fn accepted(&mut self, index: u32, n: u64) -> u64 {
         assert!(n > 0, "nothing is below 0");
         // 2^64 mod n; words from `2^64 - excess` on are rejected.
         let excess = (u64::MAX % n + 1) % n;
         let last = u64::MAX - excess;
         let word = self.word(index, 0);
-        if word <= last { word % n } else { self.below_again(index, n, last) }
+        if word <= last { word } else { self.accepted_later(index, last) }
     }
 
     /// The attempts after the first.
     #[cold]
-    fn below_again(&mut self, index: u32, n: u64, last: u64) -> u64 {
-        let mut attempt = 1;
-        loop {
-            let word = self.word(index, attempt);
-            if word <= last {
-                return word % n;
-            }
-            attempt += 1;
-        }
+    fn accepted_later(&mut self, index: u32, last: u64) -> u64 {
+        (1..).map(|attempt| self.word(index, attempt)).find(|word| *word <= last).unwrap_or(0)
     }
 
     #[inline(never)]

@@ -16,17 +16,18 @@ pub struct Outcome {
 impl Outcome {
     /// Ranks the seats that are still in by score, more is better; equal scores share a rank.
     pub fn by_score(scores: Vec<i64>, removed: SeatSet) -> Outcome {
-        let mut distinct: Vec<i64> = Seat::all(scores.len())
-            .filter(|seat| !removed.contains(*seat))
-            .map(|seat| scores[seat.index()])
-            .collect();
-        distinct.sort_unstable_by(|a, b| b.cmp(a));
-        distinct.dedup();
+        let staying = SeatSet::first_n(scores.len()).filter(|seat| !removed.contains(*seat));
+        // One seat of each score: the first that has it.
+        let first = |seat: &Seat| {
+            let same = |other: &Seat| scores[other.index()] == scores[seat.index()];
+            staying.clone().find(same) == Some(*seat)
+        };
+        let rank = |seat: Seat| {
+            let better = |other: &Seat| scores[other.index()] > scores[seat.index()];
+            1 + staying.clone().filter(|other| better(other) && first(other)).count() as u8
+        };
         let ranks = Seat::all(scores.len())
-            .map(|seat| {
-                let place = distinct.iter().position(|score| *score == scores[seat.index()]);
-                if removed.contains(seat) { None } else { place.map(|at| at as u8 + 1) }
-            })
+            .map(|seat| (!removed.contains(seat)).then(|| rank(seat)))
             .collect();
         Outcome { scores, ranks }
     }

@@ -51,6 +51,12 @@ impl SeatSet {
         SeatSet(1 << seat.0)
     }
 
+    /// The set with seat `n` in it for every bit `n`.
+    #[inline]
+    pub(crate) fn from_bits(bits: u16) -> SeatSet {
+        SeatSet(bits)
+    }
+
     /// Whether nobody is in the set.
     #[inline]
     pub fn is_empty(self) -> bool {

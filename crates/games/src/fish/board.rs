@@ -37,6 +37,11 @@ impl Board {
         Board { shape, fish: (0..=shape.tiles() as u32).map(by_tile).collect() }
     }
 
+    /// A board with these fish by tile, [`Tile::NONE`] included.
+    pub(super) fn laid_out(shape: &'static Shape, fish: &[u8]) -> Board {
+        Board { shape, fish: Arc::from(&fish[..=shape.tiles()]) }
+    }
+
     /// The shape of boards of this size, or why there are none.
     pub(super) fn shape_of(rows: usize, columns: usize) -> Result<&'static Shape, SetupError> {
         Shape::of(rows, columns).ok_or_else(|| {
@@ -64,7 +69,7 @@ impl Board {
 
     /// How many tiles are there, holes not counted.
     pub fn tiles(&self) -> usize {
-        self.fish.iter().filter(|fish| **fish > 0).count()
+        self.fish.iter().map(|fish| usize::from(*fish > 0)).sum()
     }
 
     /// Cuts a hole.

@@ -1,11 +1,28 @@
 //! What an organiser may set, and the board that follows from it and from luck.
 
-use super::{Board, FISH_MAX, Tile, penguins_each};
+use super::{Board, FISH_MAX, Shape, TILES_MAX, Tile, penguins_each};
 use crate::{Luck, Seed, SetupError};
 use serde::{Deserialize, Serialize};
 
-/// How many tiles one number from luck lays out: 5^27 fits into 64 bits.
-const TILES_A_WORD: u32 = 27;
+/// How many tiles one number from luck lays out: 5^25 fits into 64 bits, and few words are rejected.
+const TILES_A_WORD: usize = 25;
+
+/// The fish of five tiles by the number they spell in base five.
+static FISH_OF_FIVE: [[u8; 5]; 3125] = {
+    let mut table = [[0; 5]; 3125];
+    let mut number = 0;
+    while number < 3125 {
+        let mut digits = number;
+        let mut at = 0;
+        while at < 5 {
+            table[number][at] = 1 + (digits % 5) as u8;
+            digits /= 5;
+            at += 1;
+        }
+        number += 1;
+    }
+    table
+};
 
 const FISH: u64 = FISH_MAX as u64;
 
@@ -49,9 +66,10 @@ impl Default for Config {
 impl Config {
     /// The board of a game for `seats` players.
     ///
-    /// Luck gives 27 tiles at a time: with w the number below 5^27 at index `n / 27` of the stream
-    /// `fish`, tile `n` (row by row from 0) has `1 + ⌊w / 5^(n mod 27)⌋ mod 5` fish. The number of holes is index 0 of the stream `holes`, evenly up to the
-    /// largest number allowed; the tiles, shuffled from index 1 on, are cut from the first.
+    /// Luck gives 25 tiles at a time: with w the number below 5^25 at index `n / 25` of the stream
+    /// `fish`, tile `n` (row by row from 0) has `1 + ⌊w / 5^(n mod 25)⌋ mod 5` fish. The number of
+    /// holes is index 0 of the stream `holes`, evenly up to the largest number allowed; the tiles,
+    /// shuffled from index 1 on, are cut from the first.
     pub(super) fn lay_out(&self, seats: usize, seed: &Seed) -> Result<Board, SetupError> {
         let penguins = seats * penguins_each(seats);
         let board = match &self.board {
@@ -78,18 +96,7 @@ impl Config {
                 let text = format!("a tile has 1 to {FISH_MAX} fish, not {fish}");
                 return Err(SetupError::Config(text));
             }
-            None => {
-                let mut luck = Luck::new(seed, "fish");
-                let mut word = 0;
-                Board::filled(shape, |n| {
-                    if n % TILES_A_WORD == 0 {
-                        word = luck.below(n / TILES_A_WORD, FISH.pow(TILES_A_WORD));
-                    }
-                    let fish = 1 + (word % FISH) as u8;
-                    word /= FISH;
-                    fish
-                })
-            }
+            None => fish_from(seed, shape),
         };
         let spare = shape.tiles().saturating_sub(penguins);
         let holes_max = spare.min(self.difficulty as usize);
@@ -102,6 +109,23 @@ impl Config {
         }
         Ok(board)
     }
+}
+
+/// A board where luck gives each tile its number of fish.
+fn fish_from(seed: &Seed, shape: &'static Shape) -> Board {
+    let mut luck = Luck::new(seed, "fish");
+    // By tile, so that the first entry stands for no tile.
+    let mut fish = [0; 1 + TILES_MAX.next_multiple_of(TILES_A_WORD)];
+    let words = shape.tiles().div_ceil(TILES_A_WORD);
+    let chunks = fish[1..].as_chunks_mut::<TILES_A_WORD>().0;
+    for (index, tiles) in chunks.iter_mut().take(words).enumerate() {
+        let mut word = luck.below(index as u32, FISH.pow(TILES_A_WORD as u32));
+        for five in tiles.as_chunks_mut::<5>().0 {
+            *five = FISH_OF_FIVE[(word % 3125) as usize];
+            word /= 3125;
+        }
+    }
+    Board::laid_out(shape, &fish)
 }
 
 #[cfg(test)]

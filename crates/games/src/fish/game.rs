@@ -181,6 +181,7 @@ impl Game for Fish {
         }
     }
 
+    #[inline]
     fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
         match self.phase {
             Phase::Place => {

@@ -5,9 +5,8 @@
 use super::small::Small;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::RwLock;
+use std::sync::OnceLock;
 
 /// The most tiles a board may have, holes included.
 pub const TILES_MAX: usize = 400;
@@ -154,8 +153,24 @@ pub struct Shape {
 }
 
 /// Shapes that were needed so far. There are about 2,400, of a few kilobytes each, so they are
-/// kept for good: games of the same shape share it without counting references.
-static SHAPES: RwLock<BTreeMap<(u16, u16), &'static Shape>> = RwLock::new(BTreeMap::new());
+/// kept for good: games of the same shape share it without counting references or waiting.
+static SHAPES: [OnceLock<Shape>; SHAPES_MAX] = [const { OnceLock::new() }; SHAPES_MAX];
+
+/// By number of rows: where in [`SHAPES`] those of one column stand; more columns follow.
+static SHAPES_FROM: [u16; TILES_MAX + 1] = shapes_from();
+
+/// How many shapes there are.
+const SHAPES_MAX: usize = shapes_from()[TILES_MAX] as usize + 1;
+
+const fn shapes_from() -> [u16; TILES_MAX + 1] {
+    let mut from = [0; TILES_MAX + 1];
+    let mut rows = 2;
+    while rows <= TILES_MAX {
+        from[rows] = from[rows - 1] + (TILES_MAX / (rows - 1)) as u16;
+        rows += 1;
+    }
+    from
+}
 
 impl Shape {
     /// The shape of boards with so many rows and columns; `None` if there are none or more than
@@ -164,12 +179,8 @@ impl Shape {
         if !(1..=TILES_MAX).contains(&rows.checked_mul(columns)?) {
             return None;
         }
-        let key = (rows as u16, columns as u16);
-        let known = SHAPES.read().expect("nobody panics with it").get(&key).copied();
-        known.or_else(|| {
-            let mut shapes = SHAPES.write().expect("nobody panics with it");
-            Some(*shapes.entry(key).or_insert_with(|| Box::leak(Box::new(Shape::build(key)))))
-        })
+        let shape = &SHAPES[usize::from(SHAPES_FROM[rows]) + columns - 1];
+        Some(shape.get_or_init(|| Shape::build((rows as u16, columns as u16))))
     }
 
     fn build((rows, columns): (u16, u16)) -> Shape {
@@ -271,6 +282,16 @@ mod tests {
                 let next = shape.next(tile, direction);
                 let back = shape.next(next, (direction + 3) % DIRECTIONS);
                 assert!(next == Tile::NONE || back == tile, "{tile:?} {direction}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_size_has_a_shape_of_its_own() {
+        for rows in 1..=TILES_MAX {
+            for columns in [1, 2, TILES_MAX / rows] {
+                let Some(shape) = Shape::of(rows, columns) else { continue };
+                assert_eq!((shape.rows(), shape.columns()), (rows, columns));
             }
         }
     }

@@ -18,6 +18,16 @@ impl TileSet {
         tile.index() / 64 % WORDS
     }
 
+    /// The tiles 1 to `count`.
+    fn first_n(count: usize) -> TileSet {
+        let mut set = TileSet::default();
+        let (whole, rest) = ((count + 1) / 64, (count + 1) % 64);
+        set.0[..whole].fill(u64::MAX);
+        set.0[whole] = (1 << rest) - 1;
+        set.remove(Tile::NONE);
+        set
+    }
+
     /// Whether `tile` is in the set.
     #[inline]
     pub fn contains(&self, tile: Tile) -> bool {
@@ -47,6 +57,7 @@ impl TileSet {
     }
 
     /// Tile number `n` of the set, counted from 0 in order.
+    #[inline]
     fn nth(&self, mut n: usize) -> Option<Tile> {
         for (at, word) in self.0.iter().enumerate() {
             let here = word.count_ones() as usize;
@@ -95,13 +106,20 @@ pub struct Ice {
     /// The board before anybody stood on it.
     board: Board,
     free: TileSet,
+    /// What is not free, as small boards want it: kept, since every slide waits for it.
+    taken: Taken,
 }
 
 impl Ice {
     /// The ice of a board that nobody stands on.
     pub fn new(board: Board) -> Ice {
-        let free = board.shape().all().filter(|tile| board.fish(*tile) > 0).collect();
-        Ice { board, free }
+        let all = board.shape().tiles();
+        let free = if board.tiles() == all {
+            TileSet::first_n(all)
+        } else {
+            board.shape().all().filter(|tile| board.fish(*tile) > 0).collect()
+        };
+        Ice { board, free, taken: Taken::new(free.0[0]) }
     }
 
     /// The geometry.
@@ -138,6 +156,7 @@ impl Ice {
     }
 
     /// A free tile, picked evenly by 64 random bits; `None` if there is none.
+    #[inline]
     pub fn pick_free(&self, choice: u64) -> Option<Tile> {
         let count = match self.shape().small() {
             Some(_) => self.free.0[0].count_ones() as usize,
@@ -146,22 +165,18 @@ impl Ice {
         self.free.nth(scale(choice, count))
     }
 
-    /// What is not free, where the board is small.
-    #[inline]
-    fn taken(&self) -> Taken {
-        Taken::new(self.free.0[0])
-    }
-
     /// A penguin comes to stand on a free tile.
     #[inline]
     pub fn occupy(&mut self, tile: Tile) {
         self.free.remove(tile);
+        self.taken.insert(tile);
     }
 
     /// A penguin is lifted off its tile, and the tile stays.
     #[inline]
     pub fn vacate(&mut self, tile: Tile) {
         self.free.insert(tile);
+        self.taken.remove(tile);
     }
 
     /// Whether a penguin on `from` can move at all.
@@ -216,7 +231,7 @@ impl Ice {
     #[inline]
     pub fn reach_count(&self, from: Tile) -> usize {
         match self.shape().small() {
-            Some(small) => small.runs(self.taken(), from).iter().sum(),
+            Some(small) => small.run_count(self.taken, from),
             None => self.walk_count(from),
         }
     }
@@ -227,7 +242,7 @@ impl Ice {
         match self.shape().small() {
             Some(small) => {
                 let mut set = TileSet::default();
-                set.0[0] = small.reach(self.taken(), from);
+                set.0[0] = small.reach(self.taken, from);
                 set
             }
             None => self.walk_set(from),
@@ -236,6 +251,7 @@ impl Ice {
 
     /// One slide of one of several penguins, picked evenly by 64 random bits; `None` if there is
     /// none. Entries that are [`Tile::NONE`] count as no penguin.
+    #[inline]
     pub fn pick_slide<const N: usize>(
         &self,
         penguins: &[Tile; N],
@@ -243,7 +259,7 @@ impl Ice {
     ) -> Option<(Tile, Tile)> {
         match self.shape().small() {
             Some(small) => {
-                let taken = self.taken();
+                let taken = self.taken;
                 let (mut runs, mut counts) = ([[0; DIRECTIONS]; N], [0; N]);
                 for at in 0..N {
                     runs[at] = small.runs(taken, penguins[at]);
@@ -251,11 +267,7 @@ impl Ice {
                 }
                 let (at, n) = nth(counts, scale(choice, counts.iter().sum()))?;
                 let (direction, steps) = nth(runs[at], n)?;
-                let mut to = self.shape().next(penguins[at], direction);
-                for _ in 0..steps {
-                    to = self.shape().next(to, direction);
-                }
-                Some((penguins[at], to))
+                Some((penguins[at], small.along(penguins[at], direction, steps)))
             }
             None => {
                 let counts = penguins.map(|from| self.walk_count(from));
@@ -310,6 +322,7 @@ impl Ice {
     }
 
     /// An action by positions.
+    #[inline]
     pub fn action(&self, from: Tile, to: Tile) -> Action {
         Action { from: self.shape().position(from), to: self.shape().position(to) }
     }

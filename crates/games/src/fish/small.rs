@@ -29,10 +29,14 @@ pub(super) struct Small {
     paths: [[u64; 64]; 64],
     /// By tile: its neighbours, as bits by tile number.
     near: [u64; 64],
+    /// By tile and direction: where in `along` the tiles of the ray begin.
+    starts: [[u16; DIRECTIONS]; 64],
+    /// The tiles of all rays, nearest first.
+    along: Vec<Tile>,
 }
 
-/// The tiles that are not free, both ways.
-#[derive(Clone, Copy)]
+/// The tiles that are not free, both ways. Means nothing on boards that are not small.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Taken([u64; 2]);
 
 impl Taken {
@@ -41,6 +45,24 @@ impl Taken {
     pub(super) fn new(free: u64) -> Taken {
         let up = !(free << 2);
         Taken([up, up.reverse_bits()])
+    }
+
+    /// A tile is no longer free.
+    #[inline]
+    pub(super) fn insert(&mut self, tile: Tile) {
+        if tile.index() <= SMALL_MAX {
+            self.0[0] |= 1 << bit(tile, 0);
+            self.0[1] |= 1 << bit(tile, 1);
+        }
+    }
+
+    /// A tile is free again.
+    #[inline]
+    pub(super) fn remove(&mut self, tile: Tile) {
+        if tile.index() <= SMALL_MAX {
+            self.0[0] &= !(1 << bit(tile, 0));
+            self.0[1] &= !(1 << bit(tile, 1));
+        }
     }
 }
 
@@ -62,6 +84,8 @@ impl Small {
             before: [[[0; 65]; 2]; 64],
             paths: [[1; 64]; 64],
             near: [0; 64],
+            starts: [[0; DIRECTIONS]; 64],
+            along: Vec::new(),
         });
         for from in shape.all().chain([Tile::NONE]) {
             for direction in 0..DIRECTIONS {
@@ -75,6 +99,7 @@ impl Small {
         let (way, mark) = (WAY[direction], MARK[direction]);
         let at = from.index();
         let (mut steps, mut path) = (0, 0);
+        self.starts[at][direction] = self.along.len() as u16;
         let mut tile = shape.next(from, direction);
         if tile != Tile::NONE {
             self.near[at] |= 1 << tile.0;
@@ -82,6 +107,7 @@ impl Small {
         while tile != Tile::NONE {
             self.rays[at][direction] |= 1 << bit(tile, way);
             self.before[at][way][bit(tile, way) as usize] = steps;
+            self.along.push(tile);
             path |= 1 << tile.0;
             self.paths[at][tile.index()] = path;
             steps += 1;
@@ -92,7 +118,7 @@ impl Small {
     }
 
     /// How many steps a penguin on `from` can take, by direction.
-    #[inline]
+    #[inline(always)]
     pub(super) fn runs(&self, taken: Taken, from: Tile) -> [usize; DIRECTIONS] {
         let (rays, before) = (&self.rays[from.index() % 64], &self.before[from.index() % 64]);
         let mut runs = [0; DIRECTIONS];
@@ -102,6 +128,25 @@ impl Small {
             runs[direction] = usize::from(before[way][stop as usize]);
         }
         runs
+    }
+
+    /// How many tiles a penguin on `from` can slide to.
+    #[inline(always)]
+    pub(super) fn run_count(&self, taken: Taken, from: Tile) -> usize {
+        let (rays, before) = (&self.rays[from.index() % 64], &self.before[from.index() % 64]);
+        let mut count = 0;
+        for direction in 0..DIRECTIONS {
+            let way = WAY[direction];
+            let stop = (rays[direction] & taken.0[way]).trailing_zeros();
+            count += u32::from(before[way][stop as usize]);
+        }
+        count as usize
+    }
+
+    /// The tile after `steps` tiles from `from`; only where the ray is that long.
+    #[inline]
+    pub(super) fn along(&self, from: Tile, direction: usize, steps: usize) -> Tile {
+        self.along[usize::from(self.starts[from.index() % 64][direction]) + steps]
     }
 
     /// Whether a penguin on `from` can slide to `to`, given the free tiles as bits by tile number.

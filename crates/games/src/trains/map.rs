@@ -7,7 +7,9 @@
 use super::connection::Hint;
 use super::network::Network;
 use super::{Color, Connection, Length, Name, NameError, Pair};
+use crate::Json;
 use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
 /// The sides a map may have.
 const SIDE: RangeInclusive<u64> = 10..=800;
@@ -134,6 +136,8 @@ pub struct Map {
     /// In their order; each one's hint is its own place.
     connections: Vec<Connection>,
     network: Network,
+    /// The map as it goes over the wire with every request, once it was written.
+    pub(super) text: OnceLock<Json>,
 }
 
 impl Map {
@@ -149,7 +153,7 @@ impl Map {
         let cities = checked_cities(draft.cities, width, height)?;
         let connections = checked_connections(&draft.connections, &cities)?;
         let network = Network::new(&cities, &connections);
-        Ok(Map { width, height, cities, connections, network })
+        Ok(Map { width, height, cities, connections, network, text: OnceLock::new() })
     }
 
     /// The largest x a city may have.

@@ -74,15 +74,26 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
     }
 }
 
+/// Maps are JSON everywhere, and every request carries one: the text is made once.
 impl Serialize for Map {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text.get_or_init(|| crate::json(&Written(self))).serialize(serializer)
+    }
+}
+
+/// A map to be written in full.
+struct Written<'a>(&'a Map);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Written(this) = self;
         let cities: Vec<_> =
-            self.cities().iter().map(|city| (city.name, [city.x, city.y])).collect();
+            this.cities().iter().map(|city| (city.name, [city.x, city.y])).collect();
         let mut map = serializer.serialize_map(Some(4))?;
-        map.serialize_entry("width", &self.width())?;
-        map.serialize_entry("height", &self.height())?;
+        map.serialize_entry("width", &this.width())?;
+        map.serialize_entry("height", &this.height())?;
         map.serialize_entry("cities", &cities)?;
-        map.serialize_entry("connections", &ByFirst(self))?;
+        map.serialize_entry("connections", &ByFirst(this))?;
         map.end()
     }
 }

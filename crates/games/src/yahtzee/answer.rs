@@ -10,6 +10,7 @@ use super::{Dice, ScoreBox};
 use serde::de::Error;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
 
 /// What a seat is asked.
@@ -37,6 +38,8 @@ pub enum Answer {
     Keep(Keep),
     /// Fill this box.
     Score(Score),
+    /// Fill a box that no card has: an attempt to cheat, so it has to be an answer.
+    NoSuchBox,
 }
 
 /// Dice to keep.
@@ -57,7 +60,7 @@ pub struct Score {
     pub dice: Option<Values>,
     /// The points this box gets, as the player believes. Neither the Yahtzee bonus nor the upper
     /// bonus counts.
-    pub points: Option<u16>,
+    pub points: Option<i32>,
 }
 
 impl Answer {
@@ -167,9 +170,12 @@ impl Serialize for Values {
 
 impl<'de> Deserialize<'de> for Values {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
-        let list = Vec::<u8>::deserialize(deserializer)?;
-        Values::new(&list)
-            .ok_or_else(|| D::Error::custom(format!("{} values are not dice", list.len())))
+        // What no die shows is taken for a die that shows nothing, and more dice than there can be
+        // are cut off: both are claims to be refused by the rules, not mistakes of writing.
+        let list = Vec::<i64>::deserialize(deserializer)?;
+        let dice = list.iter().map(|value| u8::try_from(*value).unwrap_or(0));
+        let dice: Vec<u8> = dice.take(Values::CAPACITY).collect();
+        Ok(Values::new(&dice).expect("no more than fit"))
     }
 }
 
@@ -213,6 +219,7 @@ impl Serialize for Answer {
                     map.serialize_entry("points", points)?;
                 }
             }
+            Answer::NoSuchBox => map.serialize_entry("score", "no-such-box")?,
         }
         map.end()
     }
@@ -221,11 +228,12 @@ impl Serialize for Answer {
 /// Every field an answer may have.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AnswerForm {
+struct AnswerForm<'a> {
     keep: Option<Keep>,
-    score: Option<ScoreBox>,
+    #[serde(borrow)]
+    score: Option<Cow<'a, str>>,
     dice: Option<Values>,
-    points: Option<u16>,
+    points: Option<i64>,
 }
 
 impl<'de> Deserialize<'de> for Answer {
@@ -234,8 +242,10 @@ impl<'de> Deserialize<'de> for Answer {
             AnswerForm { keep: Some(keep), score: None, dice: None, points: None } => {
                 Ok(Answer::Keep(keep))
             }
-            AnswerForm { keep: None, score: Some(at), dice, points } => {
-                Ok(Answer::Score(Score { at, dice, points }))
+            AnswerForm { keep: None, score: Some(name), dice, points } => {
+                let points = points.map(|points| i32::try_from(points).unwrap_or(i32::MAX));
+                let known = ScoreBox::ALL.into_iter().find(|known| known.name() == name);
+                Ok(known.map_or(Answer::NoSuchBox, |at| Answer::Score(Score { at, dice, points })))
             }
             _ => Err(D::Error::custom("an answer has either keep, or score with dice and points")),
         }

@@ -4,7 +4,6 @@ use super::TURNS;
 use super::boxes::{Boxes, ScoreBox};
 use super::config::Rule;
 use super::dice::Hand;
-use super::tables::MEMBERS;
 use super::view::CardView;
 
 /// The upper section's points that earn the upper bonus.
@@ -16,8 +15,6 @@ pub(super) const YAHTZEE_BONUS: u16 = 100;
 
 /// What the Yahtzee box holds after five alike.
 const YAHTZEE: u8 = 50;
-/// Boxes aces to sixes, as bits.
-const UPPER: u16 = 0x3f;
 /// Boxes three of a kind to chance, as bits.
 const LOWER: u16 = 0x1fc0;
 
@@ -26,7 +23,6 @@ const LOWER: u16 = 0x1fc0;
 pub(super) struct BoxSet(u16);
 
 impl BoxSet {
-    #[inline]
     pub(super) fn has(self, at: ScoreBox) -> bool {
         self.0 >> (at as u16) & 1 != 0
     }
@@ -36,25 +32,56 @@ impl BoxSet {
         self.0.count_ones() as usize
     }
 
-    /// Box number `at` of the set, from 0 and the top of the card; any box if there are not that
-    /// many.
+    /// Box number `n` of the set, from 0 and the top of the card; chance if there are not that many.
+    pub(super) fn nth(self, n: usize) -> ScoreBox {
+        let mut boxes = ScoreBox::ALL.into_iter().filter(|at| self.has(*at));
+        boxes.nth(n).unwrap_or(ScoreBox::Chance)
+    }
+}
+
+/// The empty boxes of a card, so that any one of them is found without a search. The last of them
+/// takes the place of one that is filled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Empty {
+    /// The empty boxes in some order; entries after those mean nothing.
+    list: [ScoreBox; 16],
+    /// By box: its place in the list, or [`FILLED`].
+    places: [u8; 16],
+}
+
+/// In place of a place: the box is filled.
+const FILLED: u8 = u8::MAX;
+
+impl Empty {
+    const ALL: Empty = {
+        let mut all = Empty { list: [ScoreBox::Chance; 16], places: [FILLED; 16] };
+        let mut at = 0;
+        while at < TURNS {
+            all.list[at] = ScoreBox::ALL[at];
+            all.places[at] = at as u8;
+            at += 1;
+        }
+        all
+    };
+
     #[inline]
-    pub(super) fn nth(self, at: usize) -> ScoreBox {
-        let (low, high) = (MEMBERS[usize::from(self.0 & 127)], MEMBERS[usize::from(self.0 >> 7)]);
-        // The members of the low seven bits, then those of the high ones, four bits each.
-        let count = low >> 28;
-        let members = u64::from(low & 0xfff_ffff);
-        let members = members | (u64::from(high & 0xfff_ffff) + 0x777_7777).wrapping_shl(4 * count);
-        const BY_NUMBER: [ScoreBox; 16] = {
-            let mut all = [ScoreBox::Chance; 16];
-            let mut number = 0;
-            while number < TURNS {
-                all[number] = ScoreBox::ALL[number];
-                number += 1;
-            }
-            all
-        };
-        BY_NUMBER[(members >> (4 * (at & 15)) & 15) as usize]
+    fn has(&self, at: ScoreBox) -> bool {
+        self.places[at.index() % 16] != FILLED
+    }
+
+    /// Takes out a box that is one of `count`.
+    #[inline]
+    fn take(&mut self, at: ScoreBox, count: usize) {
+        let place = self.places[at.index() % 16];
+        let last = self.list[count.wrapping_sub(1) % 16];
+        self.list[usize::from(place % 16)] = last;
+        self.places[last.index() % 16] = place;
+        self.places[at.index() % 16] = FILLED;
+    }
+
+    fn set(&self) -> BoxSet {
+        let bit = |at: ScoreBox| u16::from(self.has(at)) << at as u16;
+        BoxSet(ScoreBox::ALL.into_iter().map(bit).sum())
     }
 }
 
@@ -62,47 +89,42 @@ impl BoxSet {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Card {
     points: [u8; 16],
-    empty: BoxSet,
+    empty: Empty,
     bonuses: u8,
 }
 
 impl Card {
-    pub(super) const EMPTY: Card =
-        Card { points: [0; 16], empty: BoxSet(UPPER | LOWER), bonuses: 0 };
+    pub(super) const EMPTY: Card = Card { points: [0; 16], empty: Empty::ALL, bonuses: 0 };
 
     /// A card with these boxes and no bonuses.
     pub(super) fn from_boxes(boxes: &Boxes) -> Card {
         let mut card = Card::EMPTY;
-        for at in ScoreBox::ALL {
-            if let Some(points) = boxes.of(at) {
-                card.points[at.index()] = points;
-                card.empty.0 &= !(1 << at as u16);
-            }
+        let filled = ScoreBox::ALL.into_iter().filter_map(|at| Some((at, boxes.of(at)?)));
+        for (turn, (at, points)) in filled.enumerate() {
+            card.fill(at, points, TURNS - turn);
         }
         card
     }
 
     #[inline]
-    pub(super) fn empty(&self) -> BoxSet {
-        self.empty
+    pub(super) fn is_empty(&self, at: ScoreBox) -> bool {
+        self.empty.has(at)
+    }
+
+    /// Empty box number `n`, in no particular order.
+    #[inline]
+    pub(super) fn nth_empty(&self, n: usize) -> ScoreBox {
+        self.empty.list[n % 16]
     }
 
     /// The empty boxes that `hand` may go into.
-    #[inline]
     pub(super) fn open(&self, hand: Hand, rule: Rule) -> BoxSet {
-        if rule == Rule::ForcedJoker && hand.alike() != 0 {
-            return self.open_to_forced_joker(hand.alike());
+        let empty = self.empty.set().0;
+        if rule != Rule::ForcedJoker || hand.alike() == 0 || self.empty.has(ScoreBox::Yahtzee) {
+            return BoxSet(empty);
         }
-        self.empty
-    }
-
-    #[cold]
-    fn open_to_forced_joker(&self, value: u8) -> BoxSet {
-        let own = 1 << (value - 1);
-        let empty = self.empty.0;
-        let forced = if empty >> ScoreBox::Yahtzee as u16 & 1 != 0 {
-            empty
-        } else if empty & own != 0 {
+        let own = 1 << (hand.alike() - 1);
+        let forced = if empty & own != 0 {
             own
         } else if empty & LOWER != 0 {
             empty & LOWER
@@ -113,13 +135,10 @@ impl Card {
     }
 
     /// What `hand` gets in the empty box `at`: points, and whether there is a Yahtzee bonus.
-    #[inline]
     pub(super) fn worth(&self, hand: Hand, at: ScoreBox, rule: Rule) -> (u8, bool) {
-        if hand.alike() != 0 { self.worth_alike(hand, at, rule) } else { (hand.points(at), false) }
-    }
-
-    #[cold]
-    fn worth_alike(&self, hand: Hand, at: ScoreBox, rule: Rule) -> (u8, bool) {
+        if hand.alike() == 0 {
+            return (hand.points(at), false);
+        }
         let bonus = self.points[ScoreBox::Yahtzee.index()] == YAHTZEE;
         let counts = bonus || rule != Rule::Tournament && !self.empty.has(ScoreBox::Yahtzee);
         let joker = counts && !self.empty.has(ScoreBox::ALL[usize::from(hand.alike() - 1)]);
@@ -132,22 +151,15 @@ impl Card {
         (points, bonus)
     }
 
-    /// Fills the empty box `at`; tells whether there is a Yahtzee bonus.
+    /// Fills the box `at`, one of `count` empty ones.
     #[inline]
-    pub(super) fn fill(&mut self, hand: Hand, at: ScoreBox, rule: Rule) -> bool {
-        let (points, bonus) = self.worth(hand, at, rule);
-        self.points[at.index()] = points;
-        self.empty.0 &= !(1 << at as u16);
-        self.bonuses += u8::from(bonus);
-        bonus
+    pub(super) fn fill(&mut self, at: ScoreBox, points: u8, count: usize) {
+        self.points[at.index() % 16] = points;
+        self.empty.take(at, count);
     }
 
-    /// The same card before box `at` was filled.
-    pub(super) fn without(mut self, at: ScoreBox, bonus: bool) -> Card {
-        self.points[at.index()] = 0;
-        self.empty.0 |= 1 << at as u16;
-        self.bonuses -= u8::from(bonus);
-        self
+    pub(super) fn add_bonus(&mut self) {
+        self.bonuses += 1;
     }
 
     /// The points in box `at`, 0 if it is empty.
@@ -169,17 +181,26 @@ impl Card {
     /// The grand total.
     #[inline]
     pub(super) fn total(&self) -> u16 {
-        let boxes: u16 = self.points.iter().map(|points| u16::from(*points)).sum();
-        boxes + self.upper_bonus() + YAHTZEE_BONUS * u16::from(self.bonuses)
+        let boxes: u32 = self.points.iter().map(|points| u32::from(*points)).sum();
+        boxes as u16 + self.upper_bonus() + YAHTZEE_BONUS * u16::from(self.bonuses)
     }
 
     pub(super) fn view(&self) -> CardView {
         CardView {
-            boxes: Boxes(ScoreBox::ALL.map(|at| (!self.empty.has(at)).then(|| self.points(at)))),
+            boxes: Boxes(ScoreBox::ALL.map(|at| (!self.is_empty(at)).then(|| self.points(at)))),
             upper: self.upper(),
             upper_bonus: self.upper_bonus(),
             yahtzee_bonuses: self.bonuses,
             total: self.total(),
         }
+    }
+
+    /// The card as it was before box `at` was filled.
+    pub(super) fn view_before(mut self, at: ScoreBox, bonus: bool) -> CardView {
+        self.points[at.index()] = 0;
+        self.bonuses -= u8::from(bonus);
+        let mut view = self.view();
+        view.boxes.0[at.index()] = None;
+        view
     }
 }

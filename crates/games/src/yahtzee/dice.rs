@@ -1,77 +1,101 @@
 //! Sequences of dice, what a player kept of them, and the hand that came out.
 //!
 //! Nothing is rolled: the dice on the table follow from the turn's sequence and the keepers chosen
-//! so far, so the keepers are all that a game has to remember.
+//! so far, so the keepers are all that a game has to remember. What a hand is worth does not even
+//! need the dice in order: every value has a weight, and the weights of a hand add up to a sum that
+//! no other hand has.
 
 use super::boxes::ScoreBox;
-use super::tables::{ALIKE, DICE_OF_ROLL, HAND_OF_ROLL, POINTS, ROLLS, SOURCES};
+use super::tables::{ALIKE, HAND_OF_WEIGHT, POINTS, USED, WEIGHTS, WEIGHTS_OF_FOUR};
 use super::{Places, TURNS};
 use crate::{Luck, Seed};
 
 /// Five dice in the order they lie on the table.
 pub type Dice = [u8; 5];
 
-/// The fifteen dice of one turn: three bits each, as value minus one, the first die lowest.
+/// The fifteen dice of one turn, as their weights; the last is of no die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Sequence(u64);
+pub(super) struct Sequence([u8; 16]);
 
 impl Sequence {
     /// No dice yet.
-    pub(super) const NONE: Sequence = Sequence(0);
+    pub(super) const NONE: Sequence = Sequence([0; 16]);
 
     /// Dice in a sequence.
     pub(super) const LEN: usize = 15;
 
     /// The dice that the fifteen lowest digits of `word` spell in base six.
-    #[inline]
+    ///
+    /// They are turned into a fraction of all there are, from which a multiplication takes four
+    /// digits at a time, the highest first: cheaper than divisions from the lowest up.
+    #[inline(always)]
     fn from_word(word: u64) -> Sequence {
-        let part = |digits: u64| u64::from(DICE_OF_ROLL[(digits % ROLLS as u64) as usize]);
-        let middle = word / ROLLS as u64;
-        let last = middle / ROLLS as u64;
-        Sequence(part(word) | part(middle) << 15 | part(last) << 30)
+        const ALL: u64 = 6u64.pow(15);
+        const SCALE: u128 = (1u128 << 102).div_ceil(ALL as u128);
+        let number = u128::from((word % ALL) << 25);
+        // In units of 2^-64; too large by 4 of them at most, where a digit more is 2^25.
+        let mut fraction = (((number * SCALE) >> 64) as u64 + 1) << 1;
+        let mut take = |count: u128| {
+            let product = u128::from(fraction) * count;
+            fraction = product as u64;
+            WEIGHTS_OF_FOUR[(product >> 64) as usize]
+        };
+        let last = take(6 * 6 * 6);
+        let [third, second, first] = [(); 3].map(|()| take(WEIGHTS_OF_FOUR.len() as u128));
+        let mut weights = [0; 16];
+        for (four, taken) in weights.as_chunks_mut().0.iter_mut().zip([first, second, third, last])
+        {
+            *four = taken;
+        }
+        weights[Sequence::LEN] = 0;
+        Sequence(weights)
     }
 
     /// A sequence of given dice; `None` unless they are fifteen of 1 to 6.
     pub(super) fn from_dice(dice: &[u8]) -> Option<Sequence> {
         let good = dice.len() == Sequence::LEN && dice.iter().all(|die| (1..=6).contains(die));
         good.then(|| {
-            Sequence(dice.iter().rev().fold(0, |packed, die| packed << 3 | u64::from(die - 1)))
+            let weight = |at: usize| dice.get(at).map_or(0, |die| WEIGHTS[usize::from(die - 1)]);
+            Sequence(std::array::from_fn(weight))
         })
     }
 
     /// All fifteen.
     pub(super) fn dice(self) -> [u8; Sequence::LEN] {
-        std::array::from_fn(|at| self.die(3 * at as u32))
+        let die =
+            |weight| WEIGHTS.iter().take_while(|lighter| **lighter < weight).count() as u8 + 1;
+        std::array::from_fn(|at| die(self.0[at]))
     }
 
     /// The dice on the table after the choices of `record`.
     pub(super) fn on_table(self, record: Record) -> Dice {
-        let sources = record.sources();
-        std::array::from_fn(|at| self.die(sources >> (6 * at) & 63))
-    }
-
-    /// The hand on the table after the choices of `record`.
-    #[inline]
-    pub(super) fn hand(self, record: Record) -> Hand {
-        let sources = record.sources();
-        let mut roll = 0;
-        for at in 0..5 {
-            roll = roll * 6 + (self.0.wrapping_shr(sources >> (6 * at)) & 7) as usize;
+        let dice = self.dice();
+        let (first, mut later) = dice.split_at(5);
+        let mut table: Dice = std::array::from_fn(|at| first[at]);
+        for attempt in 0..2 {
+            let kept = record.kept(attempt);
+            for at in (0..5).filter(|at| !kept.has(*at)) {
+                (table[at], later) = (later[0], &later[1..]);
+            }
         }
-        Hand(HAND_OF_ROLL[roll])
+        table
     }
 
-    fn die(self, shift: u32) -> u8 {
-        (self.0 >> shift & 7) as u8 + 1
+    /// The hand on the table after the choices of `record`, which are complete.
+    #[inline]
+    pub(super) fn hand(&self, record: Record) -> Hand {
+        let used = &USED[(record.0 & KEEPERS) as usize];
+        let weight: u32 = (0..16).map(|at| u32::from(self.0[at] & used[at])).sum();
+        Hand(HAND_OF_WEIGHT[weight as usize % HAND_OF_WEIGHT.len()])
     }
 }
 
-/// Draws the sequences of every turn under a label of luck, and hands them out one by one.
+/// Draws the sequences of every turn under a label of luck.
 #[inline(always)]
-pub(super) fn draw(seed: &Seed, label: &str, mut hand_out: impl FnMut(usize, Sequence)) {
+pub(super) fn draw(seed: &Seed, label: &str, sequences: &mut [Sequence; TURNS]) {
     let mut luck = Luck::new(seed, label);
-    for turn in 0..TURNS {
-        hand_out(turn, Sequence::from_word(luck.below(turn as u32, 6u64.pow(15))));
+    for (turn, sequence) in sequences.iter_mut().enumerate() {
+        *sequence = Sequence::from_word(luck.accepted(turn as u32, 6u64.pow(15)));
     }
 }
 
@@ -89,24 +113,36 @@ pub(super) enum Step {
     Done,
 }
 
-/// What one seat chose in one turn. From the lowest bit: five of the first keepers, five of the
-/// second, four of the box, one of a Yahtzee bonus, two of the step.
+/// What one seat chose in one turn.
+///
+/// It begins as a lone 1 bit. A choice of keepers moves everything up by five bits and fills them,
+/// so the place of the 1 tells how many choices there were. Above it come four bits of the box, one
+/// of a Yahtzee bonus and one that says that the turn is done, and highest whether the game ended
+/// before that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Record(u32);
 
-/// One step further.
-const STEP: u32 = 1 << 16;
+/// The keepers of both choices.
+const KEEPERS: u32 = 0x3ff;
+/// Records below this lack the first or the second choice of keepers.
+const COMPLETE: u32 = 1 << 10;
+/// The box brought a Yahtzee bonus.
+const BONUS: u32 = 1 << 15;
+/// Records from here on have a box.
+const SCORED: u32 = 1 << 16;
+/// The game ended during this turn.
+const OVER: u32 = 1 << 31;
 
 impl Record {
-    /// Nothing chosen yet. Until a player says otherwise it keeps all dice.
-    pub(super) const NEW: Record = Record(0x3ff);
+    /// Nothing chosen yet.
+    pub(super) const NEW: Record = Record(1);
 
     #[inline]
     pub(super) fn step(self) -> Step {
-        match self.0 / STEP {
-            0 => Step::First,
-            1 => Step::Second,
-            2 => Step::Score,
+        match self.0 {
+            0..2 => Step::First,
+            2..COMPLETE => Step::Second,
+            COMPLETE..SCORED => Step::Score,
             _ => Step::Done,
         }
     }
@@ -114,44 +150,56 @@ impl Record {
     /// Chooses keepers, in the first or second step. Whoever keeps all goes on to scoring.
     #[inline]
     pub(super) fn keep(&mut self, keep: Places) {
-        let first = self.0 < STEP;
-        // All bits of keepers are set before they are chosen, so what is not kept is flipped.
-        let flipped = u32::from(keep.bits() ^ Places::ALL.bits());
-        self.0 ^= if first { flipped } else { flipped << 5 };
-        self.0 += STEP;
-        if first && keep == Places::ALL {
-            self.0 += STEP;
-        }
+        const KEPT_ALL_AT_ONCE: u32 = 1 << 5 | Places::ALL.bits() as u32;
+        let kept = self.0 << 5 | u32::from(keep.bits());
+        self.0 = if kept == KEPT_ALL_AT_ONCE { COMPLETE | KEEPERS } else { kept };
     }
 
     /// Chooses a box, in the third step.
     #[inline]
-    pub(super) fn score(&mut self, at: ScoreBox, bonus: bool) {
-        self.0 += STEP | (at as u32) << 10 | u32::from(bonus) << 14;
+    pub(super) fn score(&mut self, at: ScoreBox) {
+        self.0 += SCORED | (at as u32) << 11;
     }
 
-    /// What was kept in attempt 0 or 1.
+    /// The box that is about to be chosen brings a Yahtzee bonus.
+    pub(super) fn add_bonus(&mut self) {
+        self.0 |= BONUS;
+    }
+
+    /// The game ends here.
+    pub(super) fn end(&mut self) {
+        self.0 |= OVER;
+    }
+
+    /// The same turn as if the game had not ended in it.
+    pub(super) fn played(self) -> Record {
+        Record(self.0 & !OVER)
+    }
+
+    /// What was kept in attempt 0 or 1; everything until a player says otherwise.
     pub(super) fn kept(self, attempt: u32) -> Places {
-        Places::from_bits((self.0 >> (5 * attempt)) as u8 & 31)
+        let keepers = match self.step() {
+            Step::First => KEEPERS,
+            Step::Second => self.0 << 5 | u32::from(Places::ALL.bits()),
+            Step::Score | Step::Done => self.0,
+        };
+        Places::from_bits((keepers >> (5 - 5 * attempt)) as u8 & 31)
     }
 
     /// The same turn up to the keepers of `attempts` attempts.
     pub(super) fn until(self, attempts: u32) -> Record {
-        Record(self.0 & 0x3ff | 0x3ff & !((1 << (5 * attempts)) - 1))
+        (0..attempts).fold(Record::NEW, |record, attempt| {
+            Record(record.0 << 5 | u32::from(self.kept(attempt).bits()))
+        })
     }
 
     /// The box that was chosen; only if one was.
     pub(super) fn scored(self) -> ScoreBox {
-        ScoreBox::ALL[(self.0 >> 10 & 15) as usize]
+        ScoreBox::ALL[(self.0 >> 11 & 15) as usize]
     }
 
     pub(super) fn bonus(self) -> bool {
-        self.0 >> 14 & 1 != 0
-    }
-
-    #[inline]
-    fn sources(self) -> u32 {
-        SOURCES[(self.0 & 0x3ff) as usize]
+        self.0 & BONUS != 0
     }
 }
 
@@ -162,9 +210,8 @@ pub(super) struct Hand(u8);
 impl Hand {
     pub(super) fn of(dice: Dice) -> Option<Hand> {
         let good = dice.iter().all(|die| (1..=6).contains(die));
-        good.then(|| {
-            Hand(HAND_OF_ROLL[dice.iter().fold(0, |roll, die| roll * 6 + usize::from(die - 1))])
-        })
+        let weight = |die: &u8| usize::from(WEIGHTS[usize::from(die - 1)]);
+        good.then(|| Hand(HAND_OF_WEIGHT[dice.iter().map(weight).sum::<usize>()]))
     }
 
     /// What the hand is worth in a box if it is no joker.
@@ -197,12 +244,14 @@ mod tests {
         let seed = Seed::from_number(7);
         for label in ["dice", "dice.0", "dice.1"] {
             let mut luck = Luck::new(&seed, label);
-            draw(&seed, label, |turn, sequence| {
+            let mut sequences = [Sequence::NONE; TURNS];
+            draw(&seed, label, &mut sequences);
+            for (turn, sequence) in sequences.iter().enumerate() {
                 let word = luck.below(turn as u32, 6u64.pow(15));
                 for (j, die) in sequence.dice().into_iter().enumerate() {
                     assert_eq!(u64::from(die), 1 + word / 6u64.pow(j as u32) % 6);
                 }
-            });
+            }
         }
     }
 
@@ -217,5 +266,30 @@ mod tests {
         assert_eq!(sequence.on_table(record.until(0)), [2, 3, 6, 4, 6]);
         assert_eq!(sequence.on_table(record.until(1)), [2, 3, 2, 4, 6]);
         assert_eq!(Some(sequence.hand(record)), Hand::of([1, 2, 3, 4, 5]));
+    }
+
+    #[test]
+    fn weighing_finds_the_hand_on_the_table_after_any_choices() {
+        let mut sequences = [Sequence::NONE; TURNS];
+        draw(&Seed::from_number(8), "dice", &mut sequences);
+        for (turn, sequence) in sequences.into_iter().enumerate() {
+            for choices in (turn as u32 % 7..1024).step_by(7) {
+                let record = Record(COMPLETE | choices);
+                let hand = Hand::of(sequence.on_table(record));
+                assert_eq!(Some(sequence.hand(record)), hand, "{choices:b}");
+            }
+        }
+    }
+
+    #[test]
+    fn weighing_takes_the_digits_of_any_number() {
+        let all = 6u64.pow(15);
+        let ends = (0..16).flat_map(|digits| [6u64.pow(digits) - 1, all - 6u64.pow(digits)]);
+        let spread = (0..2000).map(|step| step * (u64::MAX / 2000) + step);
+        for word in ends.filter(|word| *word < all).chain(spread) {
+            let dice: [u8; 15] =
+                std::array::from_fn(|at| (word / 6u64.pow(at as u32) % 6) as u8 + 1);
+            assert_eq!(Sequence::from_word(word).dice(), dice, "{word}");
+        }
     }
 }

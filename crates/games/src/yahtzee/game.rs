@@ -2,11 +2,11 @@
 
 use super::answer::{Answer, Keep, Places, Question};
 use super::card::Card;
-use super::config::{Config, DiceSource, Rule};
+use super::config::{Config, DiceSource};
 use super::dice::{Hand, Step};
 use super::state::{Latest, SEATS, Yahtzee};
 use super::view::{Drawn, View};
-use super::{ScoreBox, TURNS, text};
+use super::{ScoreBox, text};
 use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
 
@@ -20,7 +20,7 @@ impl Game for Yahtzee {
     type View = View;
     type Drawn = Drawn;
 
-    #[inline]
+    #[inline(always)]
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Yahtzee, SetupError> {
         if seats != SEATS {
             let (game, min, max) = (Yahtzee::NAME, SEATS, SEATS);
@@ -45,9 +45,8 @@ impl Game for Yahtzee {
         if !self.unfinished().contains(seat) {
             return None;
         }
-        let side = &self.sides()[seat.index()];
-        let dice = side.on_table(self.turn());
-        match side.now.step() {
+        let dice = self.dice_of(seat)?;
+        match self.step(seat) {
             Step::First => Some(Question::Keep { roll: 1, dice }),
             Step::Second => Some(Question::Keep { roll: 2, dice }),
             Step::Score => Some(Question::Score { dice }),
@@ -110,20 +109,10 @@ impl Game for Yahtzee {
 
     #[inline]
     fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
-        let side = &self.sides()[seat.index()];
-        if side.now.step() < Step::Score {
+        if self.step(seat) < Step::Score {
             return Answer::Keep(Keep::Places(Places::from_bits((choice >> 59) as u8)));
         }
-        // Every turn fills one box, so the turn tells how many are empty.
-        let (open, count) = match self.rule() {
-            Rule::ForcedJoker => {
-                let open = side.card.open(side.hand(self.turn()), self.rule());
-                (open, open.len())
-            }
-            Rule::Tournament | Rule::FreeJoker => (side.card.empty(), TURNS - self.turn()),
-        };
-        let at = (u128::from(choice) * count as u128) >> 64;
-        Answer::score(open.nth(at as usize))
+        Answer::score(self.pick_box(seat, choice))
     }
 
     fn drawn(&self) -> Option<Drawn> {
@@ -131,11 +120,11 @@ impl Game for Yahtzee {
         match self.latest() {
             Latest::Other => None,
             Latest::Turn => {
-                let dice = self.sides().each_ref().map(|side| side.on_table(turn));
+                let dice = [self.dice_of(Seat(0))?, self.dice_of(Seat(1))?];
                 Some(Drawn::Turn { turn: turn as u8 + 1, dice })
             }
             Latest::Keep(seat) => {
-                let (dice, new) = (self.sides()[seat.index()].on_table(turn), self.rolled(seat));
+                let (dice, new) = (self.dice_of(seat)?, self.rolled(seat));
                 let dice: Vec<u8> = (0..5).filter(|at| new.has(*at)).map(|at| dice[at]).collect();
                 (!dice.is_empty()).then_some(Drawn::Keep { seat, dice })
             }

@@ -1,7 +1,7 @@
 //! A game in progress: whose turn it is, what was chosen, and the judgement of answers.
 //!
-//! The state is small and flat, since players simulate it by the million: a turn of one seat is two
-//! bytes of choices, and the dice on the table are looked up when somebody asks for them.
+//! The state is small and flat, since players simulate it by the million. What a decision needs is
+//! together in a [`Side`]; the rest is looked at once a turn, or when somebody asks for a view.
 
 use super::answer::{Answer, Keep, Places, Score, Values};
 use super::card::Card;
@@ -19,20 +19,23 @@ pub struct Yahtzee {
     sides: [Side; SEATS],
     /// The turn that is being played, from 0; 13 once all have been.
     turn: u8,
-    latest: Latest,
+    /// The seats that have not scored in this turn, as bits; none once the game is over.
+    unfinished: u8,
+    latest: u8,
     rule: Rule,
     source: DiceSource,
     removed: SeatSet,
+    /// By turn, then by seat: the finished turns; later ones are new.
+    records: [[Record; SEATS]; 16],
+    /// The dice of seat 0, or of both seats if they have the same; then those of seat 1.
+    sequences: [[Sequence; TURNS]; SEATS],
 }
 
-/// What one seat has and did.
+/// What one seat has and did in the turn being played.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(align(64))]
 pub(super) struct Side {
-    sequences: [Sequence; TURNS],
-    /// The finished turns; later ones are new.
-    records: [Record; TURNS],
-    /// The turn that is being played; the last one once all have been.
-    pub(super) now: Record,
+    now: Record,
     pub(super) card: Card,
 }
 
@@ -47,6 +50,14 @@ pub(super) enum Latest {
     Other,
 }
 
+/// [`Latest::Turn`] in the state, where smaller numbers are seats that chose keepers.
+const TURN: u8 = 2;
+/// [`Latest::Other`] in the state.
+const OTHER: u8 = 3;
+
+/// Every seat, as bits.
+const BOTH: u8 = 0b11;
+
 /// An answer that was found legal.
 pub(super) enum Move {
     Keep(Places),
@@ -54,31 +65,22 @@ pub(super) enum Move {
 }
 
 impl Side {
-    /// A side whose dice are still to be drawn.
-    const NEW: Side = Side {
-        sequences: [Sequence::NONE; TURNS],
-        records: [Record::NEW; TURNS],
-        now: Record::NEW,
-        card: Card::EMPTY,
-    };
+    const NEW: Side = Side { now: Record::NEW, card: Card::EMPTY };
 
-    pub(super) fn sequences(&self) -> &[Sequence; TURNS] {
-        &self.sequences
+    /// Fills a box with five alike, which may bring a bonus.
+    #[cold]
+    fn fill_alike(&mut self, at: ScoreBox, hand: Hand, count: usize, rule: Rule) {
+        let (points, bonus) = self.card.worth(hand, at, rule);
+        self.card.fill(at, points, count);
+        if bonus {
+            self.card.add_bonus();
+            self.now.add_bonus();
+        }
     }
 
-    pub(super) fn records(&self) -> &[Record; TURNS] {
-        &self.records
-    }
-
-    /// The dice on the table in `turn`, which is being played.
-    pub(super) fn on_table(&self, turn: usize) -> Dice {
-        self.sequences[turn].on_table(self.now)
-    }
-
-    /// The hand on the table in `turn`, which is being played.
-    #[inline]
-    pub(super) fn hand(&self, turn: usize) -> Hand {
-        self.sequences[turn].hand(self.now)
+    /// The turn that is being played; the last one once all have been.
+    pub(super) fn now(&self) -> Record {
+        self.now.played()
     }
 }
 
@@ -86,18 +88,23 @@ impl Yahtzee {
     /// Before the first turn.
     #[inline(always)]
     pub(super) fn start(config: &Config, seed: &Seed) -> Yahtzee {
-        let (source, rule, removed) = (config.dice, config.rule, SeatSet::EMPTY);
-        let sides = [Side::NEW; SEATS];
-        let mut game = Yahtzee { sides, turn: 0, latest: Latest::Turn, rule, source, removed };
-        let [one, two] = &mut game.sides;
-        match source {
-            DiceSource::Duplicate => draw(seed, "dice", |turn, sequence| {
-                one.sequences[turn] = sequence;
-                two.sequences[turn] = sequence;
-            }),
+        let mut game = Yahtzee {
+            sides: [Side::NEW; SEATS],
+            turn: 0,
+            unfinished: BOTH,
+            latest: TURN,
+            rule: config.rule,
+            source: config.dice,
+            removed: SeatSet::EMPTY,
+            records: [[Record::NEW; SEATS]; 16],
+            sequences: [[Sequence::NONE; TURNS]; SEATS],
+        };
+        let [one, two] = &mut game.sequences;
+        match config.dice {
+            DiceSource::Duplicate => draw(seed, "dice", one),
             DiceSource::Independent => {
-                draw(seed, "dice.0", |turn, sequence| one.sequences[turn] = sequence);
-                draw(seed, "dice.1", |turn, sequence| two.sequences[turn] = sequence);
+                draw(seed, "dice.0", one);
+                draw(seed, "dice.1", two);
             }
         }
         game
@@ -108,8 +115,8 @@ impl Yahtzee {
     pub(super) fn start_fixed(config: &Config, seed: &Seed) -> Result<Yahtzee, SetupError> {
         let fixed = config.fixed_sequences()?;
         let mut game = Yahtzee::start(config, seed);
-        for side in &mut game.sides {
-            side.sequences[..fixed.len()].copy_from_slice(&fixed);
+        for sequences in &mut game.sequences {
+            sequences[..fixed.len()].copy_from_slice(&fixed);
         }
         Ok(game)
     }
@@ -129,7 +136,11 @@ impl Yahtzee {
     }
 
     pub(super) fn latest(&self) -> Latest {
-        self.latest
+        match self.latest {
+            TURN => Latest::Turn,
+            OTHER => Latest::Other,
+            seat => Latest::Keep(Seat(seat)),
+        }
     }
 
     #[inline]
@@ -137,9 +148,28 @@ impl Yahtzee {
         &self.sides
     }
 
-    /// The dice before `seat`; `None` once all turns are over.
+    /// How far `seat` is in the turn that is being played.
+    #[inline]
+    pub(super) fn step(&self, seat: Seat) -> Step {
+        self.sides[seat.index()].now.step()
+    }
+
+    /// The dice that `seat` has in a turn.
+    #[inline]
+    pub(super) fn sequence(&self, seat: usize, turn: usize) -> &Sequence {
+        let own = self.source == DiceSource::Independent;
+        &self.sequences[seat & usize::from(own)][turn]
+    }
+
+    /// What `seat` did in a finished turn.
+    pub(super) fn record(&self, seat: usize, turn: usize) -> Record {
+        self.records[turn][seat]
+    }
+
+    /// The dice before `seat` in the turn that is being played; `None` once all turns are over.
     pub(super) fn dice_of(&self, seat: Seat) -> Option<Dice> {
-        (self.turn() < TURNS).then(|| self.sides[seat.index()].on_table(self.turn()))
+        let now = self.sides[seat.index()].now();
+        (self.turn() < TURNS).then(|| self.sequence(seat.index(), self.turn()).on_table(now))
     }
 
     pub(super) fn removed_seats(&self) -> SeatSet {
@@ -149,23 +179,37 @@ impl Yahtzee {
     /// The seats that have not scored in this turn; nobody once the game is over.
     #[inline]
     pub(super) fn unfinished(&self) -> SeatSet {
-        // Nearly always both. As a constant behind a branch it lets a processor go on before it
-        // knows what became of the latest answer.
-        let both = self.sides[0].now.step() != Step::Done && self.sides[1].now.step() != Step::Done;
-        if both && self.removed.is_empty() { SeatSet::first_n(SEATS) } else { self.stragglers() }
+        SeatSet::from_bits((self.unfinished & BOTH).into())
+    }
+
+    /// An empty box that `seat` may fill, picked evenly by 64 random bits.
+    #[inline]
+    pub(super) fn pick_box(&self, seat: Seat, choice: u64) -> ScoreBox {
+        if self.rule == Rule::ForcedJoker {
+            return self.pick_forced(seat, choice);
+        }
+        self.sides[seat.index()].card.nth_empty(scale(choice, self.empty_boxes()))
     }
 
     #[cold]
-    fn stragglers(&self) -> SeatSet {
-        let waits = |seat: &Seat| self.sides[seat.index()].now.step() == Step::Done;
-        Seat::all(SEATS).filter(|seat| self.removed.is_empty() && !waits(seat)).collect()
+    fn pick_forced(&self, seat: Seat, choice: u64) -> ScoreBox {
+        let open = self.sides[seat.index()].card.open(self.hand(seat), self.rule);
+        open.nth(scale(choice, open.len()))
+    }
+
+    /// How many empty boxes a seat has that has not scored in this turn: every turn fills one.
+    #[inline]
+    fn empty_boxes(&self) -> usize {
+        TURNS.wrapping_sub(self.turn())
     }
 
     /// Ends the game, unless it is over.
     pub(super) fn take_out(&mut self, seat: Seat) {
         if seat.index() < SEATS && !self.unfinished().is_empty() {
             self.removed.insert(seat);
-            self.latest = Latest::Other;
+            self.latest = OTHER;
+            self.unfinished = 0;
+            self.sides.iter_mut().for_each(|side| side.now.end());
         }
     }
 
@@ -173,88 +217,111 @@ impl Yahtzee {
     #[inline(always)]
     pub(super) fn judge(&self, seat: Seat, answer: &Answer) -> Result<Move, Refusal> {
         // What is rare is taken by value, so that a common answer need not be in memory at all.
-        let (Some(side), true) = (self.sides.get(seat.index()), self.removed.is_empty()) else {
-            return Err(not_asked(seat));
-        };
+        let Some(side) = self.sides.get(seat.index()) else { return Err(not_asked(seat)) };
         match *answer {
             Answer::Keep(keep) if side.now.step() < Step::Score => match keep {
                 Keep::Places(places) => Ok(Move::Keep(places)),
                 Keep::Values(values) => self.places_of(seat, values).map(Move::Keep),
             },
             Answer::Score(score) if side.now.step() == Step::Score => {
-                if !side.card.empty().has(score.at) {
+                if !side.card.is_empty(score.at) {
                     return Err(box_filled(score.at));
                 }
-                if score.dice.is_some() || score.points.is_some() || self.rule == Rule::ForcedJoker
-                {
-                    self.check_score(seat, score)?;
+                if self.rule == Rule::ForcedJoker {
+                    self.check_forced(seat, score.at)?;
+                }
+                if score.dice.is_some() || score.points.is_some() {
+                    self.check_claims(seat, score)?;
                 }
                 Ok(Move::Score(score.at))
             }
+            Answer::NoSuchBox if side.now.step() == Step::Score => Err(no_such_box()),
             _ => Err(wrong_step(seat, side.now.step())),
         }
     }
 
     #[inline(always)]
     pub(super) fn play(&mut self, seat: Seat, choice: Move) {
-        let turn = self.turn();
-        let side = &mut self.sides[seat.index()];
         match choice {
             Move::Keep(places) => {
-                side.now.keep(places);
-                self.latest = Latest::Keep(seat);
+                self.sides[seat.index()].now.keep(places);
+                self.latest = seat.0;
             }
-            Move::Score(at) => {
-                let bonus = side.card.fill(side.hand(turn), at, self.rule);
-                side.now.score(at, bonus);
-                self.latest = Latest::Other;
-                if self.sides.iter().all(|side| side.now.step() == Step::Done) {
-                    self.next_turn();
-                }
+            Move::Score(at) => self.score(seat, at),
+        }
+    }
+
+    #[inline(always)]
+    fn score(&mut self, seat: Seat, at: ScoreBox) {
+        let (hand, turn, count) = (self.hand(seat), self.turn(), self.empty_boxes());
+        let side = &mut self.sides[seat.index()];
+        if hand.alike() == 0 {
+            side.card.fill(at, hand.points(at), count);
+        } else {
+            side.fill_alike(at, hand, count, self.rule);
+        }
+        side.now.score(at);
+        self.records[turn % 16][seat.index()] = side.now;
+        self.unfinished &= !(1 << seat.0);
+        self.latest = OTHER;
+        if self.unfinished == 0 {
+            self.turn += 1;
+            if self.turn() < TURNS {
+                self.start_turn();
             }
         }
     }
 
     #[inline(always)]
-    fn next_turn(&mut self) {
-        let turn = self.turn();
-        self.turn += 1;
-        for side in &mut self.sides {
-            side.records[turn] = side.now;
-            if turn + 1 < TURNS {
-                side.now = Record::NEW;
-            }
-        }
-        if turn + 1 < TURNS {
-            self.latest = Latest::Turn;
-        }
+    fn start_turn(&mut self) {
+        self.sides[0].now = Record::NEW;
+        self.sides[1].now = Record::NEW;
+        self.unfinished = BOTH;
+        self.latest = TURN;
+    }
+
+    /// The hand before a seat that has to score.
+    #[inline]
+    fn hand(&self, seat: Seat) -> Hand {
+        self.sequence(seat.index(), self.turn()).hand(self.sides[seat.index()].now)
+    }
+
+    /// The dice before a seat that is asked.
+    fn on_table(&self, seat: Seat) -> Dice {
+        self.dice_of(seat).expect("a seat that is asked has dice")
     }
 
     #[cold]
     fn places_of(&self, seat: Seat, values: Values) -> Result<Places, Refusal> {
-        let dice = self.sides[seat.index()].on_table(self.turn());
+        let dice = self.on_table(seat);
         Places::of_values(values.as_slice(), dice).ok_or_else(|| {
             Refusal::illegal("keepers-not-held", format!("{values:?} are not among {dice:?}"))
         })
     }
 
-    /// Checks what needs the dice: forced jokers, and what the player claims.
+    /// Checks whether the dice are a joker that has to go elsewhere.
     #[cold]
-    fn check_score(&self, seat: Seat, score: Score) -> Result<(), Refusal> {
+    fn check_forced(&self, seat: Seat, at: ScoreBox) -> Result<(), Refusal> {
         let side = &self.sides[seat.index()];
-        let dice = side.on_table(self.turn());
-        let hand = side.hand(self.turn());
-        if !side.card.open(hand, self.rule).has(score.at) {
-            let detail = format!("{dice:?} may not go into {}", score.at);
-            return Err(Refusal::illegal("joker-forced", detail));
+        if side.card.open(self.hand(seat), self.rule).has(at) {
+            return Ok(());
         }
+        let detail = format!("{:?} may not go into {at}", self.on_table(seat));
+        Err(Refusal::illegal("joker-forced", detail))
+    }
+
+    /// Checks the dice and points that the player believes in.
+    #[cold]
+    fn check_claims(&self, seat: Seat, score: Score) -> Result<(), Refusal> {
+        let dice = self.on_table(seat);
         if let Some(claimed) = score.dice
             && Places::of_values(claimed.as_slice(), dice) != Some(Places::ALL)
         {
             let detail = format!("the dice are {dice:?}, not {claimed:?}");
             return Err(Refusal::illegal("wrong-dice", detail));
         }
-        let points = u16::from(side.card.worth(hand, score.at, self.rule).0);
+        let card = &self.sides[seat.index()].card;
+        let points = i32::from(card.worth(self.hand(seat), score.at, self.rule).0);
         if let Some(claimed) = score.points
             && claimed != points
         {
@@ -278,6 +345,11 @@ fn not_asked(seat: Seat) -> Refusal {
 }
 
 #[cold]
+fn no_such_box() -> Refusal {
+    Refusal::illegal("no-such-box", "no card has this box")
+}
+
+#[cold]
 fn box_filled(at: ScoreBox) -> Refusal {
     Refusal::illegal("box-filled", format!("{at} is filled"))
 }
@@ -289,4 +361,10 @@ fn wrong_step(seat: Seat, step: Step) -> Refusal {
         Step::Score => Refusal::wrong_kind("the question is which box to fill"),
         Step::Done => not_asked(seat),
     }
+}
+
+/// `choice` scaled from all 64-bit numbers down to the numbers below `count`.
+#[inline]
+fn scale(choice: u64, count: usize) -> usize {
+    ((u128::from(choice) * count as u128) >> 64) as usize
 }

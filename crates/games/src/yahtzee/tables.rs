@@ -1,13 +1,13 @@
 //! What every hand is worth in every box before jokers, worked out by the compiler.
 //!
-//! Five dice in any order are one of 252 hands. A hand is found through the number its dice spell
-//! in base six, and its worth is one lookup more.
+//! Five dice in any order are one of 252 hands. A hand is found through the sum of its dice's
+//! weights, and its worth is one lookup more.
 
-/// Ordered rolls of five dice: 6^5.
-pub(super) const ROLLS: usize = 7776;
+/// By a die's value minus one: its weight. No two hands of five dice weigh the same.
+pub(super) const WEIGHTS: [u8; 6] = [0, 1, 6, 31, 177, 254];
 
-/// The hand of a roll, by the number its dice spell in base six.
-pub(super) static HAND_OF_ROLL: [u8; ROLLS] = hands().0;
+/// The hand of five dice by what they weigh together, at most 5 * 254.
+pub(super) static HAND_OF_WEIGHT: [u8; 2048] = hands().0;
 
 /// By hand: the points in each of the thirteen boxes, then the value of five alike or 0.
 pub(super) static POINTS: [[u8; 16]; 256] = points();
@@ -15,34 +15,36 @@ pub(super) static POINTS: [[u8; 16]; 256] = points();
 /// Where [`POINTS`] has the value of five alike.
 pub(super) const ALIKE: usize = 13;
 
-/// The five dice that number `roll` spells in base six, three bits each, as value minus one.
-pub(super) static DICE_OF_ROLL: [u16; ROLLS] = {
-    let mut table = [0; ROLLS];
-    let mut roll = 0;
-    while roll < ROLLS {
+/// The weights of the four dice that a number spells in base six, from the lowest digit up.
+pub(super) static WEIGHTS_OF_FOUR: [[u8; 4]; 1296] = {
+    let mut table = [[0; 4]; 1296];
+    let mut number = 0;
+    while number < 1296 {
         let mut at = 0;
-        let mut rest = roll;
-        while at < 5 {
-            table[roll] |= ((rest % 6) as u16) << (3 * at);
+        let mut rest = number;
+        while at < 4 {
+            table[number][at] = WEIGHTS[rest % 6];
             rest /= 6;
             at += 1;
         }
-        roll += 1;
+        number += 1;
     }
     table
 };
 
-/// By both choices of keepers (five bits for the first, five for the second): which dice of the
-/// sequence lie on the table at the end. Six bits per place: three times the die's number.
-pub(super) static SOURCES: [u32; 1024] = {
-    let mut table = [0; 1024];
+/// By both choices of keepers (five bits for the second, then five for the first): a mask of the
+/// fifteen dice of the sequence that lie on the table at the end.
+pub(super) static USED: [[u8; 16]; 1024] = {
+    let mut table = [[0; 16]; 1024];
     let mut kept = 0;
     while kept < 1024 {
+        let first = kept >> 5;
         let mut source = [0, 1, 2, 3, 4];
         let mut next = 5;
         let mut at = 0;
         while at < 10 {
-            if kept & (1 << at) == 0 {
+            let keep = if at < 5 { first } else { kept };
+            if keep & (1 << (at % 5)) == 0 {
                 source[at % 5] = next;
                 next += 1;
             }
@@ -50,7 +52,7 @@ pub(super) static SOURCES: [u32; 1024] = {
         }
         at = 0;
         while at < 5 {
-            table[kept] |= (3 * source[at]) << (6 * at);
+            table[kept][source[at]] = u8::MAX;
             at += 1;
         }
         kept += 1;
@@ -58,72 +60,39 @@ pub(super) static SOURCES: [u32; 1024] = {
     table
 };
 
-/// The members of every set of seven, lowest first, four bits each, with their number in the top
-/// four bits.
-pub(super) static MEMBERS: [u32; 128] = {
-    let mut table = [0; 128];
-    let mut set = 0;
-    while set < 128 {
-        let mut count = 0;
-        let mut member = 0;
-        while member < 7 {
-            if set & (1 << member) != 0 {
-                table[set] |= member << (4 * count);
-                count += 1;
-            }
-            member += 1;
-        }
-        table[set] |= count << 28;
-        set += 1;
-    }
-    table
-};
-
 /// How many dice of each value a hand has; index 0 is unused.
 type Counts = [u8; 7];
 
-/// The hand of every roll, and the counts of every hand.
-const fn hands() -> ([u8; ROLLS], [Counts; 256]) {
-    let mut of_roll = [u8::MAX; ROLLS];
+/// The hand of every weight, and the counts of every hand.
+const fn hands() -> ([u8; 2048], [Counts; 256]) {
+    let mut of_weight = [u8::MAX; 2048];
     let mut counts = [[0; 7]; 256];
     let mut hands = 0;
     let mut roll = 0;
-    while roll < ROLLS {
+    while roll < 6usize.pow(5) {
         let mut have: Counts = [0; 7];
-        let mut rest = roll;
+        let (mut rest, mut weight, mut last, mut sorted) = (roll, 0, 5, true);
         let mut at = 0;
         while at < 5 {
-            have[rest % 6 + 1] += 1;
+            let die = rest % 6;
+            have[die + 1] += 1;
+            weight += WEIGHTS[die] as usize;
+            sorted &= die <= last;
+            last = die;
             rest /= 6;
             at += 1;
         }
-        // The lowest roll of a hand has its highest dice first; it stands for the others.
-        let lowest = lowest_roll(&have);
-        if lowest == roll {
-            of_roll[roll] = hands as u8;
+        // One order of its dice stands for the hand.
+        if sorted {
+            assert!(of_weight[weight] == u8::MAX, "two hands weigh the same");
+            of_weight[weight] = hands as u8;
             counts[hands] = have;
             hands += 1;
-        } else {
-            of_roll[roll] = of_roll[lowest];
         }
         roll += 1;
     }
     assert!(hands == 252);
-    (of_roll, counts)
-}
-
-const fn lowest_roll(counts: &Counts) -> usize {
-    let mut roll = 0;
-    let mut value = 1;
-    while value <= 6 {
-        let mut left = counts[value];
-        while left > 0 {
-            roll = roll * 6 + value - 1;
-            left -= 1;
-        }
-        value += 1;
-    }
-    roll
+    (of_weight, counts)
 }
 
 const fn points() -> [[u8; 16]; 256] {

@@ -69,6 +69,7 @@ pub(super) fn tell(after: &Yahtzee, before: &Yahtzee, seat: Seat, answer: &Answe
                 None => "keeps dice it does not have".to_owned(),
             }
         }
+        Answer::NoSuchBox => "fills a box that is not there".to_owned(),
         Answer::Score(score) => {
             let bonus = |game: &Yahtzee| game.sides()[seat.index()].card.view().yahtzee_bonuses;
             let points = after.sides()[seat.index()].card.points(score.at);

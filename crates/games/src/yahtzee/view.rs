@@ -3,7 +3,7 @@
 
 use super::boxes::{Boxes, ScoreBox};
 use super::card::YAHTZEE_BONUS;
-use super::dice::{Record, Step};
+use super::dice::{Record, Sequence, Step};
 use super::state::{Side, Yahtzee};
 use super::{Dice, DiceSource, Places, Rule, TURNS};
 use crate::{Seat, Viewer};
@@ -99,22 +99,25 @@ impl Yahtzee {
             history: (0..turn)
                 .map(|past| {
                     by_seat.map(|seat| {
-                        let side = &self.sides()[seat];
-                        play(side, past, side.records()[past])
+                        play(
+                            &self.sides()[seat],
+                            self.sequence(seat, past),
+                            self.record(seat, past),
+                        )
                     })
                 })
                 .collect(),
             now: by_seat.map(|seat| {
                 (sees(seat) && turn < TURNS).then(|| {
                     let side = &self.sides()[seat];
-                    play(side, turn, side.now)
+                    play(side, self.sequence(seat, turn), side.now())
                 })
             }),
             unfinished: self.unfinished().collect(),
             removed: self.removed_seats().collect(),
             sequences: (viewer == Viewer::Full).then(|| {
                 by_seat.map(|seat| {
-                    self.sides()[seat].sequences().iter().map(|all| all.dice().to_vec()).collect()
+                    (0..TURNS).map(|turn| self.sequence(seat, turn).dice().to_vec()).collect()
                 })
             }),
         }
@@ -123,15 +126,15 @@ impl Yahtzee {
 
 /// A seat's card, for those who see the turn being played or not.
 fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
-    let now = side.now;
+    let now = side.now();
     if !sees && turn < TURNS && now.step() == Step::Done {
-        return side.card.without(now.scored(), now.bonus()).view();
+        return side.card.view_before(now.scored(), now.bonus());
     }
     side.card.view()
 }
 
 /// What a seat did in a turn, as far as `record` goes.
-fn play(side: &Side, turn: usize, record: Record) -> Play {
+fn play(side: &Side, sequence: &Sequence, record: Record) -> Play {
     let attempts = match record.step() {
         Step::First => 0,
         Step::Second => 1,
@@ -147,7 +150,6 @@ fn play(side: &Side, turn: usize, record: Record) -> Play {
     let at = record.scored();
     let bonus = YAHTZEE_BONUS * u16::from(record.bonus());
     let scored = Scored { at, points: side.card.points(at), bonus };
-    let sequence = side.sequences()[turn];
     Play {
         rolls: (0..=attempts).map(|done| sequence.on_table(record.until(done))).collect(),
         kept: (0..attempts).map(|attempt| record.kept(attempt).flags()).collect(),

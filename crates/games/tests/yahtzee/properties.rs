@@ -37,7 +37,7 @@ fn naive_of(config: &Config, seed: &Seed) -> Table {
 fn follow(table: &mut Table, seat: Seat, answer: &Answer) {
     match answer {
         Answer::Keep(Keep::Places(places)) => table.keep(seat.index(), places.flags()),
-        Answer::Keep(Keep::Values(_)) => unreachable!("places are listed"),
+        Answer::Keep(Keep::Values(_)) | Answer::NoSuchBox => unreachable!("never listed"),
         Answer::Score(score) => {
             table.score(seat.index(), BOXES[score.at.index()]);
         }
@@ -79,7 +79,7 @@ proptest! {
                 } else {
                     let names: Vec<&str> = listed.iter().map(|answer| match answer {
                         Answer::Score(score) => score.at.name(),
-                        Answer::Keep(_) => "keep",
+                        other => unreachable!("{other:?} is no box"),
                     }).collect();
                     prop_assert_eq!(names, open);
                 }

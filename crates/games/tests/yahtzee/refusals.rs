@@ -83,17 +83,42 @@ fn yahtzee_refuses_what_does_not_parse() {
         r#"{"keep":[true,true]}"#,
         r#"{"keep":[true,true,true,true,true,true]}"#,
         r#"{"keep":[true,1,2,3,4]}"#,
-        r#"{"keep":[-1]}"#,
         r#"{"keep":[1.5]}"#,
-        r#"{"keep":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}"#,
         r#"{"keep":[1],"score":"aces"}"#,
         r#"{"keep":[1],"points":1}"#,
         r#"{"keep":[1],"extra":1}"#,
-        r#"{"score":"ones"}"#,
-        r#"{"score":"aces","points":-1}"#,
+        r#"{"score":1}"#,
         r#"{"dice":[1,2,3,4,5]}"#,
     ] {
         let refusal = game.check(Seat(0), json).expect_err(json);
         assert_eq!(refusal.kind, RefusalKind::Malformed, "{json}");
+    }
+}
+
+/// What names dice, boxes or points that cannot be is an attempt to cheat, not a slip of the pen.
+#[test]
+fn yahtzee_takes_impossible_claims_for_cheating() {
+    let registry = Registry::standard();
+    let kind = registry.kind("yahtzee").unwrap();
+    let mut game = kind.set_up("{}", 2, &Seed::from_number(1)).unwrap();
+    for json in [
+        r#"{"keep":[-1]}"#,
+        r#"{"keep":[7]}"#,
+        r#"{"keep":[300]}"#,
+        r#"{"keep":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}"#,
+    ] {
+        let refusal = game.check(Seat(0), json).expect_err(json);
+        assert_eq!(refusal.code, "keepers-not-held", "{json}");
+    }
+    game.apply(Seat(0), r#"{"keep":[true,true,true,true,true]}"#).unwrap();
+    for (json, code) in [
+        (r#"{"score":"nines"}"#, "no-such-box"),
+        (r#"{"score":""}"#, "no-such-box"),
+        (r#"{"score":"aces","points":-1}"#, "wrong-points"),
+        (r#"{"score":"aces","points":99999999999}"#, "wrong-points"),
+        (r#"{"score":"aces","dice":[9,9,9,9,9]}"#, "wrong-dice"),
+    ] {
+        let refusal = game.check(Seat(0), json).expect_err(json);
+        assert_eq!((refusal.kind, &*refusal.code), (RefusalKind::Illegal, code), "{json}");
     }
 }
