@@ -1,8 +1,8 @@
 //! Passwords and tokens: made and checked away from the engine, a few at a time.
 
 use agon_core::lobby::PasswordHash;
-use argon2::password_hash::{PasswordHash as Phc, PasswordHasher, PasswordVerifier, SaltString};
 use argon2::Argon2;
+use argon2::password_hash::{PasswordHash as Phc, PasswordHasher, PasswordVerifier, SaltString};
 
 /// The longest password that is looked at: hashing time must not grow with what a stranger sends.
 pub(crate) const PASSWORD_BYTES_MAX: usize = 256;
@@ -35,9 +35,8 @@ pub(crate) fn hash(password: &str) -> Result<PasswordHash, String> {
 /// Whether a password is the one that was hashed. Slow on purpose.
 pub(crate) fn matches(password: &str, hash: &PasswordHash) -> bool {
     let parsed = Phc::new(hash.phc());
-    parsed.is_ok_and(|parsed| {
-        Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok()
-    })
+    parsed
+        .is_ok_and(|parsed| Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok())
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ impl Lobby {
                 self.account_mut(&lifted.account)?.blacklisted = None;
             }
             Event::TokenIssued(issued) => {
-                let token = Token { account: issued.account.clone(), expires_at: issued.expires_at };
+                let token =
+                    Token { account: issued.account.clone(), expires_at: issued.expires_at };
                 self.tokens.insert(issued.token.clone(), token);
             }
             Event::TokenRevoked(revoked) => {

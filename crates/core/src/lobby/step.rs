@@ -338,7 +338,8 @@ impl Lobby {
         if self.tournaments.contains_key(&announcement.id) {
             return Err(LobbyRejection::Announced(announcement.id));
         }
-        let live = |standing: &&Standing| matches!(standing, Standing::Open(_) | Standing::Running(_));
+        let live =
+            |standing: &&Standing| matches!(standing, Standing::Open(_) | Standing::Running(_));
         if self.tournaments.values().filter(live).count() >= Lobby::TOURNAMENTS_MAX {
             return Err(LobbyRejection::TooMany);
         }

@@ -75,7 +75,7 @@ impl Engine {
                 }
                 Some(account) => match message {
                     FromPlayer::Answer { id, answer } => self.answered(conn, account, &id, answer),
-                    FromPlayer::Lobby(request) => self.to_lobby(conn, account, request),
+                    FromPlayer::Lobby(request) => self.ask_lobby(conn, account, request),
                     FromPlayer::Hello(_) => {}
                 },
             },

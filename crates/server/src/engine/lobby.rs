@@ -185,7 +185,8 @@ impl Engine {
         };
         let expires_at = self.now_ms() + self.settings.token_ms;
         let hash = TokenHash::of(&token);
-        let command = LobbyCommand::IssueToken { account: account.clone(), token: hash, expires_at };
+        let command =
+            LobbyCommand::IssueToken { account: account.clone(), token: hash, expires_at };
         match self.step_lobby(command, Vec::new()) {
             Ok(()) => self.welcome(conn, account, Some(token)),
             Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
@@ -204,7 +205,7 @@ impl Engine {
         let _ = self.step_lobby(LobbyCommand::LogIn { account }, vec![welcome]);
     }
 
-    pub(super) fn to_lobby(&mut self, conn: ConnId, player: PlayerName, request: ToLobby) {
+    pub(super) fn ask_lobby(&mut self, conn: ConnId, player: PlayerName, request: ToLobby) {
         let (what, command) = match request {
             ToLobby::Enqueue { queue } => match QueueName::new(&queue) {
                 Ok(queue) => ("enqueue", LobbyCommand::Enqueue { player, queue }),

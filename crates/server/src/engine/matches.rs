@@ -61,11 +61,7 @@ impl Engine {
     }
 
     /// Lets a match decide, and commits what it decided.
-    pub(super) fn step_match(
-        &mut self,
-        key: &MatchKey,
-        command: Command,
-    ) -> Result<(), Rejection> {
+    pub(super) fn step_match(&mut self, key: &MatchKey, command: Command) -> Result<(), Rejection> {
         let now = self.now_ms();
         let live = self.matches.get_mut(key).ok_or(Rejection::Over)?;
         let events = live.played.step(now, command)?;
@@ -82,7 +78,10 @@ impl Engine {
     fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
         let Some(live) = self.matches.get_mut(key) else { return };
         // Whatever the player was sent before, it may not have got it.
-        let own: Vec<RequestId> = live.played.pending().into_iter()
+        let own: Vec<RequestId> = live
+            .played
+            .pending()
+            .into_iter()
             .filter(|pending| pending.player == *player)
             .map(|pending| pending.id)
             .collect();
@@ -119,9 +118,10 @@ impl Engine {
             return self.match_over(key);
         }
         for pending in live.played.pending() {
-            let sent = self.matches.get(key).is_some_and(|live| {
-                live.sent.iter().any(|(id, _)| *id == pending.id)
-            });
+            let sent = self
+                .matches
+                .get(key)
+                .is_some_and(|live| live.sent.iter().any(|(id, _)| *id == pending.id));
             if sent {
                 continue;
             }

@@ -20,9 +20,9 @@ use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
 use attach::Session;
 pub(crate) use attach::{ConnId, Outbox};
-pub use lobby::AnnounceError;
 use house::HousePool;
 use journal::{Journal, StreamKey};
+pub use lobby::AnnounceError;
 use matches::LiveMatch;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -53,7 +53,9 @@ impl Default for Settings {
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The log refused a record: nothing more may be said.
-    #[error("the log did not take a record: {0}; the server stops and goes on from the log when started again")]
+    #[error(
+        "the log did not take a record: {0}; the server stops and goes on from the log when started again"
+    )]
     Append(#[from] AppendError),
     /// The log cannot be read.
     #[error(transparent)]

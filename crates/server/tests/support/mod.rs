@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Waits until something is so, and says what was waited for if it never is.
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_so() {
         assert!(Instant::now() < deadline, "waited in vain: {what}");
@@ -24,16 +24,16 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-pub fn name(text: &str) -> PlayerName {
+pub(crate) fn name(text: &str) -> PlayerName {
     PlayerName::new(text).unwrap()
 }
 
-pub fn named(names: &[&str]) -> Selection {
+pub(crate) fn named(names: &[&str]) -> Selection {
     Selection::Named { players: names.iter().map(|text| name(text)).collect() }
 }
 
 /// A tournament of a preset for the first `at_most` in line.
-pub fn announcement(id: &str, preset: &str, best_of: u32, at_most: u32) -> Announcement {
+pub(crate) fn announcement(id: &str, preset: &str, best_of: u32, at_most: u32) -> Announcement {
     let preset = Preset::named(preset).unwrap();
     let games = Registry::standard();
     let config = games.kind(preset.game).unwrap().check_config(preset.config).unwrap();
@@ -51,7 +51,7 @@ pub fn announcement(id: &str, preset: &str, best_of: u32, at_most: u32) -> Annou
     }
 }
 
-pub struct Server {
+pub(crate) struct Server {
     dir: Arc<tempfile::TempDir>,
     handle: Handle,
     address: SocketAddr,
@@ -60,7 +60,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn start() -> Server {
+    pub(crate) fn start() -> Server {
         Server::over(Arc::new(tempfile::tempdir().unwrap()))
     }
 
@@ -84,7 +84,7 @@ impl Server {
     }
 
     /// Everything in memory is gone; what is in the log is there.
-    pub fn killed_and_started_again(mut self) -> Server {
+    pub(crate) fn started_again(mut self) -> Server {
         self.end();
         Server::over(Arc::clone(&self.dir))
     }
@@ -104,20 +104,20 @@ impl Server {
         runtime.block_on(self.handle.call(what)).unwrap()
     }
 
-    pub fn announce(&self, announcement: Announcement) {
+    pub(crate) fn announce(&self, announcement: Announcement) {
         self.ask(move |engine| engine.announce(announcement)).unwrap();
     }
 
-    pub fn line(&self) -> Vec<PlayerName> {
+    pub(crate) fn line(&self) -> Vec<PlayerName> {
         self.ask(|engine| engine.lobby().line().to_vec())
     }
 
-    pub fn decisions(&self) -> u64 {
+    pub(crate) fn decisions(&self) -> u64 {
         self.ask(|engine| engine.status().decisions)
     }
 
     /// Who won a tournament that is over.
-    pub fn finished(&self, id: &str) -> Option<Vec<PlayerName>> {
+    pub(crate) fn finished(&self, id: &str) -> Option<Vec<PlayerName>> {
         let id = TournamentId::from(id);
         self.ask(move |engine| match engine.lobby().tournament(&id) {
             Some(Standing::Finished(winners)) => Some(winners.clone()),
@@ -125,22 +125,22 @@ impl Server {
         })
     }
 
-    pub fn tournament_is_unknown(&self, id: &TournamentId) -> bool {
+    pub(crate) fn tournament_is_unknown(&self, id: &TournamentId) -> bool {
         let id = id.clone();
         self.ask(move |engine| engine.lobby().tournament(&id).is_none())
     }
 
-    pub fn past_results(&self, id: &str) -> Results {
+    pub(crate) fn past_results(&self, id: &str) -> Results {
         let id = TournamentId::from(id);
         self.ask(move |engine| engine.past_results(&id)).unwrap().unwrap()
     }
 
-    pub fn connect(&self) -> Client {
+    pub(crate) fn connect(&self) -> Client {
         Client::connect(self.address)
     }
 
     /// All lines of the log.
-    pub fn log_text(&self) -> String {
+    pub(crate) fn log_text(&self) -> String {
         let log = SqliteLog::open_read_only(path(&self.dir)).unwrap();
         let streams = log.streams().unwrap();
         let texts = streams.iter().flat_map(|(name, _)| log.load(name, 0).unwrap());
@@ -148,7 +148,7 @@ impl Server {
     }
 
     /// Checks every stream against the rules.
-    pub fn verify(mut self) {
+    pub(crate) fn verify(mut self) {
         self.end();
         let games = Registry::standard();
         let log = SqliteLog::open_read_only(path(&self.dir)).unwrap();
@@ -176,7 +176,7 @@ fn path(dir: &tempfile::TempDir) -> PathBuf {
 }
 
 /// A connection that a test speaks over by hand.
-pub struct Client {
+pub(crate) struct Client {
     from: BufReader<TcpStream>,
     to: TcpStream,
 }
@@ -191,7 +191,7 @@ impl Client {
         client
     }
 
-    pub fn say(&mut self, line: &str) {
+    pub(crate) fn say(&mut self, line: &str) {
         writeln!(self.to, "{line}").unwrap();
     }
 
@@ -204,7 +204,7 @@ impl Client {
     }
 
     /// The next message, which must be of this type and hold this text.
-    pub fn expect(&mut self, kind: &str, text: &str) -> Value {
+    pub(crate) fn expect(&mut self, kind: &str, text: &str) -> Value {
         let message = self.hear().expect("a message");
         assert_eq!(message["type"], kind, "{message}");
         assert!(message.to_string().contains(text), "{text:?} in {message}");
@@ -213,7 +213,7 @@ impl Client {
 }
 
 /// A player that thinks like a house player; it ends with the connection, or when dropped.
-pub struct Player {
+pub(crate) struct Player {
     gone: Arc<AtomicBool>,
     to: Option<TcpStream>,
     thread: Option<JoinHandle<()>>,
@@ -240,7 +240,7 @@ fn log_in(address: SocketAddr, name: &str) -> Client {
     client
 }
 
-pub fn player(server: &Server, name: &str, house: &str) -> Player {
+pub(crate) fn player(server: &Server, name: &str, house: &str) -> Player {
     let mut client = log_in(server.address, name);
     client.expect("welcome", name);
     let (gone, to) = (Arc::new(AtomicBool::new(false)), client.to.try_clone().unwrap());
@@ -252,35 +252,42 @@ pub fn player(server: &Server, name: &str, house: &str) -> Player {
 }
 
 /// A player that drops its connection after every `answers` answers, and comes back.
-pub fn flaky_player(server: &Server, name: &str, house: &str, answers: u32) -> Player {
+pub(crate) fn flaky_player(server: &Server, name: &str, house: &str, answers: u32) -> Player {
     let gone = Arc::new(AtomicBool::new(false));
     let (address, stop) = (server.address, Arc::clone(&gone));
     let (name, house) = (name.to_owned(), house.to_owned());
+    let mut client = log_in(address, &name);
+    let welcome = client.expect("welcome", &name);
+    let token = welcome["token"].as_str().unwrap().to_owned();
     let thread = std::thread::spawn(move || {
-        while !stop.load(Ordering::SeqCst) {
-            let Ok(to) = TcpStream::connect(address) else { return };
-            drop(to);
-            let mut client = log_in(address, &name);
-            play(&mut client, &name, &house, answers);
+        loop {
+            let over = play(&mut client, &name, &house, answers);
+            if over || stop.load(Ordering::SeqCst) {
+                return;
+            }
+            client = Client::connect(address);
+            client.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
+            client.say(&format!(r#"{{"type":"login","token":"{token}"}}"#));
         }
     });
     Player { gone, to: None, thread: Some(thread) }
 }
 
-/// Answers requests until the connection ends, the tournament is over, or enough were answered.
-fn play(client: &mut Client, name: &str, house: &str, answers: u32) {
+/// Answers requests until the connection ends or enough were answered, or, where that is bounded,
+/// the tournament is over; says whether it is.
+fn play(client: &mut Client, name: &str, house: &str, answers: u32) -> bool {
     let houses = Houses::standard();
     let mut minds: Vec<(String, Box<dyn HousePlayer>)> = Vec::new();
     let mut left = answers;
     while let Some(message) = client.hear() {
         if message["about"] == "tournament-over" && answers != u32::MAX {
-            return;
+            return true;
         }
         if message["type"] != "request" {
             continue;
         }
         if left == 0 {
-            return;
+            return false;
         }
         left -= 1;
         let id = message["id"].as_str().unwrap().to_owned();
@@ -294,9 +301,10 @@ fn play(client: &mut Client, name: &str, house: &str, answers: u32) {
         let answer = mind.answer_text(name, &id, seat, &question, &view).unwrap();
         let line = format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#);
         if writeln!(client.to, "{line}").is_err() {
-            return;
+            return false;
         }
     }
+    false
 }
 
 /// Which game a request is about, by what it asks.
