@@ -21,6 +21,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     };
     let sync = if args.fsync { Sync::Always } else { Sync::Process };
     let quiet = args.quiet || (args.json && !std::io::stderr().is_terminal());
+    folder.open()?;
     if !quiet {
         // Said before anything can happen: whoever is killed later cannot say it.
         eprintln!("If this is interrupted, go on with: {}", resume_command(&folder));
