@@ -55,7 +55,9 @@ impl Lobby {
             Event::SignUpExtended(extended) => {
                 let sign_up = self.sign_up_mut(&extended.tournament, event)?;
                 sign_up.extended = true;
-                sign_up.closes_at += sign_up.window.second_wait_ms;
+                // From now, not from when the first wait should have ended: the server may have
+                // been down in between.
+                sign_up.closes_at = at.saturating_add(sign_up.window.second_wait_ms);
             }
             Event::TournamentStarted(started) => self.apply_started(started),
             Event::TournamentCalledOff(off) => {
@@ -87,7 +89,7 @@ impl Lobby {
         let announcement = announced.announcement.clone();
         // Tournaments that take whom they find are started by the next event of the record.
         if let Selection::SignUp(window) = announcement.selection.clone() {
-            let (id, closes_at) = (announcement.id.clone(), at + window.wait_ms);
+            let (id, closes_at) = (announcement.id.clone(), at.saturating_add(window.wait_ms));
             let (players, extended) = (Vec::new(), false);
             let sign_up = SignUp { announcement, players, closes_at, extended, window };
             self.tournaments.insert(id, Standing::Open(Box::new(sign_up)));
