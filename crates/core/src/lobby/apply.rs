@@ -42,6 +42,7 @@ impl Lobby {
                 if let Some(at) = queue.iter().rposition(|player| *player == dequeued.player) {
                     queue.remove(at);
                 }
+                self.forget_empty_queues();
             }
             Event::TournamentAnnounced(announced) => self.apply_announced(at, announced),
             Event::PlayerSignedUp(signed_up) => {
@@ -117,6 +118,7 @@ impl Lobby {
                         waiting.remove(at);
                     }
                 }
+                self.forget_empty_queues();
             }
             _ => {}
         }
@@ -126,11 +128,17 @@ impl Lobby {
     /// A blacklisted player leaves every queue and every sign-up.
     fn leave_all(&mut self, player: &PlayerName) {
         self.queues.values_mut().for_each(|queue| queue.retain(|waiting| waiting != player));
+        self.forget_empty_queues();
         for standing in self.tournaments.values_mut() {
             if let Standing::Open(sign_up) = standing {
                 sign_up.players.retain(|name| name != player);
             }
         }
+    }
+
+    /// Queues are made by whoever waits in them, so those without anybody must not pile up.
+    fn forget_empty_queues(&mut self) {
+        self.queues.retain(|_, queue| !queue.is_empty());
     }
 
     fn account_mut(&mut self, account: &PlayerName) -> Result<&mut Account, ApplyError> {

@@ -60,6 +60,8 @@ impl Lobby {
     pub const ACCOUNTS_MAX: usize = 1_000_000;
     /// The most times one player may wait in one queue.
     pub const QUEUED_MAX: usize = 16;
+    /// The most queues one player may wait in.
+    pub const QUEUES_MAX: usize = 16;
     /// The most tokens one account may have; the one that ends first makes room.
     pub const TOKENS_MAX: usize = 32;
     /// The most tournaments that may be open or running at once.

@@ -151,6 +151,9 @@ pub enum LobbyRejection {
     #[error("{0} waits {max} times in this queue already", max = Lobby::QUEUED_MAX)]
     QueuedEnough(PlayerName),
     /// The player does not wait there.
+    /// The player waits in enough queues.
+    #[error("{0} waits in {max} queues already; leave one first", max = Lobby::QUEUES_MAX)]
+    ManyQueues(PlayerName),
     #[error("{0} does not wait in this queue")]
     NotQueued(PlayerName),
     /// There is a tournament of that name.
@@ -239,11 +242,7 @@ impl Lobby {
     ) -> Result<(), LobbyRejection> {
         match command {
             LobbyCommand::Enqueue { player, queue } => {
-                self.may_play(&player)?;
-                let times = self.queue(&queue).iter().filter(|waiting| **waiting == player);
-                if times.count() >= Lobby::QUEUED_MAX {
-                    return Err(LobbyRejection::QueuedEnough(player));
-                }
+                self.may_enqueue(&player, &queue)?;
                 self.emit(now, events, PlayerEnqueued { player, queue });
             }
             LobbyCommand::Dequeue { player, queue } => {
@@ -320,6 +319,19 @@ impl Lobby {
             self.emit(now, events, TokenRevoked { token });
         }
     }
+    fn may_enqueue(&self, player: &PlayerName, queue: &QueueName) -> Result<(), LobbyRejection> {
+        self.may_play(player)?;
+        let times = self.queue(queue).iter().filter(|waiting| *waiting == player).count();
+        if times >= Lobby::QUEUED_MAX {
+            return Err(LobbyRejection::QueuedEnough(player.clone()));
+        }
+        let queues = || self.queues.values().filter(|queue| queue.contains(player)).count();
+        if times == 0 && queues() >= Lobby::QUEUES_MAX {
+            return Err(LobbyRejection::ManyQueues(player.clone()));
+        }
+        Ok(())
+    }
+
 
     fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
         match self.tournaments.get(tournament) {
