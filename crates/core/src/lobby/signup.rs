@@ -22,6 +22,25 @@ pub struct Window {
     pub second_at_least: u32,
 }
 
+impl Window {
+    /// Whether the numbers agree with each other.
+    pub fn check(&self) -> Result<(), String> {
+        let Window { at_least, at_most, second_at_least, .. } = *self;
+        if at_least == 0 || at_least > at_most {
+            return Err(format!(
+                "a sign-up for {at_least} to {at_most} players: need 1 ≤ at_least ≤ at_most"
+            ));
+        }
+        if second_at_least > at_least {
+            return Err(format!(
+                "the second wait needs {second_at_least} players, the first {at_least}: \
+                 it cannot need more"
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Whom a tournament takes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]

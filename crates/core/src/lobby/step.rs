@@ -12,6 +12,7 @@ use crate::event::{
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use agon_games::{Luck, Seed};
+use std::collections::BTreeSet;
 
 /// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
 /// the connection; whether it can be done is decided here.
@@ -150,15 +151,24 @@ pub enum LobbyRejection {
     /// The player waits often enough.
     #[error("{0} waits {max} times in this queue already", max = Lobby::QUEUED_MAX)]
     QueuedEnough(PlayerName),
-    /// The player does not wait there.
     /// The player waits in enough queues.
     #[error("{0} waits in {max} queues already; leave one first", max = Lobby::QUEUES_MAX)]
     ManyQueues(PlayerName),
+    /// The player does not wait there.
     #[error("{0} does not wait in this queue")]
     NotQueued(PlayerName),
     /// There is a tournament of that name.
     #[error("there is a tournament {0} already; choose another name")]
     Announced(TournamentId),
+    /// The name would spoil the log or the ids of requests.
+    #[error("{0:?} names no tournament: use a-z, 0-9 and -, up to 60")]
+    BadId(String),
+    /// The sign-up contradicts itself.
+    #[error("{0}")]
+    BadWindow(String),
+    /// A player is named twice.
+    #[error("{0} is named twice; a player enters a tournament once")]
+    Twice(PlayerName),
     /// Too many tournaments at once.
     #[error("too many tournaments are open or running; wait for one to end")]
     TooMany,
@@ -309,16 +319,6 @@ impl Lobby {
         }
     }
 
-    fn make_room_for_token(&mut self, now: Millis, events: &mut Vec<Event>, account: &PlayerName) {
-        let own = self.tokens.iter().filter(|(_, token)| token.account == *account);
-        if own.clone().count() < Lobby::TOKENS_MAX {
-            return;
-        }
-        let first = own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone());
-        if let Some(token) = first {
-            self.emit(now, events, TokenRevoked { token });
-        }
-    }
     fn may_enqueue(&self, player: &PlayerName, queue: &QueueName) -> Result<(), LobbyRejection> {
         self.may_play(player)?;
         let times = self.queue(queue).iter().filter(|waiting| *waiting == player).count();
@@ -332,6 +332,16 @@ impl Lobby {
         Ok(())
     }
 
+    fn make_room_for_token(&mut self, now: Millis, events: &mut Vec<Event>, account: &PlayerName) {
+        let own = self.tokens.iter().filter(|(_, token)| token.account == *account);
+        if own.clone().count() < Lobby::TOKENS_MAX {
+            return;
+        }
+        let first = own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone());
+        if let Some(token) = first {
+            self.emit(now, events, TokenRevoked { token });
+        }
+    }
 
     fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
         match self.tournaments.get(tournament) {
@@ -347,6 +357,9 @@ impl Lobby {
         announcement: Announcement,
         seed: &Seed,
     ) -> Result<(), LobbyRejection> {
+        if !names_tournament(announcement.id.as_str()) {
+            return Err(LobbyRejection::BadId(announcement.id.as_str().chars().take(80).collect()));
+        }
         if self.tournaments.contains_key(&announcement.id) {
             return Err(LobbyRejection::Announced(announcement.id));
         }
@@ -355,7 +368,8 @@ impl Lobby {
         if self.tournaments.values().filter(live).count() >= Lobby::TOURNAMENTS_MAX {
             return Err(LobbyRejection::TooMany);
         }
-        if let Selection::SignUp(_) = announcement.selection {
+        if let Selection::SignUp(window) = &announcement.selection {
+            window.check().map_err(LobbyRejection::BadWindow)?;
             self.emit(now, events, TournamentAnnounced { announcement });
             return Ok(());
         }
@@ -390,16 +404,16 @@ impl Lobby {
                 (players, *at_most)
             }
             Selection::Queue { queue, at_most } => {
-                let mut players: Vec<PlayerName> = Vec::new();
-                for player in self.queue(queue).iter().filter(free) {
-                    if !players.contains(player) {
-                        players.push(player.clone());
-                    }
-                }
-                (players, *at_most)
+                let mut seen = BTreeSet::new();
+                let once = self.queue(queue).iter().filter(free).filter(|one| seen.insert(*one));
+                (once.cloned().collect(), *at_most)
             }
             Selection::Named { players } => {
                 players.iter().try_for_each(|player| self.may_play(player))?;
+                let mut seen = BTreeSet::new();
+                if let Some(twice) = players.iter().find(|player| !seen.insert(*player)) {
+                    return Err(LobbyRejection::Twice(twice.clone()));
+                }
                 (players.clone(), u32::MAX)
             }
             Selection::SignUp(_) => (Vec::new(), 0),
@@ -440,4 +454,10 @@ impl Lobby {
         self.emit(now, events, TournamentStarted { plan });
         Ok(())
     }
+}
+
+/// Whether a text can be part of the names of streams and, before a colon, of ids of requests.
+fn names_tournament(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=60).contains(&id.len()) && id.bytes().all(plain) && !id.starts_with('-')
 }
