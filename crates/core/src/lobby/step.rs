@@ -218,8 +218,11 @@ impl Lobby {
             }
             LobbyCommand::IssueToken { account, token, expires_at } => {
                 self.known(&account)?;
-                self.make_room_for_token(now, &mut events, &account);
+                let surplus = self.surplus_token(&account);
                 self.emit(now, &mut events, TokenIssued { account, token, expires_at });
+                if let Some(token) = surplus {
+                    self.emit(now, &mut events, TokenRevoked { token });
+                }
             }
             LobbyCommand::RevokeToken { token } => {
                 if !self.tokens.contains_key(&token) {
@@ -332,15 +335,13 @@ impl Lobby {
         Ok(())
     }
 
-    fn make_room_for_token(&mut self, now: Millis, events: &mut Vec<Event>, account: &PlayerName) {
+    /// The token that has to go if the account gets another one.
+    fn surplus_token(&self, account: &PlayerName) -> Option<TokenHash> {
         let own = self.tokens.iter().filter(|(_, token)| token.account == *account);
         if own.clone().count() < Lobby::TOKENS_MAX {
-            return;
+            return None;
         }
-        let first = own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone());
-        if let Some(token) = first {
-            self.emit(now, events, TokenRevoked { token });
-        }
+        own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone())
     }
 
     fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
