@@ -47,6 +47,10 @@ impl Lobby {
             Event::TournamentAnnounced(announced) => self.apply_announced(at, announced),
             Event::PlayerSignedUp(signed_up) => {
                 let sign_up = self.sign_up_mut(&signed_up.tournament, event)?;
+                if sign_up.rests() {
+                    sign_up.extended = false;
+                    sign_up.closes_at = at.saturating_add(sign_up.window.wait_ms);
+                }
                 sign_up.players.push(signed_up.player.clone());
             }
             Event::SignUpWithdrawn(withdrawn) => {
@@ -91,8 +95,12 @@ impl Lobby {
         // Tournaments that take whom they find are started by the next event of the record.
         if let Selection::SignUp(window) = announcement.selection.clone() {
             let (id, closes_at) = (announcement.id.clone(), at.saturating_add(window.wait_ms));
+            let series = announced.repeats.clone().unwrap_or_else(|| id.clone());
+            if window.repeat {
+                self.series.insert(series.clone(), id.clone());
+            }
             let (players, extended) = (Vec::new(), false);
-            let sign_up = SignUp { announcement, players, closes_at, extended, window };
+            let sign_up = SignUp { announcement, players, closes_at, extended, window, series };
             self.tournaments.insert(id, Standing::Open(Box::new(sign_up)));
         } else {
             let id = announcement.id.clone();

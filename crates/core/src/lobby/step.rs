@@ -118,6 +118,13 @@ pub enum LobbyCommand {
         /// Which tournament.
         tournament: TournamentId,
     },
+    /// Give up a tournament that waits for players, and those that would repeat it.
+    CallOff {
+        /// Which.
+        tournament: TournamentId,
+        /// Why.
+        reason: String,
+    },
     /// A tournament is over.
     Finish {
         /// Which.
@@ -269,6 +276,7 @@ impl Lobby {
             }
             LobbyCommand::SignUp { tournament, player } => {
                 self.may_play(&player)?;
+                let tournament = self.latest_of(tournament);
                 if self.sign_up_of(&tournament)?.players.contains(&player) {
                     return Err(LobbyRejection::SignedUp(player));
                 }
@@ -286,6 +294,11 @@ impl Lobby {
                 self.emit(now, events, SignUpWithdrawn { tournament, player });
             }
             LobbyCommand::Close { tournament } => return self.close(now, events, tournament),
+            LobbyCommand::CallOff { tournament, reason } => {
+                let tournament = self.latest_of(tournament);
+                self.sign_up_of(&tournament)?;
+                self.emit(now, events, TournamentCalledOff { tournament, reason });
+            }
             LobbyCommand::Finish { tournament, winners } => {
                 let Some(Standing::Running(_)) = self.tournaments.get(&tournament) else {
                     return Err(LobbyRejection::NotRunning(tournament));
@@ -351,6 +364,20 @@ impl Lobby {
         }
     }
 
+    /// The name of the first in a series stands for the latest, once the first is not open.
+    fn latest_of(&self, tournament: TournamentId) -> TournamentId {
+        match self.sign_up_of(&tournament) {
+            Ok(_) => tournament,
+            Err(_) => self.series.get(&tournament).cloned().unwrap_or(tournament),
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let live =
+            |standing: &&Standing| matches!(standing, Standing::Open(_) | Standing::Running(_));
+        self.tournaments.values().filter(live).count() < Lobby::TOURNAMENTS_MAX
+    }
+
     fn announce(
         &mut self,
         now: Millis,
@@ -364,14 +391,12 @@ impl Lobby {
         if self.tournaments.contains_key(&announcement.id) {
             return Err(LobbyRejection::Announced(announcement.id));
         }
-        let live =
-            |standing: &&Standing| matches!(standing, Standing::Open(_) | Standing::Running(_));
-        if self.tournaments.values().filter(live).count() >= Lobby::TOURNAMENTS_MAX {
+        if !self.has_room() {
             return Err(LobbyRejection::TooMany);
         }
         if let Selection::SignUp(window) = &announcement.selection {
             window.check().map_err(LobbyRejection::BadWindow)?;
-            self.emit(now, events, TournamentAnnounced { announcement });
+            self.emit(now, events, TournamentAnnounced { announcement, repeats: None });
             return Ok(());
         }
         let players = self.select(&announcement.selection, seed)?;
@@ -379,7 +404,7 @@ impl Lobby {
             return Err(LobbyRejection::Nobody);
         }
         let plan = announcement.plan(players);
-        self.emit(now, events, TournamentAnnounced { announcement });
+        self.emit(now, events, TournamentAnnounced { announcement, repeats: None });
         self.emit(now, events, TournamentStarted { plan });
         Ok(())
     }
@@ -440,7 +465,9 @@ impl Lobby {
             return Ok(());
         }
         let reason = format!("{count} players signed up, and {needed} are needed");
+        let closed = sign_up.clone();
         self.emit(now, events, TournamentCalledOff { tournament, reason });
+        self.repeat(now, events, closed);
         Ok(())
     }
 
@@ -451,9 +478,25 @@ impl Lobby {
         tournament: &TournamentId,
     ) -> Result<(), LobbyRejection> {
         let sign_up = self.sign_up_of(tournament)?;
-        let plan = sign_up.announcement.plan(sign_up.players.clone());
+        let closed = sign_up.clone();
+        let plan = closed.announcement.plan(closed.players.clone());
         self.emit(now, events, TournamentStarted { plan });
+        self.repeat(now, events, closed);
         Ok(())
+    }
+
+    /// Opens the next sign-up of a series: `cup-2` after `cup`.
+    fn repeat(&mut self, now: Millis, events: &mut Vec<Event>, closed: SignUp) {
+        if !closed.window.repeat || !self.has_room() {
+            return;
+        }
+        let ids = (closed.next_number()..)
+            .map(|number| TournamentId::from(format!("{}-{number}", closed.series)));
+        let mut free = ids.filter(|id| !self.tournaments.contains_key(id));
+        let id = free.next().expect("there are more numbers than tournaments");
+        let announcement = Announcement { id, ..closed.announcement };
+        let repeats = Some(closed.series);
+        self.emit(now, events, TournamentAnnounced { announcement, repeats });
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) const FISH: Window = Window {
     wait_ms: 30_000,
     second_wait_ms: 30_000,
     second_at_least: 5,
+    repeat: false,
 };
 
 /// 20 s for at least 5, else 20 s more for at least 2; 50 end the wait.
@@ -29,6 +30,7 @@ pub(crate) const TRAINS: Window = Window {
     wait_ms: 20_000,
     second_wait_ms: 20_000,
     second_at_least: 2,
+    repeat: false,
 };
 
 pub(crate) fn name(text: &str) -> PlayerName {
@@ -88,6 +90,10 @@ pub(crate) fn sign_up(tournament: &str, player: &str) -> LobbyCommand {
 
 pub(crate) fn withdraw(tournament: &str, player: &str) -> LobbyCommand {
     LobbyCommand::Withdraw { tournament: tournament.into(), player: name(player) }
+}
+
+pub(crate) fn call_off(tournament: &str, reason: &str) -> LobbyCommand {
+    LobbyCommand::CallOff { tournament: tournament.into(), reason: reason.into() }
 }
 
 pub(crate) fn finish(tournament: &str, winners: &[&str]) -> LobbyCommand {

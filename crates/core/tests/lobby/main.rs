@@ -9,5 +9,6 @@ mod blacklist;
 mod line;
 mod properties;
 mod queues;
+mod series;
 mod sign_ups;
 mod tournaments;

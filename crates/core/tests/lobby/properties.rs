@@ -4,8 +4,9 @@
 //! changes nothing; here it is given lists of commands nobody thought of.
 
 use crate::bench::{
-    Bench, announce, announce_by_lot, blacklist, dequeue, enqueue, exactly, finish, from_line,
-    from_queue, issue, lift, log_in, log_out, name, numbered, register, revoke, sign_up, withdraw,
+    Bench, announce, announce_by_lot, blacklist, call_off, dequeue, enqueue, exactly, finish,
+    from_line, from_queue, issue, lift, log_in, log_out, name, numbered, register, revoke, sign_up,
+    withdraw,
 };
 use crate::cases::cases;
 use agon_core::lobby::{Lobby, LobbyCommand, QueueName, Selection, Standing, Window};
@@ -37,13 +38,14 @@ fn any_queue() -> impl Strategy<Value = &'static str> {
 }
 
 fn any_window() -> impl Strategy<Value = Window> {
-    let parts = (1..4u32, 1..5u32, 0..50u64, 0..50u64, 0..4u32);
-    parts.prop_map(|(at_least, at_most, wait_ms, second_wait_ms, second_at_least)| Window {
+    let parts = (1..4u32, 1..5u32, 0..50u64, 0..50u64, 0..4u32, any::<bool>());
+    parts.prop_map(|(at_least, at_most, wait_ms, second_wait_ms, second_at_least, repeat)| Window {
         at_least,
         at_most,
         wait_ms,
         second_wait_ms,
         second_at_least,
+        repeat,
     })
 }
 
@@ -75,6 +77,7 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
         8 => seats().prop_map(|(tournament, player)| sign_up(&tournament, &player)),
         2 => seats().prop_map(|(tournament, player)| withdraw(&tournament, &player)),
         2 => seats().prop_map(|(tournament, player)| finish(&tournament, &[&player])),
+        1 => any_tournament().prop_map(|id| call_off(&id, "rain")),
         1 => any_tournament().prop_map(|id| LobbyCommand::Close { tournament: id.as_str().into() }),
         5 => (any_tournament(), any_selection(), 0..9u64)
             .prop_map(|(id, selection, luck)| announce_by_lot(&id, selection, luck)),

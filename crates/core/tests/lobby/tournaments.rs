@@ -116,7 +116,9 @@ fn there_is_a_bound_on_tournaments_and_the_end_of_one_makes_room() {
     let mut lobby = Bench::with(&["ann"]).lobby;
     for number in 1..Lobby::TOURNAMENTS_MAX {
         let announcement = announcement(&format!("t{number}"), Selection::SignUp(FISH));
-        lobby.apply(DAWN, &Event::from(TournamentAnnounced { announcement })).unwrap();
+        lobby
+            .apply(DAWN, &Event::from(TournamentAnnounced { announcement, repeats: None }))
+            .unwrap();
     }
     assert!(lobby.step(DAWN, announce("last", from_line(1))).is_ok());
     let late = announce("late", from_line(1));
