@@ -357,6 +357,9 @@ events! {
     "tournament-announced" TournamentAnnounced {
         /// Which, and how it is to be.
         announcement: Announcement,
+        /// The first of the sign-ups it repeats, if it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeats: Option<TournamentId>,
     }
 
     /// A player signed up.

@@ -42,10 +42,15 @@ impl Lobby {
                 if let Some(at) = queue.iter().rposition(|player| *player == dequeued.player) {
                     queue.remove(at);
                 }
+                self.forget_empty_queues();
             }
             Event::TournamentAnnounced(announced) => self.apply_announced(at, announced),
             Event::PlayerSignedUp(signed_up) => {
                 let sign_up = self.sign_up_mut(&signed_up.tournament, event)?;
+                if sign_up.rests() {
+                    sign_up.extended = false;
+                    sign_up.closes_at = at.saturating_add(sign_up.window.wait_ms);
+                }
                 sign_up.players.push(signed_up.player.clone());
             }
             Event::SignUpWithdrawn(withdrawn) => {
@@ -55,7 +60,9 @@ impl Lobby {
             Event::SignUpExtended(extended) => {
                 let sign_up = self.sign_up_mut(&extended.tournament, event)?;
                 sign_up.extended = true;
-                sign_up.closes_at += sign_up.window.second_wait_ms;
+                // From now, not from when the first wait should have ended: the server may have
+                // been down in between.
+                sign_up.closes_at = at.saturating_add(sign_up.window.second_wait_ms);
             }
             Event::TournamentStarted(started) => self.apply_started(started),
             Event::TournamentCalledOff(off) => {
@@ -87,9 +94,13 @@ impl Lobby {
         let announcement = announced.announcement.clone();
         // Tournaments that take whom they find are started by the next event of the record.
         if let Selection::SignUp(window) = announcement.selection.clone() {
-            let (id, closes_at) = (announcement.id.clone(), at + window.wait_ms);
+            let (id, closes_at) = (announcement.id.clone(), at.saturating_add(window.wait_ms));
+            let series = announced.repeats.clone().unwrap_or_else(|| id.clone());
+            if window.repeat {
+                self.series.insert(series.clone(), id.clone());
+            }
             let (players, extended) = (Vec::new(), false);
-            let sign_up = SignUp { announcement, players, closes_at, extended, window };
+            let sign_up = SignUp { announcement, players, closes_at, extended, window, series };
             self.tournaments.insert(id, Standing::Open(Box::new(sign_up)));
         } else {
             let id = announcement.id.clone();
@@ -115,6 +126,7 @@ impl Lobby {
                         waiting.remove(at);
                     }
                 }
+                self.forget_empty_queues();
             }
             _ => {}
         }
@@ -124,11 +136,17 @@ impl Lobby {
     /// A blacklisted player leaves every queue and every sign-up.
     fn leave_all(&mut self, player: &PlayerName) {
         self.queues.values_mut().for_each(|queue| queue.retain(|waiting| waiting != player));
+        self.forget_empty_queues();
         for standing in self.tournaments.values_mut() {
             if let Standing::Open(sign_up) = standing {
                 sign_up.players.retain(|name| name != player);
             }
         }
+    }
+
+    /// Queues are made by whoever waits in them, so those without anybody must not pile up.
+    fn forget_empty_queues(&mut self) {
+        self.queues.retain(|_, queue| !queue.is_empty());
     }
 
     fn account_mut(&mut self, account: &PlayerName) -> Result<&mut Account, ApplyError> {

@@ -53,6 +53,8 @@ pub struct Lobby {
     tournaments: BTreeMap<TournamentId, Standing>,
     /// Whom a tournament takes, between its announcement and its start in the same record.
     selections: BTreeMap<TournamentId, Selection>,
+    /// Of sign-ups that repeat each other, the latest by the first.
+    series: BTreeMap<TournamentId, TournamentId>,
 }
 
 impl Lobby {
@@ -60,6 +62,8 @@ impl Lobby {
     pub const ACCOUNTS_MAX: usize = 1_000_000;
     /// The most times one player may wait in one queue.
     pub const QUEUED_MAX: usize = 16;
+    /// The most queues one player may wait in.
+    pub const QUEUES_MAX: usize = 16;
     /// The most tokens one account may have; the one that ends first makes room.
     pub const TOKENS_MAX: usize = 32;
     /// The most tournaments that may be open or running at once.
@@ -126,18 +130,18 @@ impl Lobby {
 
     /// When the next sign-up has to be decided, if any waits.
     pub fn deadline(&self) -> Option<Millis> {
-        self.open_sign_ups().map(|(_, sign_up)| sign_up.closes_at).min()
+        self.waiting_sign_ups().map(|(_, sign_up)| sign_up.closes_at).min()
     }
 
     /// The command that time alone makes due at `now`, if any. Callers step it and ask again.
     pub fn due(&self, now: Millis) -> Option<LobbyCommand> {
-        let (id, _) = self.open_sign_ups().find(|(_, sign_up)| sign_up.closes_at <= now)?;
+        let (id, _) = self.waiting_sign_ups().find(|(_, sign_up)| sign_up.closes_at <= now)?;
         Some(LobbyCommand::Close { tournament: id.clone() })
     }
 
-    fn open_sign_ups(&self) -> impl Iterator<Item = (&TournamentId, &SignUp)> {
+    fn waiting_sign_ups(&self) -> impl Iterator<Item = (&TournamentId, &SignUp)> {
         self.tournaments.iter().filter_map(|(id, standing)| match standing {
-            Standing::Open(sign_up) => Some((id, &**sign_up)),
+            Standing::Open(sign_up) if !sign_up.rests() => Some((id, &**sign_up)),
             _ => None,
         })
     }

@@ -20,6 +20,30 @@ pub struct Window {
     pub second_wait_ms: Millis,
     /// The fewest players that end the second wait well.
     pub second_at_least: u32,
+    /// Whether another sign-up like this one opens when it is over, as long as there is room for
+    /// tournaments. The wait of such a sign-up begins when the first player signs up, so that
+    /// nothing happens while nobody comes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeat: bool,
+}
+
+impl Window {
+    /// Whether the numbers agree with each other.
+    pub fn check(&self) -> Result<(), String> {
+        let Window { at_least, at_most, second_at_least, .. } = *self;
+        if at_least == 0 || at_least > at_most {
+            return Err(format!(
+                "a sign-up for {at_least} to {at_most} players: need 1 ≤ at_least ≤ at_most"
+            ));
+        }
+        if second_at_least > at_least {
+            return Err(format!(
+                "the second wait needs {second_at_least} players, the first {at_least}: \
+                 it cannot need more"
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Whom a tournament takes.
@@ -104,4 +128,20 @@ pub struct SignUp {
     /// Whether this is the second wait.
     pub extended: bool,
     pub(super) window: Window,
+    /// The first of those that repeat each other: its own name, if it is the first or alone.
+    pub(super) series: TournamentId,
+}
+
+impl SignUp {
+    /// Whether its wait has not begun: it repeats others, and nobody is there yet.
+    pub(super) fn rests(&self) -> bool {
+        self.window.repeat && self.players.is_empty()
+    }
+
+    /// The number of the next one in its series; the first is 1.
+    pub(super) fn next_number(&self) -> u64 {
+        let tail = self.announcement.id.as_str().strip_prefix(self.series.as_str());
+        let number = tail.and_then(|tail| tail.strip_prefix('-')?.parse::<u64>().ok());
+        number.unwrap_or(1) + 1
+    }
 }

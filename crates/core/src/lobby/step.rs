@@ -12,6 +12,7 @@ use crate::event::{
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use agon_games::{Luck, Seed};
+use std::collections::BTreeSet;
 
 /// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
 /// the connection; whether it can be done is decided here.
@@ -117,6 +118,13 @@ pub enum LobbyCommand {
         /// Which tournament.
         tournament: TournamentId,
     },
+    /// Give up a tournament that waits for players, and those that would repeat it.
+    CallOff {
+        /// Which.
+        tournament: TournamentId,
+        /// Why.
+        reason: String,
+    },
     /// A tournament is over.
     Finish {
         /// Which.
@@ -150,12 +158,24 @@ pub enum LobbyRejection {
     /// The player waits often enough.
     #[error("{0} waits {max} times in this queue already", max = Lobby::QUEUED_MAX)]
     QueuedEnough(PlayerName),
+    /// The player waits in enough queues.
+    #[error("{0} waits in {max} queues already; leave one first", max = Lobby::QUEUES_MAX)]
+    ManyQueues(PlayerName),
     /// The player does not wait there.
     #[error("{0} does not wait in this queue")]
     NotQueued(PlayerName),
     /// There is a tournament of that name.
     #[error("there is a tournament {0} already; choose another name")]
     Announced(TournamentId),
+    /// The name would spoil the log or the ids of requests.
+    #[error("{0:?} names no tournament: use a-z, 0-9 and -, up to 60")]
+    BadId(String),
+    /// The sign-up contradicts itself.
+    #[error("{0}")]
+    BadWindow(String),
+    /// A player is named twice.
+    #[error("{0} is named twice; a player enters a tournament once")]
+    Twice(PlayerName),
     /// Too many tournaments at once.
     #[error("too many tournaments are open or running; wait for one to end")]
     TooMany,
@@ -205,8 +225,11 @@ impl Lobby {
             }
             LobbyCommand::IssueToken { account, token, expires_at } => {
                 self.known(&account)?;
-                self.make_room_for_token(now, &mut events, &account);
+                let surplus = self.surplus_token(&account);
                 self.emit(now, &mut events, TokenIssued { account, token, expires_at });
+                if let Some(token) = surplus {
+                    self.emit(now, &mut events, TokenRevoked { token });
+                }
             }
             LobbyCommand::RevokeToken { token } => {
                 if !self.tokens.contains_key(&token) {
@@ -239,11 +262,7 @@ impl Lobby {
     ) -> Result<(), LobbyRejection> {
         match command {
             LobbyCommand::Enqueue { player, queue } => {
-                self.may_play(&player)?;
-                let times = self.queue(&queue).iter().filter(|waiting| **waiting == player);
-                if times.count() >= Lobby::QUEUED_MAX {
-                    return Err(LobbyRejection::QueuedEnough(player));
-                }
+                self.may_enqueue(&player, &queue)?;
                 self.emit(now, events, PlayerEnqueued { player, queue });
             }
             LobbyCommand::Dequeue { player, queue } => {
@@ -257,6 +276,7 @@ impl Lobby {
             }
             LobbyCommand::SignUp { tournament, player } => {
                 self.may_play(&player)?;
+                let tournament = self.latest_of(tournament);
                 if self.sign_up_of(&tournament)?.players.contains(&player) {
                     return Err(LobbyRejection::SignedUp(player));
                 }
@@ -274,6 +294,11 @@ impl Lobby {
                 self.emit(now, events, SignUpWithdrawn { tournament, player });
             }
             LobbyCommand::Close { tournament } => return self.close(now, events, tournament),
+            LobbyCommand::CallOff { tournament, reason } => {
+                let tournament = self.latest_of(tournament);
+                self.sign_up_of(&tournament)?;
+                self.emit(now, events, TournamentCalledOff { tournament, reason });
+            }
             LobbyCommand::Finish { tournament, winners } => {
                 let Some(Standing::Running(_)) = self.tournaments.get(&tournament) else {
                     return Err(LobbyRejection::NotRunning(tournament));
@@ -310,15 +335,26 @@ impl Lobby {
         }
     }
 
-    fn make_room_for_token(&mut self, now: Millis, events: &mut Vec<Event>, account: &PlayerName) {
+    fn may_enqueue(&self, player: &PlayerName, queue: &QueueName) -> Result<(), LobbyRejection> {
+        self.may_play(player)?;
+        let times = self.queue(queue).iter().filter(|waiting| *waiting == player).count();
+        if times >= Lobby::QUEUED_MAX {
+            return Err(LobbyRejection::QueuedEnough(player.clone()));
+        }
+        let queues = || self.queues.values().filter(|queue| queue.contains(player)).count();
+        if times == 0 && queues() >= Lobby::QUEUES_MAX {
+            return Err(LobbyRejection::ManyQueues(player.clone()));
+        }
+        Ok(())
+    }
+
+    /// The token that has to go if the account gets another one.
+    fn surplus_token(&self, account: &PlayerName) -> Option<TokenHash> {
         let own = self.tokens.iter().filter(|(_, token)| token.account == *account);
         if own.clone().count() < Lobby::TOKENS_MAX {
-            return;
+            return None;
         }
-        let first = own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone());
-        if let Some(token) = first {
-            self.emit(now, events, TokenRevoked { token });
-        }
+        own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone())
     }
 
     fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
@@ -328,6 +364,20 @@ impl Lobby {
         }
     }
 
+    /// The name of the first in a series stands for the latest, once the first is not open.
+    fn latest_of(&self, tournament: TournamentId) -> TournamentId {
+        match self.sign_up_of(&tournament) {
+            Ok(_) => tournament,
+            Err(_) => self.series.get(&tournament).cloned().unwrap_or(tournament),
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let live =
+            |standing: &&Standing| matches!(standing, Standing::Open(_) | Standing::Running(_));
+        self.tournaments.values().filter(live).count() < Lobby::TOURNAMENTS_MAX
+    }
+
     fn announce(
         &mut self,
         now: Millis,
@@ -335,16 +385,18 @@ impl Lobby {
         announcement: Announcement,
         seed: &Seed,
     ) -> Result<(), LobbyRejection> {
+        if !names_tournament(announcement.id.as_str()) {
+            return Err(LobbyRejection::BadId(announcement.id.as_str().chars().take(80).collect()));
+        }
         if self.tournaments.contains_key(&announcement.id) {
             return Err(LobbyRejection::Announced(announcement.id));
         }
-        let live =
-            |standing: &&Standing| matches!(standing, Standing::Open(_) | Standing::Running(_));
-        if self.tournaments.values().filter(live).count() >= Lobby::TOURNAMENTS_MAX {
+        if !self.has_room() {
             return Err(LobbyRejection::TooMany);
         }
-        if let Selection::SignUp(_) = announcement.selection {
-            self.emit(now, events, TournamentAnnounced { announcement });
+        if let Selection::SignUp(window) = &announcement.selection {
+            window.check().map_err(LobbyRejection::BadWindow)?;
+            self.emit(now, events, TournamentAnnounced { announcement, repeats: None });
             return Ok(());
         }
         let players = self.select(&announcement.selection, seed)?;
@@ -352,7 +404,7 @@ impl Lobby {
             return Err(LobbyRejection::Nobody);
         }
         let plan = announcement.plan(players);
-        self.emit(now, events, TournamentAnnounced { announcement });
+        self.emit(now, events, TournamentAnnounced { announcement, repeats: None });
         self.emit(now, events, TournamentStarted { plan });
         Ok(())
     }
@@ -378,16 +430,16 @@ impl Lobby {
                 (players, *at_most)
             }
             Selection::Queue { queue, at_most } => {
-                let mut players: Vec<PlayerName> = Vec::new();
-                for player in self.queue(queue).iter().filter(free) {
-                    if !players.contains(player) {
-                        players.push(player.clone());
-                    }
-                }
-                (players, *at_most)
+                let mut seen = BTreeSet::new();
+                let once = self.queue(queue).iter().filter(free).filter(|one| seen.insert(*one));
+                (once.cloned().collect(), *at_most)
             }
             Selection::Named { players } => {
                 players.iter().try_for_each(|player| self.may_play(player))?;
+                let mut seen = BTreeSet::new();
+                if let Some(twice) = players.iter().find(|player| !seen.insert(*player)) {
+                    return Err(LobbyRejection::Twice(twice.clone()));
+                }
                 (players.clone(), u32::MAX)
             }
             Selection::SignUp(_) => (Vec::new(), 0),
@@ -413,7 +465,9 @@ impl Lobby {
             return Ok(());
         }
         let reason = format!("{count} players signed up, and {needed} are needed");
+        let closed = sign_up.clone();
         self.emit(now, events, TournamentCalledOff { tournament, reason });
+        self.repeat(now, events, closed);
         Ok(())
     }
 
@@ -424,8 +478,30 @@ impl Lobby {
         tournament: &TournamentId,
     ) -> Result<(), LobbyRejection> {
         let sign_up = self.sign_up_of(tournament)?;
-        let plan = sign_up.announcement.plan(sign_up.players.clone());
+        let closed = sign_up.clone();
+        let plan = closed.announcement.plan(closed.players.clone());
         self.emit(now, events, TournamentStarted { plan });
+        self.repeat(now, events, closed);
         Ok(())
     }
+
+    /// Opens the next sign-up of a series: `cup-2` after `cup`.
+    fn repeat(&mut self, now: Millis, events: &mut Vec<Event>, closed: SignUp) {
+        if !closed.window.repeat || !self.has_room() {
+            return;
+        }
+        let ids = (closed.next_number()..)
+            .map(|number| TournamentId::from(format!("{}-{number}", closed.series)));
+        let mut free = ids.filter(|id| !self.tournaments.contains_key(id));
+        let id = free.next().expect("there are more numbers than tournaments");
+        let announcement = Announcement { id, ..closed.announcement };
+        let repeats = Some(closed.series);
+        self.emit(now, events, TournamentAnnounced { announcement, repeats });
+    }
+}
+
+/// Whether a text can be part of the names of streams and, before a colon, of ids of requests.
+fn names_tournament(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=60).contains(&id.len()) && id.bytes().all(plain) && !id.starts_with('-')
 }

@@ -1,0 +1,130 @@
+//! Accounts: names, passwords, tokens.
+
+use crate::bench::{Bench, DAWN, issue, log_in, name, register, revoke};
+use agon_core::lobby::{
+    AccountKind, Lobby, LobbyCommand, LobbyRejection, PasswordHash, Role, TokenHash,
+};
+use agon_core::{AccountRegistered, Event};
+
+fn holder(bench: &Bench, token: &str) -> Option<String> {
+    let holder = bench.lobby.holder(&TokenHash::of(token), bench.now);
+    holder.map(|account| account.as_str().to_owned())
+}
+
+#[test]
+fn an_account_keeps_what_it_registered_with() {
+    let mut bench = Bench::new();
+    bench.now = 5_000;
+    assert_eq!(bench.ok(register("ann")), ["account-registered"]);
+    let (account, kind, role) = (name("house:greedy"), AccountKind::House, Role::Operator);
+    bench.ok(LobbyCommand::Register { account, kind, role, password: None });
+    let ann = bench.lobby.account(&name("ann")).unwrap();
+    assert_eq!((ann.kind, ann.role), (AccountKind::Program, Role::Player));
+    assert_eq!(ann.password.as_ref().map(PasswordHash::phc), Some("hash of ann"));
+    assert_eq!((ann.registered_at, ann.number, &ann.blacklisted), (5_000, 0, &None));
+    let house = bench.lobby.account(&name("house:greedy")).unwrap();
+    assert_eq!((house.kind, house.role), (AccountKind::House, Role::Operator));
+    assert_eq!((house.number, &house.password), (1, &None));
+    assert_eq!(bench.line(), "", "who registers is not yet logged in");
+}
+
+#[test]
+fn a_name_that_is_taken_stays_with_its_first_owner() {
+    let mut bench = Bench::new();
+    bench.ok(register("ann"));
+    let (account, password) = (name("ann"), Some(PasswordHash::new("a thief's")));
+    let (kind, role) = (AccountKind::Person, Role::Operator);
+    let theft = LobbyCommand::Register { account, kind, role, password };
+    assert_eq!(bench.no(theft), LobbyRejection::Taken(name("ann")));
+    // Names are what they are, letter by letter.
+    bench.ok(register("Ann"));
+}
+
+#[test]
+fn there_is_room_for_so_many_accounts_and_no_more() {
+    let mut lobby = Lobby::default();
+    let (kind, role) = (AccountKind::Program, Role::Player);
+    for number in 1..Lobby::ACCOUNTS_MAX {
+        let account = name(&format!("p{number}"));
+        let registered = AccountRegistered { account, kind, role, password: None };
+        lobby.apply(DAWN, &Event::from(registered)).unwrap();
+    }
+    assert!(lobby.step(DAWN, register("last")).is_ok());
+    assert_eq!(lobby.step(DAWN, register("late")), Err(LobbyRejection::NoRoom));
+    assert_eq!(lobby.step(DAWN, register("p1")), Err(LobbyRejection::Taken(name("p1"))));
+    assert!(lobby.step(DAWN, log_in("p1")).is_ok(), "those who are in stay in");
+}
+
+#[test]
+fn strangers_must_register_first() {
+    let mut bench = Bench::new();
+    let unknown = LobbyRejection::Unknown(name("eve"));
+    let (account, password) = (name("eve"), PasswordHash::new("x"));
+    assert_eq!(bench.no(LobbyCommand::ChangePassword { account, password }), unknown);
+    assert_eq!(bench.no(issue("eve", "t", DAWN + 1)), unknown);
+    assert_eq!(bench.no(log_in("eve")), unknown);
+}
+
+#[test]
+fn the_last_password_counts_and_nothing_shows_it() {
+    let mut bench = Bench::new();
+    bench.ok(register("ann"));
+    let (account, password) = (name("ann"), PasswordHash::new("second"));
+    let change = LobbyCommand::ChangePassword { account, password };
+    assert!(!format!("{change:?}").contains("second"));
+    assert_eq!(bench.ok(change), ["password-changed"]);
+    let ann = bench.lobby.account(&name("ann")).unwrap();
+    assert_eq!(ann.password.as_ref().map(PasswordHash::phc), Some("second"));
+    assert!(!format!("{:?}", bench.lobby).contains("second"));
+    assert!(!format!("{:?}", bench.lines).contains("second"), "not even the log's debug form");
+}
+
+#[test]
+fn a_token_is_good_until_its_time_is_over() {
+    let mut bench = Bench::with(&["ann"]);
+    bench.ok(issue("ann", "t", DAWN + 1_000));
+    assert_eq!(holder(&bench, "t").as_deref(), Some("ann"));
+    assert_eq!(holder(&bench, "T"), None);
+    bench.wait(999);
+    assert_eq!(holder(&bench, "t").as_deref(), Some("ann"));
+    bench.wait(1);
+    assert_eq!(holder(&bench, "t"), None);
+}
+
+#[test]
+fn a_revoked_token_is_good_no_more_and_others_stay() {
+    let mut bench = Bench::with(&["ann"]);
+    bench.all([issue("ann", "one", DAWN + 1_000), issue("ann", "two", DAWN + 1_000)]);
+    assert_eq!(bench.ok(revoke("one")), ["token-revoked"]);
+    assert_eq!(bench.no(revoke("one")), LobbyRejection::NoToken);
+    assert_eq!(holder(&bench, "one"), None);
+    assert_eq!(holder(&bench, "two").as_deref(), Some("ann"));
+}
+
+#[test]
+fn the_token_that_ends_first_makes_room_and_others_accounts_are_not_touched() {
+    let mut bench = Bench::with(&["ann", "bob"]);
+    bench.ok(issue("bob", "bob's", DAWN + 1));
+    // The fourth ends first.
+    for number in 0..Lobby::TOKENS_MAX as u64 {
+        let ends = if number == 3 { 50 } else { 100 + number };
+        assert_eq!(bench.ok(issue("ann", &format!("t{number}"), DAWN + ends)), ["token-issued"]);
+    }
+    assert_eq!(bench.ok(issue("ann", "new", DAWN + 60)), ["token-issued", "token-revoked"]);
+    assert_eq!(holder(&bench, "t3"), None);
+    assert_eq!(bench.ok(issue("ann", "newer", DAWN + 500)), ["token-issued", "token-revoked"]);
+    assert_eq!(holder(&bench, "new"), None);
+    assert_eq!(bench.ok(issue("ann", "newest", DAWN + 500)), ["token-issued", "token-revoked"]);
+    assert_eq!(holder(&bench, "t0"), None);
+    for kept in ["t1", "t2", "t4", "t31", "newer", "newest"] {
+        assert_eq!(holder(&bench, kept).as_deref(), Some("ann"), "{kept}");
+    }
+    assert_eq!(holder(&bench, "bob's").as_deref(), Some("bob"));
+}
+
+#[test]
+fn no_token_is_in_the_log() {
+    let mut bench = Bench::with(&["ann"]);
+    bench.ok(issue("ann", "swordfish", DAWN + 1));
+    assert!(bench.lines.iter().all(|line| !line.write().contains("swordfish")));
+}

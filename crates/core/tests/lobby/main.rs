@@ -1,0 +1,14 @@
+//! The lobby from outside: lists of commands under virtual time, one file a theme.
+
+#[path = "../support/cases.rs"]
+mod cases;
+
+mod accounts;
+mod bench;
+mod blacklist;
+mod line;
+mod properties;
+mod queues;
+mod series;
+mod sign_ups;
+mod tournaments;
