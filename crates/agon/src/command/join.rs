@@ -115,7 +115,8 @@ impl Join<'_> {
         loop {
             match events.recv().context("failed: nobody is left to listen to")? {
                 Event::Line { connection, line } if connection == self.connection => {
-                    if self.heard(&line)? {
+                    let over = self.heard(&line)?;
+                    if over {
                         return Ok(Exit::Success);
                     }
                 }
