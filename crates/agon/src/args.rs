@@ -23,6 +23,10 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Play as a house player over stdin and stdout, as any program would.
     Bot(BotArgs),
+    /// Run a server: accounts, and tournaments of players that come over the network.
+    Serve(ServeArgs),
+    /// Play on a server as a house player, or with a program that speaks on stdin and stdout.
+    Join(JoinArgs),
     /// Solve Yahtzee for the best expected score, and keep the table.
     Solve(SolveArgs),
     /// List games, presets and house players.
@@ -198,7 +202,7 @@ pub(crate) enum ColourArg {
 #[derive(ClapArgs, Debug)]
 #[command(after_help = exit::HELP)]
 pub(crate) struct VerifyArgs {
-    /// Logs (*.jsonl), or folders of runs.
+    /// Logs (*.jsonl, *.sqlite), or folders of runs and servers.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// The findings as JSON.
@@ -227,6 +231,87 @@ pub(crate) struct BotArgs {
     /// Which house player, without `house:`; see `agon list`.
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+}
+
+const SERVE_HELP: &str = "\
+Everything that happened is in DIR/agon.sqlite: a server that is killed and started again goes on
+where it stood, and nobody loses anything by it. docs/operate.md has the rest.
+
+A TOML file has any of these fields; flags win over it:
+    data = \"agon-data\"                    tcp = \"127.0.0.1:7300\"
+    token_ms = 2592000000                  reconnect_ms = 60000
+    [limits]
+    connections_max = 20000                connections_per_address_max = 2000
+    outbox_lines_max = 64                  inbox_lines_max = 32
+    line_bytes_max = 262144                write_ms_max = 10000
+    login_ms_max = 10000
+    [[tournament]]                         # starts as soon as its players are logged in
+    name = \"cup\"                           preset = \"yahtzee-queue\"
+    players = 8                            # the first in line; or
+    # named = [\"ann\", \"house:greedy\"]
+    best_of = 5                            start = \"when-ready\"";
+
+fn serve_help() -> String {
+    format!("{SERVE_HELP}\n\n{}", exit::HELP)
+}
+
+#[derive(ClapArgs, Debug)]
+#[command(after_help = serve_help())]
+pub(crate) struct ServeArgs {
+    /// The folder of the log; by default ./agon-data.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Where players connect; by default 127.0.0.1:7300. Port 0 is any free one.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) tcp: Option<String>,
+    /// Settings from a TOML file; flags win over it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Make a new token for the account `operator` and print it. The first start does so anyway.
+    #[arg(long)]
+    pub(crate) operator_token: bool,
+    /// Say where the server listens as one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const JOIN_HELP: &str = "\
+A program gets the messages of docs/protocol/native.md on stdin, as from `agon run`: a process of
+its own for every tournament, with the same ids in requests and answers. When the connection is
+lost it goes on, and `agon join` comes back with a token until the server is there again.
+
+Examples:
+    AGON_PASSWORD=secret agon join --server 127.0.0.1:7300 --account ann --register \\
+        --bot house:greedy
+    agon join --server 127.0.0.1:7300 --account eve --password-file pw --once -- python3 bot.py";
+
+#[derive(ClapArgs, Debug)]
+#[command(after_help = JOIN_HELP)]
+pub(crate) struct JoinArgs {
+    /// The server's address.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) server: String,
+    /// The name to play under.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: String,
+    /// A file whose first line is the password; by default it is in AGON_PASSWORD.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) password_file: Option<PathBuf>,
+    /// Make the account if there is none.
+    #[arg(long)]
+    pub(crate) register: bool,
+    /// Play as a house player: house:NAME; see `agon list`.
+    #[arg(long, value_name = "house:NAME", conflicts_with = "program")]
+    pub(crate) bot: Option<String>,
+    /// Wait in this queue.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) queue: Option<String>,
+    /// End when a tournament is over.
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// The program that plays, and its arguments.
+    #[arg(last = true, value_name = "CMD ARGS")]
+    pub(crate) program: Vec<String>,
 }
 
 #[derive(ClapArgs, Debug)]

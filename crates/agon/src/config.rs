@@ -1,4 +1,7 @@
-//! The settings of a run: a TOML file, flags over it, a preset under it.
+//! The settings of a run: a TOML file, flags over it, a preset under it. Those of a server are in
+//! `serve`.
+
+pub(crate) mod serve;
 
 use crate::args::{FormatArg, PairingArg, RunArgs};
 use crate::exit::Misuse;
@@ -50,14 +53,19 @@ struct Limits {
 impl RunFile {
     /// Reads a file; a missing path is an empty file.
     pub(crate) fn read(path: Option<&Path>) -> Result<RunFile> {
-        let Some(path) = path else { return Ok(RunFile::default()) };
-        let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(unread)?;
-        toml::from_str(&text).map_err(|error| {
-            let (file, error) = (path.display(), error.to_string());
-            Misuse(format!("{file} makes no sense: {}", error.trim_end())).into()
-        })
+        read_toml(path)
     }
+}
+
+/// Reads a TOML file; a missing path is an empty file.
+fn read_toml<T: serde::de::DeserializeOwned + Default>(path: Option<&Path>) -> Result<T> {
+    let Some(path) = path else { return Ok(T::default()) };
+    let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(unread)?;
+    toml::from_str(&text).map_err(|error| {
+        let (file, error) = (path.display(), error.to_string());
+        Misuse(format!("{file} makes no sense: {}", error.trim_end())).into()
+    })
 }
 
 /// Everything a new run needs.

@@ -4,6 +4,7 @@ use agon_core::PlanError;
 use agon_core::verify::Finding;
 use agon_players::HouseError;
 use agon_runner::{BadSpec, FolderError, RunError};
+use agon_server::EngineError;
 use agon_store::LogError;
 use std::process::ExitCode;
 
@@ -79,7 +80,17 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if let Some(folder) = error.downcast_ref::<FolderError>() {
         return of_folder(folder);
     }
-    if error.is::<LogError>() || error.is::<Finding>() || error.is::<Unreadable>() {
+    if let Some(engine) = error.downcast_ref::<EngineError>() {
+        return match engine {
+            EngineError::Append(_) | EngineError::Entropy(_) => Exit::Failure,
+            EngineError::Log(log) => of_log(log),
+            EngineError::Line { .. } | EngineError::Fold { .. } => Exit::Damaged,
+        };
+    }
+    if let Some(log) = error.downcast_ref::<LogError>() {
+        return of_log(log);
+    }
+    if error.is::<Finding>() || error.is::<Unreadable>() {
         return Exit::Damaged;
     }
     let misuse = error.is::<Misuse>()
@@ -87,6 +98,16 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
         || error.is::<PlanError>()
         || error.is::<HouseError>();
     if misuse { Exit::Usage } else { Exit::Failure }
+}
+
+/// A log that others use, or that may not be opened, is none that is damaged.
+fn of_log(error: &LogError) -> Exit {
+    let forbidden = std::io::ErrorKind::PermissionDenied;
+    match error {
+        LogError::Locked { .. } => Exit::Failure,
+        LogError::Io { kind, .. } if *kind == forbidden => Exit::Failure,
+        _ => Exit::Damaged,
+    }
 }
 
 fn of_folder(error: &FolderError) -> Exit {

@@ -15,6 +15,7 @@
 mod auth;
 mod engine;
 mod gateway;
+mod throttle;
 
 pub use engine::{AnnounceError, Engine, EngineError, Handle, Settings, Status};
 pub use gateway::{Limits, serve_tcp};

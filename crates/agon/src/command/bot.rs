@@ -82,10 +82,29 @@ fn greet(args: &BotArgs, message: Message<'_>) -> Result<(String, Box<dyn HouseP
 }
 
 fn reply(message: Message<'_>, name: &str, player: &mut dyn HousePlayer) -> Result<()> {
+    let (id, answer) = answer_to(message, name, player)?;
+    say(&answer_message(&id, answer))
+}
+
+fn answer_to(
+    message: Message<'_>,
+    name: &str,
+    player: &mut dyn HousePlayer,
+) -> Result<(String, agon_games::Json)> {
     let whole = message.id.zip(message.seat).zip(message.question).zip(message.view);
     let (((id, seat), question), view) = whole.context("failed to read a request")?;
     let answer = player.answer_text(name, id, seat, question.get(), view.get())?;
-    say(&serde_json::json!({"type": "answer", "id": id, "answer": answer}))
+    Ok((id.to_owned(), answer))
+}
+
+fn answer_message(id: &str, answer: agon_games::Json) -> serde_json::Value {
+    serde_json::json!({"type": "answer", "id": id, "answer": answer})
+}
+
+/// A house player's reply to a request, both as lines: for `agon join`.
+pub(super) fn reply_to(request: &str, name: &str, player: &mut dyn HousePlayer) -> Result<String> {
+    let (id, answer) = answer_to(serde_json::from_str(request)?, name, player)?;
+    Ok(answer_message(&id, answer).to_string())
 }
 
 fn say(message: &serde_json::Value) -> Result<()> {

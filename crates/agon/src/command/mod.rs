@@ -2,9 +2,11 @@
 
 mod bot;
 mod demo;
+mod join;
 mod list;
 mod replay;
 mod run;
+mod serve;
 mod solve;
 mod verify;
 
@@ -19,6 +21,8 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Replay(args)) => replay::replay(&args),
         Some(Command::Verify(args)) => verify::verify(&args),
         Some(Command::Bot(args)) => bot::bot(&args),
+        Some(Command::Serve(args)) => serve::serve(&args),
+        Some(Command::Join(args)) => join::join(&args),
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::List { json }) => list::list(json),
     }

@@ -6,12 +6,12 @@ use agon_core::verify::{self, Finding, MatchCheck, TournamentCheck};
 use agon_core::{Event, Line, MatchPlan, Secret};
 use agon_games::Registry;
 use agon_runner::Folder;
-use agon_store::{FileLog, Log, read_file};
+use agon_store::{FileLog, Log, SqliteLog, read_file};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,8 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     let started = Instant::now();
     let mut checked = Checked::default();
     for path in &args.paths {
-        let found = match path.is_dir() {
+        let sqlite = path.extension().is_some_and(|end| end == "sqlite");
+        let found = match path.is_dir() || sqlite {
             true => folder(path, args.quiet),
             false => file(path),
         }?;
@@ -130,24 +131,41 @@ fn file(path: &Path) -> Result<Result<Checked, Finding>> {
 
 /// A folder's streams, sorted by what they are.
 struct Streams {
-    log: FileLog,
+    log: Box<dyn Log>,
     tournaments: Vec<String>,
     matches: Vec<String>,
     torn: u64,
 }
 
+/// The database of a server, if the path is one or is the folder of one.
+fn database(path: &Path) -> Option<PathBuf> {
+    match path.is_dir() {
+        true => Some(path.join(super::serve::LOG_FILE)).filter(|path| path.exists()),
+        false => Some(path.to_owned()),
+    }
+}
+
 fn open(path: &Path) -> Result<Streams> {
-    let log = FileLog::open_read_only(path)?;
+    let sqlite = database(path);
+    let (log, torn): (Box<dyn Log>, u64) = match &sqlite {
+        Some(path) => (Box::new(SqliteLog::open_read_only(path)?), 0),
+        None => {
+            let log = FileLog::open_read_only(path)?;
+            let torn = log.repairs().len() as u64;
+            (Box::new(log), torn)
+        }
+    };
     let mut tournaments = Vec::new();
     let mut matches = Vec::new();
     for (name, _) in log.streams()? {
-        match name.starts_with("tournament/") {
-            true => tournaments.push(name),
-            false => matches.push(name),
+        match name.split('/').next() {
+            Some("tournament") => tournaments.push(name),
+            // Accounts and secrets of a server: nothing that follows from rules.
+            Some("lobby" | "secret") if sqlite.is_some() => {}
+            _ => matches.push(name),
         }
     }
-    let torn = log.repairs().len() as u64;
-    if tournaments.is_empty() && matches.is_empty() {
+    if sqlite.is_none() && tournaments.is_empty() && matches.is_empty() {
         let why = format!("{} holds no logs (*.jsonl)", path.display());
         return Err(Unreadable(why).into());
     }
@@ -158,7 +176,10 @@ fn open(path: &Path) -> Result<Streams> {
 fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
     let games = Registry::standard();
     let streams = open(path)?;
-    let known = Folder::new(path).secret()?;
+    let known = match database(path) {
+        Some(_) => None,
+        None => Folder::new(path).secret()?,
+    };
     let mut checked = Checked { torn: streams.torn, ..Checked::default() };
     let mut tournaments = BTreeMap::new();
     for name in &streams.tournaments {

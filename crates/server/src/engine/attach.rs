@@ -3,6 +3,7 @@
 use super::{Engine, lobby};
 use agon_core::{Fault, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
+use std::net::IpAddr;
 use tokio::sync::mpsc;
 
 /// One connection, as long as the server runs.
@@ -17,6 +18,7 @@ const JUNK_MAX: u32 = 100;
 /// A connection and how far it is.
 pub(crate) struct Session {
     out: Outbox,
+    pub(super) from: IpAddr,
     pub(super) hello: Option<Hello>,
     pub(super) account: Option<PlayerName>,
     /// A password is being checked.
@@ -25,8 +27,8 @@ pub(crate) struct Session {
 }
 
 impl Engine {
-    pub(super) fn opened(&mut self, conn: u64, out: Outbox) {
-        let session = Session { out, hello: None, account: None, checking: false, junk: 0 };
+    pub(super) fn opened(&mut self, conn: u64, out: Outbox, from: IpAddr) {
+        let session = Session { out, from, hello: None, account: None, checking: false, junk: 0 };
         self.sessions.insert(conn, session);
         let server = concat!("agon/", env!("CARGO_PKG_VERSION"));
         let protocol = native::PROTOCOL_VERSION;
@@ -106,8 +108,21 @@ impl Engine {
         }
     }
 
+    /// Closes a connection that took too long to say who it is.
+    pub(super) fn login_due(&mut self, conn: ConnId) {
+        let Some(session) = self.sessions.get(&conn) else { return };
+        if session.account.is_none() && !session.checking {
+            self.refuse(conn, "login-timeout", "log in sooner");
+            self.closed(conn);
+        }
+    }
+
     /// Ties a connection to an account. Another connection of the account is taken over.
     pub(super) fn attach(&mut self, conn: ConnId, account: &PlayerName) {
+        if !self.sessions.contains_key(&conn) {
+            // It went while its login was on its way to the log.
+            return self.log_out_later(account.clone());
+        }
         if let Some(old) = self.here.insert(account.clone(), conn)
             && old != conn
             && let Some(session) = self.sessions.get_mut(&old)
@@ -119,6 +134,7 @@ impl Engine {
         if let Some(session) = self.sessions.get_mut(&conn) {
             session.account = Some(account.clone());
         }
+        self.tell_tournaments(conn, account);
         self.player_is_here(account);
     }
 

@@ -48,7 +48,12 @@ impl Engine {
     /// Hands a record to the log. Its effects happen when it is durable.
     pub(super) fn commit(&mut self, stream: StreamKey, events: &[Event], effects: Vec<Effect>) {
         if events.is_empty() {
-            effects.into_iter().for_each(|effect| effect(self));
+            // What is said now may tell of records that are still on their way: it waits for them.
+            let latest = self.journals.get_mut(&stream).and_then(|j| j.effects.back_mut());
+            match latest {
+                Some(latest) => latest.extend(effects),
+                None => effects.into_iter().for_each(|effect| effect(self)),
+            }
             return;
         }
         let now = self.now_ms();

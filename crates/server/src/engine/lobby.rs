@@ -24,7 +24,7 @@ pub(crate) enum Checked {
     /// It is the account's.
     Right(PlayerName),
     /// It is not.
-    Wrong,
+    Wrong(PlayerName),
     /// It is that of a new account.
     New(PlayerName, PasswordHash),
     /// It is the account's, and this is the hash of the next one.
@@ -104,6 +104,10 @@ impl Engine {
         if session.checking {
             return self.refuse(conn, "busy", "the last login is still being checked");
         }
+        if session.account.is_some() {
+            let detail = "this connection is logged in; log out, or open another";
+            return self.refuse(conn, "unexpected", detail);
+        }
         let Login { account, password, token, register } = login;
         if let Some(token) = token {
             let holder = self.lobby.holder(&TokenHash::of(&token), self.now_ms()).cloned();
@@ -123,11 +127,17 @@ impl Engine {
         if account.as_str().starts_with(house::PREFIX) {
             return self.refuse(conn, "wrong-credentials", "house players do not log in");
         }
+        let from = session.from;
+        if let Some(wait_ms) = self.throttle.wait_ms(from, &account, self.now_ms()) {
+            return self.slow_down(conn, wait_ms);
+        }
         let known = self.lobby.account(&account).map(|known| known.password.clone());
-        session.checking = true;
+        if let Some(session) = self.sessions.get_mut(&conn) {
+            session.checking = true;
+        }
         self.check(conn, move || match known {
             Some(Some(hash)) if auth::matches(&password, &hash) => Checked::Right(account),
-            Some(_) => Checked::Wrong,
+            Some(_) => Checked::Wrong(account),
             None if register => match auth::hash(&password) {
                 Ok(hash) => Checked::New(account, hash),
                 Err(error) => Checked::Failed(error),
@@ -135,7 +145,7 @@ impl Engine {
             // As slow as a wrong password, so that names cannot be guessed by the clock.
             None => {
                 let _ = auth::hash(&password);
-                Checked::Wrong
+                Checked::Wrong(account)
             }
         });
     }
@@ -151,9 +161,14 @@ impl Engine {
     pub(super) fn checked(&mut self, conn: ConnId, checked: Checked) {
         let Some(session) = self.sessions.get_mut(&conn) else { return };
         session.checking = false;
+        let from = session.from;
         match checked {
-            Checked::Right(account) => self.welcome_with_token(conn, account),
-            Checked::Wrong => {
+            Checked::Right(account) => {
+                self.throttle.right(from, &account);
+                self.welcome_with_token(conn, account);
+            }
+            Checked::Wrong(account) => {
+                self.throttle.wrong(from, &account, self.now_ms());
                 self.refuse(conn, "wrong-credentials", "no such account, or another password");
                 self.count_junk(conn);
             }
@@ -178,6 +193,13 @@ impl Engine {
         }
     }
 
+    fn slow_down(&mut self, conn: ConnId, wait_ms: u64) {
+        let seconds = wait_ms.div_ceil(1_000);
+        let detail = format!("too many wrong passwords; try again in {seconds} s");
+        self.refuse(conn, "slow-down", detail);
+        self.count_junk(conn);
+    }
+
     fn welcome_with_token(&mut self, conn: ConnId, account: PlayerName) {
         let token = match auth::new_token() {
             Ok(token) => token,
@@ -199,6 +221,10 @@ impl Engine {
         let welcome: Effect = Box::new(move |engine| {
             let (active, waiting) = engine.lobby.involvement(&name);
             let token = token.as_deref();
+            let other = engine.sessions.get(&conn).and_then(|session| session.account.as_ref());
+            if other.is_some() {
+                return engine.refuse(conn, "unexpected", "this connection is logged in");
+            }
             engine.send(conn, &ToPlayer::Welcome { account: &name, token, active, waiting });
             engine.attach(conn, &name);
         });
@@ -243,6 +269,11 @@ impl Engine {
             let detail = format!("a password has 1 to {} bytes", auth::PASSWORD_BYTES_MAX);
             return self.refuse(conn, "malformed", detail);
         }
+        let from = self.sessions.get(&conn).map(|session| session.from);
+        let wait_ms = from.and_then(|from| self.throttle.wait_ms(from, &account, self.now_ms()));
+        if let Some(wait_ms) = wait_ms {
+            return self.slow_down(conn, wait_ms);
+        }
         let known = self.lobby.account(&account).and_then(|known| known.password.clone());
         let Some(session) = self.sessions.get_mut(&conn) else { return };
         if std::mem::replace(&mut session.checking, true) {
@@ -253,7 +284,7 @@ impl Engine {
                 Ok(hash) => Checked::Changed(account, hash),
                 Err(error) => Checked::Failed(error),
             },
-            _ => Checked::Wrong,
+            _ => Checked::Wrong(account),
         });
     }
 
@@ -274,6 +305,30 @@ impl Engine {
         for account in gone.cloned().collect::<Vec<_>>() {
             let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
         }
+    }
+
+    /// Makes a token for an operator's account, and the account if there is none. The token comes
+    /// when it is durable; only its hash is kept.
+    pub fn operator_token(
+        &mut self,
+        account: PlayerName,
+    ) -> Result<tokio::sync::oneshot::Receiver<String>, AnnounceError> {
+        let token = auth::new_token().map_err(|e| AnnounceError::Entropy(e.to_string()))?;
+        if self.lobby.account(&account).is_none() {
+            let (kind, role, password) = (AccountKind::Person, Role::Operator, None);
+            let name = account.clone();
+            let command = LobbyCommand::Register { account: name, kind, role, password };
+            self.step_lobby(command, Vec::new())?;
+        }
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let expires_at = self.now_ms() + self.settings.token_ms;
+        let hash = TokenHash::of(&token);
+        let tell: Effect = Box::new(move |_| {
+            let _ = sender.send(token);
+        });
+        let command = LobbyCommand::IssueToken { account, token: hash, expires_at };
+        self.step_lobby(command, vec![tell])?;
+        Ok(receiver)
     }
 
     /// Announces a tournament; it starts at once unless players sign up for it.

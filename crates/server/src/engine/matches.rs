@@ -1,10 +1,10 @@
 //! Matches: requests out, answers in, time.
 
-use super::journal::StreamKey;
+use super::journal::{Effect, StreamKey};
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use agon_core::{
-    Ask, Command, Event, Fault, Match, MatchPlan, Pending, PlayerName, Rejection, RequestId,
-    Secrets, TournamentId,
+    Ask, Command, Event, Fault, FaultKind, Match, MatchPlan, Pending, PlayerName, Rejection,
+    RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, Request, ToPlayer};
 
@@ -15,6 +15,8 @@ pub(crate) struct LiveMatch {
     sent: Vec<(RequestId, Option<ConnId>)>,
     /// When its timer rings next.
     timer: Option<u64>,
+    /// Until when no wait runs out: time the server was down counts against nobody.
+    held_until: u64,
 }
 
 impl Engine {
@@ -32,6 +34,10 @@ impl Engine {
             Err(error) => return self.fail(error),
         };
         let now = self.now_ms();
+        let held_until = match lines.is_empty() {
+            true => self.grace_until,
+            false => now + plan.rules.time.wait_ms.max(self.settings.reconnect_ms),
+        };
         let played = if lines.is_empty() {
             let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
             let (played, event) = Match::create(plan.clone(), kind, secrets, now)
@@ -51,7 +57,8 @@ impl Engine {
         for player in &plan.players {
             self.playing.entry(player.clone()).or_default().insert(key.clone());
         }
-        self.matches.insert(key.clone(), LiveMatch { played, sent: Vec::new(), timer: None });
+        let live = LiveMatch { played, sent: Vec::new(), timer: None, held_until };
+        self.matches.insert(key.clone(), live);
         for player in &plan.players {
             if self.is_house(player) || self.conn_of(player).is_some() {
                 self.arrive(&key, player);
@@ -70,9 +77,30 @@ impl Engine {
         }
         let accepted = events.iter().filter(|event| matches!(event, Event::AnswerAccepted(_)));
         self.decisions += accepted.count() as u64;
-        let blacklist = self.blacklisted_by(key, &events);
-        self.commit(StreamKey::Match(key.clone()), &events, blacklist);
+        let mut effects = self.blacklisted_by(key, &events);
+        effects.extend(self.lapses(key, &events));
+        self.commit(StreamKey::Match(key.clone()), &events, effects);
         Ok(())
+    }
+
+    /// Who lapsed (no answer in time, garbage) while its connection is fine is back at once, and
+    /// asked again.
+    fn lapses(&self, key: &MatchKey, events: &[Event]) -> Vec<Effect> {
+        let lapsed = events.iter().filter_map(|event| match event {
+            Event::PlayerLeft(left) if left.faulted.fault.kind != FaultKind::Withdrew => {
+                Some(left.faulted.player.clone()).filter(|player| self.conn_of(player).is_some())
+            }
+            _ => None,
+        });
+        let effects = lapsed.map(|player| -> Effect {
+            let key = key.clone();
+            Box::new(move |engine| {
+                if engine.conn_of(&player).is_some() {
+                    engine.arrive(&key, &player);
+                }
+            })
+        });
+        effects.collect()
     }
 
     fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
@@ -194,7 +222,12 @@ impl Engine {
         if let Some(live) = self.matches.get_mut(key) {
             live.timer = None;
         }
-        while let Some(command) = self.matches.get(key).and_then(|live| live.played.due(now)) {
+        while let Some(live) = self.matches.get(key)
+            && let Some(command) = live.played.due(now)
+        {
+            if matches!(command, Command::Expire { .. }) && now < live.held_until {
+                return self.set_timer(live.held_until, Timer::Match(key.0.clone(), key.1.clone()));
+            }
             if self.step_match(key, command).is_err() {
                 break;
             }

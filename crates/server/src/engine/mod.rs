@@ -12,6 +12,7 @@ mod matches;
 mod tournaments;
 
 use crate::auth::NoEntropy;
+use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
@@ -26,6 +27,7 @@ pub use lobby::AnnounceError;
 use matches::LiveMatch;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -92,13 +94,15 @@ impl From<NoEntropy> for EngineError {
 /// What comes to the engine.
 pub(crate) enum Input {
     /// A connection was opened.
-    Opened { conn: ConnId, out: Outbox },
+    Opened { conn: ConnId, out: Outbox, from: IpAddr },
     /// It said something.
     Said { conn: ConnId, message: FromPlayer },
     /// It said something that is no message.
     Bad { conn: ConnId, why: String, line: String },
     /// It is gone.
     Closed { conn: ConnId },
+    /// It should have logged in by now.
+    LoginDue { conn: ConnId },
     /// A password was hashed or checked.
     Checked { conn: ConnId, checked: lobby::Checked },
     /// A house player answers.
@@ -184,6 +188,9 @@ pub struct Engine {
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
     timers: BinaryHeap<Reverse<(Millis, Timer)>>,
+    throttle: Throttle,
+    /// Until when nobody is missed, because it was us who were away.
+    grace_until: Millis,
     decisions: u64,
     stopping: bool,
     failed: Option<EngineError>,
@@ -219,6 +226,8 @@ impl Engine {
             sessions: HashMap::new(),
             here: HashMap::new(),
             timers: BinaryHeap::new(),
+            throttle: Throttle::default(),
+            grace_until: 0,
             decisions: 0,
             stopping: false,
             failed: None,
@@ -236,6 +245,7 @@ impl Engine {
     pub fn run(mut self) -> Result<(), EngineError> {
         loop {
             let input = match self.pause() {
+                None if self.stopping => self.inbox.recv().ok(),
                 None => self.inbox.try_recv().ok(),
                 Some(pause) => match self.inbox.recv_timeout(pause) {
                     Ok(input) => Some(input),
@@ -244,6 +254,10 @@ impl Engine {
                 },
             };
             match input {
+                // Who stops waits for the log and for nothing else: connections that end now are
+                // our doing, and what players say now they can say again.
+                Some(Input::Committed { stream, result }) => self.committed(stream, result),
+                _ if self.stopping => {}
                 Some(input) => self.take(input),
                 None => self.on_time(),
             }
@@ -274,10 +288,11 @@ impl Engine {
 
     fn take(&mut self, input: Input) {
         match input {
-            Input::Opened { conn, out } => self.opened(conn, out),
+            Input::Opened { conn, out, from } => self.opened(conn, out, from),
             Input::Said { conn, message } => self.said(conn, message),
             Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
             Input::Closed { conn } => self.closed(conn),
+            Input::LoginDue { conn } => self.login_due(conn),
             Input::Checked { conn, checked } => self.checked(conn, checked),
             Input::House { key, player, request, answer } => {
                 self.house_answered(&key, player, request, answer);
@@ -337,9 +352,10 @@ impl Engine {
         let fold = |error| EngineError::Fold { stream: name.clone(), error };
         self.lobby = Lobby::fold(&lines).map_err(fold)?;
         self.journals.insert(StreamKey::Lobby, Journal::new(name, lines.len() as u64));
+        let now = self.now_ms();
+        self.grace_until = now + self.settings.reconnect_ms;
         self.recover_tournaments()?;
         self.register_houses();
-        let now = self.now_ms();
         self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
         self.set_timer(now, Timer::Lobby);
         Ok(())

@@ -1,7 +1,7 @@
 //! Tournaments: greetings, rounds, results, the end.
 
 use super::journal::{Effect, Journal, StreamKey};
-use super::{Engine, EngineError, MatchKey, Timer, house};
+use super::{ConnId, Engine, EngineError, MatchKey, Timer, house};
 use agon_core::lobby::{LobbyCommand, Standing};
 use agon_core::{
     Event, Fault, FaultKind, MatchPlan, MatchResult, PlayerName, Results, Secret, SecretKept,
@@ -69,10 +69,35 @@ impl Engine {
             self.journals.insert(stream, journal);
             machine
         };
+        let players = machine.plan().players.clone();
         self.tournaments.insert(id.clone(), LiveTournament { machine, secret, greet_by });
+        for player in &players {
+            if let Some(conn) = self.conn_of(player) {
+                self.tell_tournament(conn, &id);
+            }
+        }
         self.set_timer(greet_by, Timer::Greeting(id.clone()));
         self.go_on(&id);
         Ok(())
+    }
+
+    /// Tells a player that is here again what it plays in.
+    pub(super) fn tell_tournaments(&mut self, conn: ConnId, player: &PlayerName) {
+        let own = self.tournaments.iter().filter(|(_, live)| {
+            live.machine.plan().players.contains(player) && !live.machine.is_over()
+        });
+        for id in own.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            self.tell_tournament(conn, &id);
+        }
+    }
+
+    /// Says what a program needs to know before its first request: the game, and the commitment.
+    fn tell_tournament(&mut self, conn: ConnId, id: &TournamentId) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        let (game, commitment) = (&live.machine.plan().game, live.secret.commitment());
+        let data = serde_json::json!({"tournament": id, "game": game, "commitment": commitment});
+        let data = Some(agon_games::json(&data));
+        self.send(conn, &ToPlayer::Notice { about: "tournament", data });
     }
 
     fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {

@@ -1,0 +1,165 @@
+//! The settings of a server: a TOML file, flags over it.
+
+use crate::args::ServeArgs;
+use crate::exit::Misuse;
+use agon_core::lobby::{Announcement, Selection};
+use agon_core::{PlayerName, Preset, Raw, TournamentId};
+use agon_games::Registry;
+use agon_players::Houses;
+use agon_server::{Limits, Settings};
+use anyhow::Result;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Where players are expected unless somebody says otherwise: on this machine only.
+const TCP: &str = "127.0.0.1:7300";
+
+/// A TOML file with the settings of a server.
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+struct ServeFile {
+    data: Option<PathBuf>,
+    tcp: Option<String>,
+    token_ms: Option<u64>,
+    reconnect_ms: Option<u64>,
+    #[serde(default)]
+    limits: LimitsTable,
+    #[serde(default)]
+    tournament: Vec<TournamentTable>,
+}
+
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+struct LimitsTable {
+    connections_max: Option<usize>,
+    connections_per_address_max: Option<usize>,
+    outbox_lines_max: Option<usize>,
+    inbox_lines_max: Option<usize>,
+    line_bytes_max: Option<usize>,
+    write_ms_max: Option<u64>,
+    login_ms_max: Option<u64>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct TournamentTable {
+    name: String,
+    preset: String,
+    /// The first so many in line.
+    players: Option<u32>,
+    /// Exactly these, house players among them.
+    named: Option<Vec<String>>,
+    best_of: Option<u32>,
+    #[serde(default)]
+    start: Start,
+}
+
+/// When a tournament of the file starts.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[serde(rename_all = "kebab-case")]
+enum Start {
+    /// As soon as its players are here.
+    #[default]
+    WhenReady,
+}
+
+/// Everything a server needs.
+#[derive(Debug)]
+pub(crate) struct Serve {
+    pub(crate) data: PathBuf,
+    pub(crate) tcp: String,
+    pub(crate) settings: Settings,
+    pub(crate) limits: Limits,
+    /// Tournaments that wait for their players.
+    pub(crate) tournaments: Vec<Announcement>,
+}
+
+impl Serve {
+    /// Brings flags and file together.
+    pub(crate) fn read(args: &ServeArgs) -> Result<Serve> {
+        let file: ServeFile = super::read_toml(args.config.as_deref())?;
+        let mut settings = Settings::default();
+        super::set(&mut settings.token_ms, file.token_ms);
+        super::set(&mut settings.reconnect_ms, file.reconnect_ms);
+        let mut tournaments: Vec<Announcement> = Vec::new();
+        for table in &file.tournament {
+            let announcement = announcement(table)?;
+            if tournaments.iter().any(|other| other.id == announcement.id) {
+                let why = format!("there are two tournaments {:?}; rename one", table.name);
+                return Err(Misuse(why).into());
+            }
+            tournaments.push(announcement);
+        }
+        let data = args.data.clone().or(file.data);
+        Ok(Serve {
+            data: data.unwrap_or_else(|| Path::new("agon-data").to_owned()),
+            tcp: args.tcp.clone().or(file.tcp).unwrap_or_else(|| TCP.into()),
+            settings,
+            limits: limits(&file.limits)?,
+            tournaments,
+        })
+    }
+}
+
+fn limits(table: &LimitsTable) -> Result<Limits> {
+    let mut limits = Limits::default();
+    super::set(&mut limits.connections_max, table.connections_max);
+    super::set(&mut limits.connections_per_address_max, table.connections_per_address_max);
+    super::set(&mut limits.outbox_lines_max, table.outbox_lines_max);
+    super::set(&mut limits.inbox_lines_max, table.inbox_lines_max);
+    super::set(&mut limits.line_bytes_max, table.line_bytes_max);
+    super::set(&mut limits.write_ms_max, table.write_ms_max);
+    super::set(&mut limits.login_ms_max, table.login_ms_max);
+    let counts = [
+        limits.connections_max,
+        limits.connections_per_address_max,
+        limits.outbox_lines_max,
+        limits.inbox_lines_max,
+        limits.line_bytes_max,
+    ];
+    if counts.iter().any(|count| !(1..=1_000_000_000).contains(count)) {
+        return Err(
+            Misuse("[limits]: every bound is at least 1, and below a billion".into()).into()
+        );
+    }
+    Ok(limits)
+}
+
+fn announcement(table: &TournamentTable) -> Result<Announcement> {
+    let Start::WhenReady = table.start;
+    let name = super::checked_name(&table.name)?;
+    let wrong = |why: String| Misuse(format!("tournament {name:?}: {why}"));
+    let preset = Preset::named(&table.preset).map_err(|error| wrong(error.to_string()))?;
+    let kind = Registry::standard().kind(preset.game).cloned();
+    let kind = kind.expect("presets are for games there are");
+    let config = kind.check_config(preset.config).expect("presets are checked");
+    let mut policy = preset.policy;
+    super::set(&mut policy.rules.best_of, table.best_of);
+    policy.check().map_err(wrong)?;
+    let selection = match (table.players, &table.named) {
+        (Some(at_most @ 2..=10_000), None) => Selection::Line { at_most },
+        (Some(_), None) => return Err(wrong("players is 2 to 10000".into()).into()),
+        (None, Some(names)) => {
+            let players = names.iter().map(|name| player(preset.game, name));
+            let players: Result<Vec<PlayerName>, String> = players.collect();
+            Selection::Named { players: players.map_err(wrong)? }
+        }
+        _ => return Err(wrong("give players = N, or named = [\"ann\", …]".into()).into()),
+    };
+    Ok(Announcement {
+        id: TournamentId::from(name.clone()),
+        preset: Some(preset.name.into()),
+        game: preset.game.into(),
+        config: Raw(config),
+        policy,
+        selection,
+        by: None,
+    })
+}
+
+fn player(game: &str, name: &str) -> Result<PlayerName, String> {
+    if let Some(house) = name.strip_prefix("house:") {
+        Houses::standard().make(game, house).map_err(|error| error.to_string())?;
+    }
+    PlayerName::new(name).map_err(|error| error.to_string())
+}

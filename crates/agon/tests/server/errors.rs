@@ -1,0 +1,54 @@
+//! What goes wrong at the start is said, with what to do next, and has a code of its own.
+
+use crate::support::{Place, Server};
+use std::fs;
+
+#[test]
+fn errors_say_what_to_do_next() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let address = server.address.clone();
+    let (code, said) = place.agon(&["serve", "--data", "other", "--tcp", &address]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("choose another with --tcp"), "{said}");
+    let (code, said) = place.agon(&["serve", "--tcp", "127.0.0.1:0"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("stop the other server") && said.contains("pid"), "{said}");
+    let args = ["join", "--server", &address, "--account", "ann", "--bot", "house:greedy"];
+    let (code, said) = place.agon(&args);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("--register"), "{said}");
+    drop(server);
+    let (code, said) = place.agon(&args);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("is the server running"), "{said}");
+    fs::create_dir(place.path("damaged")).expect("a folder");
+    fs::write(place.path("damaged/agon.sqlite"), "this is no database".repeat(100))
+        .expect("a file");
+    let (code, said) = place.agon(&["serve", "--data", "damaged", "--tcp", "127.0.0.1:0"]);
+    assert_eq!(code, Some(5), "{said}");
+    assert!(said.contains("put a copy"), "{said}");
+}
+
+#[test]
+fn mistakes_in_the_configuration_are_named() {
+    let cup = |rest: &str| format!("[[tournament]]\nname = \"cup\"\n{rest}\n");
+    let cases = [
+        ("dota = 1".to_owned(), "dota"),
+        ("[limits]\nlogin_ms = 1".to_owned(), "login_ms"),
+        ("[limits]\noutbox_lines_max = 0".to_owned(), "at least 1"),
+        (cup("preset = \"chess\"\nplayers = 2"), "there are: yahtzee-class"),
+        (cup("preset = \"fish\""), "players = N"),
+        (cup("preset = \"fish\"\nplayers = 1"), "2 to 10000"),
+        (cup("preset = \"yahtzee-class\"\nplayers = 4\nbest_of = 2"), "odd"),
+        (cup("preset = \"fish\"\nnamed = [\"house:nobody\"]"), "nobody"),
+        (cup("preset = \"fish\"\nplayers = 2\nstart = \"now\""), "when-ready"),
+    ];
+    for (config, needle) in cases {
+        let place = Place::new(&config);
+        let (code, said) = place.agon(&["serve", "--config", "agon.toml"]);
+        assert_eq!(code, Some(2), "{config}: {said}");
+        assert!(said.contains(needle), "{config}: {said}");
+        assert!(!place.path("agon-data").exists(), "nothing was made");
+    }
+}

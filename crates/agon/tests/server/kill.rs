@@ -1,0 +1,144 @@
+//! A server that is killed at any moment and started again loses no decision, takes none twice,
+//! and charges nobody.
+
+use crate::support::{AGON, Place, Process, Server, until};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// A small generator (splitmix64), so that a failure can be repeated from its seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ (word >> 31)) % n.max(1)
+    }
+}
+
+/// A seed from the environment to repeat a failure, else a new one every time.
+fn seed() -> u64 {
+    let given = std::env::var("AGON_TEST_SEED").ok().and_then(|text| text.parse().ok());
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    given.unwrap_or_else(|| now().map_or(0, |since| since.subsec_nanos().into()))
+}
+
+/// A program that notes what it answers.
+fn recorder(bot: &str, record: &str) -> String {
+    format!("'{AGON}' bot {bot} | tee -a {record}")
+}
+
+/// Players by turns: programs that keep a record, and house players.
+fn players(place: &Place, server: &str, bots: &[&str]) -> Vec<Process> {
+    let all = bots.iter().enumerate().map(|(at, bot)| {
+        let name = format!("p{at}");
+        if at % 2 == 1 {
+            return place.player(server, &name, &["--bot", &format!("house:{bot}")]);
+        }
+        let line = recorder(bot, &format!("{name}.record"));
+        place.player(server, &name, &["--", "sh", "-c", &line])
+    });
+    all.collect()
+}
+
+/// Every request was accepted at most once; gives the answers by tournament-wide request id.
+fn accepted(place: &Place) -> BTreeMap<String, Value> {
+    let mut answers = BTreeMap::new();
+    for (stream, event) in place.events("match/") {
+        if event["type"] != "answer-accepted" {
+            continue;
+        }
+        let tournament = stream.split('/').nth(1).expect("match/TOURNAMENT/ID");
+        let request = event["data"]["request"].as_str().expect("a request");
+        let id = format!("{tournament}:{request}");
+        let before = answers.insert(id.clone(), event["data"]["answer"].clone());
+        assert_eq!(before, None, "{id} was accepted twice");
+    }
+    answers
+}
+
+/// Plays a tournament while the server is killed again and again.
+fn nothing_is_lost(preset: &str, best_of: u32, bots: &[&str], kills: u32, grow_max: u64) {
+    let seed = seed();
+    eprintln!("AGON_TEST_SEED={seed}");
+    let mut chance = Chance(seed);
+    let count = bots.len();
+    let place = Place::new(&format!(
+        "reconnect_ms = 120000\n[[tournament]]\nname = \"cup\"\npreset = \"{preset}\"\n\
+         players = {count}\nbest_of = {best_of}\nstart = \"when-ready\"\n"
+    ));
+    let mut server = Server::start(&place);
+    let address = server.address.clone();
+    let mut all = players(&place, &address, bots);
+    until("the cup has begun", || !place.events("match/cup").is_empty());
+    let mut killed = 0;
+    while killed < kills && !place.is_over("cup") {
+        let limit = place.log_len() + chance.below(grow_max);
+        until("the log has grown", || place.log_len() >= limit || place.is_over("cup"));
+        drop(server);
+        killed += 1;
+        if chance.below(4) == 0 {
+            // Killed again before, or in the moment, it is up.
+            let early = Server::spawn(&place, &address);
+            for _ in 0..chance.below(2_000_000) {
+                std::hint::spin_loop();
+            }
+            drop(early);
+            killed += 1;
+        }
+        server = Server::start_again(&place, &address);
+    }
+    until("the cup is over", || place.is_over("cup"));
+    for player in &mut all {
+        assert_eq!(player.code(), Some(0), "seed {seed}");
+    }
+    assert!(killed >= kills, "seed {seed}: over after {killed} kills");
+    drop(server);
+    place.verify();
+    assert_eq!(
+        place.faults(),
+        Vec::<String>::new(),
+        "seed {seed}: a restart costs nobody anything"
+    );
+    let answers = accepted(&place);
+    let mut recorded = 0;
+    for at in (0..count).step_by(2) {
+        let text = fs::read_to_string(place.path(&format!("p{at}.record"))).expect("a record");
+        for line in text.lines() {
+            let line: Value = serde_json::from_str(line).expect("a whole line");
+            if line["type"] == "answer" {
+                let id = line["id"].as_str().expect("an id");
+                assert!(answers.contains_key(id), "seed {seed}: p{at}'s answer to {id} is lost");
+                recorded += 1;
+            }
+        }
+    }
+    assert!(recorded > 0, "something was recorded");
+}
+
+#[test]
+fn a_cup_of_eight_under_resume() {
+    let bots = ["greedy", "random", "random", "greedy", "random", "greedy", "greedy", "random"];
+    nothing_is_lost("yahtzee-queue", 5, &bots, 24, 120);
+}
+
+#[test]
+fn where_a_lost_connection_costs_the_game() {
+    let bots = ["greedy", "random", "random", "greedy"];
+    nothing_is_lost("yahtzee-class", 3, &bots, 8, 80);
+}
+
+#[test]
+fn where_whoever_is_away_is_out() {
+    let bots = ["greedy", "random", "random", "greedy", "random", "greedy", "greedy"];
+    nothing_is_lost("fish", 1, &bots, 6, 12);
+}
+
+#[test]
+fn where_results_are_confirmed() {
+    let bots = ["hold-10", "buy-now", "random", "buy-now"];
+    nothing_is_lost("trains", 1, &bots, 6, 12);
+}

@@ -1,0 +1,7 @@
+//! Black-box tests of a server: the real `agon serve` and real `agon join` players.
+
+mod cup;
+mod errors;
+mod kill;
+mod strangers;
+mod support;
