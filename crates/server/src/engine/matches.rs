@@ -3,8 +3,8 @@
 use super::journal::StreamKey;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use agon_core::{
-    Ask, Command, Event, Fault, Match, MatchPlan, Pending, PlayerName, Rejection, RequestId,
-    Secrets, TournamentId,
+    Ask, Command, Event, Fault, GameEnd, Match, MatchPlan, Pending, PlayerName, Rejection,
+    RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, Request, ToPlayer};
 
@@ -46,6 +46,7 @@ impl Engine {
             };
             let journal = super::Journal::new(stream.name(), lines.len() as u64);
             self.journals.insert(stream, journal);
+            self.games_seen.started += u64::from(played.referee().is_some());
             played
         };
         for player in &plan.players {
@@ -70,9 +71,23 @@ impl Engine {
         }
         let accepted = events.iter().filter(|event| matches!(event, Event::AnswerAccepted(_)));
         self.decisions += accepted.count() as u64;
+        self.count_games(&events);
         let blacklist = self.blacklisted_by(key, &events);
         self.commit(StreamKey::Match(key.clone()), &events, blacklist);
         Ok(())
+    }
+
+    fn count_games(&mut self, events: &[Event]) {
+        for event in events {
+            match event {
+                Event::GameStarted(_) => self.games_seen.started += 1,
+                Event::GameEnded(ended) if ended.result.end == GameEnd::Void => {
+                    self.games_seen.void += 1;
+                }
+                Event::GameEnded(_) => self.games_seen.finished += 1,
+                _ => {}
+            }
+        }
     }
 
     fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
