@@ -62,7 +62,9 @@ pub(crate) fn match_(played: &Match) -> Value {
         });
     }
     if let Some((result, game)) = played.finished().last() {
-        shown["latest"] = json!({"result": result, "view": game.view(Viewer::Full)});
+        // The games of a match may share a deck or dice: all is shown when the last one is over.
+        let viewer = if played.result().is_some() { Viewer::Full } else { Viewer::Public };
+        shown["latest"] = json!({"result": result, "view": game.view(viewer)});
     }
     if let Some(result) = played.result() {
         shown["result"] = json!(result);
