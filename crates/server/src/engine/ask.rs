@@ -98,11 +98,6 @@ impl Engine {
         self.matches.get(key).map(|live| &live.played)
     }
 
-    /// How many events a live stream has, those on their way included.
-    pub(crate) fn version_of(&self, stream: &StreamKey) -> Option<u64> {
-        self.journals.get(stream).map(|journal| journal.version())
-    }
-
     /// Lets the lobby decide something for an account that proved itself.
     pub(crate) fn command(&mut self, command: LobbyCommand) -> Result<(), LobbyRejection> {
         self.step_lobby(command, Vec::new())

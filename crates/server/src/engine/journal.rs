@@ -43,11 +43,6 @@ impl Journal {
         Journal { name, version, in_flight: 0, effects: VecDeque::new() }
     }
 
-    /// How many events the stream has, those on their way included.
-    pub(super) fn version(&self) -> u64 {
-        self.version
-    }
-
     /// What is to happen when the latest record is durable; `None` if all of them are.
     pub(super) fn last_effects(&mut self) -> Option<&mut Vec<Effect>> {
         self.effects.back_mut()

@@ -1,7 +1,8 @@
 //! What everybody may see of tournaments and matches, as JSON.
 //!
 //! It answers for what stays hidden: of a game in progress only its public view is shown, and the
-//! configuration of games (which may hold a deck or dice in order) only when all is over.
+//! configuration of games (which may hold a deck or dice in order) only when all is over. Who has
+//! answered and how often is not shown either: where players move at once, that is news to them.
 
 use agon_core::{Match, Tournament, TournamentPlan};
 use agon_games::Viewer;
@@ -53,11 +54,9 @@ pub(crate) fn match_(played: &Match) -> Value {
         "match": played.view(),
     });
     if let Some(referee) = played.referee() {
-        let asked: Vec<_> = referee.awaiting().collect();
         shown["in_progress"] = json!({
             "game": referee.number(),
             "seats": referee.seats(),
-            "asked": asked,
             "view": referee.game().view(Viewer::Public),
         });
     }

@@ -7,6 +7,7 @@ use super::journal::StreamKey;
 use super::{Engine, MatchKey, show};
 use agon_core::TournamentId;
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::mpsc;
 
@@ -57,16 +58,25 @@ pub(crate) enum About {
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
     pub(crate) about: About,
-    /// The version of the stream, which is the same after a restart.
-    pub(crate) version: u64,
+    /// Stands for the data: equal data has equal marks, also after a restart. It is no number of
+    /// the log, which would tell how often players answered.
+    pub(crate) mark: u64,
     pub(crate) data: Arc<str>,
+}
+
+impl Shown {
+    pub(crate) fn new(about: About, data: Arc<str>) -> Shown {
+        let mut hasher = DefaultHasher::new();
+        data.hash(&mut hasher);
+        Shown { about, mark: hasher.finish(), data }
+    }
 }
 
 /// The engine's end of a watcher's queue.
 pub(crate) struct Watcher {
     queue: Arc<Mutex<VecDeque<Shown>>>,
     wake: mpsc::Sender<()>,
-    /// The latest version it was shown, or has seen before.
+    /// The mark of what it was shown last, or has seen before.
     seen: Option<u64>,
 }
 
@@ -104,11 +114,11 @@ impl Watcher {
     }
 
     fn show(&mut self, mut shown: Shown) {
-        // Shown before it was durable, and handed out after: once is enough.
-        if self.seen == Some(shown.version) && shown.about != About::End {
+        // Nothing that everybody may see has changed.
+        if self.seen == Some(shown.mark) && shown.about != About::End {
             return;
         }
-        self.seen = Some(shown.version);
+        self.seen = Some(shown.mark);
         let mut queue = locked(&self.queue);
         if queue.len() >= QUEUE_MAX {
             queue.clear();
@@ -137,11 +147,9 @@ pub(crate) enum NoWatch {
 }
 
 impl Engine {
-    /// Begins to watch something that runs. Unless the watcher has seen version `seen` and nothing
-    /// changed since, it is shown how things stand.
+    /// Begins to watch something that runs. Unless what the watcher has seen last is what there is
+    /// to be seen, it is shown how things stand.
     pub(crate) fn watch(&mut self, topic: Topic, seen: Option<u64>) -> Result<Watch, NoWatch> {
-        let stream = topic.stream();
-        let version = self.version_of(&stream).ok_or(NoWatch::NotRunning)?;
         let data = self.shown(&topic).ok_or(NoWatch::NotRunning)?;
         if self.watchers.values().map(Vec::len).sum::<usize>() >= WATCHERS_MAX {
             for watchers in self.watchers.values_mut() {
@@ -153,7 +161,7 @@ impl Engine {
             }
         }
         let (mut watcher, watch) = Watcher::new(seen);
-        watcher.show(Shown { about: About::Snapshot, version, data });
+        watcher.show(Shown::new(About::Snapshot, data));
         self.watchers.entry(topic).or_default().push(watcher);
         Ok(watch)
     }
@@ -166,17 +174,14 @@ impl Engine {
         let Some(topic) = Topic::of(stream) else { return };
         let Some(mut watchers) = self.watchers.remove(&topic) else { return };
         watchers.retain(|watcher| !watcher.wake.is_closed());
-        let (Some(data), Some(version)) = (self.shown(&topic), self.version_of(stream)) else {
-            return;
-        };
+        let Some(data) = self.shown(&topic) else { return };
         let over = match &topic {
             Topic::Tournament(id) => self.live_tournament(id).is_none_or(|live| live.is_over()),
             Topic::Match(key) => self.live_match(key).is_none_or(|live| live.result().is_some()),
         };
         let about = if over { About::End } else { About::Change };
-        for watcher in &mut watchers {
-            watcher.show(Shown { about, version, data: Arc::clone(&data) });
-        }
+        let shown = Shown::new(about, data);
+        watchers.iter_mut().for_each(|watcher| watcher.show(shown.clone()));
         if !over && !watchers.is_empty() {
             self.watchers.insert(topic, watchers);
         }
@@ -196,27 +201,36 @@ impl Engine {
 mod tests {
     use super::*;
 
-    fn change(version: u64) -> Shown {
-        Shown { about: About::Change, version, data: "{}".into() }
+    fn change(number: usize) -> Shown {
+        Shown::new(About::Change, number.to_string().into())
     }
 
     #[test]
     fn a_slow_watcher_is_told_that_it_lagged_and_shown_the_latest() {
         let (mut watcher, watch) = Watcher::new(None);
-        (1..=QUEUE_MAX as u64 + 1).for_each(|version| watcher.show(change(version)));
+        (0..=QUEUE_MAX).for_each(|number| watcher.show(change(number)));
         let queue: Vec<Shown> = locked(&watch.queue).drain(..).collect();
         assert_eq!(queue.len(), 1);
         assert_eq!(queue[0].about, About::Lagged);
-        assert_eq!(queue[0].version, QUEUE_MAX as u64 + 1);
+        assert_eq!(&*queue[0].data, QUEUE_MAX.to_string());
         watcher.show(change(99));
         assert_eq!(locked(&watch.queue).front().unwrap().about, About::Change);
     }
 
     #[test]
+    fn what_was_seen_is_not_shown_again() {
+        let (mut watcher, watch) = Watcher::new(Some(change(1).mark));
+        watcher.show(change(1));
+        assert!(locked(&watch.queue).is_empty());
+        [2, 2, 1].into_iter().for_each(|number| watcher.show(change(number)));
+        assert_eq!(locked(&watch.queue).len(), 2);
+    }
+
+    #[test]
     fn an_end_is_never_lost() {
         let (mut watcher, mut watch) = Watcher::new(None);
-        (0..QUEUE_MAX as u64).for_each(|version| watcher.show(change(version)));
-        watcher.show(Shown { about: About::End, version: 50, data: "{}".into() });
+        (0..QUEUE_MAX).for_each(|number| watcher.show(change(number)));
+        watcher.show(Shown { about: About::End, ..change(QUEUE_MAX - 1) });
         drop(watcher);
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         let next = watch.poll_next(&mut context);

@@ -38,19 +38,14 @@ pub(super) fn tournament(archive: &Archive, id: &TournamentId) -> Option<Tournam
 }
 
 /// A match that is over, with the secrets its log reveals.
-pub(super) fn match_(
-    archive: &Archive,
-    tournament: &TournamentId,
-    id: &MatchId,
-) -> Option<(Match, u64)> {
+pub(super) fn match_(archive: &Archive, tournament: &TournamentId, id: &MatchId) -> Option<Match> {
     let lines = parsed(&match_lines(archive, tournament, id)?)?;
     let secrets = lines.iter().filter_map(|line| match &line.event {
         Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
         _ => None,
     });
     let secrets = Secrets::Revealed(secrets.collect::<BTreeMap<_, _>>());
-    let played = Match::fold(&lines, &archive.games, secrets).ok()?;
-    Some((played, lines.len() as u64))
+    Match::fold(&lines, &archive.games, secrets).ok()
 }
 
 fn parsed(texts: &[String]) -> Option<Vec<Line>> {

@@ -1,8 +1,8 @@
 //! Server-sent events: a snapshot, then every public change, until the end.
 //!
-//! An event's id is the version of what is watched, which a restart does not change. Whoever comes
-//! back with the latest id is sent nothing twice; whoever has seen the end is sent 204, at which
-//! browsers stop coming back.
+//! An event's id stands for what it shows, also after a restart. Whoever comes back with the latest
+//! id is sent nothing twice; whoever has seen the end is sent 204, at which browsers stop coming
+//! back.
 
 use super::matches::Names;
 use super::problem::Problem;
@@ -49,11 +49,11 @@ fn event(shown: &Shown) -> Event {
         About::Lagged => "lagged",
         About::End => "end",
     };
-    Event::default().event(name).id(shown.version.to_string()).data(&*shown.data)
+    Event::default().event(name).id(format!("{:016x}", shown.mark)).data(&*shown.data)
 }
 
 fn seen(headers: &HeaderMap) -> Option<u64> {
-    headers.get("last-event-id")?.to_str().ok()?.parse().ok()
+    u64::from_str_radix(headers.get("last-event-id")?.to_str().ok()?, 16).ok()
 }
 
 fn sent(events: Events) -> Response {
@@ -61,12 +61,12 @@ fn sent(events: Events) -> Response {
 }
 
 /// The only event of something that is over.
-fn ended(value: &Value, version: u64, seen: Option<u64>) -> Response {
-    if seen == Some(version) {
+fn ended(value: &Value, seen: Option<u64>) -> Response {
+    let shown = Shown::new(About::End, value.to_string().into());
+    if seen == Some(shown.mark) {
         return StatusCode::NO_CONTENT.into_response();
     }
-    let data = value.to_string().into();
-    sent(Events::Once(Some(Shown { about: About::End, version, data })))
+    sent(Events::Once(Some(shown)))
 }
 
 /// Watches something that runs; `None` if it does not.
@@ -91,8 +91,8 @@ pub(super) async fn of_match(State(web): State<Web>, path: Names, headers: Heade
         matches::Found::Nothing => Err(matches::unknown(&tournament, &id)),
         matches::Found::Running(_) => Err(Problem::busy("the match is about to start")),
         matches::Found::Over | matches::Found::PerhapsOver => {
-            let (shown, version) = matches::over(&web, &tournament, &id).await?;
-            Ok(ended(&shown, version, seen))
+            let shown = matches::over(&web, &tournament, &id).await?;
+            Ok(ended(&shown, seen))
         }
     }
 }
@@ -117,11 +117,9 @@ pub(super) async fn of_tournament(
         tournaments::Found::Running(_) => Err(Problem::busy("the tournament is about to start")),
         tournaments::Found::Over => {
             let over = archive::read(&web, move |archive| {
-                let version = archive::tournament_lines(archive, &id)?.len() as u64;
-                archive::tournament(archive, &id).map(|over| (show::tournament(&over), version))
+                archive::tournament(archive, &id).map(|over| show::tournament(&over))
             });
-            let (shown, version) = over.await?;
-            Ok(ended(&shown, version, seen))
+            Ok(ended(&over.await?, seen))
         }
     }
 }

@@ -85,26 +85,26 @@ pub(super) async fn one(State(web): State<Web>, path: Names) -> Answer {
         Found::Nothing => Err(unknown(&tournament, &id)),
         Found::Running(value) => Ok(Json(value).into_response()),
         Found::Over | Found::PerhapsOver => {
-            let (shown, _) = over(&web, &tournament, &id).await?;
+            let shown = over(&web, &tournament, &id).await?;
             Ok(Json(shown).into_response())
         }
     }
 }
 
-/// A match that is over, and the version of its stream.
+/// A match that is over.
 pub(super) async fn over(
     web: &Web,
     tournament: &TournamentId,
     id: &MatchId,
-) -> Result<(Value, u64), Problem> {
+) -> Result<Value, Problem> {
     let key = (tournament.clone(), id.clone());
     let found = archive::read(web, move |archive| {
         let lines = archive::match_lines(archive, &key.0, &key.1)?;
         if lines.is_empty() {
             return Some(None);
         }
-        let (played, version) = archive::match_(archive, &key.0, &key.1)?;
-        Some(Some((show::match_(&played), version)))
+        let played = archive::match_(archive, &key.0, &key.1)?;
+        Some(Some(show::match_(&played)))
     });
     found.await?.ok_or_else(|| unknown(tournament, id))
 }

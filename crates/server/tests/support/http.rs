@@ -79,7 +79,7 @@ pub(crate) fn send(
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) name: String,
-    pub(crate) id: u64,
+    pub(crate) id: String,
     pub(crate) data: String,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn open(address: SocketAddr, path: &str, last: Option<u64>) -> Events {
+    pub(crate) fn open(address: SocketAddr, path: &str, last: Option<&str>) -> Events {
         let last = last.map_or(String::new(), |id| format!("last-event-id: {id}\r\n"));
         // Under HTTP/1.0 the body is not cut into chunks.
         let head = format!("GET {path} HTTP/1.0\r\naccept: text/event-stream\r\n{last}");
@@ -104,7 +104,7 @@ impl Iterator for Events {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {
-        let mut event = Event { name: String::new(), id: 0, data: String::new() };
+        let mut event = Event { name: String::new(), id: String::new(), data: String::new() };
         let mut line = String::new();
         loop {
             line.clear();
@@ -113,7 +113,7 @@ impl Iterator for Events {
             }
             match line.trim_end().split_once(": ") {
                 Some(("event", name)) => event.name = name.into(),
-                Some(("id", id)) => event.id = id.parse().unwrap(),
+                Some(("id", id)) => event.id = id.into(),
                 Some(("data", data)) => event.data = data.into(),
                 // A comment that keeps the connection alive.
                 Some(_) => {}

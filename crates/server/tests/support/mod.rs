@@ -167,7 +167,7 @@ impl Server {
         http::send(self.http, method, path, token, body)
     }
 
-    pub(crate) fn events(&self, path: &str, last: Option<u64>) -> http::Events {
+    pub(crate) fn events(&self, path: &str, last: Option<&str>) -> http::Events {
         http::Events::open(self.http, path, last)
     }
 
