@@ -3,9 +3,54 @@
 use agon_core::lobby::PasswordHash;
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash as Phc, PasswordHasher, PasswordVerifier, SaltString};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// The longest password that is looked at: hashing time must not grow with what a stranger sends.
-pub(crate) const PASSWORD_BYTES_MAX: usize = 256;
+const PASSWORD_BYTES_MAX: usize = 256;
+
+/// Whether a password is worth hashing; otherwise a sentence that says why not.
+pub(crate) fn check_length(password: &str) -> Result<(), String> {
+    match (1..=PASSWORD_BYTES_MAX).contains(&password.len()) {
+        true => Ok(()),
+        false => Err(format!("a password has 1 to {PASSWORD_BYTES_MAX} bytes")),
+    }
+}
+
+/// Where passwords are hashed: as many at once as there are cores, the others wait. Each takes
+/// 19 MiB, so their number must not be up to strangers.
+#[derive(Clone)]
+pub(crate) struct Hashers {
+    runtime: tokio::runtime::Handle,
+    places: Arc<Semaphore>,
+}
+
+impl Hashers {
+    pub(crate) fn new(runtime: tokio::runtime::Handle) -> Hashers {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        Hashers { runtime, places: Arc::new(Semaphore::new(cores)) }
+    }
+
+    /// Does slow work away from whoever asks for it.
+    pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) {
+        let hashers = self.clone();
+        self.runtime.spawn(async move { hashers.run(work).await });
+    }
+
+    /// Does slow work and waits for what comes of it; `None` if it panicked.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
+        let done = self.runtime.spawn_blocking(move || {
+            let done = work();
+            drop(place);
+            done
+        });
+        done.await.ok()
+    }
+}
 
 /// The system has no random bytes to give.
 #[derive(Debug, thiserror::Error)]

@@ -16,6 +16,9 @@ mod auth;
 mod engine;
 mod gateway;
 mod throttle;
+pub mod web;
 
-pub use engine::{AnnounceError, Engine, EngineError, Handle, Settings, Status};
+pub use engine::{
+    AnnounceError, Engine, EngineError, GameCounts, Handle, Settings, Status, hash_password,
+};
 pub use gateway::{Limits, serve_tcp};

@@ -42,6 +42,11 @@ impl Journal {
     pub(crate) fn new(name: String, version: u64) -> Journal {
         Journal { name, version, in_flight: 0, effects: VecDeque::new() }
     }
+
+    /// What is to happen when the latest record is durable; `None` if all of them are.
+    pub(super) fn last_effects(&mut self) -> Option<&mut Vec<Effect>> {
+        self.effects.back_mut()
+    }
 }
 
 impl Engine {
@@ -78,10 +83,12 @@ impl Engine {
         journal.in_flight -= 1;
         let quiet = journal.in_flight == 0;
         let effects = journal.effects.pop_front().unwrap_or_default();
+        self.tournament_records += u64::from(matches!(stream, StreamKey::Tournament(_)));
         effects.into_iter().for_each(|effect| effect(self));
         if !quiet {
             return;
         }
+        self.show_watchers(&stream);
         match stream {
             StreamKey::Match(key) => self.speak(&key),
             StreamKey::Tournament(id) => self.go_on(&id),

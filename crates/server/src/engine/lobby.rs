@@ -120,8 +120,7 @@ impl Engine {
             let detail = "a login has an account and a password, or a token";
             return self.refuse(conn, "malformed", detail);
         };
-        if password.is_empty() || password.len() > auth::PASSWORD_BYTES_MAX {
-            let detail = format!("a password has 1 to {} bytes", auth::PASSWORD_BYTES_MAX);
+        if let Err(detail) = auth::check_length(&password) {
             return self.refuse(conn, "malformed", detail);
         }
         if account.as_str().starts_with(house::PREFIX) {
@@ -150,10 +149,10 @@ impl Engine {
         });
     }
 
-    /// Does slow work on a thread made for it. The runtime bounds how many there are.
+    /// Does slow work on a thread made for it, a few at a time.
     fn check(&mut self, conn: ConnId, work: impl FnOnce() -> Checked + Send + 'static) {
         let handle = self.handle();
-        self.runtime.spawn_blocking(move || {
+        self.hashers.spawn(move || {
             handle.send(super::Input::Checked { conn, checked: work() });
         });
     }
@@ -265,8 +264,7 @@ impl Engine {
     }
 
     fn change_password(&mut self, conn: ConnId, account: PlayerName, old: String, new: String) {
-        if new.is_empty() || new.len() > auth::PASSWORD_BYTES_MAX {
-            let detail = format!("a password has 1 to {} bytes", auth::PASSWORD_BYTES_MAX);
+        if let Err(detail) = auth::check_length(&new) {
             return self.refuse(conn, "malformed", detail);
         }
         let from = self.sessions.get(&conn).map(|session| session.from);

@@ -3,8 +3,8 @@
 use super::journal::{Effect, StreamKey};
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, Match, MatchPlan, Pending, PlayerName, Rejection,
-    RequestId, Secrets, TournamentId,
+    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchPlan, Pending, PlayerName,
+    Rejection, RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, Request, ToPlayer};
 
@@ -52,6 +52,7 @@ impl Engine {
             };
             let journal = super::Journal::new(stream.name(), lines.len() as u64);
             self.journals.insert(stream, journal);
+            self.games_seen.started += u64::from(played.referee().is_some());
             played
         };
         for player in &plan.players {
@@ -77,6 +78,7 @@ impl Engine {
         }
         let accepted = events.iter().filter(|event| matches!(event, Event::AnswerAccepted(_)));
         self.decisions += accepted.count() as u64;
+        self.count_games(&events);
         let mut effects = self.blacklisted_by(key, &events);
         effects.extend(self.lapses(key, &events));
         self.commit(StreamKey::Match(key.clone()), &events, effects);
@@ -101,6 +103,19 @@ impl Engine {
             })
         });
         effects.collect()
+    }
+
+    fn count_games(&mut self, events: &[Event]) {
+        for event in events {
+            match event {
+                Event::GameStarted(_) => self.games_seen.started += 1,
+                Event::GameEnded(ended) if ended.result.end == GameEnd::Void => {
+                    self.games_seen.void += 1;
+                }
+                Event::GameEnded(_) => self.games_seen.finished += 1,
+                _ => {}
+            }
+        }
     }
 
     fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {

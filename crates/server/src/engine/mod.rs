@@ -4,14 +4,17 @@
 //! stream's journal until the log says it is durable; a match speaks to its players only when
 //! nothing of it is on its way to the disk.
 
+mod ask;
 mod attach;
 mod house;
 mod journal;
 mod lobby;
 mod matches;
+pub(crate) mod show;
 mod tournaments;
+pub(crate) mod watch;
 
-use crate::auth::NoEntropy;
+use crate::auth::{Hashers, NoEntropy};
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
@@ -19,10 +22,13 @@ use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
+pub(crate) use ask::Archive;
+pub use ask::{GameCounts, hash_password};
 use attach::Session;
 pub(crate) use attach::{ConnId, Outbox};
 use house::HousePool;
-use journal::{Journal, StreamKey};
+use journal::Journal;
+pub(crate) use journal::StreamKey;
 pub use lobby::AnnounceError;
 use matches::LiveMatch;
 use std::cmp::Reverse;
@@ -176,7 +182,6 @@ pub struct Engine {
     settings: Settings,
     handle: Handle,
     inbox: Receiver<Input>,
-    runtime: tokio::runtime::Handle,
     house_pool: HousePool,
     journals: HashMap<StreamKey, Journal>,
     lobby: Lobby,
@@ -192,6 +197,11 @@ pub struct Engine {
     /// Until when nobody is missed, because it was us who were away.
     grace_until: Millis,
     decisions: u64,
+    /// Games counted since the start; those in progress are counted when asked for.
+    games_seen: GameCounts,
+    tournament_records: u64,
+    hashers: Hashers,
+    watchers: HashMap<watch::Topic, Vec<watch::Watcher>>,
     stopping: bool,
     failed: Option<EngineError>,
 }
@@ -209,6 +219,7 @@ impl Engine {
         let handle = Handle { inbox };
         let houses = Arc::new(houses);
         let house_pool = HousePool::start(Arc::clone(&houses), handle.clone());
+        let hashers = Hashers::new(runtime);
         let mut engine = Engine {
             log,
             games,
@@ -216,7 +227,6 @@ impl Engine {
             settings,
             handle,
             inbox: receiver,
-            runtime,
             house_pool,
             journals: HashMap::new(),
             lobby: Lobby::default(),
@@ -229,6 +239,10 @@ impl Engine {
             throttle: Throttle::default(),
             grace_until: 0,
             decisions: 0,
+            games_seen: GameCounts::default(),
+            tournament_records: 0,
+            hashers,
+            watchers: HashMap::new(),
             stopping: false,
             failed: None,
         };

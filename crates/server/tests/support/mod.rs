@@ -1,10 +1,15 @@
 //! A server in this process and players on sockets.
+#![allow(dead_code, reason = "every test file uses its own part")]
+#![allow(clippy::allow_attributes, reason = "what is unused differs between test files")]
 
-use agon_core::lobby::{Announcement, Selection, Standing};
+pub(crate) mod http;
+
+use agon_core::lobby::{Announcement, Role, Selection, Standing};
 use agon_core::{PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
-use agon_server::{Engine, Handle, Limits, Settings, serve_tcp};
+use agon_server::web::serve_http;
+use agon_server::{Engine, Handle, Limits, Settings, hash_password, serve_tcp};
 use agon_store::{Log, SqliteLog};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -12,6 +17,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -55,23 +61,29 @@ pub(crate) struct Server {
     dir: Arc<tempfile::TempDir>,
     handle: Handle,
     address: SocketAddr,
+    http: SocketAddr,
     runtime: Option<tokio::runtime::Runtime>,
     engine: Option<JoinHandle<()>>,
 }
 
 impl Server {
     pub(crate) fn start() -> Server {
-        Server::over(Arc::new(tempfile::tempdir().unwrap()))
+        Server::over(Arc::new(tempfile::tempdir().unwrap()), Settings::default().token_ms)
     }
 
-    fn over(dir: Arc<tempfile::TempDir>) -> Server {
+    /// A server whose tokens are good for so long.
+    pub(crate) fn with_tokens_for(token_ms: u64) -> Server {
+        Server::over(Arc::new(tempfile::tempdir().unwrap()), token_ms)
+    }
+
+    fn over(dir: Arc<tempfile::TempDir>, token_ms: u64) -> Server {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .unwrap();
         let log: Arc<dyn Log> = Arc::new(SqliteLog::open(path(&dir)).unwrap());
-        let settings = Settings { reconnect_ms: 20_000, ..Settings::default() };
+        let settings = Settings { reconnect_ms: 20_000, token_ms };
         let (games, houses) = (Registry::standard(), Houses::standard());
         let handle = runtime.handle().clone();
         let engine = Engine::open(log, games, houses, settings, handle).unwrap();
@@ -80,13 +92,16 @@ impl Server {
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         runtime.spawn(serve_tcp(listener, handle.clone(), Limits::default()));
-        Server { dir, handle, address, runtime: Some(runtime), engine: Some(engine) }
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let http = listener.local_addr().unwrap();
+        runtime.spawn(serve_http(listener, handle.clone()));
+        Server { dir, handle, address, http, runtime: Some(runtime), engine: Some(engine) }
     }
 
     /// Everything in memory is gone; what is in the log is there.
     pub(crate) fn started_again(mut self) -> Server {
         self.end();
-        Server::over(Arc::clone(&self.dir))
+        Server::over(Arc::clone(&self.dir), Settings::default().token_ms)
     }
 
     fn end(&mut self) {
@@ -133,6 +148,27 @@ impl Server {
     pub(crate) fn past_results(&self, id: &str) -> Results {
         let id = TournamentId::from(id);
         self.ask(move |engine| engine.past_results(&id)).unwrap().unwrap()
+    }
+
+    /// Makes an operator, as whoever runs the server does.
+    pub(crate) fn register_operator(&self, account: &str, password: &str) {
+        let (account, hash) = (name(account), hash_password(password).unwrap());
+        self.ask(move |engine| engine.register(account, Role::Operator, hash)).unwrap();
+    }
+
+    /// A request to the HTTP interface.
+    pub(crate) fn http(
+        &self,
+        method: &str,
+        path: &str,
+        token: Option<&str>,
+        body: &str,
+    ) -> http::Reply {
+        http::send(self.http, method, path, token, body)
+    }
+
+    pub(crate) fn events(&self, path: &str, last: Option<&str>) -> http::Events {
+        http::Events::open(self.http, path, last)
     }
 
     pub(crate) fn connect(&self) -> Client {
@@ -251,6 +287,24 @@ pub(crate) fn player(server: &Server, name: &str, house: &str) -> Player {
     Player { gone, to: Some(to), thread: Some(thread) }
 }
 
+/// A player that answers once for every word it gets.
+pub(crate) fn patient_player(server: &Server, name: &str, house: &str) -> (Player, Sender<()>) {
+    let mut client = log_in(server.address, name);
+    client.expect("welcome", name);
+    let (gone, to) = (Arc::new(AtomicBool::new(false)), client.to.try_clone().unwrap());
+    let (words, heard) = channel::<()>();
+    let (name, house) = (name.to_owned(), house.to_owned());
+    let thread = std::thread::spawn(move || {
+        let mut minds = Minds::new();
+        while let Some(message) = client.hear() {
+            if message["type"] == "request" && heard.recv().is_ok() {
+                client.say(&answer(&mut minds, &name, &house, &message));
+            }
+        }
+    });
+    (Player { gone, to: Some(to), thread: Some(thread) }, words)
+}
+
 /// A player that drops its connection after every `answers` answers, and comes back.
 pub(crate) fn flaky_player(server: &Server, name: &str, house: &str, answers: u32) -> Player {
     let gone = Arc::new(AtomicBool::new(false));
@@ -276,8 +330,7 @@ pub(crate) fn flaky_player(server: &Server, name: &str, house: &str, answers: u3
 /// Answers requests until the connection ends or enough were answered, or, where that is bounded,
 /// the tournament is over; says whether it is.
 fn play(client: &mut Client, name: &str, house: &str, answers: u32) -> bool {
-    let houses = Houses::standard();
-    let mut minds: Vec<(String, Box<dyn HousePlayer>)> = Vec::new();
+    let mut minds = Minds::new();
     let mut left = answers;
     while let Some(message) = client.hear() {
         if message["about"] == "tournament-over" && answers != u32::MAX {
@@ -290,21 +343,29 @@ fn play(client: &mut Client, name: &str, house: &str, answers: u32) -> bool {
             return false;
         }
         left -= 1;
-        let id = message["id"].as_str().unwrap().to_owned();
-        let game = game_of(&message);
-        if !minds.iter().any(|(known, _)| known == game) {
-            minds.push((game.into(), houses.make(game, house).unwrap()));
-        }
-        let (_, mind) = minds.iter_mut().find(|(known, _)| known == game).unwrap();
-        let seat = Seat(message["seat"].as_u64().unwrap() as u8);
-        let (question, view) = (message["question"].to_string(), message["view"].to_string());
-        let answer = mind.answer_text(name, &id, seat, &question, &view).unwrap();
-        let line = format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#);
+        let line = answer(&mut minds, name, house, &message);
         if writeln!(client.to, "{line}").is_err() {
             return false;
         }
     }
     false
+}
+
+/// House players that answer for a player, by game.
+type Minds = Vec<(String, Box<dyn HousePlayer>)>;
+
+/// The answer to a request, as a line.
+fn answer(minds: &mut Minds, name: &str, house: &str, message: &Value) -> String {
+    let id = message["id"].as_str().unwrap().to_owned();
+    let game = game_of(message);
+    if !minds.iter().any(|(known, _)| known == game) {
+        minds.push((game.into(), Houses::standard().make(game, house).unwrap()));
+    }
+    let (_, mind) = minds.iter_mut().find(|(known, _)| known == game).unwrap();
+    let seat = Seat(message["seat"].as_u64().unwrap() as u8);
+    let (question, view) = (message["question"].to_string(), message["view"].to_string());
+    let answer = mind.answer_text(name, &id, seat, &question, &view).unwrap();
+    format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#)
 }
 
 /// Which game a request is about, by what it asks.

@@ -1,0 +1,180 @@
+//! Accounts and sessions. Hashes never leave, passwords and tokens are never repeated.
+
+use super::body::{Body, Form};
+use super::problem::Problem;
+use super::who::Who;
+use super::{Answer, Web};
+use crate::auth;
+use agon_core::PlayerName;
+use agon_core::lobby::{Account, LobbyCommand, LobbyRejection, Role};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The name no account of the outside may begin with.
+const HOUSE: &str = "house:";
+
+/// A name and a password.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Credentials {
+    account: String,
+    password: String,
+}
+
+impl Form for Credentials {
+    const FIELDS: &str = r#"{"account": "…", "password": "…"}"#;
+    const SECRET: bool = true;
+}
+
+/// The password and the next one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Change {
+    old: String,
+    new: String,
+}
+
+impl Form for Change {
+    const FIELDS: &str = r#"{"old": "…", "new": "…"}"#;
+    const SECRET: bool = true;
+}
+
+pub(super) fn name_of(text: &str) -> Result<PlayerName, Problem> {
+    PlayerName::new(text).map_err(|bad| Problem::unprocessable(bad.to_string()))
+}
+
+fn shown(name: &PlayerName, account: &Account) -> Value {
+    json!({
+        "account": name,
+        "kind": account.kind,
+        "role": account.role,
+        "blacklisted": account.blacklisted,
+        "registered_at": account.registered_at,
+    })
+}
+
+pub(super) async fn list(State(web): State<Web>) -> Answer {
+    let accounts = web.ask_lobby(|engine| {
+        engine.lobby().accounts().map(|(name, account)| shown(name, account)).collect::<Vec<_>>()
+    });
+    Ok(Json(json!({"accounts": accounts.await?})).into_response())
+}
+
+pub(super) async fn one(State(web): State<Web>, Path(name): Path<String>) -> Answer {
+    let name = name_of(&name)?;
+    let asked = name.clone();
+    let account = web.ask_lobby(move |engine| {
+        engine.lobby().account(&asked).map(|account| shown(&asked, account))
+    });
+    let missing = || Problem::not_found(format!("there is no account {name}"));
+    let mut account = account.await?.ok_or_else(missing)?;
+    account["statistics"] = super::standings::player(&web, &name).await?;
+    Ok(Json(account).into_response())
+}
+
+pub(super) async fn register(
+    State(web): State<Web>,
+    Body(Credentials { account, password }): Body<Credentials>,
+) -> Answer {
+    let account = name_of(&account)?;
+    if account.as_str().starts_with(HOUSE) {
+        let detail = format!("names that begin with {HOUSE} are for house players; choose another");
+        return Err(Problem::unprocessable(detail));
+    }
+    auth::check_length(&password).map_err(Problem::unprocessable)?;
+    let name = account.clone();
+    let (taken, hashers) = web
+        .ask_lobby(move |engine| (engine.lobby().account(&name).is_some(), engine.hashers()))
+        .await?;
+    if taken {
+        let detail = format!("the name {account} is taken; log in, or choose another");
+        return Err(Problem::conflict(detail));
+    }
+    let hash = hashers.run(move || auth::hash(&password)).await;
+    let hash = hash.and_then(Result::ok).ok_or_else(Problem::internal)?;
+    let name = account.clone();
+    let registered = web.ask_lobby(move |engine| -> Result<_, LobbyRejection> {
+        engine.register(name.clone(), Role::Player, hash)?;
+        Ok(engine.lobby().account(&name).map(|account| shown(&name, account)))
+    });
+    let body = registered.await??;
+    let location = [(header::LOCATION, location(&account))];
+    Ok((StatusCode::CREATED, location, Json(body)).into_response())
+}
+
+/// Where an account is found; everything that is not plain is escaped.
+fn location(account: &PlayerName) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let escaped = account.as_str().bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("/api/v1/accounts/{}", escaped.collect::<String>())
+}
+
+pub(super) async fn log_in(
+    State(web): State<Web>,
+    Body(Credentials { account, password }): Body<Credentials>,
+) -> Answer {
+    let wrong = || Problem::unauthorized("no such account, or another password; register first");
+    let account = name_of(&account)?;
+    auth::check_length(&password).map_err(Problem::unprocessable)?;
+    let right = check(&web, &account, password).await?;
+    if !right {
+        return Err(wrong());
+    }
+    let token = auth::new_token().map_err(|_| Problem::internal())?;
+    let (name, issued) = (account.clone(), token.clone());
+    let expires_at = web.ask_lobby(move |engine| engine.issue_token(name, &issued)).await??;
+    let body = json!({"account": account, "token": token, "expires_at": expires_at});
+    let uncached = [(header::CACHE_CONTROL, "no-store")];
+    Ok((StatusCode::CREATED, uncached, Json(body)).into_response())
+}
+
+/// Whether it is the account's password. As slow for names that do not exist, so that names cannot
+/// be guessed by the clock.
+async fn check(web: &Web, account: &PlayerName, password: String) -> Result<bool, Problem> {
+    let name = account.clone();
+    let (known, hashers) = web
+        .ask_lobby(move |engine| {
+            let account = engine.lobby().account(&name);
+            (account.and_then(|account| account.password.clone()), engine.hashers())
+        })
+        .await?;
+    let right = hashers.run(move || match known {
+        Some(hash) => auth::matches(&password, &hash),
+        None => {
+            let _ = auth::hash(&password);
+            false
+        }
+    });
+    right.await.ok_or_else(Problem::internal)
+}
+
+pub(super) async fn log_out(State(web): State<Web>, who: Who) -> Answer {
+    let command = LobbyCommand::RevokeToken { token: who.token };
+    web.ask_lobby(move |engine| engine.command(command)).await??;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+pub(super) async fn change_password(
+    State(web): State<Web>,
+    who: Who,
+    Body(Change { old, new }): Body<Change>,
+) -> Answer {
+    auth::check_length(&new).map_err(Problem::unprocessable)?;
+    auth::check_length(&old).map_err(Problem::unprocessable)?;
+    if !check(&web, &who.account, old).await? {
+        return Err(Problem::forbidden("`old` is not the account's password; send the right one"));
+    }
+    let hashers = web.ask_lobby(|engine| engine.hashers()).await?;
+    let hash = hashers.run(move || auth::hash(&new)).await;
+    let password = hash.and_then(Result::ok).ok_or_else(Problem::internal)?;
+    let command = LobbyCommand::ChangePassword { account: who.account, password };
+    web.ask_lobby(move |engine| engine.command(command)).await??;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}

@@ -1,0 +1,46 @@
+//! Bodies of requests: JSON up to a bound. What is wrong is said without repeating secrets.
+
+use super::problem::Problem;
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
+use serde::de::DeserializeOwned;
+
+/// The largest body.
+const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// What a body can be read as.
+pub(super) trait Form: DeserializeOwned {
+    /// Its fields, for whoever got it wrong.
+    const FIELDS: &str;
+    /// Whether nothing of it may be repeated: it holds a password.
+    const SECRET: bool;
+}
+
+/// A body that was read.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<S: Send + Sync, T: Form> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Body<T>, Problem> {
+        let bytes = to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|_| {
+            let detail = format!("the body is longer than {BODY_BYTES_MAX} bytes, or broke off");
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+        })?;
+        read(&bytes).map(Body)
+    }
+}
+
+fn read<T: Form>(bytes: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        if !error.is_data() {
+            let detail = format!("the body is not JSON at {place}; send {}", T::FIELDS);
+            return Problem::new(StatusCode::BAD_REQUEST, "not-json", detail);
+        }
+        let why = if T::SECRET { place } else { error.to_string() };
+        let fields = T::FIELDS;
+        Problem::unprocessable(format!("the body is not what it should be ({why}); send {fields}"))
+    })
+}

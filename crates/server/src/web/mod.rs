@@ -1,0 +1,120 @@
+//! The HTTP interface: JSON in and out, changes as server-sent events. `docs/protocol/http.md` is
+//! the contract.
+//!
+//! It answers for who may ask what, and for the shape of answers. It decides nothing: the engine
+//! does, and an answer leaves only when all it rests on is durable. What is over is read from the
+//! log, away from the engine.
+
+mod accounts;
+mod announce;
+mod archive;
+mod body;
+mod events;
+mod listener;
+mod matches;
+mod metrics;
+mod problem;
+mod queues;
+mod standings;
+mod tournaments;
+mod who;
+
+use crate::engine::{Engine, Handle, StreamKey};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post, put};
+use problem::Problem;
+use standings::Ledger;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+/// Requests that are worked on at once; more are told to come back.
+const REQUESTS_MAX: usize = 256;
+
+/// Connections at once; more wait in the system's queue.
+const CONNECTIONS_MAX: usize = 4_096;
+
+/// How long a request may take, its body included.
+const REQUEST_MS_MAX: u64 = 30_000;
+
+/// What every handler has.
+#[derive(Clone)]
+struct Web {
+    handle: Handle,
+    ledger: Arc<Ledger>,
+    places: Arc<Semaphore>,
+}
+
+impl Web {
+    /// Asks the engine; the answer rests on the lobby and on `streams`, and waits for them.
+    async fn ask<T: Send + 'static>(
+        &self,
+        mut streams: Vec<StreamKey>,
+        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        streams.push(StreamKey::Lobby);
+        self.handle.ask(streams, what).await.ok_or_else(Problem::stopping)
+    }
+
+    async fn ask_lobby<T: Send + 'static>(
+        &self,
+        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.ask(Vec::new(), what).await
+    }
+}
+
+/// What handlers give: an answer, or a problem.
+type Answer = Result<Response, Problem>;
+
+/// All routes, over one engine.
+pub fn router(handle: Handle) -> Router {
+    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let web = Web { handle, ledger: Arc::default(), places };
+    let api = Router::new()
+        .route("/accounts", get(accounts::list).post(accounts::register))
+        .route("/accounts/{name}", get(accounts::one))
+        .route("/accounts/me/password", put(accounts::change_password))
+        .route("/sessions", post(accounts::log_in).delete(accounts::log_out))
+        .route("/queues/{name}", get(queues::list).post(queues::enter).delete(queues::leave))
+        .route("/tournaments", get(tournaments::list).post(announce::announce))
+        .route("/tournaments/{id}", get(tournaments::one))
+        .route("/tournaments/{id}/signups", post(tournaments::sign_up))
+        .route("/tournaments/{id}/signups", delete(tournaments::withdraw))
+        .route("/tournaments/{id}/log", get(tournaments::log))
+        .route("/tournaments/{id}/events", get(events::of_tournament))
+        .route("/tournaments/{id}/matches/{match}", get(matches::one))
+        .route("/tournaments/{id}/matches/{match}/log", get(matches::log))
+        .route("/tournaments/{id}/matches/{match}/events", get(events::of_match))
+        .route("/statistics/{player}", get(standings::of_player))
+        .route("/ladders/{game}", get(standings::ladder));
+    Router::new()
+        .nest("/api/v1", api)
+        .route("/healthz", get(metrics::health))
+        .route("/metrics", get(metrics::metrics))
+        .with_state(web.clone())
+        .layer(from_fn_with_state(web, bounded))
+        .layer(from_fn(problem::for_every_error))
+}
+
+/// Serves HTTP until the task is dropped.
+pub async fn serve_http(listener: TcpListener, handle: Handle) -> std::io::Result<()> {
+    let listener = listener::Bounded::new(listener, CONNECTIONS_MAX);
+    axum::serve(listener, router(handle)).await
+}
+
+/// Works on so many requests at once, and on none for too long.
+async fn bounded(State(web): State<Web>, request: Request, next: Next) -> Response {
+    let Ok(_place) = web.places.try_acquire() else {
+        return Problem::busy("too many requests at once").into_response();
+    };
+    let patience = Duration::from_millis(REQUEST_MS_MAX);
+    match tokio::time::timeout(patience, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Problem::busy("the request took too long").into_response(),
+    }
+}

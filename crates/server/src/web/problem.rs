@@ -1,0 +1,121 @@
+//! Errors as `application/problem+json` (RFC 9457): what is wrong, and what to do next.
+
+use agon_core::lobby::LobbyRejection;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+const CONTENT_TYPE: &str = "application/problem+json";
+
+/// An answer that is an error.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Problem {
+    status: StatusCode,
+    /// A stable word for machines, the end of `type`.
+    code: &'static str,
+    detail: String,
+}
+
+impl Problem {
+    pub(super) fn new(
+        status: StatusCode,
+        code: &'static str,
+        detail: impl Into<String>,
+    ) -> Problem {
+        Problem { status, code, detail: detail.into() }
+    }
+
+    pub(super) fn unauthorized(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::UNAUTHORIZED, "not-logged-in", detail)
+    }
+
+    pub(super) fn forbidden(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    pub(super) fn not_found(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "not-found", detail)
+    }
+
+    pub(super) fn conflict(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::CONFLICT, "conflict", detail)
+    }
+
+    pub(super) fn unprocessable(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "not-usable", detail)
+    }
+
+    pub(super) fn busy(detail: impl Into<String>) -> Problem {
+        let detail = format!("{}; try again in a second", detail.into());
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+    }
+
+    pub(super) fn stopping() -> Problem {
+        Problem::busy("the server is stopping")
+    }
+
+    /// A fault of ours. What it was is for the operator, not for a stranger.
+    pub(super) fn internal() -> Problem {
+        let detail = "the server failed to answer; tell its operator if it happens again";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", detail)
+    }
+}
+
+impl From<LobbyRejection> for Problem {
+    fn from(rejection: LobbyRejection) -> Problem {
+        let detail = rejection.to_string();
+        match rejection {
+            LobbyRejection::Unknown(_) => Problem::not_found(detail),
+            LobbyRejection::Blacklisted(..) => Problem::forbidden(detail),
+            LobbyRejection::NoToken => Problem::unauthorized(detail),
+            LobbyRejection::NoRoom | LobbyRejection::TooMany => Problem::busy(detail),
+            _ => Problem::conflict(detail),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = json!({
+            "type": format!("urn:agon:problem:{}", self.code),
+            "title": self.status.canonical_reason().unwrap_or("Error"),
+            "status": self.status.as_u16(),
+            "detail": self.detail,
+        });
+        let content_type = (header::CONTENT_TYPE, CONTENT_TYPE);
+        let mut response = (self.status, [content_type], body.to_string()).into_response();
+        let (name, value) = match self.status {
+            StatusCode::UNAUTHORIZED => (header::WWW_AUTHENTICATE, "Bearer"),
+            StatusCode::SERVICE_UNAVAILABLE => (header::RETRY_AFTER, "1"),
+            _ => return response,
+        };
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        response
+    }
+}
+
+/// Errors of the router itself (no such route, no such method) have the same form.
+pub(super) async fn for_every_error(request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let status = response.status();
+    let content_type = response.headers().get(header::CONTENT_TYPE);
+    let is_problem = content_type.is_some_and(|value| value == CONTENT_TYPE);
+    if is_problem || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let problem = match status {
+        StatusCode::NOT_FOUND => Problem::not_found("there is no such page; see the protocol"),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            let detail = "the page does not take this method; `allow` says which it takes";
+            Problem::new(status, "method-not-allowed", detail)
+        }
+        _ => Problem::new(status, "bad-request", "the request cannot be read; see the protocol"),
+    };
+    let mut replaced = problem.into_response();
+    if let Some(allow) = response.headers().get(header::ALLOW) {
+        replaced.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    replaced
+}

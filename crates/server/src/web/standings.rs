@@ -1,0 +1,110 @@
+//! Statistics and ladders: a projection of all tournaments' streams, kept and carried on when a
+//! tournament has something to tell.
+
+use super::problem::Problem;
+use super::{Answer, Web, accounts};
+use crate::engine::{Archive, StreamKey};
+use agon_core::lobby::Standing;
+use agon_core::{Event, Line, PlayerName, RatingSettings, Statistics, TournamentId};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::IntoResponse;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// The projection, shared by all requests; whoever needs it newer carries it on.
+#[derive(Default)]
+pub(super) struct Ledger(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    statistics: Option<Statistics>,
+    /// The engine's count of records when it was last carried on.
+    records: Option<u64>,
+    /// How far each stream was read; `None` where it has ended.
+    read: BTreeMap<TournamentId, Option<u64>>,
+}
+
+impl Kept {
+    fn carry_on(&mut self, archive: &Archive, tournaments: &[TournamentId]) -> Option<()> {
+        let fresh = || Statistics::new(&archive.games, RatingSettings::default());
+        let statistics = self.statistics.get_or_insert_with(fresh);
+        for id in tournaments {
+            let Some(after) = self.read.entry(id.clone()).or_insert(Some(0)) else { continue };
+            let name = StreamKey::Tournament(id.clone()).name();
+            let mut ended = false;
+            for text in archive.log.load(&name, *after).ok()? {
+                let line = Line::read(&text).ok()?;
+                statistics.apply(id, line.at, &line.event).ok()?;
+                *after += 1;
+                ended |= is_end(&line.event);
+            }
+            if ended {
+                self.read.insert(id.clone(), None);
+            }
+        }
+        Some(())
+    }
+}
+
+fn is_end(event: &Event) -> bool {
+    matches!(event, Event::TournamentEnded(_) | Event::TournamentAborted(_))
+}
+
+/// Looks at the statistics as they are now.
+async fn look<T: Send + 'static>(
+    web: &Web,
+    what: impl FnOnce(&Statistics) -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let (records, tournaments, archive) = web
+        .ask_lobby(|engine| {
+            let started = engine.lobby().tournaments().filter(|(_, standing)| {
+                matches!(standing, Standing::Running(_) | Standing::Finished(_))
+            });
+            let started = started.map(|(id, _)| id.clone()).collect::<Vec<_>>();
+            (engine.tournament_records(), started, engine.archive())
+        })
+        .await?;
+    let mut kept = Arc::clone(&web.ledger.0).lock_owned().await;
+    let done = tokio::task::spawn_blocking(move || {
+        if kept.records != Some(records) || kept.statistics.is_none() {
+            if kept.carry_on(&archive, &tournaments).is_none() {
+                // Half of a stream may have been read: begin anew next time.
+                *kept = Kept::default();
+                return None;
+            }
+            kept.records = Some(records);
+        }
+        kept.statistics.as_ref().map(what)
+    });
+    done.await.ok().flatten().ok_or_else(Problem::internal)
+}
+
+/// What a player has done so far.
+pub(super) async fn player(web: &Web, player: &PlayerName) -> Result<Value, Problem> {
+    let player = player.clone();
+    look(web, move |statistics| json!(statistics.player(&player))).await
+}
+
+pub(super) async fn of_player(State(web): State<Web>, Path(name): Path<String>) -> Answer {
+    let name = accounts::name_of(&name)?;
+    let asked = name.clone();
+    let known = web.ask_lobby(move |engine| engine.lobby().account(&asked).is_some()).await?;
+    if !known {
+        return Err(Problem::not_found(format!("there is no account {name}")));
+    }
+    Ok(Json(player(&web, &name).await?).into_response())
+}
+
+pub(super) async fn ladder(State(web): State<Web>, Path(game): Path<String>) -> Answer {
+    let archive = web.ask_lobby(|engine| engine.archive()).await?;
+    if archive.games.kind(&game).is_none() {
+        let known = archive.games.names().join(", ");
+        return Err(Problem::not_found(format!("there is no game {game:?}; there are: {known}")));
+    }
+    let asked = game.clone();
+    let ranking = look(&web, move |statistics| statistics.ranking(&asked)).await?;
+    Ok(Json(json!({"game": game, "players": ranking})).into_response())
+}

@@ -1,0 +1,147 @@
+//! Tournaments: what there is, how one stands, signing up.
+
+use super::problem::Problem;
+use super::who::Who;
+use super::{Answer, Web, archive};
+use crate::engine::{Engine, StreamKey, show};
+use agon_core::TournamentId;
+use agon_core::lobby::{LobbyCommand, Standing};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use serde_json::{Value, json};
+
+/// A tournament as the engine knows it.
+pub(super) enum Found {
+    /// There is none of that name.
+    Nothing,
+    /// It has not started, or never will.
+    Shown(Value),
+    /// It runs.
+    Running(Value),
+    /// It is over; the log has it.
+    Over,
+}
+
+pub(super) fn find(engine: &Engine, id: &TournamentId) -> Found {
+    match engine.lobby().tournament(id) {
+        None => Found::Nothing,
+        Some(Standing::Open(sign_up)) => {
+            let plan = sign_up.announcement.plan(sign_up.players.clone());
+            Found::Shown(json!({
+                "id": id,
+                "standing": "open",
+                "plan": show::plan(&plan, false),
+                "selection": sign_up.announcement.selection,
+                "closes_at": sign_up.closes_at,
+                "extended": sign_up.extended,
+            }))
+        }
+        Some(Standing::Running(plan)) => match engine.live_tournament(id) {
+            Some(live) => Found::Running(show::tournament(live)),
+            // Its secret is on its way to the log.
+            None => Found::Shown(json!({
+                "id": id,
+                "standing": "running",
+                "plan": show::plan(plan, false),
+                "pairings": [],
+            })),
+        },
+        Some(Standing::Finished(_)) => Found::Over,
+        Some(Standing::CalledOff(why)) => {
+            Found::Shown(json!({"id": id, "standing": "called-off", "reason": why}))
+        }
+    }
+}
+
+pub(super) fn unknown(id: &TournamentId) -> Problem {
+    Problem::not_found(format!("there is no tournament {id}; GET /api/v1/tournaments lists them"))
+}
+
+pub(super) async fn list(State(web): State<Web>) -> Answer {
+    let all = web.ask_lobby(|engine| {
+        let all = engine.lobby().tournaments().map(|(id, standing)| match standing {
+            Standing::Open(sign_up) => json!({
+                "id": id,
+                "standing": "open",
+                "game": sign_up.announcement.game,
+                "players": sign_up.players.len(),
+            }),
+            Standing::Running(plan) => json!({
+                "id": id,
+                "standing": "running",
+                "game": plan.game,
+                "players": plan.players.len(),
+            }),
+            Standing::Finished(winners) => {
+                json!({"id": id, "standing": "over", "winners": winners})
+            }
+            Standing::CalledOff(why) => {
+                json!({"id": id, "standing": "called-off", "reason": why})
+            }
+        });
+        all.collect::<Vec<_>>()
+    });
+    Ok(Json(json!({"tournaments": all.await?})).into_response())
+}
+
+pub(super) async fn one(State(web): State<Web>, Path(id): Path<String>) -> Answer {
+    let id = TournamentId::from(id);
+    let asked = id.clone();
+    let streams = vec![StreamKey::Tournament(id.clone())];
+    match web.ask(streams, move |engine| find(engine, &asked)).await? {
+        Found::Nothing => Err(unknown(&id)),
+        Found::Shown(value) | Found::Running(value) => Ok(Json(value).into_response()),
+        Found::Over => {
+            let shown = archive::read(&web, move |archive| {
+                archive::tournament(archive, &id).map(|over| show::tournament(&over))
+            });
+            Ok(Json(shown.await?).into_response())
+        }
+    }
+}
+
+/// The log of a tournament that is over: it holds the secret all luck came from.
+pub(super) async fn log(State(web): State<Web>, Path(id): Path<String>) -> Answer {
+    let id = TournamentId::from(id);
+    let asked = id.clone();
+    match web.ask_lobby(move |engine| find(engine, &asked)).await? {
+        Found::Nothing => Err(unknown(&id)),
+        Found::Shown(_) | Found::Running(_) => Err(Problem::conflict(format!(
+            "the log of {id} is shown when it is over; watch its events until then"
+        ))),
+        Found::Over => {
+            let lines = archive::read(&web, move |archive| archive::tournament_lines(archive, &id));
+            Ok(archive::as_lines(&lines.await?))
+        }
+    }
+}
+
+pub(super) async fn sign_up(State(web): State<Web>, Path(id): Path<String>, who: Who) -> Answer {
+    let (tournament, player) = (TournamentId::from(id), who.account);
+    let body = json!({"tournament": tournament, "player": player});
+    let decided = web.ask_lobby(move |engine| {
+        if engine.lobby().tournament(&tournament).is_none() {
+            return Err(unknown(&tournament));
+        }
+        let command = LobbyCommand::SignUp { tournament, player };
+        engine.command(command).map_err(Problem::from)
+    });
+    decided.await??;
+    Ok((StatusCode::CREATED, Json(body)).into_response())
+}
+
+/// Takes a sign-up back. Of a tournament that runs, matches are forfeited.
+pub(super) async fn withdraw(State(web): State<Web>, Path(id): Path<String>, who: Who) -> Answer {
+    let (tournament, player) = (TournamentId::from(id), who.account);
+    let streams = vec![StreamKey::Tournament(tournament.clone())];
+    let decided = web.ask(streams, move |engine| {
+        if engine.lobby().tournament(&tournament).is_none() {
+            return Err(unknown(&tournament));
+        }
+        engine.withdraw(tournament, player).map_err(Problem::from)
+    });
+    decided.await??;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}

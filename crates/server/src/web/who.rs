@@ -1,0 +1,56 @@
+//! Who asks: a token in the `Authorization` header.
+
+use super::Web;
+use super::problem::Problem;
+use agon_core::PlayerName;
+use agon_core::lobby::{Role, TokenHash};
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+
+/// An account that proved itself.
+pub(super) struct Who {
+    pub(super) account: PlayerName,
+    pub(super) role: Role,
+    pub(super) token: TokenHash,
+}
+
+impl FromRequestParts<Web> for Who {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Who, Problem> {
+        let header = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = header.and_then(|text| text.split_once(' '));
+        let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let Some((_, token)) = token else {
+            let detail = "log in (POST /api/v1/sessions) and send `Authorization: Bearer TOKEN`";
+            return Err(Problem::unauthorized(detail));
+        };
+        let token = TokenHash::of(token.trim());
+        let hash = token.clone();
+        let holder = web.ask_lobby(move |engine| engine.holder(&hash)).await?;
+        let Some((account, role)) = holder else {
+            let detail = "the token is not good any more; log in again (POST /api/v1/sessions)";
+            return Err(Problem::unauthorized(detail));
+        };
+        Ok(Who { account, role, token })
+    }
+}
+
+/// An operator that proved itself.
+pub(super) struct Operator(pub(super) PlayerName);
+
+impl FromRequestParts<Web> for Operator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Operator, Problem> {
+        let who = Who::from_request_parts(parts, web).await?;
+        match who.role {
+            Role::Operator => Ok(Operator(who.account)),
+            Role::Player => Err(Problem::forbidden(format!(
+                "{} is no operator; ask one, or log in as one",
+                who.account
+            ))),
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The HTTP interface over real sockets.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::http::Reply;
+use support::{Server, patient_player, player, until};
+
+const API: &str = "/api/v1";
+
+fn get(server: &Server, path: &str) -> Reply {
+    server.http("GET", &format!("{API}{path}"), None, "")
+}
+
+fn send(server: &Server, method: &str, path: &str, token: Option<&str>, body: Value) -> Reply {
+    server.http(method, &format!("{API}{path}"), token, &body.to_string())
+}
+
+fn credentials(account: &str) -> Value {
+    json!({"account": account, "password": format!("pw of {account}")})
+}
+
+fn log_in(server: &Server, account: &str) -> String {
+    let reply = send(server, "POST", "/sessions", None, credentials(account)).expect(201);
+    reply.json()["token"].as_str().unwrap().to_owned()
+}
+
+fn registered(server: &Server, account: &str) -> String {
+    send(server, "POST", "/accounts", None, credentials(account)).expect(201);
+    log_in(server, account)
+}
+
+fn operator(server: &Server) -> String {
+    server.register_operator("olga", "pw of olga");
+    log_in(server, "olga")
+}
+
+fn house_cup(id: &str, preset: &str, players: &[&str]) -> Value {
+    json!({"id": id, "preset": preset, "selection": {"by": "named", "players": players}})
+}
+
+fn is_over(server: &Server, id: &str) -> bool {
+    get(server, &format!("/tournaments/{id}")).expect(200).json()["standing"] == "over"
+}
+
+#[test]
+fn accounts_and_sessions() {
+    let server = Server::start();
+    let made = send(&server, "POST", "/accounts", None, credentials("ann é")).expect(201);
+    assert_eq!(made.headers["location"], "/api/v1/accounts/ann%20%C3%A9");
+    assert_eq!(made.json()["role"], "player");
+    server.http("GET", &made.headers["location"], None, "").expect(200);
+    send(&server, "POST", "/accounts", None, credentials("ann é")).expect(409);
+    send(&server, "POST", "/accounts", None, credentials("house:x")).expect(422);
+    send(&server, "POST", "/accounts", None, credentials(" ann")).expect(422);
+    send(&server, "POST", "/accounts", None, json!({"account": "b", "password": ""})).expect(422);
+    send(&server, "POST", "/sessions", None, credentials("nobody")).expect(401);
+    let wrong = json!({"account": "ann é", "password": "swordfish"});
+    let refused = send(&server, "POST", "/sessions", None, wrong).expect(401);
+    assert_eq!(refused.headers["www-authenticate"], "Bearer");
+    assert!(!refused.body.contains("swordfish"));
+    // House players have no password, so nobody can be one.
+    send(&server, "POST", "/sessions", None, credentials("house:greedy")).expect(401);
+
+    let ann = log_in(&server, "ann é");
+    let bob = registered(&server, "bob");
+    let accounts = get(&server, "/accounts").expect(200);
+    assert!(!accounts.body.contains("argon2") && !accounts.body.contains("password"));
+    let bob_shown = get(&server, "/accounts/bob").expect(200).json();
+    assert_eq!(bob_shown["kind"], "program");
+    assert_eq!(bob_shown["statistics"]["total"]["games"]["won"], 0);
+    get(&server, "/accounts/nobody").expect(404);
+
+    let change = json!({"old": "pw of ann é", "new": "next"});
+    send(&server, "PUT", "/accounts/me/password", None, change.clone()).expect(401);
+    // Another's token changes nothing of ann's: the old password is not bob's.
+    send(&server, "PUT", "/accounts/me/password", Some(&bob), change.clone()).expect(403);
+    send(&server, "PUT", "/accounts/me/password", Some(&ann), change).expect(204);
+    send(&server, "POST", "/sessions", None, credentials("ann é")).expect(401);
+    let next = json!({"account": "ann é", "password": "next"});
+    send(&server, "POST", "/sessions", None, next).expect(201);
+
+    send(&server, "DELETE", "/sessions", None, json!(null)).expect(401);
+    send(&server, "DELETE", "/sessions", Some(&ann), json!(null)).expect(204);
+    send(&server, "DELETE", "/sessions", Some(&ann), json!(null)).expect(401);
+    send(&server, "POST", "/queues/fish", Some(&ann), json!(null)).expect(401);
+    send(&server, "POST", "/queues/fish", Some(&bob), json!(null)).expect(200);
+    let text = server.log_text();
+    for hidden in ["pw of", "\"next\"", &ann, &bob] {
+        assert!(!text.contains(hidden), "{hidden} is in the log");
+    }
+}
+
+#[test]
+fn expired_tokens_are_no_tokens() {
+    let server = Server::with_tokens_for(0);
+    let ann = registered(&server, "ann");
+    for (method, path) in [
+        ("POST", "/queues/fish"),
+        ("DELETE", "/queues/fish"),
+        ("DELETE", "/sessions"),
+        ("PUT", "/accounts/me/password"),
+        ("POST", "/tournaments"),
+        ("POST", "/tournaments/cup/signups"),
+        ("DELETE", "/tournaments/cup/signups"),
+    ] {
+        for token in [None, Some(ann.as_str()), Some("nonsense"), Some("")] {
+            let reply = send(&server, method, path, token, json!({})).expect(401);
+            assert!(!reply.body.contains(&ann), "{reply:?}");
+        }
+    }
+}
+
+#[test]
+fn queues() {
+    let server = Server::start();
+    let (ann, bob) = (registered(&server, "ann"), registered(&server, "bob"));
+    let path = "/queues/yahtzee-queue";
+    assert_eq!(get(&server, path).expect(200).json()["players"], json!([]));
+    send(&server, "POST", path, None, json!(null)).expect(401);
+    let waiting = send(&server, "POST", path, Some(&ann), json!(null)).expect(200).json();
+    assert_eq!(waiting["players"], json!(["ann"]));
+    send(&server, "DELETE", path, Some(&bob), json!(null)).expect(409);
+    assert_eq!(get(&server, path).expect(200).json()["players"], json!(["ann"]));
+    send(&server, "DELETE", path, Some(&ann), json!(null)).expect(200);
+    get(&server, "/queues/No%20Queue").expect(422);
+    send(&server, "POST", "/queues/No%20Queue", Some(&ann), json!(null)).expect(422);
+}
+
+#[test]
+fn only_operators_announce_and_players_sign_up() {
+    let server = Server::start();
+    let (ann, bob) = (registered(&server, "ann"), registered(&server, "bob"));
+    let window = json!({"by": "sign-up", "at_least": 2, "at_most": 3, "wait_ms": 600_000,
+        "second_wait_ms": 0, "second_at_least": 2});
+    let policy = json!({"match": {"best_of": 3}});
+    let wanted =
+        json!({"id": "open", "preset": "yahtzee-class", "policy": policy, "selection": window});
+    send(&server, "POST", "/tournaments", None, wanted.clone()).expect(401);
+    send(&server, "POST", "/tournaments", Some(&ann), wanted.clone()).expect(403);
+    let olga = operator(&server);
+    let made = send(&server, "POST", "/tournaments", Some(&olga), wanted.clone()).expect(201);
+    assert_eq!(made.headers["location"], "/api/v1/tournaments/open");
+    send(&server, "POST", "/tournaments", Some(&olga), wanted.clone()).expect(409);
+
+    for (field, value) in [
+        ("id", json!("No Good")),
+        ("id", json!("../lobby")),
+        ("preset", json!("no-preset")),
+        ("game", json!("fish")),
+        ("policy", json!({"match": {"best_of": 2}})),
+        ("policy", json!({"unknown": 1})),
+        ("config", json!({"unknown": 1})),
+        ("selection", json!({"by": "magic"})),
+        ("selection", json!({"by": "named", "players": []})),
+        ("unknown", json!(1)),
+    ] {
+        let mut bad = wanted.clone();
+        bad["id"] = json!("other");
+        bad[field] = value;
+        let reply = send(&server, "POST", "/tournaments", Some(&olga), bad);
+        assert!([409, 422].contains(&reply.status), "{field}: {reply:?}");
+        let status = reply.status;
+        reply.expect(status);
+    }
+
+    let path = "/tournaments/open/signups";
+    send(&server, "POST", path, None, json!(null)).expect(401);
+    send(&server, "POST", path, Some(&ann), json!(null)).expect(201);
+    send(&server, "POST", path, Some(&ann), json!(null)).expect(409);
+    let shown = get(&server, "/tournaments/open").expect(200).json();
+    assert_eq!(shown["standing"], "open");
+    assert_eq!(shown["plan"]["players"], json!(["ann"]));
+    assert_eq!(shown["plan"]["policy"]["match"]["best_of"], 3);
+    send(&server, "DELETE", path, Some(&bob), json!(null)).expect(409);
+    send(&server, "DELETE", path, Some(&ann), json!(null)).expect(204);
+    send(&server, "POST", "/tournaments/none/signups", Some(&ann), json!(null)).expect(404);
+    send(&server, "DELETE", "/tournaments/none/signups", Some(&ann), json!(null)).expect(404);
+    get(&server, "/tournaments/open/events").expect(409);
+    get(&server, "/tournaments/open/log").expect(409);
+    let all = get(&server, "/tournaments").expect(200).json();
+    assert_eq!(all["tournaments"][0]["standing"], "open");
+}
+
+#[test]
+fn a_cup_from_its_announcement_to_its_ladder() {
+    let server = Server::start();
+    let olga = operator(&server);
+    let players = ["house:greedy", "house:random"];
+    let cup = house_cup("cup", "yahtzee-class", &players);
+    send(&server, "POST", "/tournaments", Some(&olga), cup).expect(201);
+    until("the cup is over", || is_over(&server, "cup"));
+    let shown = get(&server, "/tournaments/cup").expect(200).json();
+    assert_eq!(shown["results"]["status"], "ended");
+    assert_eq!(shown["pairings"][0]["match"], "r1m1");
+    assert!(shown["pairings"][0]["reason"].is_string());
+    let one = get(&server, "/tournaments/cup/matches/r1m1").expect(200).json();
+    assert_eq!(one["standing"], "over");
+    assert_eq!(one["result"]["winners"].as_array().unwrap().len(), 1);
+    get(&server, "/tournaments/cup/matches/r9m9").expect(404);
+    get(&server, "/tournaments/none/matches/r1m1").expect(404);
+    get(&server, "/tournaments/cup/matches/..%2F..%2Flobby").expect(404);
+    get(&server, "/tournaments/..%2Flobby/log").expect(404);
+    get(&server, "/tournaments/none").expect(404);
+    for path in ["/tournaments/cup/log", "/tournaments/cup/matches/r1m1/log"] {
+        let log = get(&server, path).expect(200);
+        let lines: Vec<Value> =
+            log.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(lines.len() > 2 && lines[0]["seq"] == 1, "{path}");
+    }
+    let ladder = get(&server, "/ladders/yahtzee").expect(200).json();
+    assert_eq!(ladder["players"].as_array().unwrap().len(), 2);
+    assert_eq!(ladder["players"][0]["rank"], 1);
+    get(&server, "/ladders/chess").expect(404);
+    let before = get(&server, "/statistics/house%3Agreedy").expect(200).json();
+    assert_eq!(before["total"]["tournaments_played"], 1);
+    get(&server, "/statistics/nobody").expect(404);
+    let again = house_cup("again", "yahtzee-class", &players);
+    send(&server, "POST", "/tournaments", Some(&olga), again).expect(201);
+    until("the second cup is over", || is_over(&server, "again"));
+    let after = get(&server, "/statistics/house%3Agreedy").expect(200).json();
+    assert_eq!(after["total"]["tournaments_played"], 2, "carried on");
+
+    let ended: Vec<_> = server.events(&format!("{API}/tournaments/cup/events"), None).collect();
+    assert_eq!(ended.len(), 1);
+    assert_eq!(ended[0].name, "end");
+    let path = format!("{API}/tournaments/cup/events");
+    assert_eq!(server.events(&path, Some(&ended[0].id)).status, 204, "nothing more to come");
+    server.verify();
+}
+
+/// What must not be seen of a Trains game while it runs.
+fn assert_nothing_hidden(text: &str) {
+    for hidden in ["\"hand\"", "\"destinations\"", "\"deck_cards\"", "\"secret\"", "\"deck\":["] {
+        assert!(!text.contains(hidden), "{hidden} in {text}");
+    }
+}
+
+#[test]
+fn a_game_of_trains_is_watched_and_nothing_hidden_is_seen() {
+    let server = Server::start();
+    let olga = operator(&server);
+    let bob = player(&server, "bob", "buy-now");
+    let (ann, words) = patient_player(&server, "ann", "buy-now");
+    until("both are in line", || server.line().len() == 2);
+    let mut cup = house_cup("rails", "trains", &["ann", "bob"]);
+    // A deck in order is as secret as the hands it becomes.
+    let deck = ["red", "blue", "green", "white", "red"].repeat(50);
+    cup["config"] = json!({"deck": deck});
+    cup["policy"] = json!({"match": {"time": {"answer_ms": 600_000}}});
+    send(&server, "POST", "/tournaments", Some(&olga), cup).expect(201);
+    let (rails, one) = ("/tournaments/rails", "/tournaments/rails/matches/r1m1");
+    let path = format!("{API}{one}/events");
+    let mut events = server.events(&path, None);
+    until("the match is there", || {
+        if events.status != 200 {
+            events = server.events(&path, None);
+        }
+        events.status == 200
+    });
+    let watcher = std::thread::spawn(move || events.collect::<Vec<_>>());
+
+    let mut turns = 0;
+    loop {
+        // Nothing moves while it is ann's turn.
+        let mut shown = json!(null);
+        until("ann is asked, or it is over", || {
+            shown = get(&server, one).expect(200).json();
+            shown["standing"] == "over" || shown["in_progress"]["view"]["turn"] == 0
+        });
+        if shown["standing"] == "over" {
+            break;
+        }
+        for path in [one, rails, "/tournaments", "/accounts/ann", "/statistics/ann"] {
+            assert_nothing_hidden(&get(&server, path).expect(200).body);
+        }
+        get(&server, &format!("{one}/log")).expect(409);
+        get(&server, &format!("{rails}/log")).expect(409);
+        turns += 1;
+        words.send(()).unwrap();
+        until("ann's answer is seen", || get(&server, one).expect(200).json() != shown);
+    }
+    assert!(turns > 10, "{turns} turns");
+    let events = watcher.join().unwrap();
+    let (ended, before) = events.split_last().unwrap();
+    assert_eq!(before[0].name, "snapshot");
+    assert!(events.len() > 2, "{} events", events.len());
+    assert!(events.windows(2).all(|two| two[0].data != two[1].data), "news only");
+    before.iter().for_each(|event| assert_nothing_hidden(&event.data));
+    assert_eq!(ended.name, "end");
+    assert!(ended.data.contains("\"hand\"") && ended.data.contains("\"destinations\""));
+
+    until("it is over", || is_over(&server, "rails"));
+    assert_eq!(server.events(&path, Some(&ended.id)).status, 204);
+    let again: Vec<_> = server.events(&path, Some(&before[0].id)).collect();
+    assert_eq!(again.len(), 1);
+    assert_eq!((again[0].name.as_str(), &again[0].id), ("end", &ended.id));
+    let over = get(&server, one).expect(200);
+    assert_eq!(over.json(), serde_json::from_str::<Value>(&ended.data).unwrap());
+    get(&server, &format!("{one}/log")).expect(200);
+    drop((words, ann, bob));
+    server.verify();
+}
+
+#[test]
+fn a_tournament_is_watched_to_its_end() {
+    let server = Server::start();
+    let olga = operator(&server);
+    let ann = player(&server, "ann", "greedy");
+    until("ann is in line", || server.line().len() == 1);
+    let names = ["ann", "house:greedy", "house:random"];
+    let mut cup = house_cup("cup", "yahtzee-class", &names);
+    cup["policy"] = json!({"match": {"best_of": 9}});
+    send(&server, "POST", "/tournaments", Some(&olga), cup).expect(201);
+    let path = format!("{API}/tournaments/cup/events");
+    let mut events = server.events(&path, None);
+    until("it runs", || {
+        if events.status != 200 {
+            events = server.events(&path, None);
+        }
+        events.status == 200
+    });
+    let first = events.next().unwrap();
+    let resumed = server.events(&path, Some(&first.id));
+    for events in [events, resumed] {
+        let last = events.last().expect("more events");
+        assert_eq!(last.name, "end");
+        let shown: Value = serde_json::from_str(&last.data).unwrap();
+        assert_eq!(shown["results"]["status"], "ended");
+    }
+    drop(ann);
+}
+
+#[test]
+fn what_cannot_be_read_is_a_problem_that_repeats_no_secret() {
+    let server = Server::start();
+    let accounts = format!("{API}/accounts");
+    for (body, status) in [
+        ("", 400),
+        ("{", 400),
+        ("\"hunter2\"", 422),
+        (r#"{"account": "hunter2"}"#, 422),
+        (r#"{"account": 5, "password": "hunter2"}"#, 422),
+        (r#"{"account": "a", "password": ["hunter2"]}"#, 422),
+        (r#"{"account": "a", "password": "hunter2", "hunter2": 1}"#, 422),
+        (r#"{"account": "a", "password": "hunter2"} hunter2"#, 400),
+        ("\u{0}\u{1}", 400),
+    ] {
+        for path in [&accounts, &format!("{API}/sessions")] {
+            let reply = server.http("POST", path, None, body).expect(status);
+            assert!(!reply.body.contains("hunter2"), "{reply:?}");
+        }
+    }
+    let long = json!({"account": "a", "password": "x".repeat(70_000)}).to_string();
+    server.http("POST", &accounts, None, &long).expect(413);
+    let longish = json!({"account": "a", "password": "x".repeat(300)}).to_string();
+    server.http("POST", &accounts, None, &longish).expect(422);
+    server.http("GET", "/nowhere", None, "").expect(404);
+    get(&server, "/nowhere").expect(404);
+    let refused = server.http("PATCH", &accounts, None, "").expect(405);
+    assert!(refused.headers["allow"].contains("GET"));
+    get(&server, "/accounts/%FF").expect(400);
+}
+
+/// The value of a metric.
+fn metric(text: &str, name: &str) -> u64 {
+    let line = text.lines().find(|line| line.split(' ').next() == Some(name));
+    let value = line.and_then(|line| line.split(' ').nth(1));
+    value.unwrap_or_else(|| panic!("{name} in {text}")).parse().unwrap()
+}
+
+fn assert_games_add_up(server: &Server) -> u64 {
+    let text = server.http("GET", "/metrics", None, "").expect(200).body;
+    let count = |what: &str| metric(&text, &format!("agon_games_{what}"));
+    let ended = count("finished_total") + count("void_total");
+    assert_eq!(count("started_total"), ended + count("running"), "{text}");
+    count("finished_total")
+}
+
+#[test]
+fn metrics_add_up_also_after_a_restart() {
+    let mut server = Server::start();
+    server.http("GET", "/healthz", None, "").expect(200);
+    let olga = operator(&server);
+    let mut cup = house_cup("cup", "yahtzee-queue", &["house:greedy", "house:random"]);
+    cup["policy"] = json!({"match": {"best_of": 9}});
+    send(&server, "POST", "/tournaments", Some(&olga), cup).expect(201);
+    until("some games", || assert_games_add_up(&server) > 1);
+    server = server.started_again();
+    until("it is over", || {
+        assert_games_add_up(&server);
+        is_over(&server, "cup")
+    });
+    let text = server.http("GET", "/metrics", None, "").expect(200).body;
+    assert_eq!(metric(&text, "agon_matches_running"), 0);
+    assert!(metric(&text, "agon_accounts") > 1);
+}
