@@ -123,6 +123,7 @@ impl Engine {
             // It went while its login was on its way to the log.
             return self.log_out_later(account.clone());
         }
+        self.gone_since.remove(account);
         if let Some(old) = self.here.insert(account.clone(), conn)
             && old != conn
             && let Some(session) = self.sessions.get_mut(&old)

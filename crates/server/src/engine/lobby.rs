@@ -5,9 +5,11 @@ use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::auth;
 use agon_core::lobby::{
     AccountKind, Announcement, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role,
-    Standing, TokenHash,
+    Selection, Standing, TokenHash,
 };
-use agon_core::{CheatCost, Event, PlanError, PlayerName, Secret, Tournament};
+use agon_core::{
+    CheatCost, Event, Fault, FaultKind, PlanError, PlayerName, Secret, Tournament,
+};
 use agon_games::Seed;
 use agon_wire::native::{ToLobby, ToPlayer};
 
@@ -293,13 +295,29 @@ impl Engine {
     }
 
     /// A lost connection leaves the line only if it does not come back.
-    pub(super) fn log_out_later(&mut self, _account: PlayerName) {
-        let at = self.now_ms() + self.settings.reconnect_ms;
-        self.set_timer(at, Timer::Reconnect);
+    pub(super) fn log_out_later(&mut self, account: PlayerName) {
+        let now = self.now_ms();
+        self.gone_since.insert(account.clone(), now);
+        self.set_timer(now + self.settings.reconnect_ms, Timer::LogOut(account));
     }
 
+    /// Its time is over, unless it came back, or was lost again later.
+    pub(super) fn log_out_if_gone(&mut self, account: PlayerName) {
+        let since = self.gone_since.get(&account).copied();
+        let due = since.map(|since| since + self.settings.reconnect_ms);
+        if self.here.contains_key(&account) || due.is_none_or(|due| due > self.now_ms()) {
+            return;
+        }
+        self.gone_since.remove(&account);
+        let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
+    }
+
+    /// Logs out whoever did not come back to a server that was down.
     pub(super) fn log_out_absent(&mut self) {
-        let gone = self.lobby.line().iter().filter(|player| !self.here.contains_key(*player));
+        // Who was lost since then has a time of its own.
+        let gone = self.lobby.line().iter().filter(|player| {
+            !self.here.contains_key(*player) && !self.gone_since.contains_key(*player)
+        });
         for account in gone.cloned().collect::<Vec<_>>() {
             let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
         }
@@ -338,6 +356,15 @@ impl Engine {
             announcement: Box::new(announcement.clone()),
             seed: Seed::from_bytes(seed),
         };
+        if let Selection::SignUp(window) = &announcement.selection {
+            // Nobody knows yet who comes; as many as may come have to be playable.
+            for count in [window.at_least, window.at_most] {
+                let names = (1..=count.min(10_000)).map(|number| format!("player {number}"));
+                let names = names.filter_map(|name| PlayerName::new(&name).ok()).collect();
+                let plan = announcement.plan(names);
+                Tournament::create(plan, kind.clone(), Secret::from_seed_number(0))?;
+            }
+        }
         // Try it on a copy first: a plan that cannot be played must not get into the log.
         let mut tried = self.lobby.clone();
         for event in tried.step(self.now_ms(), command.clone())? {
@@ -369,8 +396,11 @@ impl Engine {
         });
         let effects = cheats.map(|(account, reason)| -> Effect {
             Box::new(move |engine| {
+                // It forfeits every match it is in, in other tournaments as well.
+                let fault = Fault::new(FaultKind::Withdrew, "blacklisted", reason.clone());
+                engine.player_is_gone(&account, &fault);
                 let command = LobbyCommand::Blacklist { account, reason, by: None };
-                // House players and strangers to the lobby cannot be listed.
+                // House players cannot be listed in every lobby; then there is nothing to do.
                 let _ = engine.step_lobby(command, Vec::new());
             })
         });

@@ -172,6 +172,7 @@ enum Timer {
     Greeting(TournamentId),
     Lobby,
     Reconnect,
+    LogOut(PlayerName),
 }
 
 /// The engine.
@@ -192,6 +193,8 @@ pub struct Engine {
     sessions: HashMap<ConnId, Session>,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
+    /// Since when players in line are without a connection.
+    gone_since: HashMap<PlayerName, Millis>,
     timers: BinaryHeap<Reverse<(Millis, Timer)>>,
     throttle: Throttle,
     /// Until when nobody is missed, because it was us who were away.
@@ -235,6 +238,7 @@ impl Engine {
             playing: HashMap::new(),
             sessions: HashMap::new(),
             here: HashMap::new(),
+            gone_since: HashMap::new(),
             timers: BinaryHeap::new(),
             throttle: Throttle::default(),
             grace_until: 0,
@@ -346,6 +350,7 @@ impl Engine {
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
+                Timer::LogOut(account) => self.log_out_if_gone(account),
             }
         }
     }

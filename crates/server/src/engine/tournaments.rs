@@ -57,10 +57,18 @@ impl Engine {
         let greet_by = self.now_ms() + self.settings.reconnect_ms;
         let machine = if lines.is_empty() {
             let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
-            let (machine, events) = Tournament::create(plan, kind, secret.clone())
-                .expect("a plan that was checked when it was announced");
-            self.commit(stream, &events, Vec::new());
-            machine
+            match Tournament::create(plan, kind, secret.clone()) {
+                Ok((machine, events)) => {
+                    self.commit(stream, &events, Vec::new());
+                    machine
+                }
+                // Those who signed up cannot play it (too few for the groups): nobody wins.
+                Err(_) => {
+                    let finish = LobbyCommand::Finish { tournament: id, winners: Vec::new() };
+                    let _ = self.step_lobby(finish, Vec::new());
+                    return Ok(());
+                }
+            }
         } else {
             let fold = |error| EngineError::Fold { stream: stream.name(), error };
             let machine =
