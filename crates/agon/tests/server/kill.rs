@@ -1,7 +1,8 @@
-//! A server that is killed at any moment and started again loses no decision, takes none twice,
+//! A server that is killed or stopped at any moment and started again loses no decision, takes none twice,
 //! and charges nobody.
 
 use crate::support::{AGON, Place, Process, Server, until};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -78,8 +79,13 @@ fn nothing_is_lost(preset: &str, best_of: u32, bots: &[&str], kills: u32, grow_m
     while killed < kills && !place.is_over("cup") {
         let limit = place.log_len() + chance.below(grow_max);
         until("the log has grown", || place.log_len() >= limit || place.is_over("cup"));
-        drop(server);
-        killed += 1;
+        if chance.below(4) == 0 {
+            server.process.signal(Signal::TERM);
+            assert_eq!(server.process.code(), Some(0), "seed {seed}: a polite stop");
+        } else {
+            drop(server);
+            killed += 1;
+        }
         if chance.below(4) == 0 {
             // Killed again before, or in the moment, it is up.
             let early = Server::spawn(&place, &address);
