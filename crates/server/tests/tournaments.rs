@@ -84,6 +84,52 @@ fn a_server_that_is_started_again_goes_on_where_it_stood() {
 }
 
 #[test]
+fn an_hour_without_a_server_counts_against_nobody() {
+    for preset in ["yahtzee-queue", "yahtzee-class"] {
+        let server = Server::start();
+        // Both have accounts, and are away when their match is drawn up.
+        for name in ["ann", "bob"] {
+            drop(player(&server, name, "greedy"));
+        }
+        let mut duel = announcement("duel", preset, 3, 0);
+        duel.selection = support::named(&["ann", "bob"]);
+        server.announce(duel);
+        until("the match is drawn up", || server.log_text().contains("match-created"));
+        let server = server.started_much_later();
+        let players = ["ann", "bob"].map(|name| player(&server, name, "greedy"));
+        until("the duel is over", || server.finished("duel").is_some());
+        let results = server.past_results("duel");
+        assert!(results.standings.iter().all(|summary| summary.faults.is_empty()), "{results:?}");
+        drop(players);
+        server.verify();
+    }
+}
+
+#[test]
+fn who_was_gone_before_the_server_was_can_still_come_back() {
+    let server = Server::start();
+    let bob = player(&server, "bob", "random");
+    let ann = player(&server, "ann", "random");
+    until("both are in line", || server.line().len() == 2);
+    // Long enough that it cannot end before ann is dropped.
+    server.announce(announcement("duel", "yahtzee-queue", 25, 2));
+    until("some decisions", || server.decisions() > 20);
+    drop(ann);
+    until("ann is missed", || server.log_text().contains("player-left"));
+    let server = server.started_much_later();
+    drop(bob);
+    let players = ["ann", "bob"].map(|name| player(&server, name, "random"));
+    until("the duel is over", || server.finished("duel").is_some());
+    let results = server.past_results("duel");
+    for summary in &results.standings {
+        let own = usize::from(summary.player.as_str() == "ann");
+        assert_eq!(summary.faults.len(), own, "{results:?}");
+    }
+    drop(players);
+    server.verify();
+}
+
+#[test]
 fn wrong_passwords_tokens_and_strangers_are_turned_away() {
     let server = Server::start();
     let mut ann = server.connect();

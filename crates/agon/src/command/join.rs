@@ -81,6 +81,10 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     let player = Arc::new(Player::new(name, args)?);
     super::solve::use_cache(None);
     let password = password(args)?;
+    if password.is_none() {
+        let why = "give the password with --password-file FILE, or in AGON_PASSWORD";
+        return Err(Misuse(why.into()).into());
+    }
     let (events, receiver) = sync_channel(EVENTS_MAX);
     let mut join = Join {
         args,
@@ -162,10 +166,7 @@ impl Join<'_> {
                 "password": password,
                 "register": self.args.register,
             }),
-            (None, None) => {
-                let why = "give the password with --password-file FILE, or in AGON_PASSWORD";
-                return Err(Misuse(why.into()).into());
-            }
+            (None, None) => bail!("failed to log in: there is neither a token nor a password"),
         };
         self.say(&login);
         Ok(())

@@ -43,6 +43,32 @@ fn a_cup_of_four_ends_and_can_be_verified() {
 }
 
 #[test]
+fn who_lapses_is_asked_again() {
+    let config = "[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\n\
+                  named = [\"ann\", \"house:greedy\"]\n";
+    let place = Place::new(config);
+    let server = Server::start(&place);
+    let mut ann = Client::logged_in(&server.address, "ann");
+    let asked = ann.hear_until("request");
+    // The fourth lapse costs the match.
+    for _ in 0..3 {
+        ann.say("what was the question?");
+        assert_eq!(ann.hear_until("error")["code"], "malformed");
+        assert_eq!(ann.hear_until("request")["id"], asked["id"]);
+    }
+    ann.say("what was the question?");
+    loop {
+        let notice = ann.hear_until("notice");
+        if notice["about"] == "tournament-over" {
+            assert_eq!(notice["data"]["won"], false);
+            break;
+        }
+    }
+    assert_eq!(place.faults().len(), 4);
+    place.verify();
+}
+
+#[test]
 fn the_same_account_from_two_machines() {
     let config = "[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\n\
                   named = [\"ann\", \"house:greedy\"]\n";

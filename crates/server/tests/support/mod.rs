@@ -10,7 +10,7 @@ use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
 use agon_server::web::serve_http;
 use agon_server::{Engine, Handle, Limits, Settings, hash_password, serve_tcp};
-use agon_store::{Log, SqliteLog};
+use agon_store::{Append, Log, SqliteLog};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -102,6 +102,28 @@ impl Server {
     pub(crate) fn started_again(mut self) -> Server {
         self.end();
         Server::over(Arc::clone(&self.dir), Settings::default().token_ms)
+    }
+
+    /// The same, an hour later: everything in the log has become older.
+    pub(crate) fn started_much_later(mut self) -> Server {
+        self.end();
+        let dir = tempfile::tempdir().unwrap();
+        let old = SqliteLog::open_read_only(path(&self.dir)).unwrap();
+        let aged = SqliteLog::open(path(&dir)).unwrap();
+        for (stream, _) in old.streams().unwrap() {
+            let (mut expected, mut lines) = (0, Vec::new());
+            for line in old.load(&stream, 0).unwrap() {
+                let last = line.contains(r#","more":0,"#);
+                lines.push(an_hour_older(&line));
+                if last {
+                    let lines = std::mem::take(&mut lines);
+                    expected =
+                        aged.append(Append { stream: stream.clone(), expected, lines }).unwrap();
+                }
+            }
+        }
+        drop(aged);
+        Server::over(Arc::new(dir), Settings::default().token_ms)
     }
 
     fn end(&mut self) {
@@ -205,6 +227,13 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+fn an_hour_older(line: &str) -> String {
+    let (before, rest) = line.split_once(r#","at":"#).unwrap();
+    let (at, after) = rest.split_once(',').unwrap();
+    let at = at.parse::<u64>().unwrap() - 3_600_000;
+    format!(r#"{before},"at":{at},{after}"#)
 }
 
 fn path(dir: &tempfile::TempDir) -> PathBuf {
