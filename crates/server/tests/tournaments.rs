@@ -1,6 +1,7 @@
 //! Whole tournaments over TCP: an engine on a real SQLite log, real sockets, players that think
 //! like house players.
 
+#[expect(dead_code, reason = "every test file uses its own part")]
 mod support;
 
 use agon_core::TournamentId;

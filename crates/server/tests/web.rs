@@ -1,5 +1,6 @@
 //! The HTTP interface over real sockets.
 
+#[expect(dead_code, reason = "every test file uses its own part")]
 mod support;
 
 use serde_json::{Value, json};
@@ -229,6 +230,47 @@ fn a_cup_from_its_announcement_to_its_ladder() {
     server.verify();
 }
 
+#[test]
+fn lists_come_in_pages() {
+    let server = Server::start();
+    let (mut path, mut names) = ("/accounts?limit=2".to_owned(), Vec::new());
+    loop {
+        let page = get(&server, &path).expect(200).json();
+        let accounts = page["accounts"].as_array().unwrap();
+        assert!((1..=2).contains(&accounts.len()), "{page}");
+        names.extend(accounts.iter().map(|account| account["account"].clone()));
+        let Some(next) = page["next"].as_str() else { break };
+        path = format!("/accounts?limit=2&after={next}");
+    }
+    let all = get(&server, "/accounts").expect(200).json();
+    let all = all["accounts"].as_array().unwrap().iter().map(|account| account["account"].clone());
+    assert_eq!(names, all.collect::<Vec<_>>());
+    assert!(names.len() > 4);
+    get(&server, "/accounts?limit=many").expect(400);
+    get(&server, "/tournaments?unknown=1").expect(400);
+}
+
+#[test]
+fn whoever_plays_can_leave_and_nobody_else() {
+    let server = Server::start();
+    let olga = operator(&server);
+    let (ann, _words) = patient_player(&server, "ann", "greedy");
+    until("ann is in line", || server.line().len() == 1);
+    let token = log_in(&server, "ann");
+    let cup = house_cup("cup", "fish", &["ann", "house:random"]);
+    send(&server, "POST", "/tournaments", Some(&olga), cup).expect(201);
+    let one = "/tournaments/cup/matches/r1m1";
+    until("the game runs", || get(&server, one).body.contains("in_progress"));
+    let path = "/tournaments/cup/signups";
+    send(&server, "DELETE", path, Some(&olga), json!(null)).expect(409);
+    send(&server, "DELETE", path, Some(&token), json!(null)).expect(204);
+    until("the cup is over", || is_over(&server, "cup"));
+    let shown = get(&server, "/tournaments/cup").expect(200).json();
+    assert_eq!(shown["results"]["winners"], json!(["house:random"]), "{shown}");
+    drop((_words, ann));
+    server.verify();
+}
+
 /// What must not be seen of a Trains game while it runs.
 fn assert_nothing_hidden(text: &str) {
     for hidden in ["\"hand\"", "\"destinations\"", "\"deck_cards\"", "\"secret\"", "\"deck\":["] {
@@ -394,4 +436,21 @@ fn metrics_add_up_also_after_a_restart() {
     let text = server.http("GET", "/metrics", None, "").expect(200).body;
     assert_eq!(metric(&text, "agon_matches_running"), 0);
     assert!(metric(&text, "agon_accounts") > 1);
+}
+
+#[test]
+fn every_route_is_on_the_page() {
+    let server = Server::start();
+    let page = include_str!("../../../docs/protocol/http.md");
+    let routes: Vec<(&str, String)> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("### ")?.split_once(' '))
+        .map(|(method, path)| (method, path.replace(['{', '}'], "")))
+        .collect();
+    assert_eq!(routes.len(), 23, "a route was added: tell what it does");
+    for (method, path) in routes {
+        let reply = server.http(method, &path, None, "");
+        let unknown = reply.status == 405 || reply.body.contains("no such page");
+        assert!(!unknown, "{method} {path}: {reply:?}");
+    }
 }

@@ -126,19 +126,24 @@ impl Engine {
         Ok(expires_at)
     }
 
-    /// Takes a sign-up back, or leaves a tournament that runs.
+    /// Takes a sign-up back, or leaves a tournament that runs, and these matches of it.
     pub(crate) fn withdraw(
         &mut self,
         tournament: TournamentId,
         player: PlayerName,
-    ) -> Result<(), LobbyRejection> {
+    ) -> Result<Vec<MatchKey>, LobbyRejection> {
         match self.lobby.tournament(&tournament) {
             Some(Standing::Running(plan)) if plan.players.contains(&player) => {
+                let keys = self.playing.get(&player).into_iter().flatten();
+                let keys = keys.filter(|key| key.0 == tournament).cloned().collect();
                 self.leave_tournament(&tournament, &player);
-                Ok(())
+                Ok(keys)
             }
             Some(Standing::Running(_)) => Err(LobbyRejection::NotSignedUp(player)),
-            _ => self.command(LobbyCommand::Withdraw { tournament, player }),
+            _ => {
+                self.command(LobbyCommand::Withdraw { tournament, player })?;
+                Ok(Vec::new())
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Accounts and sessions. Hashes never leave, passwords and tokens are never repeated.
 
 use super::body::{Body, Form};
+use super::page::Page;
 use super::problem::Problem;
 use super::who::Who;
 use super::{Answer, Web};
@@ -8,7 +9,7 @@ use crate::auth;
 use agon_core::PlayerName;
 use agon_core::lobby::{Account, LobbyCommand, LobbyRejection, Role};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use serde::Deserialize;
@@ -47,7 +48,7 @@ pub(super) fn name_of(text: &str) -> Result<PlayerName, Problem> {
     PlayerName::new(text).map_err(|bad| Problem::unprocessable(bad.to_string()))
 }
 
-fn shown(name: &PlayerName, account: &Account) -> Value {
+fn shown(name: &str, account: &Account) -> Value {
     json!({
         "account": name,
         "kind": account.kind,
@@ -57,18 +58,19 @@ fn shown(name: &PlayerName, account: &Account) -> Value {
     })
 }
 
-pub(super) async fn list(State(web): State<Web>) -> Answer {
-    let accounts = web.ask_lobby(|engine| {
-        engine.lobby().accounts().map(|(name, account)| shown(name, account)).collect::<Vec<_>>()
+pub(super) async fn list(State(web): State<Web>, Query(page): Query<Page>) -> Answer {
+    let accounts = web.ask_lobby(move |engine| {
+        let all = engine.lobby().accounts().map(|(name, account)| (name.as_str(), account));
+        page.of("accounts", all, shown)
     });
-    Ok(Json(json!({"accounts": accounts.await?})).into_response())
+    Ok(Json(accounts.await?).into_response())
 }
 
 pub(super) async fn one(State(web): State<Web>, Path(name): Path<String>) -> Answer {
     let name = name_of(&name)?;
     let asked = name.clone();
     let account = web.ask_lobby(move |engine| {
-        engine.lobby().account(&asked).map(|account| shown(&asked, account))
+        engine.lobby().account(&asked).map(|account| shown(asked.as_str(), account))
     });
     let missing = || Problem::not_found(format!("there is no account {name}"));
     let mut account = account.await?.ok_or_else(missing)?;
@@ -99,7 +101,7 @@ pub(super) async fn register(
     let name = account.clone();
     let registered = web.ask_lobby(move |engine| -> Result<_, LobbyRejection> {
         engine.register(name.clone(), Role::Player, hash)?;
-        Ok(engine.lobby().account(&name).map(|account| shown(&name, account)))
+        Ok(engine.lobby().account(&name).map(|account| shown(name.as_str(), account)))
     });
     let body = registered.await??;
     let location = [(header::LOCATION, location(&account))];

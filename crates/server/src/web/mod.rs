@@ -13,6 +13,7 @@ mod events;
 mod listener;
 mod matches;
 mod metrics;
+mod page;
 mod problem;
 mod queues;
 mod standings;

@@ -1,5 +1,6 @@
 //! Tournaments: what there is, how one stands, signing up.
 
+use super::page::Page;
 use super::problem::Problem;
 use super::who::Who;
 use super::{Answer, Web, archive};
@@ -7,7 +8,7 @@ use crate::engine::{Engine, StreamKey, show};
 use agon_core::TournamentId;
 use agon_core::lobby::{LobbyCommand, Standing};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde_json::{Value, json};
@@ -59,31 +60,27 @@ pub(super) fn unknown(id: &TournamentId) -> Problem {
     Problem::not_found(format!("there is no tournament {id}; GET /api/v1/tournaments lists them"))
 }
 
-pub(super) async fn list(State(web): State<Web>) -> Answer {
-    let all = web.ask_lobby(|engine| {
-        let all = engine.lobby().tournaments().map(|(id, standing)| match standing {
-            Standing::Open(sign_up) => json!({
-                "id": id,
-                "standing": "open",
-                "game": sign_up.announcement.game,
-                "players": sign_up.players.len(),
-            }),
-            Standing::Running(plan) => json!({
-                "id": id,
-                "standing": "running",
-                "game": plan.game,
-                "players": plan.players.len(),
-            }),
-            Standing::Finished(winners) => {
-                json!({"id": id, "standing": "over", "winners": winners})
-            }
-            Standing::CalledOff(why) => {
-                json!({"id": id, "standing": "called-off", "reason": why})
-            }
-        });
-        all.collect::<Vec<_>>()
+pub(super) async fn list(State(web): State<Web>, Query(page): Query<Page>) -> Answer {
+    let all = web.ask_lobby(move |engine| {
+        let all = engine.lobby().tournaments().map(|(id, standing)| (id.as_str(), standing));
+        page.of("tournaments", all, in_list)
     });
-    Ok(Json(json!({"tournaments": all.await?})).into_response())
+    Ok(Json(all.await?).into_response())
+}
+
+/// A tournament in a list of them.
+fn in_list(id: &str, standing: &Standing) -> Value {
+    let (word, game, players) = match standing {
+        Standing::Open(up) => ("open", &up.announcement.game, up.players.len()),
+        Standing::Running(plan) => ("running", &plan.game, plan.players.len()),
+        Standing::Finished(winners) => {
+            return json!({"id": id, "standing": "over", "winners": winners});
+        }
+        Standing::CalledOff(why) => {
+            return json!({"id": id, "standing": "called-off", "reason": why});
+        }
+    };
+    json!({"id": id, "standing": word, "game": game, "players": players})
 }
 
 pub(super) async fn one(State(web): State<Web>, Path(id): Path<String>) -> Answer {
@@ -142,6 +139,8 @@ pub(super) async fn withdraw(State(web): State<Web>, Path(id): Path<String>, who
         }
         engine.withdraw(tournament, player).map_err(Problem::from)
     });
-    decided.await??;
+    // It left these matches as well, each in a stream of its own.
+    let left = decided.await??.into_iter().map(StreamKey::Match).collect();
+    web.ask(left, |_| ()).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -1,6 +1,4 @@
 //! A server in this process and players on sockets.
-#![allow(dead_code, reason = "every test file uses its own part")]
-#![allow(clippy::allow_attributes, reason = "what is unused differs between test files")]
 
 pub(crate) mod http;
 
