@@ -264,6 +264,9 @@ pub(crate) struct ServeArgs {
     /// Where players connect; by default 127.0.0.1:7300. Port 0 is any free one.
     #[arg(long, value_name = "ADDR")]
     pub(crate) tcp: Option<String>,
+    /// Where the HTTP interface is; by default 127.0.0.1:7380.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
     /// Settings from a TOML file; flags win over it.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

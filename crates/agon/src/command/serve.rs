@@ -7,6 +7,7 @@ use agon_core::PlayerName;
 use agon_core::lobby::{Announcement, Role, Selection};
 use agon_games::Registry;
 use agon_players::Houses;
+use agon_server::web::serve_http;
 use agon_server::{Engine, EngineError, Handle, serve_tcp};
 use agon_store::{Log, LogError, SqliteLog};
 use anyhow::{Context, Result};
@@ -44,8 +45,11 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit> {
 async fn run(args: &ServeArgs, settings: Serve) -> Result<Exit> {
     // From here on, not from when somebody waits for them: no signal is missed.
     let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    let listener = listen(&settings.tcp).await?;
-    let address = listener.local_addr().context("failed to read the address")?;
+    let (tcp, http) =
+        (listen(&settings.tcp, "--tcp").await?, listen(&settings.http, "--http").await?);
+    let address =
+        |listener: &TcpListener| listener.local_addr().context("failed to read an address");
+    let places = Places { tcp: address(&tcp)?, http: address(&http)? };
     let log = open_log(&settings.data)?;
     let (games, houses) = (Registry::standard(), Houses::standard());
     let runtime = tokio::runtime::Handle::current();
@@ -55,9 +59,10 @@ async fn run(args: &ServeArgs, settings: Serve) -> Result<Exit> {
     let (over, mut ended) = oneshot::channel();
     std::thread::spawn(move || over.send(engine.run()));
     let token = operator_token(&handle, args.operator_token).await?;
-    tokio::spawn(serve_tcp(listener, handle.clone(), settings.limits));
+    tokio::spawn(serve_tcp(tcp, handle.clone(), settings.limits));
+    tokio::spawn(serve_http(http, handle.clone()));
     tokio::spawn(announce_all(handle.clone(), settings.tournaments));
-    say(args.json, address, token.as_deref())?;
+    say(args.json, &places, token.as_deref())?;
     let result = tokio::select! {
         result = &mut ended => result,
         () = asked_to_stop(signals, handle) => ended.await,
@@ -66,16 +71,22 @@ async fn run(args: &ServeArgs, settings: Serve) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-async fn listen(address: &str) -> Result<TcpListener> {
+/// Where the server listens.
+struct Places {
+    tcp: SocketAddr,
+    http: SocketAddr,
+}
+
+async fn listen(address: &str, flag: &str) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let next = match error.kind() {
             std::io::ErrorKind::AddrInUse => {
-                "another program listens there; stop it, or choose another with --tcp"
+                format!("another program listens there; stop it, or choose another with {flag}")
             }
             std::io::ErrorKind::InvalidInput => {
                 return Misuse(format!("{address:?} is no address; use HOST:PORT")).into();
             }
-            _ => "choose another with --tcp HOST:PORT",
+            _ => format!("choose another with {flag} HOST:PORT"),
         };
         anyhow::anyhow!("failed to listen on {address}: {error}; {next}")
     })
@@ -120,11 +131,13 @@ async fn operator_token(handle: &Handle, asked: bool) -> Result<Option<String>> 
     Ok(token?.await.ok())
 }
 
-fn say(json: bool, address: SocketAddr, token: Option<&str>) -> Result<()> {
+fn say(json: bool, places: &Places, token: Option<&str>) -> Result<()> {
     use std::io::Write;
+    let Places { tcp, http } = places;
+    let listeners = format!("players: tcp {tcp}\nhttp: http://{http}/api/v1\n");
     let text = match (json, token) {
         (true, token) => {
-            let mut line = serde_json::json!({"players": {"tcp": address}});
+            let mut line = serde_json::json!({"players": {"tcp": tcp}, "http": http});
             if let Some(token) = token {
                 line["operator"] = serde_json::json!({"account": OPERATOR, "token": token});
             }
@@ -132,9 +145,9 @@ fn say(json: bool, address: SocketAddr, token: Option<&str>) -> Result<()> {
         }
         (false, Some(token)) => format!(
             "operator: token {token} (shown once; agon serve --operator-token makes a new one)\n\
-             players: tcp {address}\n"
+             {listeners}"
         ),
-        (false, None) => format!("players: tcp {address}\n"),
+        (false, None) => listeners,
     };
     super::print(&text)?;
     Ok(std::io::stdout().flush()?)

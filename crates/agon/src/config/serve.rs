@@ -14,12 +14,16 @@ use std::path::{Path, PathBuf};
 /// Where players are expected unless somebody says otherwise: on this machine only.
 const TCP: &str = "127.0.0.1:7300";
 
+/// Where the HTTP interface is unless somebody says otherwise: on this machine only.
+const HTTP: &str = "127.0.0.1:7380";
+
 /// A TOML file with the settings of a server.
 #[derive(Deserialize, Debug, Default)]
 #[serde(deny_unknown_fields)]
 struct ServeFile {
     data: Option<PathBuf>,
     tcp: Option<String>,
+    http: Option<String>,
     token_ms: Option<u64>,
     reconnect_ms: Option<u64>,
     #[serde(default)]
@@ -68,6 +72,7 @@ enum Start {
 pub(crate) struct Serve {
     pub(crate) data: PathBuf,
     pub(crate) tcp: String,
+    pub(crate) http: String,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
     /// Tournaments that wait for their players.
@@ -94,6 +99,7 @@ impl Serve {
         Ok(Serve {
             data: data.unwrap_or_else(|| Path::new("agon-data").to_owned()),
             tcp: args.tcp.clone().or(file.tcp).unwrap_or_else(|| TCP.into()),
+            http: args.http.clone().or(file.http).unwrap_or_else(|| HTTP.into()),
             settings,
             limits: limits(&file.limits)?,
             tournaments,

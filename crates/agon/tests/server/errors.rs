@@ -8,10 +8,11 @@ fn errors_say_what_to_do_next() {
     let place = Place::new("");
     let server = Server::start(&place);
     let address = server.address.clone();
-    let (code, said) = place.agon(&["serve", "--data", "other", "--tcp", &address]);
+    let (code, said) =
+        place.agon(&["serve", "--data", "other", "--tcp", &address, "--http", "127.0.0.1:0"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("choose another with --tcp"), "{said}");
-    let (code, said) = place.agon(&["serve", "--tcp", "127.0.0.1:0"]);
+    let (code, said) = place.agon(&["serve", "--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("stop the other server") && said.contains("pid"), "{said}");
     let args = ["join", "--server", &address, "--account", "ann", "--bot", "house:greedy"];
@@ -25,7 +26,15 @@ fn errors_say_what_to_do_next() {
     fs::create_dir(place.path("damaged")).expect("a folder");
     fs::write(place.path("damaged/agon.sqlite"), "this is no database".repeat(100))
         .expect("a file");
-    let (code, said) = place.agon(&["serve", "--data", "damaged", "--tcp", "127.0.0.1:0"]);
+    let (code, said) = place.agon(&[
+        "serve",
+        "--data",
+        "damaged",
+        "--tcp",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+    ]);
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("put a copy"), "{said}");
 }

@@ -188,7 +188,8 @@ impl Server {
 
     /// Starts a server without waiting for it.
     pub(crate) fn spawn(place: &Place, address: &str) -> Process {
-        let args = ["serve", "--config", "agon.toml", "--json", "--tcp", address];
+        let http = "127.0.0.1:0";
+        let args = ["serve", "--config", "agon.toml", "--json", "--tcp", address, "--http", http];
         let mut command = place.command(&args);
         command.stderr(Stdio::null());
         Process(command.spawn().expect("agon starts"))

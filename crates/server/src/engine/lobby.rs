@@ -7,11 +7,10 @@ use agon_core::lobby::{
     AccountKind, Announcement, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role,
     Selection, Standing, TokenHash,
 };
-use agon_core::{
-    CheatCost, Event, Fault, FaultKind, PlanError, PlayerName, Secret, Tournament,
-};
+use agon_core::{CheatCost, Event, Fault, FaultKind, PlanError, PlayerName, Secret, Tournament};
 use agon_games::Seed;
 use agon_wire::native::{ToLobby, ToPlayer};
+use std::net::IpAddr;
 
 /// What a connection proves itself with.
 pub(crate) struct Login {
@@ -191,6 +190,20 @@ impl Engine {
                     self.refuse(conn, "refused", rejection.to_string());
                 }
             }
+        }
+    }
+
+    /// How long whoever asks from there has to wait before another password of the account is
+    /// looked at.
+    pub(crate) fn password_wait_ms(&mut self, from: IpAddr, account: &PlayerName) -> Option<u64> {
+        self.throttle.wait_ms(from, account, self.now_ms())
+    }
+
+    /// Counts a password that was right or wrong.
+    pub(crate) fn password_was(&mut self, from: IpAddr, account: &PlayerName, right: bool) {
+        match right {
+            true => self.throttle.right(from, account),
+            false => self.throttle.wrong(from, account, self.now_ms()),
         }
     }
 

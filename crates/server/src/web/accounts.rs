@@ -1,6 +1,7 @@
 //! Accounts and sessions. Hashes never leave, passwords and tokens are never repeated.
 
 use super::body::{Body, Form};
+use super::listener::Peer;
 use super::page::Page;
 use super::problem::Problem;
 use super::who::Who;
@@ -9,7 +10,7 @@ use crate::auth;
 use agon_core::PlayerName;
 use agon_core::lobby::{Account, LobbyCommand, LobbyRejection, Role};
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{ConnectInfo, Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use serde::Deserialize;
@@ -120,12 +121,13 @@ fn location(account: &PlayerName) -> String {
 
 pub(super) async fn log_in(
     State(web): State<Web>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     Body(Credentials { account, password }): Body<Credentials>,
 ) -> Answer {
     let wrong = || Problem::unauthorized("no such account, or another password; register first");
     let account = name_of(&account)?;
     auth::check_length(&password).map_err(Problem::unprocessable)?;
-    let right = check(&web, &account, password).await?;
+    let right = check(&web, peer, &account, password).await?;
     if !right {
         return Err(wrong());
     }
@@ -138,15 +140,26 @@ pub(super) async fn log_in(
 }
 
 /// Whether it is the account's password. As slow for names that do not exist, so that names cannot
-/// be guessed by the clock.
-async fn check(web: &Web, account: &PlayerName, password: String) -> Result<bool, Problem> {
+/// be guessed by the clock; and after wrong ones, slower and slower.
+async fn check(
+    web: &Web,
+    Peer(from): Peer,
+    account: &PlayerName,
+    password: String,
+) -> Result<bool, Problem> {
     let name = account.clone();
-    let (known, hashers) = web
+    let (known, hashers, wait_ms) = web
         .ask_lobby(move |engine| {
+            let wait_ms = engine.password_wait_ms(from, &name);
             let account = engine.lobby().account(&name);
-            (account.and_then(|account| account.password.clone()), engine.hashers())
+            (account.and_then(|account| account.password.clone()), engine.hashers(), wait_ms)
         })
         .await?;
+    if let Some(wait_ms) = wait_ms {
+        let seconds = wait_ms.div_ceil(1_000);
+        let detail = format!("too many wrong passwords; try again in {seconds} s");
+        return Err(Problem::slow_down(detail));
+    }
     let right = hashers.run(move || match known {
         Some(hash) => auth::matches(&password, &hash),
         None => {
@@ -154,7 +167,10 @@ async fn check(web: &Web, account: &PlayerName, password: String) -> Result<bool
             false
         }
     });
-    right.await.ok_or_else(Problem::internal)
+    let right = right.await.ok_or_else(Problem::internal)?;
+    let name = account.clone();
+    web.ask_lobby(move |engine| engine.password_was(from, &name, right)).await?;
+    Ok(right)
 }
 
 pub(super) async fn log_out(State(web): State<Web>, who: Who) -> Answer {
@@ -165,12 +181,13 @@ pub(super) async fn log_out(State(web): State<Web>, who: Who) -> Answer {
 
 pub(super) async fn change_password(
     State(web): State<Web>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     who: Who,
     Body(Change { old, new }): Body<Change>,
 ) -> Answer {
     auth::check_length(&new).map_err(Problem::unprocessable)?;
     auth::check_length(&old).map_err(Problem::unprocessable)?;
-    if !check(&web, &who.account, old).await? {
+    if !check(&web, peer, &who.account, old).await? {
         return Err(Problem::forbidden("`old` is not the account's password; send the right one"));
     }
     let hashers = web.ask_lobby(|engine| engine.hashers()).await?;

@@ -1,6 +1,8 @@
 //! A listener that holds so many connections at once and lets the others wait.
 
-use std::net::SocketAddr;
+use axum::extract::connect_info::Connected;
+use axum::serve::IncomingStream;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -34,6 +36,16 @@ impl axum::serve::Listener for Bounded {
 
     fn local_addr(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
+    }
+}
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
+
+impl Connected<IncomingStream<'_, Bounded>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, Bounded>) -> Peer {
+        Peer(stream.remote_addr().ip())
     }
 }
 

@@ -72,8 +72,8 @@ impl Web {
 /// What handlers give: an answer, or a problem.
 type Answer = Result<Response, Problem>;
 
-/// All routes, over one engine.
-pub fn router(handle: Handle) -> Router {
+/// All routes, over one engine. Requests carry where they come from.
+fn router(handle: Handle) -> Router {
     let places = Arc::new(Semaphore::new(REQUESTS_MAX));
     let web = Web { handle, ledger: Arc::default(), places };
     let api = Router::new()
@@ -105,7 +105,8 @@ pub fn router(handle: Handle) -> Router {
 /// Serves HTTP until the task is dropped.
 pub async fn serve_http(listener: TcpListener, handle: Handle) -> std::io::Result<()> {
     let listener = listener::Bounded::new(listener, CONNECTIONS_MAX);
-    axum::serve(listener, router(handle)).await
+    let service = router(handle).into_make_service_with_connect_info::<listener::Peer>();
+    axum::serve(listener, service).await
 }
 
 /// Works on so many requests at once, and on none for too long.

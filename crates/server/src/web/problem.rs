@@ -31,6 +31,10 @@ impl Problem {
         Problem::new(StatusCode::UNAUTHORIZED, "not-logged-in", detail)
     }
 
+    pub(super) fn slow_down(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "slow-down", detail)
+    }
+
     pub(super) fn forbidden(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
