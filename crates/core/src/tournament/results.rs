@@ -118,6 +118,8 @@ impl Tournament {
                 }
             }
         }
+        let thrown_out = self.state.entrants.iter().filter(|entrant| entrant.out);
+        let out: BTreeSet<&PlayerName> = thrown_out.map(|entrant| &entrant.player).collect();
         let merit = |summary: &PlayerSummary| -> Merit {
             let won = self.state.winners.contains(&summary.player);
             match self.plan.policy.format {
@@ -127,6 +129,8 @@ impl Tournament {
                     summary.points,
                 ),
                 _ if won => (u32::MAX, 0, 0),
+                // Who was thrown out of a knock-out is behind everybody who played fair.
+                Format::Knockout { .. } if out.contains(&summary.player) => (0, 0, 0),
                 _ => (reached.get(&summary.player).copied().unwrap_or(0), 0, 0),
             }
         };

@@ -60,6 +60,8 @@ fn who_misbehaves_is_out_at_once_and_the_others_play_on() {
                     _ => (0, 1),
                 };
                 assert_eq!((cheating, failing), lists, "{odd:?}");
+                let last = results.standings.last().unwrap();
+                assert_eq!((&last.player, last.rank as usize), (&name("p2"), players), "{odd:?}");
             }
         }
     }
