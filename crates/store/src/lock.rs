@@ -1,13 +1,19 @@
 //! One writing process at a time.
 //!
-//! The lock is the operating system's, on an open file, so it is gone the moment its process is,
-//! however that ended. The file itself stays; its content only says who to look for.
+//! The lock is the operating system's, on an open file, so it is gone when its process is, however
+//! that ended. Not quite at once: a child that the process was just starting has the file open too,
+//! until it becomes the program it is to be. So whoever finds the lock taken looks again for a
+//! moment. The file itself stays; its content only says who to look for.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::LogError;
+
+/// How long a lock may outlive the process that took it: as long as starting a program takes.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Held as long as the log is open.
 #[derive(Debug)]
@@ -26,13 +32,19 @@ impl Lock {
             .truncate(false)
             .open(path)
             .map_err(failed("open"))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let holder = holder(&mut file);
-                return Err(LogError::Locked { path: guarded.to_owned(), holder });
+        let give_up = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
+                    std::thread::park_timeout(Duration::from_millis(5));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let holder = holder(&mut file);
+                    return Err(LogError::Locked { path: guarded.to_owned(), holder });
+                }
+                Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
             }
-            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
         }
         // Only for the error message of others: a full disk must not prevent opening the log.
         let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
