@@ -144,7 +144,7 @@ fn policy(
     preset: Option<&Preset>,
     kind: &dyn GameKind,
 ) -> Result<Policy> {
-    let mut policy = preset.map_or_else(|| plain_policy(kind), |preset| preset.policy.clone());
+    let mut policy = preset.map_or_else(plain_policy, |preset| preset.policy.clone());
     match args.format.or(file.format) {
         Some(FormatArg::Bracket) => {
             policy.format = Format::Bracket { slots: None };
@@ -195,7 +195,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
 }
 
 /// The policy of a game without a preset: a bracket in which a crash costs the game.
-fn plain_policy(_kind: &dyn GameKind) -> Policy {
+fn plain_policy() -> Policy {
     Policy {
         format: Format::Bracket { slots: None },
         pairing: Pairing::Seeded,
