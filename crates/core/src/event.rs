@@ -360,6 +360,9 @@ events! {
         /// The first of the sign-ups it repeats, if it does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeats: Option<TournamentId>,
+        /// The commitment to the tournament's secret, where luck decides whom it takes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commitment: Option<Commitment>,
     }
 
     /// A player signed up.
@@ -384,6 +387,44 @@ events! {
         tournament: TournamentId,
     }
 
+    /// Somebody who was invited comes.
+    "invitation-accepted" InvitationAccepted {
+        /// To which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    }
+
+    /// Somebody who was invited does not come.
+    "invitation-rejected" InvitationRejected {
+        /// To which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    }
+
+    /// Enough come; now they are asked to be ready.
+    "readiness-asked" ReadinessAsked {
+        /// For which tournament.
+        tournament: TournamentId,
+    }
+
+    /// Somebody who comes is ready.
+    "player-ready" PlayerReady {
+        /// For which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    }
+
+    /// The server was down: all open waits are longer by that.
+    "waits-extended" WaitsExtended {
+        /// How much longer.
+        by_ms: Millis,
+        /// Until when those who are invited may answer in any case.
+        answers_until: Millis,
+    }
+
     /// A tournament starts with these players.
     "tournament-started" TournamentStarted {
         /// What it is about.
@@ -404,6 +445,12 @@ events! {
         tournament: TournamentId,
         /// Who won.
         winners: Vec<PlayerName>,
+    }
+
+    /// Whoever asked for a tournament was told what came of it.
+    "result-delivered" ResultDelivered {
+        /// Of which.
+        tournament: TournamentId,
     }
 }
 

@@ -16,6 +16,7 @@ mod auth;
 mod engine;
 mod gateway;
 mod throttle;
+mod wanted;
 pub mod web;
 
 pub use engine::{

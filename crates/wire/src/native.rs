@@ -1,6 +1,7 @@
 //! The native protocol: JSON lines between Agon and a player. `docs/protocol/native.md` is the
 //! contract; this file is its codec.
 
+use agon_core::lobby::AccountKind;
 use agon_core::{Commitment, MatchView, Nonce, PlayerName, RequestId, TournamentId};
 use agon_games::{Json, Seat};
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,9 @@ pub enum ToPlayer<'a> {
     Done {
         /// Which request.
         what: &'a str,
+        /// The tournament it was about: of a series, the one that was meant.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tournament: Option<&'a TournamentId>,
     },
     /// The sign of life that was asked for.
     Pong,
@@ -144,8 +148,11 @@ pub enum ToLobby {
         /// Make the account if there is none.
         #[serde(default)]
         register: bool,
+        /// What sort of player a new account is.
+        #[serde(default)]
+        kind: Option<AccountKind>,
     },
-    /// Leave, and be in no line and no queue.
+    /// Leave the line. Places in queues and sign-ups stay.
     Logout,
     /// Change the password.
     ChangePassword {
@@ -174,6 +181,28 @@ pub enum ToLobby {
         /// Which.
         tournament: TournamentId,
     },
+    /// Accept an invitation.
+    Accept {
+        /// To which tournament.
+        tournament: TournamentId,
+    },
+    /// Reject an invitation.
+    Reject {
+        /// To which tournament.
+        tournament: TournamentId,
+    },
+    /// Be ready for a tournament one was invited to.
+    Ready {
+        /// For which.
+        tournament: TournamentId,
+    },
+    /// Be told of sign-ups that open, as long as the connection lasts.
+    Subscribe,
+    /// Hold a tournament.
+    Announce {
+        /// Which, as over HTTP.
+        tournament: serde_json::Map<String, serde_json::Value>,
+    },
     /// Ask for a sign of life.
     Ping,
 }
@@ -189,6 +218,11 @@ impl std::fmt::Debug for ToLobby {
             ToLobby::Dequeue { .. } => "Dequeue",
             ToLobby::SignUp { .. } => "SignUp",
             ToLobby::Withdraw { .. } => "Withdraw",
+            ToLobby::Accept { .. } => "Accept",
+            ToLobby::Reject { .. } => "Reject",
+            ToLobby::Ready { .. } => "Ready",
+            ToLobby::Subscribe => "Subscribe",
+            ToLobby::Announce { .. } => "Announce",
             ToLobby::Ping => "Ping",
         })
     }
@@ -265,7 +299,9 @@ pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
             }
         }
         "login" | "logout" | "change-password" | "enqueue" | "dequeue" | "sign-up" | "withdraw"
-        | "ping" => Ok(FromPlayer::Lobby(serde_json::from_str(text).map_err(wrong)?)),
+        | "accept" | "reject" | "ready" | "subscribe" | "announce" | "ping" => {
+            Ok(FromPlayer::Lobby(serde_json::from_str(text).map_err(wrong)?))
+        }
         other => Err(BadMessage::NotAMessage(format!("there is no message {other:?}"))),
     }
 }

@@ -254,7 +254,14 @@ impl Join<'_> {
                 }
                 return Ok(self.args.once);
             }
-            Some("match-over") => {}
+            // Who joins wants to play.
+            Some("invitation") => {
+                self.say(&json!({"type": "accept", "tournament": tournament}));
+            }
+            Some("ready-asked") => {
+                self.say(&json!({"type": "ready", "tournament": tournament}));
+            }
+            Some("match-over" | "invitation-over" | "called-off") => {}
             _ => self.minds.values_mut().for_each(|mind| mind.tell(line)),
         }
         Ok(false)

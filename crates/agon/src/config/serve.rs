@@ -26,6 +26,7 @@ struct ServeFile {
     http: Option<String>,
     token_ms: Option<u64>,
     reconnect_ms: Option<u64>,
+    players_may_invite: Option<bool>,
     #[serde(default)]
     limits: LimitsTable,
     #[serde(default)]
@@ -86,6 +87,7 @@ impl Serve {
         let mut settings = Settings::default();
         super::set(&mut settings.token_ms, file.token_ms);
         super::set(&mut settings.reconnect_ms, file.reconnect_ms);
+        super::set(&mut settings.players_may_invite, file.players_may_invite);
         let mut tournaments: Vec<Announcement> = Vec::new();
         for table in &file.tournament {
             let announcement = announcement(table)?;

@@ -1,6 +1,6 @@
 //! Sign-ups: for which tournament, how long, and whom to take.
 
-use super::QueueName;
+use super::{QueueName, Terms};
 use crate::ids::{Millis, PlayerName, Raw, TournamentId};
 use crate::plan::TournamentPlan;
 use crate::policy::Policy;
@@ -79,6 +79,8 @@ pub enum Selection {
     },
     /// Those who sign up in time.
     SignUp(Window),
+    /// Those of the invited who come.
+    Invitation(Terms),
 }
 
 /// A tournament that is asked for.

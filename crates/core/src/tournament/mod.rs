@@ -9,6 +9,7 @@
 //! between two players to the match. The formats are in files of their own.
 
 pub mod bracket;
+mod departures;
 pub mod knockout;
 mod results;
 pub mod round_robin;

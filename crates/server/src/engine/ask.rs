@@ -55,7 +55,7 @@ impl Handle {
 
 impl Engine {
     /// Does something once what is on its way in these streams now is durable.
-    fn once_durable(&mut self, mut streams: Vec<StreamKey>, effect: Effect) {
+    pub(super) fn once_durable(&mut self, mut streams: Vec<StreamKey>, effect: Effect) {
         let Some(stream) = streams.pop() else { return effect(self) };
         let rest: Effect = Box::new(move |engine| engine.once_durable(streams, effect));
         match self.journals.get_mut(&stream).and_then(|journal| journal.last_effects()) {
@@ -126,12 +126,14 @@ impl Engine {
         Ok(expires_at)
     }
 
-    /// Takes a sign-up back, or leaves a tournament that runs, and these matches of it.
+    /// Takes a sign-up back, rejects an invitation, or leaves a tournament that runs, and these
+    /// matches of it.
     pub(crate) fn withdraw(
         &mut self,
         tournament: TournamentId,
         player: PlayerName,
     ) -> Result<Vec<MatchKey>, LobbyRejection> {
+        let tournament = self.lobby.left_by(tournament, &player);
         match self.lobby.tournament(&tournament) {
             Some(Standing::Running(plan)) if plan.players.contains(&player) => {
                 let keys = self.playing.get(&player).into_iter().flatten();

@@ -140,8 +140,8 @@ impl Engine {
             self.arrive(&key, player);
             self.speak(&key);
         }
-        let tournaments: Vec<TournamentId> = self.tournaments.keys().cloned().collect();
-        tournaments.iter().for_each(|id| self.go_on(id));
+        let own: Vec<TournamentId> = self.lobby.playing_in(player).cloned().collect();
+        own.iter().for_each(|id| self.go_on(id));
     }
 
     pub(super) fn player_is_gone(&mut self, player: &PlayerName, fault: &Fault) {

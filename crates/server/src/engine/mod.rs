@@ -4,24 +4,28 @@
 //! stream's journal until the log says it is durable; a match speaks to its players only when
 //! nothing of it is on its way to the disk.
 
+mod announce;
 mod ask;
 mod attach;
 mod house;
 mod journal;
 mod lobby;
 mod matches;
+mod news;
+mod results;
 pub(crate) mod show;
 mod tournaments;
 pub(crate) mod watch;
 
 use crate::auth::{Hashers, NoEntropy};
 use crate::throttle::Throttle;
-use agon_core::lobby::Lobby;
+use agon_core::lobby::{Lobby, LobbyCommand};
 use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
+pub use announce::AnnounceError;
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 use attach::Session;
@@ -29,8 +33,9 @@ pub(crate) use attach::{ConnId, Outbox};
 use house::HousePool;
 use journal::Journal;
 pub(crate) use journal::StreamKey;
-pub use lobby::AnnounceError;
 use matches::LiveMatch;
+use news::News;
+pub(crate) use results::Report;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
@@ -49,11 +54,13 @@ pub struct Settings {
     pub token_ms: Millis,
     /// How long players have to come back after the server was down before they are missed.
     pub reconnect_ms: Millis,
+    /// Whether players may invite others to a tournament, and not only operators.
+    pub players_may_invite: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { token_ms: 30 * 24 * 3_600_000, reconnect_ms: 60_000 }
+        Settings { token_ms: 30 * 24 * 3_600_000, reconnect_ms: 60_000, players_may_invite: false }
     }
 }
 
@@ -173,6 +180,7 @@ enum Timer {
     Lobby,
     Reconnect,
     LogOut(PlayerName),
+    News,
 }
 
 /// The engine.
@@ -196,6 +204,9 @@ pub struct Engine {
     /// Since when players in line are without a connection.
     gone_since: HashMap<PlayerName, Millis>,
     timers: BinaryHeap<Reverse<(Millis, Timer)>>,
+    /// When the lobby's timer rings next.
+    lobby_timer: Option<Millis>,
+    news: News,
     throttle: Throttle,
     /// Until when nobody is missed, because it was us who were away.
     grace_until: Millis,
@@ -240,6 +251,8 @@ impl Engine {
             here: HashMap::new(),
             gone_since: HashMap::new(),
             timers: BinaryHeap::new(),
+            lobby_timer: None,
+            news: News::default(),
             throttle: Throttle::default(),
             grace_until: 0,
             decisions: 0,
@@ -351,6 +364,7 @@ impl Engine {
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
+                Timer::News => self.tell_news(),
             }
         }
     }
@@ -373,10 +387,16 @@ impl Engine {
         self.journals.insert(StreamKey::Lobby, Journal::new(name, lines.len() as u64));
         let now = self.now_ms();
         self.grace_until = now + self.settings.reconnect_ms;
+        // How long nobody was here is not known; since the last thing that is known, at most.
+        if let Some(last) = lines.last() {
+            let (by_ms, answers_until) = (now.saturating_sub(last.at), self.grace_until);
+            let command = LobbyCommand::ExtendWaits { by_ms, answers_until };
+            self.step_lobby(command, Vec::new()).expect("waits can always be extended");
+        }
         self.recover_tournaments()?;
         self.register_houses();
         self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
-        self.set_timer(now, Timer::Lobby);
+        self.set_lobby_timer();
         Ok(())
     }
 }

@@ -1,13 +1,15 @@
 //! Tournaments: greetings, rounds, results, the end.
 
 use super::journal::{Effect, Journal, StreamKey};
+use super::results::Report;
 use super::{ConnId, Engine, EngineError, MatchKey, Timer, house};
-use agon_core::lobby::{LobbyCommand, Standing};
+use agon_core::lobby::LobbyCommand;
 use agon_core::{
     Event, Fault, FaultKind, MatchPlan, MatchResult, PlayerName, Results, Secret, SecretKept,
     Tournament, TournamentAsk, TournamentCommand, TournamentId, TournamentPending, TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
+use std::collections::BTreeSet;
 
 /// A tournament that runs.
 pub(crate) struct LiveTournament {
@@ -15,6 +17,10 @@ pub(crate) struct LiveTournament {
     pub(super) secret: Secret,
     /// When greetings that are not answered count as refused.
     greet_by: u64,
+    /// When farewells that reached nobody count as refused, once they are due.
+    farewell_by: Option<u64>,
+    /// Who was told that it is over.
+    told: BTreeSet<PlayerName>,
 }
 
 impl Engine {
@@ -36,10 +42,7 @@ impl Engine {
     }
 
     pub(super) fn recover_tournaments(&mut self) -> Result<(), EngineError> {
-        let running = self.lobby.tournaments().filter_map(|(_, standing)| match standing {
-            Standing::Running(plan) => Some((**plan).clone()),
-            _ => None,
-        });
+        let running = self.lobby.running().cloned();
         for plan in running.collect::<Vec<_>>() {
             self.take_up(plan)?;
         }
@@ -52,10 +55,12 @@ impl Engine {
         let Some(secret) = self.known_secret(&id)? else {
             return self.make_secret(plan);
         };
+        self.journals.remove(&StreamKey::Secret(id.clone()));
         let stream = StreamKey::Tournament(id.clone());
         let lines = self.load(&stream.name())?;
         let greet_by = self.now_ms() + self.settings.reconnect_ms;
-        let machine = if lines.is_empty() {
+        let taken_up = !lines.is_empty();
+        let machine = if !taken_up {
             let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
             match Tournament::create(plan, kind, secret.clone()) {
                 Ok((machine, events)) => {
@@ -64,8 +69,11 @@ impl Engine {
                 }
                 // Those who signed up cannot play it (too few for the groups): nobody wins.
                 Err(_) => {
-                    let finish = LobbyCommand::Finish { tournament: id, winners: Vec::new() };
-                    let _ = self.step_lobby(finish, Vec::new());
+                    let (tournament, winners) = (id.clone(), Vec::new());
+                    let finish = LobbyCommand::Finish { tournament, winners };
+                    let report = Report::without_play("not played");
+                    let deliver: Effect = Box::new(move |engine| engine.deliver(&id, &report));
+                    let _ = self.step_lobby(finish, vec![deliver]);
                     return Ok(());
                 }
             }
@@ -78,7 +86,11 @@ impl Engine {
             machine
         };
         let players = machine.plan().players.clone();
-        self.tournaments.insert(id.clone(), LiveTournament { machine, secret, greet_by });
+        // Who left before a restart is told when it logs in.
+        let left = if taken_up { machine.departures() } else { Vec::new() };
+        let told = left.into_iter().map(|(player, _)| player).collect();
+        let live = LiveTournament { machine, secret, greet_by, farewell_by: None, told };
+        self.tournaments.insert(id.clone(), live);
         for player in &players {
             if let Some(conn) = self.conn_of(player) {
                 self.tell_tournament(conn, &id);
@@ -91,11 +103,12 @@ impl Engine {
 
     /// Tells a player that is here again what it plays in.
     pub(super) fn tell_tournaments(&mut self, conn: ConnId, player: &PlayerName) {
-        let own = self.tournaments.iter().filter(|(_, live)| {
-            live.machine.plan().players.contains(player) && !live.machine.is_over()
-        });
-        for id in own.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-            self.tell_tournament(conn, &id);
+        for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
+            let Some(live) = self.tournaments.get(&id) else { continue };
+            match live.machine.departure(player) {
+                Some(rank) => self.tell_over(conn, &id, player, rank),
+                None => self.tell_tournament(conn, &id),
+            }
         }
     }
 
@@ -108,7 +121,7 @@ impl Engine {
         self.send(conn, &ToPlayer::Notice { about: "tournament", data });
     }
 
-    fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
+    pub(super) fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
         let lines = self.load(&StreamKey::Secret(id.clone()).name())?;
         Ok(lines.into_iter().find_map(|line| match line.event {
             Event::SecretKept(kept) => Some(kept.secret),
@@ -138,6 +151,7 @@ impl Engine {
         if !self.is_durable(&StreamKey::Tournament(id.clone())) {
             return;
         }
+        self.tell_departed(id);
         let Some(live) = self.tournaments.get(id) else { return };
         if live.machine.is_over() {
             return self.tournament_over(id);
@@ -159,7 +173,11 @@ impl Engine {
         let player = pending.player;
         let conn = self.conn_of(&player);
         let answer = match pending.ask {
-            TournamentAsk::Farewell { .. } => "\"ok\"".to_owned(),
+            // Whoever is here was told by a notice, which the wire confirms.
+            TournamentAsk::Farewell { .. } if self.is_house(&player) || conn.is_some() => {
+                "\"ok\"".to_owned()
+            }
+            TournamentAsk::Farewell { .. } => return self.expect_farewell(id, pending.limit_ms),
             TournamentAsk::Ready if self.is_house(&player) || conn.is_some() => "true".into(),
             TournamentAsk::Propose { .. } if self.is_house(&player) => {
                 let name = player.as_str().trim_start_matches(house::PREFIX);
@@ -180,15 +198,32 @@ impl Engine {
         self.step_tournament(id, TournamentCommand::Answer { player, request, answer });
     }
 
+    /// Gives who is not here to be told the end so long to come back.
+    fn expect_farewell(&mut self, id: &TournamentId, limit_ms: u64) {
+        let by = self.grace_until.max(self.now_ms() + limit_ms);
+        let Some(live) = self.tournaments.get_mut(id) else { return };
+        if live.farewell_by.is_none() {
+            live.farewell_by = Some(by);
+            self.set_timer(by, Timer::Greeting(id.clone()));
+        }
+    }
+
     pub(super) fn greeting_due(&mut self, id: &TournamentId) {
         let now = self.now_ms();
         let Some(live) = self.tournaments.get(id) else { return };
-        if live.greet_by > now {
-            return;
-        }
         for pending in live.machine.pending() {
-            let fault = Fault::no_show(self.settings.reconnect_ms);
-            self.step_tournament(id, TournamentCommand::Drop { player: pending.player, fault });
+            let Some(live) = self.tournaments.get(id) else { return };
+            let by = match pending.ask {
+                TournamentAsk::Farewell { .. } => live.farewell_by,
+                TournamentAsk::Ready | TournamentAsk::Propose { .. } => Some(live.greet_by),
+            };
+            if by.is_some_and(|by| by <= now) {
+                let fault = match pending.ask {
+                    TournamentAsk::Farewell { .. } => Fault::timeout(pending.limit_ms),
+                    _ => Fault::no_show(self.settings.reconnect_ms),
+                };
+                self.step_tournament(id, TournamentCommand::Drop { player: pending.player, fault });
+            }
         }
     }
 
@@ -208,16 +243,34 @@ impl Engine {
         let Some(live) = self.tournaments.remove(id) else { return };
         self.journals.remove(&StreamKey::Tournament(id.clone()));
         let winners = live.machine.winners().to_vec();
-        for player in &live.machine.plan().players {
-            if let Some(conn) = self.conn_of(player) {
-                let won = winners.contains(player);
-                let data = serde_json::json!({"tournament": id, "won": won});
-                let data = Some(agon_games::json(&data));
-                self.send(conn, &ToPlayer::Notice { about: "tournament-over", data });
+        let report = Report::of(&live.machine.results());
+        let over = id.clone();
+        let deliver: Effect = Box::new(move |engine| engine.deliver(&over, &report));
+        let finish = LobbyCommand::Finish { tournament: id.clone(), winners };
+        self.step_lobby(finish, vec![deliver]).expect("a tournament that runs can end");
+    }
+
+    /// Tells those who have no more games in a tournament, each once.
+    fn tell_departed(&mut self, id: &TournamentId) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        for (player, rank) in live.machine.departures() {
+            let Some(live) = self.tournaments.get_mut(id) else { return };
+            if !live.told.insert(player.clone()) {
+                continue;
+            }
+            if let Some(conn) = self.conn_of(&player) {
+                self.tell_over(conn, id, &player, rank);
             }
         }
-        let finish = LobbyCommand::Finish { tournament: id.clone(), winners };
-        self.step_lobby(finish, Vec::new()).expect("a tournament that runs can end");
+    }
+
+    /// Tells a player that it has no more games in a tournament.
+    fn tell_over(&mut self, conn: ConnId, id: &TournamentId, player: &PlayerName, rank: u32) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        let won = live.machine.winners().contains(player);
+        let data = serde_json::json!({"tournament": id, "won": won, "rank": rank});
+        let data = Some(agon_games::json(&data));
+        self.send(conn, &ToPlayer::Notice { about: "tournament-over", data });
     }
 
     /// Leaves a tournament that runs: its matches are forfeited.

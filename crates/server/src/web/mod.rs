@@ -10,12 +10,14 @@ mod announce;
 mod archive;
 mod body;
 mod events;
+mod invitations;
 mod listener;
 mod matches;
 mod metrics;
 mod page;
 mod problem;
 mod queues;
+mod reports;
 mod standings;
 mod tournaments;
 mod who;
@@ -82,10 +84,13 @@ fn router(handle: Handle) -> Router {
         .route("/accounts/me/password", put(accounts::change_password))
         .route("/sessions", post(accounts::log_in).delete(accounts::log_out))
         .route("/queues/{name}", get(queues::list).post(queues::enter).delete(queues::leave))
+        .route("/invitations", get(invitations::mine))
         .route("/tournaments", get(tournaments::list).post(announce::announce))
         .route("/tournaments/{id}", get(tournaments::one))
         .route("/tournaments/{id}/signups", post(tournaments::sign_up))
         .route("/tournaments/{id}/signups", delete(tournaments::withdraw))
+        .route("/tournaments/{id}/invitation", put(invitations::answer))
+        .route("/tournaments/{id}/report", get(reports::one))
         .route("/tournaments/{id}/log", get(tournaments::log))
         .route("/tournaments/{id}/events", get(events::of_tournament))
         .route("/tournaments/{id}/matches/{match}", get(matches::one))

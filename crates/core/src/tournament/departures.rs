@@ -1,0 +1,86 @@
+//! Who has left a tournament that goes on, and in which place.
+
+use super::{Phase, Round, Tournament};
+use crate::ids::PlayerName;
+use crate::policy::Format;
+use std::collections::BTreeSet;
+
+impl Tournament {
+    /// Who left since the round before the latest began, with the place it has. While other
+    /// matches of its round are open, each is counted with one who goes on. Once the rounds are
+    /// over that is everybody, with its rank.
+    pub fn departures(&self) -> Vec<(PlayerName, u32)> {
+        if self.rounds_are_over() {
+            let standings = self.results().standings.into_iter();
+            return standings.map(|summary| (summary.player, summary.rank)).collect();
+        }
+        let out = self.thrown_out();
+        let mut departed: Vec<(PlayerName, u32)> = Vec::new();
+        let latest = self.state.rounds.iter().rev().take(2);
+        if self.plan.policy.format != Format::RoundRobin {
+            for round in latest {
+                let place = place_after(round);
+                departed.extend(losers(round).map(|player| (player.clone(), place)));
+            }
+            departed.retain(|(player, _)| !out.contains(player));
+        }
+        departed.extend(out.into_iter().map(|player| (player.clone(), self.place_out(player))));
+        departed
+    }
+
+    /// The place of a player that left, if it did.
+    pub fn departure(&self, player: &PlayerName) -> Option<u32> {
+        if self.rounds_are_over() {
+            let mut standings = self.results().standings.into_iter();
+            return standings.find(|summary| summary.player == *player).map(|own| own.rank);
+        }
+        if self.thrown_out().contains(player) {
+            return Some(self.place_out(player));
+        }
+        let rounds = match self.plan.policy.format {
+            Format::RoundRobin => &[][..],
+            _ => &self.state.rounds[..],
+        };
+        rounds.iter().find(|round| losers(round).any(|loser| loser == player)).map(place_after)
+    }
+
+    fn rounds_are_over(&self) -> bool {
+        matches!(self.state.phase, Phase::Farewell(_) | Phase::Ended | Phase::Aborted(_))
+    }
+
+    /// Who is out and in no match that still runs.
+    fn thrown_out(&self) -> BTreeSet<&PlayerName> {
+        let playing: BTreeSet<&PlayerName> =
+            self.open_matches().flat_map(|plan| &plan.players).collect();
+        let out = self.state.entrants.iter().filter(|entrant| entrant.out);
+        out.map(|entrant| &entrant.player).filter(|player| !playing.contains(player)).collect()
+    }
+
+    /// The place of who was thrown out: that of the round it lost in, in a bracket; otherwise
+    /// behind everybody who is not.
+    fn place_out(&self, player: &PlayerName) -> u32 {
+        let lost = self.state.rounds.iter().find(|round| losers(round).any(|one| one == player));
+        match (&self.plan.policy.format, lost) {
+            (Format::Bracket { .. }, Some(round)) => place_after(round),
+            _ => 1 + self.state.entrants.iter().filter(|entrant| !entrant.out).count() as u32,
+        }
+    }
+}
+
+/// Who played in a round and does not go on.
+fn losers(round: &Round) -> impl Iterator<Item = &PlayerName> {
+    let reported = round.matches.iter().zip(&round.results);
+    reported.filter_map(|(plan, result)| Some((plan, result.as_ref()?))).flat_map(
+        |(plan, result)| plan.players.iter().filter(|player| !result.winners.contains(player)),
+    )
+}
+
+/// The place of who loses in a round: behind all who go on.
+fn place_after(round: &Round) -> u32 {
+    let byes = round.byes.iter().filter(|bye| bye.player.is_some()).count();
+    let winners = round.results.iter().map(|result| match result {
+        Some(result) => result.winners.len(),
+        None => 1,
+    });
+    1 + (byes + winners.sum::<usize>()) as u32
+}
