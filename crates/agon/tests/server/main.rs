@@ -2,6 +2,7 @@
 
 mod cup;
 mod errors;
+mod invitations;
 mod kill;
 mod strangers;
 mod support;

@@ -6,25 +6,26 @@ use crate::policy::Format;
 use std::collections::BTreeSet;
 
 impl Tournament {
-    /// Who left since the round before the latest began, with the place it has. While other
-    /// matches of its round are open, each is counted with one who goes on. Once the rounds are
-    /// over that is everybody, with its rank.
-    pub fn departures(&self) -> Vec<(PlayerName, u32)> {
+    /// Who left and is not `known` to have, with the place it has. While other matches of its round
+    /// are open, each is counted with one who goes on. Once the rounds are over that is everybody,
+    /// with its rank.
+    pub fn departures(&self, known: impl Fn(&PlayerName) -> bool) -> Vec<(PlayerName, u32)> {
         if self.rounds_are_over() {
             let standings = self.results().standings.into_iter();
-            return standings.map(|summary| (summary.player, summary.rank)).collect();
+            let news = standings.filter(|summary| !known(&summary.player));
+            return news.map(|summary| (summary.player, summary.rank)).collect();
         }
         let out = self.thrown_out();
         let mut departed: Vec<(PlayerName, u32)> = Vec::new();
-        let latest = self.state.rounds.iter().rev().take(2);
         if self.plan.policy.format != Format::RoundRobin {
-            for round in latest {
+            for round in &self.state.rounds {
                 let place = place_after(round);
-                departed.extend(losers(round).map(|player| (player.clone(), place)));
+                let news = losers(round).filter(|player| !known(player) && !out.contains(player));
+                departed.extend(news.map(|player| (player.clone(), place)));
             }
-            departed.retain(|(player, _)| !out.contains(player));
         }
-        departed.extend(out.into_iter().map(|player| (player.clone(), self.place_out(player))));
+        let out = out.into_iter().filter(|player| !known(player));
+        departed.extend(out.map(|player| (player.clone(), self.place_out(player))));
         departed
     }
 
@@ -50,10 +51,10 @@ impl Tournament {
 
     /// Who is out and in no match that still runs.
     fn thrown_out(&self) -> BTreeSet<&PlayerName> {
-        let playing: BTreeSet<&PlayerName> =
-            self.open_matches().flat_map(|plan| &plan.players).collect();
+        let playing =
+            |player: &PlayerName| self.open_matches().any(|plan| plan.players.contains(player));
         let out = self.state.entrants.iter().filter(|entrant| entrant.out);
-        out.map(|entrant| &entrant.player).filter(|player| !playing.contains(player)).collect()
+        out.map(|entrant| &entrant.player).filter(|player| !playing(player)).collect()
     }
 
     /// The place of who was thrown out: that of the round it lost in, in a bracket; otherwise

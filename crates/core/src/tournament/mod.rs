@@ -308,20 +308,32 @@ impl Tournament {
 
     /// Open requests outside matches.
     pub fn pending(&self) -> Vec<TournamentPending> {
+        (0..self.state.entrants.len()).filter_map(|at| self.pending_at(at)).collect()
+    }
+
+    /// The open request of one player outside matches.
+    pub fn pending_of(&self, player: &PlayerName) -> Option<TournamentPending> {
+        // Most of the time nobody is asked anything.
+        if !matches!(self.state.phase, Phase::Greeting(_) | Phase::Farewell(_)) {
+            return None;
+        }
+        let at = self.state.entrants.iter().position(|entrant| entrant.player == *player)?;
+        self.pending_at(at)
+    }
+
+    fn pending_at(&self, at: usize) -> Option<TournamentPending> {
         let (open, stage) = match &self.state.phase {
             Phase::Greeting(open) => (open, "start"),
             Phase::Farewell(open) => (open, "end"),
-            _ => return Vec::new(),
+            _ => return None,
         };
-        let entrants = self.state.entrants.iter().zip(open).enumerate();
-        let asked = entrants.filter(|(_, (_, open))| **open);
-        let pending = asked.map(|(at, (entrant, _))| TournamentPending {
+        let player = &self.state.entrants[at].player;
+        open[at].then(|| TournamentPending {
             id: RequestId::from(format!("{}.{stage}.{at}", self.plan.id)),
-            player: entrant.player.clone(),
-            ask: self.ask(&entrant.player),
+            player: player.clone(),
+            ask: self.ask(player),
             limit_ms: self.plan.policy.rules.time.answer_ms,
-        });
-        pending.collect()
+        })
     }
 
     /// Who is told at the end whether it won, confirmed or not: everybody who is not out.

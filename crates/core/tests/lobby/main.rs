@@ -8,6 +8,7 @@ mod bench;
 mod blacklist;
 mod invitations;
 mod line;
+mod luck;
 mod properties;
 mod queues;
 mod results;

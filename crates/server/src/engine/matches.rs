@@ -140,8 +140,7 @@ impl Engine {
             self.arrive(&key, player);
             self.speak(&key);
         }
-        let own: Vec<TournamentId> = self.lobby.playing_in(player).cloned().collect();
-        own.iter().for_each(|id| self.go_on(id));
+        self.greet_player(player);
     }
 
     pub(super) fn player_is_gone(&mut self, player: &PlayerName, fault: &Fault) {

@@ -87,7 +87,7 @@ impl Engine {
         };
         let players = machine.plan().players.clone();
         // Who left before a restart is told when it logs in.
-        let left = if taken_up { machine.departures() } else { Vec::new() };
+        let left = if taken_up { machine.departures(|_| false) } else { Vec::new() };
         let told = left.into_iter().map(|(player, _)| player).collect();
         let live = LiveTournament { machine, secret, greet_by, farewell_by: None, told };
         self.tournaments.insert(id.clone(), live);
@@ -164,6 +164,19 @@ impl Engine {
         for plan in open {
             if !self.matches.contains_key(&(id.clone(), plan.id.clone())) {
                 self.open_match(&plan);
+            }
+        }
+    }
+
+    /// Answers the greetings and farewells that a player who is here now was asked for.
+    pub(super) fn greet_player(&mut self, player: &PlayerName) {
+        for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
+            let live = self.tournaments.get(&id);
+            let pending = live.and_then(|live| live.machine.pending_of(player));
+            if let Some(pending) = pending
+                && self.is_durable(&StreamKey::Tournament(id.clone()))
+            {
+                self.greet(&id, pending);
             }
         }
     }
@@ -253,11 +266,9 @@ impl Engine {
     /// Tells those who have no more games in a tournament, each once.
     fn tell_departed(&mut self, id: &TournamentId) {
         let Some(live) = self.tournaments.get(id) else { return };
-        for (player, rank) in live.machine.departures() {
+        for (player, rank) in live.machine.departures(|player| live.told.contains(player)) {
             let Some(live) = self.tournaments.get_mut(id) else { return };
-            if !live.told.insert(player.clone()) {
-                continue;
-            }
+            live.told.insert(player.clone());
             if let Some(conn) = self.conn_of(&player) {
                 self.tell_over(conn, id, &player, rank);
             }
