@@ -74,6 +74,16 @@ fn the_invited_accept_are_ready_and_play_and_the_asker_is_told() {
     server.verify();
 }
 
+/// Passes over whatever comes before an error that says this.
+fn until_error(client: &mut Client, text: &str) {
+    loop {
+        let message = client.next();
+        if message["type"] == "error" {
+            return assert!(message.to_string().contains(text), "{message}");
+        }
+    }
+}
+
 fn http_token(server: &Server, account: &str) -> String {
     let body = json!({"account": account, "password": format!("pw of {account}")}).to_string();
     let reply = server.http("POST", "/api/v1/sessions", None, &body).expect(201);
@@ -127,7 +137,7 @@ fn players_may_invite_only_where_they_are_let() {
     let asked = json!({
         "id": "cup",
         "preset": "yahtzee-class",
-        "selection": {"by": "invitation", "players": ["ann", "bob"], "at_least": 2, "wait_ms": 9},
+        "selection": {"by": "invitation", "players": ["ann", "bob"], "at_least": 2, "wait_ms": 90_000},
     });
     let line = json!({"type": "announce", "tournament": asked}).to_string();
     let server = Server::start();
@@ -148,7 +158,7 @@ fn players_may_invite_only_where_they_are_let() {
     ann.expect("error", "ann is no operator");
     ann.say(&line);
     assert_eq!(bob.notice("invitation")["by"], "ann");
-    // Whoever invites is told, too: it is invited itself, and the wait is short.
+    say(&mut bob, "reject");
     assert!(ann.notice("tournament-result")["status"].as_str().unwrap().contains("called off"));
     let token = http_token(&server, "ann");
     let mine = server.http("GET", "/api/v1/tournaments?mine=true", Some(&token), "").expect(200);
@@ -172,10 +182,12 @@ fn who_leaves_is_told_its_place_while_others_play_on() {
     cup.selection = named(&["ann", "house:greedy", "bob", "house:random"]);
     server.announce(cup);
     ann.notice("tournament");
-    say(&mut ann, "withdraw");
+    ann.say(r#"{"type":"withdraw","tournament":"cup"}"#);
     let over = ann.notice("tournament-over");
     assert_eq!(over, json!({"tournament": "cup", "won": false, "rank": 3}));
     assert!(server.finished("cup").is_none(), "the others play on");
+    ann.say(r#"{"type":"withdraw","tournament":"nothing"}"#);
+    until_error(&mut ann, "takes no sign-ups");
     // Whoever comes back is told again, instead of being told to play.
     drop(ann);
     assert_eq!(here(&server, "ann").notice("tournament-over")["rank"], 3);

@@ -301,6 +301,11 @@ impl Tournament {
         self.secret.as_ref().map(|secret| secret.of_match(id))
     }
 
+    /// Whether a player is out of the tournament.
+    pub fn is_out(&self, player: &PlayerName) -> bool {
+        self.state.entrants.iter().any(|entrant| entrant.out && entrant.player == *player)
+    }
+
     /// Whether both machines are in the same state.
     pub fn same_state(&self, other: &Tournament) -> bool {
         self.plan == other.plan && self.state == other.state

@@ -1,5 +1,6 @@
 //! Connections and who is behind them. A connection attaches to an account and owns nothing.
 
+use super::journal::{Effect, StreamKey};
 use super::{Engine, lobby};
 use agon_core::lobby::TokenHash;
 use agon_core::{Fault, PlayerName};
@@ -148,9 +149,14 @@ impl Engine {
             session.account = Some(account.clone());
         }
         self.tell_tournaments(conn, account);
-        self.tell_invitations(conn, account);
         self.player_is_here(account);
-        self.deliver_results(conn, account);
+        // What the lobby has for it may be on its way to the disk.
+        let account = account.clone();
+        let tell: Effect = Box::new(move |engine| {
+            engine.tell_invitations(conn, &account);
+            engine.deliver_results(conn, &account);
+        });
+        self.once_durable(vec![StreamKey::Lobby], tell);
     }
 
     pub(super) fn closed(&mut self, conn: ConnId) {

@@ -5,7 +5,7 @@ use super::news::news_of;
 use super::{AnnounceError, ConnId, Engine, MatchKey, Timer, house};
 use crate::auth;
 use agon_core::lobby::{
-    AccountKind, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role, Standing, TokenHash,
+    AccountKind, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role, TokenHash,
 };
 use agon_core::{CheatCost, Event, Fault, FaultKind, PlayerName, TournamentId};
 use agon_wire::native::{ToLobby, ToPlayer};
@@ -266,16 +266,7 @@ impl Engine {
                 let id = Some(tournament.clone());
                 ("sign-up", id, LobbyCommand::SignUp { tournament, player })
             }
-            ToLobby::Withdraw { tournament } => {
-                let tournament = self.lobby.left_by(tournament, &player);
-                let id = Some(tournament.clone());
-                if let Some(Standing::Running(_)) = self.lobby.tournament(&tournament) {
-                    self.leave_tournament(&tournament, &player);
-                    return self
-                        .send(conn, &ToPlayer::Done { what: "withdraw", tournament: id.as_ref() });
-                }
-                ("withdraw", id, LobbyCommand::Withdraw { tournament, player })
-            }
+            ToLobby::Withdraw { tournament } => return self.leave(conn, player, tournament),
             ToLobby::Accept { tournament } => {
                 let id = Some(tournament.clone());
                 ("accept", id, LobbyCommand::Accept { tournament, player })
@@ -300,6 +291,20 @@ impl Engine {
         };
         match self.step_lobby(command, vec![done(conn, what, about)]) {
             Ok(()) => self.forgive_junk(conn),
+            Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
+        }
+    }
+
+    /// Takes a sign-up back, or leaves a tournament that runs; said when all of it is durable.
+    fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
+        let tournament = self.lobby.left_by(tournament, &player);
+        match self.withdraw(tournament.clone(), player) {
+            Ok(matches) => {
+                self.forgive_junk(conn);
+                let mut streams: Vec<_> = matches.into_iter().map(StreamKey::Match).collect();
+                streams.extend([StreamKey::Tournament(tournament.clone()), StreamKey::Lobby]);
+                self.once_durable(streams, done(conn, "withdraw", Some(tournament)));
+            }
             Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
         }
     }

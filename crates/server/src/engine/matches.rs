@@ -61,7 +61,12 @@ impl Engine {
         let live = LiveMatch { played, sent: Vec::new(), timer: None, held_until };
         self.matches.insert(key.clone(), live);
         for player in &plan.players {
-            if self.is_house(player) || self.conn_of(player).is_some() {
+            let tournament = self.tournaments.get(&plan.tournament);
+            if tournament.is_some_and(|live| live.machine.is_out(player)) {
+                // It left after the pairing, and before there was a match to leave.
+                let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+                let _ = self.step_match(&key, Command::Leave { player: player.clone(), fault });
+            } else if self.is_house(player) || self.conn_of(player).is_some() {
                 self.arrive(&key, player);
             }
         }

@@ -364,7 +364,7 @@ impl Engine {
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
-                Timer::News => self.tell_news(),
+                Timer::News => self.news_due(),
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Invitations and their ends go to those invited. Sign-ups go to those who subscribed, at most one
 //! notice a second: what opened meanwhile is in it, and what has closed again is not.
 
-use super::journal::Effect;
+use super::journal::{Effect, StreamKey};
 use super::results::Report;
 use super::{ConnId, Engine, Timer};
 use agon_core::lobby::{Invitation, LobbyCommand, Reply, Selection, SignUp, Standing};
@@ -81,6 +81,7 @@ pub(super) fn news_of(events: &[Event], waiting: Waiting) -> Vec<Effect> {
 impl Engine {
     /// Who waits for what a command may decide.
     pub(super) fn waiting_for(&self, command: &LobbyCommand) -> Waiting {
+        let ends = matches!(command, LobbyCommand::Close { .. } | LobbyCommand::CallOff { .. });
         let ids: Vec<TournamentId> = match command {
             LobbyCommand::Accept { tournament, .. }
             | LobbyCommand::Reject { tournament, .. }
@@ -97,7 +98,7 @@ impl Engine {
             _ => Vec::new(),
         };
         let waiting = ids.into_iter().filter_map(|id| match self.lobby.tournament(&id)? {
-            Standing::Open(sign_up) => Some((id, sign_up.players.clone())),
+            Standing::Open(sign_up) if ends => Some((id, sign_up.players.clone())),
             Standing::Inviting(invitation) => {
                 let still = invitation.replies.iter().filter(|(_, reply)| {
                     matches!(reply, Reply::Open | Reply::Accepted | Reply::Ready)
@@ -169,7 +170,12 @@ impl Engine {
         self.news.opened.insert(id);
     }
 
-    pub(super) fn tell_news(&mut self) {
+    /// Tells subscribers what opened, once nothing of the lobby is on its way to the disk.
+    pub(super) fn news_due(&mut self) {
+        self.once_durable(vec![StreamKey::Lobby], Box::new(|engine| engine.tell_news()));
+    }
+
+    fn tell_news(&mut self) {
         let now = self.now_ms();
         self.news.next_at = now + NEWS_MS;
         let opened = std::mem::take(&mut self.news.opened);
@@ -187,10 +193,13 @@ impl Engine {
     pub(super) fn subscribe(&mut self, conn: ConnId) {
         self.news.subscribers.insert(conn);
         self.forgive_junk(conn);
-        self.send(conn, &ToPlayer::Done { what: "subscribe", tournament: None });
-        if let Some(data) = listed(self.lobby.sign_ups(), self.now_ms()) {
-            self.notify(conn, "sign-up-open", &data);
-        }
+        let tell: Effect = Box::new(move |engine| {
+            engine.send(conn, &ToPlayer::Done { what: "subscribe", tournament: None });
+            if let Some(data) = listed(engine.lobby.sign_ups(), engine.now_ms()) {
+                engine.notify(conn, "sign-up-open", &data);
+            }
+        });
+        self.once_durable(vec![StreamKey::Lobby], tell);
     }
 
     pub(super) fn unsubscribe(&mut self, conn: ConnId) {

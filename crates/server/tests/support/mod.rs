@@ -282,6 +282,11 @@ impl Client {
         }
     }
 
+    /// The next message.
+    pub(crate) fn next(&mut self) -> Value {
+        self.hear().expect("a message")
+    }
+
     /// The next notice about this; messages before it are passed over.
     pub(crate) fn notice(&mut self, about: &str) -> Value {
         loop {
