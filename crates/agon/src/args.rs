@@ -270,6 +270,10 @@ pub(crate) struct ServeArgs {
     /// Settings from a TOML file; flags win over it.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Take the luck of all tournaments from this number, to repeat an experiment. Whoever knows
+    /// it knows all dice.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Make a new token for the account `operator` and print it. The first start does so anyway.
     #[arg(long)]
     pub(crate) operator_token: bool,

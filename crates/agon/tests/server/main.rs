@@ -2,6 +2,7 @@
 
 mod cup;
 mod errors;
+mod four;
 mod kill;
 mod strangers;
 mod support;

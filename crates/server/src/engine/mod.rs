@@ -49,11 +49,13 @@ pub struct Settings {
     pub token_ms: Millis,
     /// How long players have to come back after the server was down before they are missed.
     pub reconnect_ms: Millis,
+    /// What the secrets of all tournaments come from, for experiments that must be repeatable.
+    pub seed: Option<u64>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { token_ms: 30 * 24 * 3_600_000, reconnect_ms: 60_000 }
+        Settings { token_ms: 30 * 24 * 3_600_000, reconnect_ms: 60_000, seed: None }
     }
 }
 

@@ -118,7 +118,10 @@ impl Engine {
 
     /// Makes the tournament's secret; it starts when the secret is safe.
     fn make_secret(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
-        let secret = Secret::from_bytes(crate::auth::random::<32>()?);
+        let secret = match self.settings.seed {
+            Some(number) => Secret::from_seed_number(number).of_tournament(&plan.id),
+            None => Secret::from_bytes(crate::auth::random::<32>()?),
+        };
         let kept = SecretKept { tournament: plan.id.clone(), secret };
         let stream = StreamKey::Secret(plan.id.clone());
         let start: Effect = Box::new(move |engine| engine.start_tournament(plan));

@@ -81,7 +81,7 @@ impl Server {
             .build()
             .unwrap();
         let log: Arc<dyn Log> = Arc::new(SqliteLog::open(path(&dir)).unwrap());
-        let settings = Settings { reconnect_ms: 20_000, token_ms };
+        let settings = Settings { reconnect_ms: 20_000, token_ms, ..Settings::default() };
         let (games, houses) = (Registry::standard(), Houses::standard());
         let handle = runtime.handle().clone();
         let engine = Engine::open(log, games, houses, settings, handle).unwrap();
