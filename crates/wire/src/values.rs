@@ -213,9 +213,9 @@ impl Values {
         self.flush()
     }
 
-    /// Whether a value has begun that is not whole yet.
+    /// Whether a value has begun that is not whole yet, once [`take`](Values::take) gives nothing.
     pub fn is_inside(&self) -> bool {
-        self.broken.is_none() && self.from < self.buffer.len()
+        self.broken.is_none() && self.at != At::Outside
     }
 
     /// The bytes that were not taken as values, for evidence.
