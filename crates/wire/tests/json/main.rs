@@ -5,3 +5,4 @@ mod sign_up;
 #[path = "../support/mod.rs"]
 mod support;
 mod trains;
+mod vectors;

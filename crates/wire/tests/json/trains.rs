@@ -1,7 +1,8 @@
 //! Whole games of Trains through the wire: clients that know nothing but what they were sent play
 //! the games that other people's implementations agree on.
 
-use crate::support::{changes, compare, damage, values, vectors};
+use crate::support::{changes, compare, damage};
+use crate::vectors::{values, vectors};
 use agon_games::trains::{
     Answer, Color, Config, Connection, Length, Map, Name, Pair, PlayerState, Trains,
 };

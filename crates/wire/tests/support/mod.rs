@@ -1,50 +1,23 @@
-//! What the tests of wires share: transcripts in files, vectors beside the workspace, damage.
+//! What the tests of wires share: transcripts in files, damage.
 
-use agon_wire::values::{Limits, Values};
 use proptest::prelude::*;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Compares what was said with a transcript under `tests/data`, and with the page that shows it.
-/// `AGON_RECORD=1` writes the file anew.
+/// With `AGON_RECORD` set it writes the file anew instead.
 pub(crate) fn compare(file: &str, page: &str, said: &[String]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("tests/data").join(file);
     let said = said.join("\n") + "\n";
     if std::env::var_os("AGON_RECORD").is_some() {
         std::fs::write(&path, &said).expect("a writable transcript");
+        return;
     }
     let expected = std::fs::read_to_string(&path).expect("a transcript");
     assert_eq!(said, expected, "{file}");
     let page = root.join("../../docs/protocol").join(page);
     let page = std::fs::read_to_string(page).expect("a page");
     assert!(page.contains(&expected), "the page does not show {file}");
-}
-
-/// A folder of vectors, or `None` where there are none; on CI they must be there.
-pub(crate) fn vectors(folder: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("AGON_VECTORS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors"),
-        PathBuf::from,
-    );
-    let folder = root.join(folder);
-    if !folder.is_dir() {
-        assert!(std::env::var_os("CI").is_none(), "no vectors in {}", folder.display());
-        eprintln!("not run: no vectors in {}", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-/// All values of a file, through the framer.
-pub(crate) fn values(bytes: &[u8]) -> Vec<String> {
-    let mut values = Values::new(Limits::default());
-    values.push(bytes);
-    let mut taken = Vec::new();
-    while let Some(value) = values.take() {
-        taken.push(value.expect("JSON").to_owned());
-    }
-    assert!(values.finish().is_none(), "the file ends with a value");
-    taken
 }
 
 /// `text` with some bytes changed, left out, put in or doubled.
