@@ -3,8 +3,8 @@
 //! - [`lines`]: JSON lines with a bound on their length;
 //! - [`native`]: Agon's own protocol, `docs/protocol/native.md`;
 //! - [`values`]: JSON values one after the other, with bounds on their size and depth;
-//! - [`sign_up`], [`fish`] and [`trains`]: the wires of two systems Agon grew from, over such values;
-//! - [`erlang`]: those of three more, in the terms and the distribution protocol of Erlang.
+//! - [`sign_up`], [`fish`] and [`trains`]: the wires of systems Agon grew from, over such values;
+//! - [`erlang`]: those of others, in the terms and the distribution protocol of Erlang.
 #![forbid(unsafe_code)]
 
 pub mod erlang;

@@ -8,12 +8,15 @@
 //!
 //! # Where a value ends
 //! A string, an array and an object end with their last byte. A number and `true`, `false` or
-//! `null` end with the byte after them: white space or any of `"[]{},:`, whether or not that can go
-//! on the stream. At the end of a stream there is no such byte, nor when a peer sends `7` and waits; then
-//! [`Values::flush`] says that the value is whole. A number that was flushed and goes on later is
-//! two numbers.
+//! `null` end with the byte after them: white space or any of `"[]{},:`, whether or not a value can
+//! begin with it. At the end of a stream there is no such byte, nor when a peer sends `7` and waits;
+//! then [`Values::flush`] says that the value is whole. A number that was flushed and goes on later
+//! is two numbers.
 
 use std::fmt;
+
+/// How much room is kept between values.
+const KEPT_MAX: usize = 4 * 1024;
 
 /// How much a peer may send as one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,7 +155,7 @@ impl Values {
         if self.broken.is_some() {
             return;
         }
-        if self.from == self.buffer.len() || self.from > 64 * 1024 {
+        if self.from > 64 * 1024 {
             self.buffer.drain(..self.from);
             self.scanned -= self.from;
             self.from = 0;
@@ -186,6 +189,12 @@ impl Values {
                 Step::To(at) => self.at = at,
                 Step::Ended | Step::EndedBefore => return Some(self.whole()),
             }
+        }
+        if self.from == self.buffer.len() {
+            // One large value is no reason to hold as much for as long as the connection lasts.
+            self.buffer.clear();
+            self.buffer.shrink_to(KEPT_MAX);
+            (self.from, self.scanned) = (0, 0);
         }
         None
     }

@@ -210,8 +210,10 @@ proptest! {
     fn pieces_do_not_matter(
         stream in damaged(),
         cuts in prop::collection::vec(1usize..9, 1..20),
-        limits in (1usize..80, 1usize..5).prop_map(|(bytes_max, depth_max)| Limits { bytes_max, depth_max }),
+        bytes_max in 1usize..80,
+        depth_max in 1usize..5,
     ) {
+        let limits = Limits { bytes_max, depth_max };
         let expected = framed(&[&stream], limits);
         prop_assert_eq!(&framed(&cut(&stream, &cuts), limits), &expected);
         prop_assert_eq!(&framed(&cut(&stream, &[1]), limits), &expected);

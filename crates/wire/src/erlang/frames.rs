@@ -1,5 +1,8 @@
 //! Frames: a length in two or four bytes, the highest first, and so many bytes.
 
+/// How much room is kept between frames.
+const KEPT_MAX: usize = 4 * 1024;
+
 /// How wide the length is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Header {
@@ -57,7 +60,7 @@ impl Frames {
         if self.broken.is_some() {
             return;
         }
-        if self.from == self.buffer.len() || self.from > 64 * 1024 {
+        if self.from > 64 * 1024 {
             self.buffer.drain(..self.from);
             self.from = 0;
         }
@@ -68,6 +71,12 @@ impl Frames {
     pub fn take(&mut self) -> Option<Result<&[u8], TooLong>> {
         if let Some(broken) = self.broken {
             return Some(Err(broken));
+        }
+        if self.from == self.buffer.len() {
+            // One large frame is no reason to hold as much for as long as the connection lasts.
+            self.buffer.clear();
+            self.buffer.shrink_to(KEPT_MAX);
+            self.from = 0;
         }
         let (header, rest) = self.buffer[self.from..].split_at_checked(self.header.width())?;
         let announced = header.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));

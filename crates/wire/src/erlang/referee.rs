@@ -150,8 +150,8 @@ pub struct MatchSeen {
     pub games: Vec<GameResult>,
 }
 
-/// A question of the game to the seat whose view it is; `None` if it is nobody's view, or the player
-/// is not in the match. `cards` are the cards of finished games by number and seat, as far as they
+/// A question of the game to the seat whose view it is; `None` if it is nobody's view, or the
+/// player is not in the match. `cards` are the cards of finished games by number and seat, as far as they
 /// are known.
 pub fn request(
     manager: &Pid,

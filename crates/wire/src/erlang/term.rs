@@ -211,7 +211,8 @@ impl From<Ref> for Term {
     }
 }
 
-/// As Erlang prints it, nearly: for logs and evidence, not for reading back.
+/// As Erlang prints it, nearly: for logs and evidence, not for reading back. Passwords are in some
+/// terms; those go into neither.
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

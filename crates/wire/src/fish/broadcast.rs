@@ -1,6 +1,6 @@
-//! What everybody at a game is told in the message vocabulary, from one public view to the next: the
-//! position when penguins begin to move and after a removal, otherwise the move that was made and
-//! who was passed over.
+//! What everybody at a game is told in the message vocabulary, from one public view to the next:
+//! the position when penguins begin to move and after a removal, otherwise the move that was made
+//! and who was passed over.
 
 use super::message::{broadcast_action, broadcast_state};
 use agon_core::PlayerName;

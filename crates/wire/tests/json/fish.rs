@@ -376,7 +376,11 @@ proptest! {
             r#"{"type":"tournament_ready","value":true}"#,
         ];
         let all = [
-            Awaited::Ready, Awaited::Confirmed, Awaited::Placement, Awaited::Move, Awaited::Farewell,
+            Awaited::Ready,
+            Awaited::Confirmed,
+            Awaited::Placement,
+            Awaited::Move,
+            Awaited::Farewell,
         ];
         let text = damage(texts[which].into(), &changes);
         let text = String::from_utf8_lossy(&text);

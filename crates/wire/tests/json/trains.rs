@@ -188,9 +188,11 @@ fn vectors_for_servers_have_the_shapes_of_the_wire() {
 
 fn tiny() -> Config {
     let map = r#"{"width":100,"height":100,
-        "cities":[["Ayr",[0,0]],["Bonn",[50,10]],["Cork",[90,20]],["Dover",[20,80]],["Essen",[60,70]]],
+        "cities":[["Ayr",[0,0]],["Bonn",[50,10]],["Cork",[90,20]],["Dover",[20,80]],
+            ["Essen",[60,70]]],
         "connections":{"Ayr":{"Bonn":{"red":3},"Dover":{"blue":3}},
-            "Bonn":{"Cork":{"green":3,"white":4},"Essen":{"red":3}},"Dover":{"Essen":{"white":5}}}}"#;
+            "Bonn":{"Cork":{"green":3,"white":4},"Essen":{"red":3}},
+            "Dover":{"Essen":{"white":5}}}}"#;
     let deck = "red red blue red green green white blue red blue blue green red white white white";
     let deck = deck.split(' ').map(|name| Color::from_name(name).expect("a colour")).collect();
     let map = std::sync::Arc::new(Map::parse(map).expect("a map"));
