@@ -78,7 +78,8 @@ def _metadata(project: Dict[str, Any]) -> str:
     lines += [f"Requires-Python: {project['requires-python']}"]
     lines += [f"Classifier: {classifier}" for classifier in project["classifiers"]]
     lines += ["Description-Content-Type: text/markdown", ""]
-    return "\n".join(lines) + "\n" + (ROOT / project["readme"]).read_text(encoding="utf-8")
+    readme = Path(ROOT, project["readme"]).read_text(encoding="utf-8")
+    return "\n".join(lines) + "\n" + readme
 
 
 def _write(directory: str, files: Files) -> str:

@@ -100,6 +100,6 @@ class Server:
             return False
         said = json.loads(line)
         self.tcp = said["players"]["tcp"]
-        self.http = said["http"].split("//")[1].split("/")[0]
+        self.http = said["http"]
         self.operator = (said.get("operator") or {}).get("token") or self.operator
         return True

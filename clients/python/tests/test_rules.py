@@ -52,7 +52,7 @@ class Yahtzee(unittest.TestCase):
         """With both bonuses."""
         boxes = card(aces=3, twos=6, threes=9, fours=12, fives=15, sixes=18, chance=20)
         self.assertEqual(yahtzee.total(boxes, yahtzee_bonuses=2), 63 + 35 + 20 + 200)
-        self.assertEqual(yahtzee.total(dict(boxes, aces=2)), 62 + 20)
+        self.assertEqual(yahtzee.total({**boxes, "aces": 2}), 62 + 20)
 
     def test_legal(self) -> None:
         """32 ways to keep; the boxes that are empty."""
@@ -88,7 +88,8 @@ class Fish(unittest.TestCase):
     def test_moves(self) -> None:
         """In straight lines, up to what is in the way."""
         self.assertEqual(fish.reach(self.view, (2, 0)), [(0, 1), (1, 0), (3, 0)])
-        self.assertEqual(fish.moves(self.view, 0), [((2, 0), to) for to in [(0, 1), (1, 0), (3, 0)]])
+        ends = fish.reach(self.view, (2, 0))
+        self.assertEqual(fish.moves(self.view, 0), [((2, 0), end) for end in ends])
         self.assertEqual(fish.legal({"ask": "move"}, self.view)[0], {"move": [[2, 0], [0, 1]]})
 
 

@@ -75,7 +75,7 @@ class Stdio(unittest.TestCase):
         with self.assertRaisesRegex(agon.BotError, "not JSON"):
             talk(lambda request: {"keep": {1, 2}}, REQUEST)
         with self.assertRaises(agon.ProtocolError):
-            agon.run_stdio(Keeper(), io.StringIO("what?\n"), io.StringIO())
+            agon.run_stdio(lambda request: "more-cards", io.StringIO("what?\n"), io.StringIO())
 
 
 if __name__ == "__main__":

@@ -22,11 +22,12 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
             run_stdio(bot)
             return
         logging.basicConfig(level=logging.INFO, format="agon: %(message)s")
+        password = _password(given.password_file)
         play(
             bot,
             given.server,
             account=given.account,
-            password=_password(given.password_file),
+            password=password,
             token=os.environ.get("AGON_TOKEN"),
             register=given.register,
             queue=given.queue,
@@ -35,7 +36,7 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
         )
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    except (AgonError, OSError, ValueError) as error:
+    except (AgonError, OSError) as error:
         print(f"agon: {error}", file=sys.stderr)
         raise SystemExit(1) from error
 

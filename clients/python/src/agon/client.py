@@ -235,7 +235,8 @@ class Client:
         self._send(line)
 
     def _noticed(self, message: Dict[str, Any]) -> None:
-        about, data = message.get("about"), message.get("data") or {}
+        about, told = message.get("about"), message.get("data")
+        data: Dict[str, Any] = told if isinstance(told, dict) else {}
         tournament = str(data.get("tournament", ""))
         if about == "tournament":
             if tournament not in self._left:

@@ -5,7 +5,7 @@ Fields may be added within a protocol version, so nothing here is a complete lis
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, TypedDict, Union
+from typing import Any, List, Optional, TypedDict, Union
 
 from . import fish, trains, yahtzee
 
@@ -58,7 +58,7 @@ class Notice(TypedDict, total=False):
 
     type: str
     about: str
-    data: Dict[str, Any]
+    data: Any
 
 
 class ErrorMessage(TypedDict, total=False):

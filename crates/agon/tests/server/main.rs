@@ -3,5 +3,6 @@
 mod cup;
 mod errors;
 mod kill;
+mod python;
 mod strangers;
 mod support;
