@@ -116,20 +116,25 @@ class Api:
         """A match: what players are shown of it, and the public view of its game."""
         return self._json("GET", _path(id, match))
 
-    def watch(self, id: str, match: Optional[str] = None) -> Iterator[Event]:
+    def watch(
+        self, id: str, match: Optional[str] = None, *, patience_s: float = 300.0
+    ) -> Iterator[Event]:
         """A tournament or a match as it goes on, until its end.
 
-        Comes back by itself when the connection is lost; nothing is given twice.
+        Comes back by itself when the connection is lost, for as long as patience lasts; nothing
+        is given twice.
         """
         seen: Optional[str] = None
         attempts = 0
+        failing = time.monotonic()
         while True:
             try:
                 for event in self._watch_once(_path(id, match), seen):
-                    seen, attempts = event.id or seen, 0
+                    seen = event.id or seen
                     yield event
                     if event.name == "end":
                         return
+                    failing, attempts = time.monotonic(), 0
             except _Ended:
                 return
             except ApiError as error:
@@ -138,6 +143,8 @@ class Api:
             except Unreachable:
                 if seen is None:
                     raise
+            if time.monotonic() - failing > patience_s:
+                raise Unreachable(f"{self._base}: nothing was seen for {patience_s} s")
             first, longest = BACK_OFF_S
             time.sleep(min(first * 2 ** min(attempts, 16), longest) * random.uniform(0.5, 1.0))
             attempts += 1
