@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 PYTHON = Path(__file__).resolve().parent.parent
 REPOSITORY = PYTHON.parent.parent
@@ -55,13 +55,30 @@ def read_log(path: Path) -> List[Dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def make_certificate(folder: str) -> Tuple[str, str]:
+    """A certificate for 127.0.0.1 and its key, as files; skips the test if nothing makes them."""
+    certificate, key = f"{folder}/cert.pem", f"{folder}/key.pem"
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    make += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    # A server's certificate is none of an authority.
+    make += ["-addext", "basicConstraints=critical,CA:FALSE"]
+    try:
+        subprocess.run([*make, "-keyout", key, "-out", certificate], check=True,
+                       capture_output=True, timeout=60)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise unittest.SkipTest(f"no openssl makes a certificate: {error}") from error
+    return certificate, key
+
+
 class Server:
     """``agon serve`` in a folder of its own. It is killed, started again on its port, and gone."""
 
-    def __init__(self) -> None:
+    def __init__(self, *args: str) -> None:
         self.folder = tempfile.TemporaryDirectory()
+        self._args = args
         self._process: Optional["subprocess.Popen[str]"] = None
         self.tcp, self.http, self.operator = "127.0.0.1:0", "127.0.0.1:0", ""
+        self.websocket = False
 
     def __enter__(self) -> "Server":
         self.start()
@@ -89,6 +106,7 @@ class Server:
 
     def _try_start(self) -> bool:
         command = [str(agon()), "serve", "--json", "--tcp", self.tcp, "--http", self.http]
+        command += self._args
         self._process = subprocess.Popen(
             command, cwd=self.folder.name, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -101,5 +119,7 @@ class Server:
         said = json.loads(line)
         self.tcp = said["players"]["tcp"]
         self.http = said["http"]
+        #: Whether players are taken over WebSocket as well.
+        self.websocket = "websocket" in said["players"]
         self.operator = (said.get("operator") or {}).get("token") or self.operator
         return True

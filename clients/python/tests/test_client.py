@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-import subprocess
 import tempfile
 import threading
 import unittest
@@ -14,6 +13,7 @@ from unittest import mock
 
 import agon
 from agon import client as agon_client
+from support import make_certificate
 
 Script = Callable[["Line"], None]
 WELCOME = {"type": "welcome", "account": "ann", "token": "t0ken", "active": 0, "waiting": 0}
@@ -269,6 +269,16 @@ class Scripted(unittest.TestCase):
                 self.play(self.serve(refuse(code, late)), sign_up="cup")
             self.assertEqual(caught.exception.code, code)
 
+        def not_yet(line: Line) -> None:
+            line.say({"type": "error", "code": "logged-in-elsewhere"})
+
+        def welcome(line: Line) -> None:
+            line.let_in()
+            line.say({"type": "error", "code": "slow-down"}, {"type": "heartbeat"})
+            line.say(started(), OVER)
+
+        self.assertEqual(len(self.play(self.serve(not_yet, welcome))), 1)
+
         def future(line: Line) -> None:
             line.say({"type": "greeting", "protocol": 2})
 
@@ -312,14 +322,7 @@ class Scripted(unittest.TestCase):
     def test_tls(self) -> None:
         """With a certificate that is trusted, and with one that is not."""
         with tempfile.TemporaryDirectory() as folder:
-            key, certificate = f"{folder}/key.pem", f"{folder}/cert.pem"
-            make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-            make += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
-            try:
-                subprocess.run([*make, "-keyout", key, "-out", certificate], check=True,
-                               capture_output=True, timeout=60)
-            except (OSError, subprocess.CalledProcessError) as error:
-                self.skipTest(f"no openssl makes a certificate: {error}")
+            certificate, key = make_certificate(folder)
             ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             ours.load_cert_chain(certificate, key)
             trusting = ssl.create_default_context(cafile=certificate)

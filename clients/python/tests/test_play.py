@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import signal
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
-from typing import Any, Dict, List
+from typing import Any, List, Optional
 
 import agon
-from support import PYTHON, Server, needs_agon, until
+from support import PYTHON, Server, make_certificate, needs_agon, run_agon, until
 
 
 def bot(request: Any) -> Any:
@@ -26,48 +28,73 @@ class Real(unittest.TestCase):
         """The interface, as an operator."""
         return agon.Api(f"http://{server.http}", server.operator)
 
-    def test_a_duel_over_a_server_that_dies(self) -> None:
+    def test_a_duel_over_tcp(self) -> None:
+        """Lines, while the server dies."""
+        with Server() as server:
+            self.duel(server, f"tcp://{server.tcp}")
+
+    def test_a_duel_over_websocket(self) -> None:
+        """Frames, while the server dies."""
+        with Server() as server:
+            if not server.websocket:
+                self.skipTest("this agon takes no players over WebSocket")
+            self.duel(server, f"ws://{server.http}")
+
+    def test_duels_over_tls(self) -> None:
+        """Both, encrypted."""
+        if "--tls-cert" not in run_agon("serve", "--help", cwd="."):
+            self.skipTest("this agon has no TLS")
+        with tempfile.TemporaryDirectory() as folder:
+            certificate, key = make_certificate(folder)
+            context = ssl.create_default_context(cafile=certificate)
+            with Server("--tls-cert", certificate, "--tls-key", key) as server:
+                self.duel(server, f"tls://{server.tcp}", context)
+            with Server("--tls-cert", certificate, "--tls-key", key) as server:
+                self.duel(server, f"wss://{server.http}", context)
+
+    def duel(self, server: Server, url: str, context: Optional[ssl.SSLContext] = None) -> None:
         """Killed again and again in the middle; every request is answered once."""
         asked: List[str] = []
 
         def last(request: Any) -> Any:
             asked.append(request["id"])
-            legal = agon.yahtzee.legal(request["question"], request["view"])
-            return legal[-1]
+            return agon.yahtzee.legal(request["question"], request["view"])[-1]
 
-        with Server() as server:
-            player = agon.Client(last, f"tcp://{server.tcp}", account="ann", password="pw",
-                                 register=True, once=True)
-            thread = threading.Thread(target=player.run, daemon=True)
-            thread.start()
-            api = self.operator(server)
-            until("ann is there", lambda: any(one["account"] == "ann" for one in api.accounts()))
-            api.create_tournament(
-                "cup", preset="yahtzee-queue", policy={"match": {"best_of": 5}},
-                selection={"by": "named", "players": ["ann", "house:greedy"]},
-            )
-            for kill in range(1, 4):
-                until("some were asked", lambda: len(asked) > 20 * kill or not thread.is_alive())
-                server.kill()
-                server.start()
-            thread.join(120)
-            self.assertFalse(thread.is_alive())
-            self.assertEqual([result.tournament for result in player.results], ["cup"])
-            until("it is over", lambda: api.tournament("cup")["standing"] == "over")
-            results = api.tournament("cup")["results"]
-            self.assertEqual((results["cheating"], results["failing"]), ([], []))
-            matches = [match for round in results["rounds"] for match in round["matches"]]
-            accepted: Dict[str, Any] = {}
-            for match in matches:
-                for event in api.log("cup", match["id"]):
-                    if event["type"] == "answer-accepted":
-                        self.assertNotIn(event["data"]["request"], accepted)
-                        accepted[event["data"]["request"]] = event["data"]
-            own = {id.partition(":")[2] for id in asked}
-            self.assertLessEqual(own, set(accepted))
-            self.assertEqual(len(own), len(asked), "the bot was asked something twice")
+        player = agon.Client(last, url, account="ann", password="pw", register=True, once=True,
+                             ssl_context=context)
+        thread = threading.Thread(target=player.run, daemon=True)
+        thread.start()
+        api = agon.Api(f"http{'s' if context else ''}://{server.http}", server.operator,
+                       ssl_context=context)
+        until("ann is there", lambda: any(one["account"] == "ann" for one in api.accounts()))
+        api.create_tournament(
+            "cup", preset="yahtzee-queue", policy={"match": {"best_of": 5}},
+            selection={"by": "named", "players": ["ann", "house:greedy"]},
+        )
+        for kill in range(1, 4):
+            until("some were asked", lambda: len(asked) > 20 * kill or not thread.is_alive())
             server.kill()
-            server.verify()
+            server.start()
+        thread.join(120)
+        self.assertFalse(thread.is_alive())
+        self.assertEqual([result.tournament for result in player.results], ["cup"])
+        until("it is over", lambda: api.tournament("cup")["standing"] == "over")
+        self.answered_once(api, asked)
+        server.kill()
+        server.verify()
+
+    def answered_once(self, api: agon.Api, asked: List[str]) -> None:
+        """No answer is lost or doubled, and nobody was charged for a restart."""
+        results = api.tournament("cup")["results"]
+        self.assertEqual((results["cheating"], results["failing"]), ([], []))
+        accepted: List[str] = []
+        for match in (match for round in results["rounds"] for match in round["matches"]):
+            for event in api.log("cup", match["id"]):
+                if event["type"] == "answer-accepted":
+                    accepted.append(f"cup:{event['data']['request']}")
+        self.assertEqual(len(accepted), len(set(accepted)), "accepted twice")
+        self.assertEqual(len(asked), len(set(asked)), "the bot was asked something twice")
+        self.assertLessEqual(set(asked), set(accepted), "an answer was lost")
 
     def test_wrong_password_and_take_over(self) -> None:
         """Both end it, with the protocol's word for it."""

@@ -287,10 +287,9 @@ class Client:
             return self._log_in()
         if code in ("wrong-credentials", "taken-over"):
             raise Refused(code, detail)
-        if code == "slow-down":
-            raise Lost(detail, wait_s=1.0)
-        if code in ("busy", "failed") and not self._welcome:
-            raise Lost(f"the server is {code}: {detail}")
+        if code in ("slow-down", "logged-in-elsewhere", "busy", "failed") and not self._welcome:
+            # Too many wrong passwords, or an old connection that is not yet missed.
+            raise Lost(f"the server says {code}: {detail}", wait_s=1.0)
         about_wish = message.get("id") is None and code in ("refused", "malformed", "failed")
         if self._wished is not None and about_wish:
             wish, self._wished = self._wished, None
