@@ -5,7 +5,7 @@ Fields may be added within a protocol version, so nothing here is a complete lis
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, TypedDict, Union
+from typing import Any, List, TypedDict, Union
 
 from . import fish, trains, yahtzee
 
@@ -59,13 +59,3 @@ class Notice(TypedDict, total=False):
     type: str
     about: str
     data: Any
-
-
-class ErrorMessage(TypedDict, total=False):
-    """Something that was sent changed nothing."""
-
-    type: str
-    code: str
-    detail: str
-    id: Optional[str]
-    accepted: Any
