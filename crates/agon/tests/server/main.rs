@@ -4,5 +4,6 @@ mod cup;
 mod errors;
 mod four;
 mod kill;
+mod python;
 mod strangers;
 mod support;
