@@ -7,7 +7,7 @@ use agon_core::{PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
 use agon_server::web::serve_http;
-use agon_server::{Engine, Handle, Limits, Settings, hash_password, serve_tcp};
+use agon_server::{Engine, Gateway, Handle, Limits, Settings, hash_password, serve_tcp};
 use agon_store::{Append, Log, SqliteLog};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -81,7 +81,7 @@ impl Server {
             .build()
             .unwrap();
         let log: Arc<dyn Log> = Arc::new(SqliteLog::open(path(&dir)).unwrap());
-        let settings = Settings { reconnect_ms: 20_000, token_ms };
+        let settings = Settings { reconnect_ms: 20_000, token_ms, ..Settings::default() };
         let (games, houses) = (Registry::standard(), Houses::standard());
         let handle = runtime.handle().clone();
         let engine = Engine::open(log, games, houses, settings, handle).unwrap();
@@ -89,10 +89,11 @@ impl Server {
         let engine = std::thread::spawn(move || engine.run().unwrap());
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
-        runtime.spawn(serve_tcp(listener, handle.clone(), Limits::default()));
+        let gateway = Gateway::start(handle.clone(), Limits::default(), None, runtime.handle());
+        runtime.spawn(serve_tcp(listener, gateway.clone()));
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let http = listener.local_addr().unwrap();
-        runtime.spawn(serve_http(listener, handle.clone()));
+        runtime.spawn(serve_http(listener, gateway));
         Server { dir, handle, address, http, runtime: Some(runtime), engine: Some(engine) }
     }
 
