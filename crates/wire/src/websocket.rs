@@ -48,10 +48,10 @@ pub enum Incoming<'a> {
     Text(&'a [u8]),
     /// A ping, to be answered with these bytes.
     Ping(&'a [u8]),
-    /// A pong.
-    Pong,
-    /// The other end wants to end.
-    Close,
+    /// A pong, with the bytes of its ping.
+    Pong(&'a [u8]),
+    /// The other end wants to end, and why, if it says so.
+    Close(Option<u16>),
 }
 
 /// What came in is not what it should be.
@@ -175,8 +175,11 @@ impl Frames {
             let payload = self.payload(&head)?;
             match (head.opcode, head.last) {
                 (Opcode::Ping, _) => return Some(Ok(Incoming::Ping(&self.buffer[payload]))),
-                (Opcode::Pong, _) => return Some(Ok(Incoming::Pong)),
-                (Opcode::Close, _) => return Some(Ok(Incoming::Close)),
+                (Opcode::Pong, _) => return Some(Ok(Incoming::Pong(&self.buffer[payload]))),
+                (Opcode::Close, _) => {
+                    let code = self.buffer[payload].first_chunk().copied();
+                    return Some(Ok(Incoming::Close(code.map(u16::from_be_bytes))));
+                }
                 (Opcode::Continuation, last) => {
                     self.message.extend_from_slice(&self.buffer[payload]);
                     if last {

@@ -118,7 +118,7 @@ impl Reader<'_> {
                     _ => 0,
                 };
                 let todo = todo(came);
-                self.wait_its_turn(bytes, at).await;
+                self.wait_its_turn(bytes).await;
                 if !self.act(todo, at).await {
                     // The writer has the last word.
                     return std::future::pending().await;
@@ -133,16 +133,14 @@ impl Reader<'_> {
     }
 
     /// Holds back whoever speaks too fast: nothing is read meanwhile.
-    async fn wait_its_turn(&mut self, bytes: usize, at: Millis) {
-        let mut now = at;
-        while let Err(wait_ms) = self.bucket.take(bytes, now) {
+    async fn wait_its_turn(&mut self, bytes: usize) {
+        while let Err(wait_ms) = self.bucket.take(bytes, now_ms()) {
             if !self.warned {
                 self.warned = true;
                 let detail = "more messages than a connection may send; they are read slower";
                 self.pulse.send(Out::Line(error("slow-down", detail.into()), None));
             }
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
-            now = now_ms();
         }
     }
 

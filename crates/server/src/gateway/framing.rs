@@ -59,8 +59,8 @@ impl Framing {
             Framing::Frames(frames) => match frames.take()? {
                 Ok(Incoming::Text(text)) => Came::Message(text),
                 Ok(Incoming::Ping(payload)) => Came::Ping(payload),
-                Ok(Incoming::Pong) => Came::Pong,
-                Ok(Incoming::Close) => Came::Close,
+                Ok(Incoming::Pong(_)) => Came::Pong,
+                Ok(Incoming::Close(_)) => Came::Close,
                 Err(broken @ BadFrame::Broken(_)) => Came::Broken(broken.to_string()),
                 Err(bad) => Came::Bad(bad.to_string()),
             },

@@ -21,7 +21,8 @@ pub struct Limits {
     pub lines_burst_max: u32,
     /// How long a write may take.
     pub write_ms_max: u64,
-    /// How long a connection may take to log in, and before that for a handshake.
+    /// How long a connection may take to log in, and before that for a handshake or the head of an
+    /// HTTP request.
     pub login_ms_max: u64,
     /// After how much silence a sign of life is sent or asked for.
     pub heartbeat_ms: u64,

@@ -120,10 +120,12 @@ impl Pulse {
     /// Does what is due at `now`.
     pub(super) fn look(&self, now: Millis, limits: &Limits, engine: &Handle) {
         let since = |at: &AtomicU64| now.saturating_sub(at.load(Ordering::Relaxed));
-        if !self.logged_in.load(Ordering::Relaxed)
-            && now.saturating_sub(self.opened_at) >= limits.login_ms_max
-        {
-            engine.send(Input::LoginDue { conn: self.conn });
+        if !self.logged_in.load(Ordering::Relaxed) {
+            // The greeting comes first, and whoever does not log in is not here for long.
+            if now.saturating_sub(self.opened_at) >= limits.login_ms_max {
+                engine.send(Input::LoginDue { conn: self.conn });
+            }
+            return;
         }
         // Whoever reads lines need not speak, so only its system can tell whether it is there;
         // a WebSocket has to answer pings.

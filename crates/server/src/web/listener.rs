@@ -17,9 +17,6 @@ use tokio::sync::Semaphore;
 /// Connections at once; more wait in the system's queue. Players' WebSockets are not among them.
 const CONNECTIONS_MAX: usize = 4_096;
 
-/// How long the head of a request may take, and how long a connection may be kept without one.
-const HEAD_MS_MAX: u64 = 10_000;
-
 /// Bytes of a head, and of what is read ahead.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
@@ -55,7 +52,9 @@ async fn serve_one(socket: TcpStream, peer: Peer, router: Router, gateway: &Gate
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());
-    http.header_read_timeout(Duration::from_millis(HEAD_MS_MAX));
+    // Also between two requests: a connection is not kept for nothing.
+    let patience = gateway.limits().login_ms_max.max(1);
+    http.header_read_timeout(Duration::from_millis(patience));
     http.max_buf_size(BUFFER_BYTES_MAX);
     // Whatever goes wrong here is between the socket and whoever holds it.
     let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
