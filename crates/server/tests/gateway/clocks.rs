@@ -3,6 +3,7 @@
 use crate::support::websocket::{Client, Heard};
 use crate::support::{Minds, Server, Setup, announcement, answer, named, until};
 use agon_server::Handle;
+use agon_wire::websocket::{Opcode, encode};
 use serde_json::Value;
 use std::io::Write;
 use std::net::TcpStream;
@@ -63,8 +64,7 @@ fn a_request_that_was_not_written_yet_has_no_running_clock() {
     // ann does not read, so what she asks for piles up in the server.
     let mut pings = Vec::new();
     for _ in 0..1_000 {
-        let (opcode, mask) = (agon_wire::websocket::Opcode::Ping, Some([1, 2, 3, 4]));
-        agon_wire::websocket::encode(&mut pings, opcode, &[b'x'; 125], mask);
+        encode(&mut pings, Opcode::Ping, &[b'x'; 125], Some([1, 2, 3, 4]));
     }
     ann.stream.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
     let mut sent = 0;
@@ -134,6 +134,9 @@ fn an_answer_that_was_read_too_late_is_late_however_busy_the_server_is() {
     let held = hold(&server);
     wait(TOO_LONG);
     ann.say(&answer(&mut Minds::new(), "ann", "greedy", &request));
+    // Pongs come from the gateway, in order: the answer is on its way to the engine.
+    ann.frame(Opcode::Ping, b"");
+    assert_eq!(ann.hear(), Heard::Pong(Vec::new()));
     drop(held);
     until("ann is charged", || !events(&server, "player-faulted").is_empty());
     let fault = &events(&server, "player-faulted")[0]["data"];

@@ -1,7 +1,8 @@
 //! Too fast, too silent, too many, too slow.
 
-use crate::support::websocket::Heard;
+use crate::support::websocket::{Heard, handshake};
 use crate::support::{Server, Setup, until};
+use agon_wire::websocket::{Opcode, encode};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,7 @@ fn a_websocket_that_answers_pings_stays_and_one_that_does_not_goes() {
     ann.log_in("ann");
     for _ in 0..5 {
         assert_eq!(ann.hear(), Heard::Ping);
-        ann.frame(agon_wire::websocket::Opcode::Pong, b"");
+        ann.frame(Opcode::Pong, b"");
     }
     ann.say(r#"{"type":"ping"}"#);
     ann.expect_soon("pong");
@@ -76,8 +77,7 @@ fn a_websocket_that_does_not_read_is_cut_off() {
     greedy.log_in("greedy");
     let mut pings = Vec::new();
     for _ in 0..4096 {
-        let (opcode, mask) = (agon_wire::websocket::Opcode::Text, Some([1, 2, 3, 4]));
-        agon_wire::websocket::encode(&mut pings, opcode, br#"{"type":"ping"}"#, mask);
+        encode(&mut pings, Opcode::Text, br#"{"type":"ping"}"#, Some([1, 2, 3, 4]));
     }
     until("the connection is closed", || greedy.stream.write_all(&pings).is_err());
     until("the engine knows", || server.connections() == 0);
@@ -91,13 +91,13 @@ fn both_transports_share_their_places() {
     setup.limits.connections_per_address_max = 2;
     let server = Server::with(setup);
     let (tcp, mut socket) = (server.connect(), server.connect_websocket());
-    let refused = server.http_head(&crate::support::websocket::handshake("connection: close\r\n"));
+    let refused = server.http_head(&handshake("connection: close\r\n"));
     assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
     assert!(refused.contains("too many connections from this address"), "{refused}");
     drop(tcp);
     until("there is a place", || server.connections() == 1);
     until("a WebSocket takes it", || {
-        let head = server.http_head(&crate::support::websocket::handshake("connection: close\r\n"));
+        let head = server.http_head(&handshake("connection: close\r\n"));
         head.starts_with("HTTP/1.1 101 ")
     });
     socket.log_in("ann");
