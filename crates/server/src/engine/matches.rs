@@ -23,6 +23,7 @@ pub(crate) struct LiveMatch {
 /// A request that was handed over.
 struct Sent {
     id: RequestId,
+    player: PlayerName,
     limit_ms: Millis,
     /// When it was written to its player's socket; house players have no clock.
     written: Option<Written>,
@@ -202,10 +203,12 @@ impl Engine {
             _ => None,
         };
         if let Some((about, data)) = tells {
-            self.mark_sent(key, &pending, Some(Written::default()));
             let (tournament, in_match) = (Some(&key.0), Some(&key.1));
             let data = Some(data);
-            self.send(conn, &ToPlayer::Notice { about, tournament, in_match, data });
+            let line = native::encode(&ToPlayer::Notice { about, tournament, in_match, data });
+            let written = Written::default();
+            self.mark_sent(key, &pending, Some(written.clone()));
+            self.send_line(conn, line, Some(written));
             let (player, request) = (pending.player, pending.id);
             let (answer, took_ms) = ("\"ok\"".into(), Some(0));
             let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
@@ -237,7 +240,8 @@ impl Engine {
             // No earlier than now; when it is written is looked up when that seems to be over.
             live.played.delivered(&id, now);
         }
-        live.sent.push(Sent { id, limit_ms, written });
+        let player = pending.player.clone();
+        live.sent.push(Sent { id, player, limit_ms, written });
     }
 
     fn reset_timer(&mut self, key: &MatchKey) {
@@ -251,9 +255,11 @@ impl Engine {
         }
     }
 
-    /// Does what is due in a match at `now`. The clock of a request starts when it was written; one
-    /// that still waits to be written has none.
+    /// Does what is due in a match now that its timer rang. The clock of a request starts when it was
+    /// written; one that still waits to be written has none.
     pub(super) fn match_due(&mut self, key: &MatchKey, now: Millis) {
+        // As things stood when whatever was read by then has come in.
+        let now = now.saturating_sub(ON_ITS_WAY_MS);
         if let Some(live) = self.matches.get_mut(key) {
             live.timer = None;
             for Sent { id, written, .. } in &live.sent {
@@ -266,7 +272,8 @@ impl Engine {
             && let Some(command) = live.played.due(now)
         {
             if matches!(command, Command::Expire { .. }) && now < live.held_until {
-                return self.set_timer(live.held_until, Timer::Match(key.0.clone(), key.1.clone()));
+                let at = live.held_until + ON_ITS_WAY_MS;
+                return self.set_timer(at, Timer::Match(key.0.clone(), key.1.clone()));
             }
             if self.step_match(key, command).is_err() {
                 break;
@@ -290,7 +297,7 @@ impl Engine {
         });
         let outcome = match parsed {
             Some((key, request)) => {
-                let took_ms = self.took_ms(&key, &request, at);
+                let took_ms = self.took_ms(&key, &player, &request, at);
                 let command = Command::Answer { player, request, answer, took_ms };
                 self.step_match(&key, command)
             }
@@ -308,14 +315,22 @@ impl Engine {
     }
 
     /// How long an answer took that was read at `at`: from when the request was written, whatever
-    /// either had to wait for here. One that came too late finds its request closed.
-    fn took_ms(&mut self, key: &MatchKey, request: &RequestId, at: Millis) -> Option<Millis> {
+    /// either had to wait for here. Who answers too late is charged before the answer is looked at,
+    /// also if the timer did not ring yet.
+    fn took_ms(
+        &mut self,
+        key: &MatchKey,
+        player: &PlayerName,
+        request: &RequestId,
+        at: Millis,
+    ) -> Option<Millis> {
         let live = self.matches.get(key)?;
-        let sent = live.sent.iter().find(|sent| sent.id == *request)?;
+        let sent = live.sent.iter().find(|sent| sent.id == *request && sent.player == *player)?;
         let written = sent.written.as_ref()?.at().unwrap_or(at);
         let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
-        if took_ms > limit_ms {
-            self.match_due(key, at);
+        if took_ms > limit_ms && live.played.is_here(player) {
+            let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
+            let _ = self.step_match(key, Command::Charge { player, fault });
         }
         Some(took_ms)
     }

@@ -106,6 +106,14 @@ enum Todo {
     End(u16, Option<String>),
 }
 
+/// What the reader does next.
+enum Next {
+    Read,
+    /// The writer has the last word, and closes.
+    LetWrite,
+    Leave,
+}
+
 impl Reader<'_> {
     /// Reads to the end.
     async fn read(mut self, from: &mut (impl AsyncRead + Unpin)) {
@@ -119,9 +127,10 @@ impl Reader<'_> {
                 };
                 let todo = todo(came);
                 self.wait_its_turn(bytes).await;
-                if !self.act(todo, at).await {
-                    // The writer has the last word.
-                    return std::future::pending().await;
+                match self.act(todo, at).await {
+                    Next::Read => {}
+                    Next::LetWrite => return std::future::pending().await,
+                    Next::Leave => return,
                 }
             }
             match poll_fn(|context| read_some(from, context, &mut self.framing)).await {
@@ -144,8 +153,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes on what came; `false` at the end.
-    async fn act(&mut self, todo: Todo, at: Millis) -> bool {
+    /// Passes on what came.
+    async fn act(&mut self, todo: Todo, at: Millis) -> Next {
         let conn = self.conn;
         match todo {
             Todo::Nothing => {}
@@ -163,11 +172,11 @@ impl Reader<'_> {
                 if let Some(why) = why {
                     self.pulse.send(Out::Line(error("malformed", why), None));
                 }
-                self.pulse.send(Out::Close(code));
-                return false;
+                let room = self.pulse.send(Out::Close(code));
+                return if room { Next::LetWrite } else { Next::Leave };
             }
         }
-        true
+        Next::Read
     }
 
     /// Waits for a place in the engine's inbox.
