@@ -7,3 +7,4 @@ mod kill;
 mod python;
 mod strangers;
 mod support;
+mod tls;

@@ -15,6 +15,8 @@ mod tournaments;
 pub(crate) mod watch;
 
 use crate::auth::{Hashers, NoEntropy};
+use crate::clock;
+use crate::gateway::Outbox;
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
@@ -24,8 +26,8 @@ use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
+pub(crate) use attach::ConnId;
 use attach::Session;
-pub(crate) use attach::{ConnId, Outbox};
 use house::HousePool;
 use journal::Journal;
 pub(crate) use journal::StreamKey;
@@ -36,11 +38,27 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tournaments::LiveTournament;
+
+/// How far timers may be behind what comes in before they are looked at in between. Longer than
+/// any message is on its way from its socket to the inbox.
+const BEHIND_MS_MAX: Millis = 1_000;
 
 /// A match of a tournament.
 pub(crate) type MatchKey = (TournamentId, MatchId);
+
+/// What happens to a login of an account that is on another connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecondLogin {
+    /// The newest connection has it.
+    #[default]
+    Takeover,
+    /// The oldest connection keeps it.
+    Refuse,
+}
 
 /// What an operator may set about the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,11 +69,18 @@ pub struct Settings {
     pub reconnect_ms: Millis,
     /// What the secrets of all tournaments come from, for experiments that must be repeatable.
     pub seed: Option<u64>,
+    /// Who has an account that logs in twice.
+    pub second_login: SecondLogin,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { token_ms: 30 * 24 * 3_600_000, reconnect_ms: 60_000, seed: None }
+        Settings {
+            token_ms: 30 * 24 * 3_600_000,
+            reconnect_ms: 60_000,
+            second_login: SecondLogin::default(),
+            seed: None,
+        }
     }
 }
 
@@ -99,14 +124,17 @@ impl From<NoEntropy> for EngineError {
     }
 }
 
+/// A connection's place in the inbox; it is free again when this is dropped.
+pub(crate) type Place = OwnedSemaphorePermit;
+
 /// What comes to the engine.
 pub(crate) enum Input {
     /// A connection was opened.
     Opened { conn: ConnId, out: Outbox, from: IpAddr },
-    /// It said something.
-    Said { conn: ConnId, message: FromPlayer },
+    /// It said something, and that was read from its socket then.
+    Said { conn: ConnId, message: FromPlayer, at: Millis, place: Place },
     /// It said something that is no message.
-    Bad { conn: ConnId, why: String, line: String },
+    Bad { conn: ConnId, why: String, line: String, place: Place },
     /// It is gone.
     Closed { conn: ConnId },
     /// It should have logged in by now.
@@ -133,6 +161,12 @@ impl Handle {
     pub(crate) fn send(&self, input: Input) {
         // An engine that has ended hears nobody, and whoever waits for it notices by its channel.
         let _ = self.inbox.send(input);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn detached() -> (Handle, Receiver<Input>) {
+        let (inbox, receiver) = channel();
+        (Handle { inbox }, receiver)
     }
 
     /// Asks the engine to stop once what is on its way is durable.
@@ -279,7 +313,7 @@ impl Engine {
                 Some(Input::Committed { stream, result }) => self.committed(stream, result),
                 _ if self.stopping => {}
                 Some(input) => self.take(input),
-                None => self.on_time(),
+                None => self.on_time(self.now_ms()),
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);
@@ -309,8 +343,15 @@ impl Engine {
     fn take(&mut self, input: Input) {
         match input {
             Input::Opened { conn, out, from } => self.opened(conn, out, from),
-            Input::Said { conn, message } => self.said(conn, message),
-            Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
+            Input::Said { conn, message, at, place } => {
+                drop(place);
+                self.said(conn, message, at);
+                self.keep_time(at);
+            }
+            Input::Bad { conn, why, line, place } => {
+                drop(place);
+                self.bad_line(conn, &why, &line);
+            }
             Input::Closed { conn } => self.closed(conn),
             Input::LoginDue { conn } => self.login_due(conn),
             Input::Checked { conn, checked } => self.checked(conn, checked),
@@ -324,8 +365,7 @@ impl Engine {
     }
 
     fn now_ms(&self) -> Millis {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        since.map_or(0, |since| since.as_millis() as u64)
+        clock::now_ms()
     }
 
     /// How long nothing is due; `None` if something is due now.
@@ -340,15 +380,20 @@ impl Engine {
         self.timers.push(Reverse((at, timer)));
     }
 
+    /// Does what is long due although inputs wait: time must not stand still under load. The inbox
+    /// is in order, so whatever was read before `read_at` has been taken, or will be at once.
+    fn keep_time(&mut self, read_at: Millis) {
+        self.on_time(read_at.saturating_sub(BEHIND_MS_MAX));
+    }
+
     /// Does what is due. Timers may be early or doubled; whoever they wake looks at its own clock.
-    fn on_time(&mut self) {
-        let now = self.now_ms();
+    fn on_time(&mut self, now: Millis) {
         while let Some(Reverse((at, _))) = self.timers.peek()
             && *at <= now
         {
             let Some(Reverse((_, timer))) = self.timers.pop() else { return };
             match timer {
-                Timer::Match(tournament, id) => self.match_due(&(tournament, id)),
+                Timer::Match(tournament, id) => self.match_due(&(tournament, id), now),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
