@@ -254,7 +254,7 @@ impl Join<'_> {
                 }
                 return Ok(self.args.once);
             }
-            Some("match-over") => {}
+            Some("match-over" | "stopping") => {}
             _ => self.minds.values_mut().for_each(|mind| mind.tell(line)),
         }
         Ok(false)

@@ -21,6 +21,11 @@ impl Lobby {
         serde_json::to_string(self).expect("a lobby is JSON")
     }
 
+    /// About how many things a snapshot holds: what it costs to take one.
+    pub fn size(&self) -> usize {
+        self.accounts.len() + self.tokens.len() + self.tournaments.len()
+    }
+
     /// The lobby a snapshot was made of.
     pub fn from_snapshot(text: &str) -> Result<Lobby, BadSnapshot> {
         serde_json::from_str(text).map_err(|error| BadSnapshot(error.to_string()))

@@ -73,9 +73,7 @@ impl Web {
 type Answer = Result<Response, Problem>;
 
 /// All routes, over one engine. Requests carry where they come from.
-fn router(handle: Handle) -> Router {
-    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let web = Web { handle, ledger: Arc::default(), places };
+fn router(web: Web) -> Router {
     let api = Router::new()
         .route("/accounts", get(accounts::list).post(accounts::register))
         .route("/accounts/{name}", get(accounts::one))
@@ -105,7 +103,10 @@ fn router(handle: Handle) -> Router {
 /// Serves HTTP until the task is dropped.
 pub async fn serve_http(listener: TcpListener, handle: Handle) -> std::io::Result<()> {
     let listener = listener::Bounded::new(listener, CONNECTIONS_MAX);
-    let service = router(handle).into_make_service_with_connect_info::<listener::Peer>();
+    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let web = Web { handle, ledger: Arc::default(), places };
+    tokio::spawn(standings::warm(web.clone()));
+    let service = router(web).into_make_service_with_connect_info::<listener::Peer>();
     axum::serve(listener, service).await
 }
 
