@@ -1,7 +1,10 @@
 //! Black-box tests of a server: the real `agon serve` and real `agon join` players.
 
 mod cup;
+mod disk;
 mod errors;
 mod kill;
+mod log;
+mod stop;
 mod strangers;
 mod support;

@@ -67,7 +67,7 @@ impl Default for Settings {
 pub enum EngineError {
     /// The log refused a record: nothing more may be said.
     #[error(
-        "the log did not take a record: {0}; the server stops and goes on from the log when started again"
+        "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
     )]
     Append(#[from] AppendError),
     /// The log cannot be read.
