@@ -104,7 +104,9 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
 }
 
 /// What can keep a sound log from being opened.
-const NO_FAULT_OF_IT: [ErrorKind; 5] = [
+const NO_FAULT_OF_IT: [ErrorKind; 6] = [
+    // What SQLite calls an I/O error: the disk.
+    ErrorKind::Other,
     ErrorKind::PermissionDenied,
     ErrorKind::StorageFull,
     ErrorKind::FileTooLarge,

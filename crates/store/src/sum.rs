@@ -2,7 +2,7 @@
 //!
 //! Eight bytes at a time from eight tables: a record of 200 bytes takes about 100 ns.
 
-const TABLES: [[u32; 256]; 8] = tables();
+static TABLES: [[u32; 256]; 8] = tables();
 
 /// The CRC-32 of some bytes.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
@@ -10,12 +10,11 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let mut words = bytes.chunks_exact(8);
     for word in &mut words {
         let low = crc ^ u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-        let [a, b, c, d] = low.to_le_bytes();
-        let index = [a, b, c, d, word[4], word[5], word[6], word[7]];
-        crc = 0;
-        for (place, byte) in index.into_iter().enumerate() {
-            crc ^= TABLES[7 - place][byte as usize];
-        }
+        let [a, b, c, d] = low.to_le_bytes().map(usize::from);
+        let [e, f, g, h] = [word[4], word[5], word[6], word[7]].map(usize::from);
+        let [t0, t1, t2, t3, t4, t5, t6, t7] = &TABLES;
+        // In pairs, which do not wait for each other.
+        crc = ((t7[a] ^ t6[b]) ^ (t5[c] ^ t4[d])) ^ ((t3[e] ^ t2[f]) ^ (t1[g] ^ t0[h]));
     }
     for byte in words.remainder() {
         crc = (crc >> 8) ^ TABLES[0][(crc as u8 ^ byte) as usize];

@@ -12,11 +12,14 @@ fn run() -> Place {
     place
 }
 
+/// What check says, and a change of a line that makes it say so.
+type Damage = (&'static str, fn(&str) -> String);
+
 const MATCH: &str = "cup/match/yahtzee-class/r1m1.jsonl";
 
 #[test]
 fn a_damaged_run_is_cut_back_and_played_again_to_the_same_end() {
-    let damages: [(&str, fn(&str) -> String); 3] = [
+    let damages: [Damage; 3] = [
         ("not an event", |line| line.replace("\"data\"", "data")),
         ("unknown event", |line| line.replace("answer-accepted", "answer-excepted")),
         ("is due", |line| line.replace("\"seq\":", "\"seq\":1")),
@@ -44,6 +47,7 @@ fn a_damaged_run_is_cut_back_and_played_again_to_the_same_end() {
         let refused = place.agon(&["log", "backup", "cup", "copy"]);
         let readable = word == "unknown event";
         assert_eq!(refused.code, Some(if readable { 0 } else { 5 }), "{word}: {refused:?}");
+        assert_eq!(place.path("copy").exists(), readable, "half a copy is none");
 
         let planned = place.agon(&["log", "repair", "cup"]);
         assert_eq!(planned.code, Some(5), "{planned:?}");

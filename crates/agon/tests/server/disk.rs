@@ -22,7 +22,6 @@ fn on_a_small_disk(place: &Place, kilobytes: u32, serve: &str) -> Command {
     ]))
     .is_ok_and(|status| status.success());
     let run = format!("'{AGON}' serve {serve}; code=$?; cp -a agon-data/. saved; exit $code");
-    let mut command = place.command(&[]);
     let mut shell = if mounts {
         let mut shell = Command::new("unshare");
         let mount = format!("mount -t tmpfs -o size={kilobytes}k none agon-data");
@@ -32,13 +31,13 @@ fn on_a_small_disk(place: &Place, kilobytes: u32, serve: &str) -> Command {
         eprintln!("no file system of our own here: a limit on files stands in for it");
         let mut shell = Command::new("bash");
         let limit = format!("trap '' XFSZ; ulimit -S -f {}", kilobytes / 2);
-        shell.args(["-c", &format!("({limit}; exec '{AGON}' serve {serve}); code=$?; ulimit -S -f unlimited; cp -a agon-data/. saved; exit $code")]);
+        let run = run.replacen(&format!("'{AGON}'"), &format!("({limit}; exec '{AGON}'"), 1);
+        shell.args(["-c", &run.replacen("; code", "); code", 1)]);
         shell
     };
     for dir in ["agon-data", "saved"] {
         fs::create_dir_all(place.path(dir)).expect("a folder");
     }
-    let _ = command.stdin(Stdio::null());
     shell.current_dir(place.path("")).stdin(Stdio::null());
     shell.stdout(Stdio::piped()).stderr(Stdio::piped());
     shell

@@ -199,7 +199,7 @@ fn waits_survive_the_log() {
     bench.wait(45_000);
     let texts: Vec<String> = bench.lines.iter().map(Line::write).collect();
     let lines: Vec<Line> = texts.iter().map(|text| Line::read(text).unwrap()).collect();
-    let folded = agon_core::lobby::Lobby::fold(&lines).unwrap();
+    let folded = Lobby::fold(&lines).unwrap();
     assert_eq!(folded.deadline(), Some(DAWN + 60_000));
     assert_eq!(folded, bench.lobby);
 }

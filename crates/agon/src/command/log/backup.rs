@@ -13,6 +13,7 @@ use std::path::Path;
 pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
     let place = Place::find(&args.data)?;
     let to = &args.to;
+    let fresh = !to.exists();
     let taken = match fs::read_dir(to) {
         Ok(mut entries) => entries.next().is_some(),
         Err(_) => to.exists(),
@@ -27,13 +28,12 @@ pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
         .mode(0o700)
         .create(to)
         .with_context(|| format!("failed to make the folder {}", to.display()))?;
-    let (streams, events) = match &place {
-        Place::Database(path) => {
-            let copied = SqliteLog::backup(path, to.join(crate::command::serve::LOG_FILE))?;
-            (copied.streams, copied.events)
-        }
-        Place::Folder(dir) => copy_run(dir, to)?,
-    };
+    let copied = copy_all(&place, to);
+    if copied.is_err() && fresh {
+        // Half a copy must not be taken for one.
+        let _ = fs::remove_dir_all(to);
+    }
+    let (streams, events) = copied?;
     if args.json {
         let text = serde_json::json!({"to": to, "streams": streams, "events": events});
         super::super::print(&format!("{text}\n"))?;
@@ -44,6 +44,17 @@ pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
         super::super::print(&text)?;
     }
     Ok(Exit::Success)
+}
+
+/// Copies a log; how many streams and events.
+fn copy_all(place: &Place, to: &Path) -> Result<(u64, u64)> {
+    match place {
+        Place::Database(path) => {
+            let copied = SqliteLog::backup(path, to.join(crate::command::serve::LOG_FILE))?;
+            Ok((copied.streams, copied.events))
+        }
+        Place::Folder(dir) => copy_run(dir, to),
+    }
 }
 
 /// Copies the folder of a run: what is not a log first, then the tournament, then its matches, so
