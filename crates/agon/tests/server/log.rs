@@ -204,3 +204,39 @@ fn a_tournament_that_is_over_is_kept_whole_or_not_at_all() {
     assert_eq!(loss_of(&done, "lobby"), &Value::Null);
     assert!(place.is_over("cup"), "who won stays");
 }
+
+#[test]
+fn whatever_page_is_damaged_the_log_is_repaired_or_that_is_refused() {
+    let place = half_a_cup();
+    let database = place.path("agon-data/agon.sqlite");
+    let sound = fs::read(&database).expect("the database");
+    let pages = sound.len() / 4096;
+    let mut repaired = 0;
+    for page in (0..pages).step_by(pages.div_ceil(24)) {
+        let mut bytes = sound.clone();
+        bytes[page * 4096..][..4096].fill(0xa5);
+        for entry in fs::read_dir(place.path("agon-data")).expect("a folder").flatten() {
+            fs::remove_file(entry.path()).expect("a file of ours");
+        }
+        fs::write(&database, &bytes).expect("the database");
+        let (code, said) = place.agon(&["log", "check", "agon-data"]);
+        assert_eq!(code, Some(5), "page {page}: {said}");
+        let (code, said) = place.agon(&["log", "repair", "--apply", "agon-data"]);
+        match code {
+            Some(0) => {
+                repaired += 1;
+                let (code, said) = place.agon(&["log", "check", "agon-data"]);
+                assert_eq!(code, Some(0), "page {page}: {said}");
+                place.verify();
+                let kept = fs::read(place.path("agon-data/agon.sqlite.damaged-1"));
+                assert_eq!(kept.expect("a copy"), bytes, "page {page}");
+            }
+            Some(5) => {
+                let now = fs::read(&database).expect("the database");
+                assert_eq!(now, bytes, "page {page}: refused, and changed all the same: {said}");
+            }
+            _ => panic!("page {page}: {code:?}: {said}"),
+        }
+    }
+    assert!(repaired > 0, "something can be repaired");
+}
