@@ -1,5 +1,7 @@
 //! The command line.
 
+pub(crate) mod log;
+
 use crate::exit;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -27,6 +29,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Play on a server as a house player, or with a program that speaks on stdin and stdout.
     Join(JoinArgs),
+    /// Check, repair or copy the log of a server or a run.
+    Log(log::LogArgs),
     /// Solve Yahtzee for the best expected score, and keep the table.
     Solve(SolveArgs),
     /// List games, presets and house players.

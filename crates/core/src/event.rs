@@ -405,6 +405,12 @@ events! {
         /// Who won.
         winners: Vec<PlayerName>,
     }
+
+    /// The server is back; what waits in the lobby waits for so much longer.
+    "server-resumed" ServerResumed {
+        /// How long it was away: the time since the last event before.
+        away_ms: Millis,
+    }
 }
 
 impl PlayerGreeted {

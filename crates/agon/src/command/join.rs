@@ -260,7 +260,7 @@ impl Join<'_> {
                 }
                 return Ok(self.args.once);
             }
-            Some("match-over") => {}
+            Some("match-over" | "stopping") => {}
             _ => {
                 let named = message.tournament.as_ref();
                 if let Some(mind) = named.and_then(|name| self.minds.get_mut(name)) {

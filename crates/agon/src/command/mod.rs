@@ -4,6 +4,7 @@ mod bot;
 mod demo;
 mod join;
 mod list;
+mod log;
 mod replay;
 mod run;
 mod serve;
@@ -23,6 +24,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Bot(args)) => bot::bot(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Join(args)) => join::join(&args),
+        Some(Command::Log(args)) => log::log(&args),
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::List { json }) => list::list(json),
     }

@@ -184,8 +184,12 @@ fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
     let mut tournaments = BTreeMap::new();
     for name in &streams.tournaments {
         let lines = streams.log.load(name, 0)?;
+        let secret = match &known {
+            Some(secret) => Some(secret.clone()),
+            None => kept_secret(&*streams.log, name)?,
+        };
         let check = verify::read(&lines)
-            .and_then(|lines| verify::verify_tournament(&lines, &games, known.as_ref()));
+            .and_then(|lines| verify::verify_tournament(&lines, &games, secret.as_ref()));
         let check = match check {
             Ok(check) => check,
             Err(finding) => return Ok(Err(finding)),
@@ -200,6 +204,16 @@ fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
     };
     checks.values().for_each(|check| checked.add_match(check));
     Ok(agree(path, &tournaments, &checks).map(|()| checked))
+}
+
+/// The secret a server keeps of a tournament: of one that runs, pairings and dice follow from it.
+fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
+    let lines = log.load(&tournament.replacen("tournament/", "secret/", 1), 0)?;
+    let secret = lines.iter().find_map(|text| match Line::read(text).ok()?.event {
+        Event::SecretKept(kept) => Some(kept.secret),
+        _ => None,
+    });
+    Ok(secret)
 }
 
 /// Checks all match streams, on all cores, and finds the first that is wrong.

@@ -1,10 +1,13 @@
 //! Black-box tests of a server: the real `agon serve` and real `agon join` players.
 
 mod cup;
+mod disk;
 mod errors;
 mod four;
 mod kill;
+mod log;
 mod python;
+mod stop;
 mod strangers;
 mod support;
 mod tls;

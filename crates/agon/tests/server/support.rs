@@ -187,7 +187,15 @@ impl Server {
     }
 
     fn try_start(place: &Place, address: &str, more: &[&str]) -> Option<Server> {
-        let mut process = Server::spawn(place, address, more);
+        Server::said_by(Server::spawn(place, address, more))
+    }
+
+    /// Starts a server by a command of the test's own.
+    pub(crate) fn from_command(mut command: Command) -> Option<Server> {
+        Server::said_by(Process(command.spawn().expect("it starts")))
+    }
+
+    fn said_by(mut process: Process) -> Option<Server> {
         let stdout = process.0.stdout.take().expect("a pipe");
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).expect("a line");

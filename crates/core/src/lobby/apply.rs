@@ -73,6 +73,13 @@ impl Lobby {
                 let standing = Standing::Finished(finished.winners.clone());
                 self.tournaments.insert(finished.tournament.clone(), standing);
             }
+            Event::ServerResumed(resumed) => {
+                for standing in self.tournaments.values_mut() {
+                    if let Standing::Open(sign_up) = standing {
+                        sign_up.prolong(at, resumed.away_ms);
+                    }
+                }
+            }
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
         Ok(())

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::event::{
     AccountBlacklisted, AccountLoggedIn, AccountLoggedOut, AccountRegistered, BlacklistLifted,
-    Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, SignUpExtended,
-    SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentAnnounced, TournamentCalledOff,
-    TournamentFinished, TournamentStarted,
+    Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, ServerResumed,
+    SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentAnnounced,
+    TournamentCalledOff, TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use agon_games::{Luck, Seed};
@@ -131,6 +131,11 @@ pub enum LobbyCommand {
         tournament: TournamentId,
         /// Who won.
         winners: Vec<PlayerName>,
+    },
+    /// The server is back, after nobody could reach it for a while.
+    Resume {
+        /// For how long.
+        away_ms: Millis,
     },
 }
 
@@ -304,6 +309,12 @@ impl Lobby {
                     return Err(LobbyRejection::NotRunning(tournament));
                 };
                 self.emit(now, events, TournamentFinished { tournament, winners });
+            }
+            LobbyCommand::Resume { away_ms } => {
+                // Nothing waits that could wait longer: nothing to remember.
+                if away_ms > 0 && self.deadline().is_some() {
+                    self.emit(now, events, ServerResumed { away_ms });
+                }
             }
             _ => unreachable!("commands about accounts are decided before"),
         }

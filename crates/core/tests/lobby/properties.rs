@@ -83,6 +83,7 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
             .prop_map(|(id, selection, luck)| announce_by_lot(&id, selection, luck)),
         1 => (any_player(), 0..9u32, 0..2_000_000u64)
             .prop_map(|(player, token, ends)| issue(&player, &format!("token {token}"), ends)),
+        1 => (0..90u64).prop_map(|away_ms| LobbyCommand::Resume { away_ms }),
         1 => (0..9u32).prop_map(|token| revoke(&format!("token {token}"))),
     ]
 }
@@ -125,6 +126,22 @@ proptest! {
         for (count, state) in states {
             let folded = Lobby::fold(&bench.lines[..count]).unwrap();
             prop_assert_eq!(folded, state, "after {} events", count);
+        }
+    }
+
+    /// Where a snapshot was taken makes no difference: what follows it leads to the same lobby.
+    #[test]
+    fn a_snapshot_and_the_rest_are_the_whole(moves in any_moves()) {
+        let mut snapshots = BTreeMap::new();
+        let bench = play(moves, |bench| {
+            snapshots.insert(bench.lines.len(), bench.lobby.snapshot());
+        });
+        for (count, text) in snapshots {
+            let mut lobby = Lobby::from_snapshot(&text).unwrap();
+            for line in &bench.lines[count..] {
+                lobby.apply(line.at, &line.event).unwrap();
+            }
+            prop_assert_eq!(&lobby, &bench.lobby, "from a snapshot after {} events", count);
         }
     }
 

@@ -59,8 +59,8 @@ impl Engine {
             self.commit(stream, &[event], Vec::new());
             played
         } else {
-            let fold = |error| super::EngineError::Fold { stream: stream.name(), error };
-            let played = match Match::fold(&lines, &self.games, secrets).map_err(fold) {
+            let fold = |lines: &[_]| Match::fold(lines, &self.games, secrets.clone());
+            let played = match Engine::fold(&stream, &lines, fold) {
                 Ok(played) => played,
                 Err(error) => return self.fail(error),
             };

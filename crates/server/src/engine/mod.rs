@@ -10,7 +10,10 @@ mod house;
 mod journal;
 mod lobby;
 mod matches;
+mod recover;
 pub(crate) mod show;
+mod snapshots;
+mod stop;
 mod tournaments;
 pub(crate) mod watch;
 
@@ -19,7 +22,7 @@ use crate::clock;
 use crate::gateway::Outbox;
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
+use agon_core::{ApplyError, BadLine, MatchId, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Log, LogError};
@@ -33,6 +36,8 @@ use journal::Journal;
 pub(crate) use journal::StreamKey;
 pub use lobby::AnnounceError;
 use matches::LiveMatch;
+use snapshots::Snapshots;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
@@ -89,7 +94,7 @@ impl Default for Settings {
 pub enum EngineError {
     /// The log refused a record: nothing more may be said.
     #[error(
-        "the log did not take a record: {0}; the server stops and goes on from the log when started again"
+        "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
     )]
     Append(#[from] AppendError),
     /// The log cannot be read.
@@ -106,16 +111,23 @@ pub enum EngineError {
         bad: BadLine,
     },
     /// The log does not fit the machines.
-    #[error("{stream}: {error}")]
+    #[error("{stream}, event {seq}: {error}")]
     Fold {
         /// The stream.
         stream: String,
+        /// The event's number.
+        seq: u64,
         /// What is wrong.
         error: ApplyError,
     },
     /// No random bytes.
     #[error("{0}")]
     Entropy(String),
+    /// The log did not answer in time when the server was to stop.
+    #[error(
+        "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
+    )]
+    Undrained(Duration),
 }
 
 impl From<NoEntropy> for EngineError {
@@ -241,6 +253,9 @@ pub struct Engine {
     tournament_records: u64,
     hashers: Hashers,
     watchers: HashMap<watch::Topic, Vec<watch::Watcher>>,
+    snapshots: Snapshots,
+    /// The latest event that was read at the start: until then the server was there.
+    seen_at: Cell<Millis>,
     stopping: bool,
     failed: Option<EngineError>,
 }
@@ -283,6 +298,8 @@ impl Engine {
             tournament_records: 0,
             hashers,
             watchers: HashMap::new(),
+            snapshots: Snapshots::default(),
+            seen_at: Cell::new(0),
             stopping: false,
             failed: None,
         };
@@ -297,9 +314,8 @@ impl Engine {
 
     /// Runs until it is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), EngineError> {
-        loop {
+        while !self.stopping {
             let input = match self.pause() {
-                None if self.stopping => self.inbox.recv().ok(),
                 None => self.inbox.try_recv().ok(),
                 Some(pause) => match self.inbox.recv_timeout(pause) {
                     Ok(input) => Some(input),
@@ -308,20 +324,14 @@ impl Engine {
                 },
             };
             match input {
-                // Who stops waits for the log and for nothing else: connections that end now are
-                // our doing, and what players say now they can say again.
-                Some(Input::Committed { stream, result }) => self.committed(stream, result),
-                _ if self.stopping => {}
                 Some(input) => self.take(input),
                 None => self.on_time(self.now_ms()),
             }
             if let Some(error) = self.failed.take() {
-                return Err(error);
-            }
-            if self.stopping && self.journals.values().all(|journal| journal.in_flight == 0) {
-                return self.log.flush().map_err(EngineError::from);
+                return Err(self.end_with(error));
             }
         }
+        self.drain()
     }
 
     /// What goes on.
@@ -360,7 +370,7 @@ impl Engine {
             }
             Input::Committed { stream, result } => self.committed(stream, result),
             Input::Call(what) => what(self),
-            Input::Stop => self.stopping = true,
+            Input::Stop => self.stop(),
         }
     }
 
@@ -401,29 +411,9 @@ impl Engine {
             }
         }
     }
+}
 
-    /// The lines of a stream.
-    fn load(&self, name: &str) -> Result<Vec<Line>, EngineError> {
-        let texts = self.log.load(name, 0)?;
-        let lines = texts.iter().zip(1..).map(|(text, seq)| {
-            Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
-        });
-        lines.collect()
-    }
-
-    /// Takes up what the log says is live.
-    fn recover(&mut self) -> Result<(), EngineError> {
-        let name = StreamKey::Lobby.name();
-        let lines = self.load(&name)?;
-        let fold = |error| EngineError::Fold { stream: name.clone(), error };
-        self.lobby = Lobby::fold(&lines).map_err(fold)?;
-        self.journals.insert(StreamKey::Lobby, Journal::new(name, lines.len() as u64));
-        let now = self.now_ms();
-        self.grace_until = now + self.settings.reconnect_ms;
-        self.recover_tournaments()?;
-        self.register_houses();
-        self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
-        self.set_timer(now, Timer::Lobby);
-        Ok(())
-    }
+/// Tells the operator something that needs no answer.
+fn warn(what: &str) {
+    eprintln!("agon: warning: {what}");
 }

@@ -30,9 +30,8 @@ impl Engine {
         if lines.is_empty() {
             return Ok(None);
         }
-        let folded = Tournament::fold(&lines, &self.games, None)
-            .map_err(|error| EngineError::Fold { stream: stream.name(), error })?;
-        Ok(Some(folded.results()))
+        let fold = |lines: &[_]| Tournament::fold(lines, &self.games, None);
+        Ok(Some(Engine::fold(&stream, &lines, fold)?.results()))
     }
 
     pub(super) fn recover_tournaments(&mut self) -> Result<(), EngineError> {
@@ -70,9 +69,8 @@ impl Engine {
                 }
             }
         } else {
-            let fold = |error| EngineError::Fold { stream: stream.name(), error };
-            let machine =
-                Tournament::fold(&lines, &self.games, Some(secret.clone())).map_err(fold)?;
+            let fold = |lines: &[_]| Tournament::fold(lines, &self.games, Some(secret.clone()));
+            let machine = Engine::fold(&stream, &lines, fold)?;
             let journal = Journal::new(stream.name(), lines.len() as u64);
             self.journals.insert(stream, journal);
             machine
@@ -131,6 +129,9 @@ impl Engine {
 
     /// Starts a tournament the lobby decided on.
     pub(super) fn start_tournament(&mut self, plan: TournamentPlan) {
+        if self.stopping {
+            return;
+        }
         if let Err(error) = self.take_up(plan) {
             self.fail(error);
         }
@@ -144,6 +145,10 @@ impl Engine {
         let Some(live) = self.tournaments.get(id) else { return };
         if live.machine.is_over() {
             return self.tournament_over(id);
+        }
+        if self.stopping {
+            // The next start goes on from here.
+            return;
         }
         let pending = live.machine.pending();
         let open: Vec<MatchPlan> = live.machine.open_matches().cloned().collect();

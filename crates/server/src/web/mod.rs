@@ -73,10 +73,7 @@ impl Web {
 type Answer = Result<Response, Problem>;
 
 /// All routes, over one engine. Requests carry where they come from.
-fn router(gateway: Gateway) -> Router {
-    let handle = gateway.engine().clone();
-    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let web = Web { handle, gateway, ledger: Arc::default(), places };
+fn router(web: Web) -> Router {
     let api = Router::new()
         .route("/accounts", get(accounts::list).post(accounts::register))
         .route("/accounts/{name}", get(accounts::one))
@@ -106,7 +103,11 @@ fn router(gateway: Gateway) -> Router {
 
 /// Serves HTTP, and players over WebSocket, until the task is dropped.
 pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
-    listener::serve(listener, router(gateway.clone()), gateway).await;
+    let handle = gateway.engine().clone();
+    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let web = Web { handle, gateway: gateway.clone(), ledger: Arc::default(), places };
+    tokio::spawn(standings::warm(web.clone()));
+    listener::serve(listener, router(web), gateway).await;
 }
 
 /// Works on so many requests at once, and on none for too long.
