@@ -241,6 +241,7 @@ fn match_over(result: &MatchResult) -> String {
         How::NoShow => ", as the opponent did not show up",
         How::Void => ": it is void",
         How::Lot => " by lot",
+        How::Overridden => ", as an operator decided",
     };
     match result.winners.is_empty() {
         true => format!("Nobody wins the match{how}."),

@@ -9,10 +9,12 @@
 
 mod account;
 mod apply;
+mod operator;
 mod signup;
 mod step;
 
 pub use account::{Account, AccountKind, BadQueueName, PasswordHash, QueueName, Role, TokenHash};
+pub use operator::LobbyOrder;
 pub use signup::{Announcement, Selection, SignUp, Window};
 pub use step::{LobbyCommand, LobbyRejection};
 

@@ -3,8 +3,8 @@
 use super::journal::{Effect, StreamKey};
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchPlan, Pending, PlayerName,
-    Rejection, RequestId, Secrets, TournamentId,
+    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchOrder, MatchPlan, Pending,
+    PlayerName, Rejection, RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, Request, ToPlayer};
 
@@ -12,7 +12,7 @@ use agon_wire::native::{self, Request, ToPlayer};
 pub(crate) struct LiveMatch {
     pub(super) played: Match,
     /// Requests that were handed to a connection, or to a house player.
-    sent: Vec<(RequestId, Option<ConnId>)>,
+    pub(super) sent: Vec<(RequestId, Option<ConnId>)>,
     /// When its timer rings next.
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
@@ -46,12 +46,21 @@ impl Engine {
             played
         } else {
             let fold = |error| super::EngineError::Fold { stream: stream.name(), error };
-            let played = match Match::fold(&lines, &self.games, secrets).map_err(fold) {
+            let mut played = match Match::fold(&lines, &self.games, secrets).map_err(fold) {
                 Ok(played) => played,
                 Err(error) => return self.fail(error),
             };
+            let replay = self.replay_of(&played);
+            if replay.is_some() && self.is_paused(&plan.tournament) {
+                return;
+            }
             let journal = super::Journal::new(stream.name(), lines.len() as u64);
-            self.journals.insert(stream, journal);
+            self.journals.insert(stream.clone(), journal);
+            if let Some(ruling) = replay {
+                let command = Command::Order { order: MatchOrder::Reopen, ruling };
+                let events = played.step(now, command).expect("a match that is over reopens");
+                self.commit(stream, &events, Vec::new());
+            }
             self.games_seen.started += u64::from(played.referee().is_some());
             played
         };
@@ -60,6 +69,7 @@ impl Engine {
         }
         let live = LiveMatch { played, sent: Vec::new(), timer: None, held_until };
         self.matches.insert(key.clone(), live);
+        self.follow(&key);
         for player in &plan.players {
             if self.is_house(player) || self.conn_of(player).is_some() {
                 self.arrive(&key, player);
@@ -118,7 +128,7 @@ impl Engine {
         }
     }
 
-    fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
+    pub(super) fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
         let Some(live) = self.matches.get_mut(key) else { return };
         // Whatever the player was sent before, it may not have got it.
         let own: Vec<RequestId> = live
@@ -159,6 +169,9 @@ impl Engine {
         let Some(live) = self.matches.get(key) else { return };
         if live.played.result().is_some() {
             return self.match_over(key);
+        }
+        if live.played.paused().is_some() {
+            return;
         }
         for pending in live.played.pending() {
             let sent = self

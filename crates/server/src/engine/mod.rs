@@ -10,6 +10,7 @@ mod house;
 mod journal;
 mod lobby;
 mod matches;
+mod operator;
 pub(crate) mod show;
 mod tournaments;
 pub(crate) mod watch;
@@ -31,6 +32,7 @@ use journal::Journal;
 pub(crate) use journal::StreamKey;
 pub use lobby::AnnounceError;
 use matches::LiveMatch;
+pub(crate) use operator::NotObeyed;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
@@ -170,6 +172,7 @@ pub struct Status {
 enum Timer {
     Match(TournamentId, MatchId),
     Greeting(TournamentId),
+    Resumed(TournamentId),
     Lobby,
     Reconnect,
     LogOut(PlayerName),
@@ -348,6 +351,7 @@ impl Engine {
             match timer {
                 Timer::Match(tournament, id) => self.match_due(&(tournament, id)),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
+                Timer::Resumed(tournament) => self.miss_after_pause(&tournament),
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
