@@ -94,11 +94,12 @@ pub struct MatchResult {
 
 impl MatchResult {
     /// The result after an operator's override: what was played stays, who won does not, and no
-    /// winner is out.
+    /// winner is out. Without a winner the match is void.
     pub(crate) fn overridden(&self, by: &Override) -> MatchResult {
         let winners = by.winners.clone();
         let out = self.out.iter().filter(|player| !winners.contains(player)).cloned().collect();
-        MatchResult { winners, how: How::Overridden, out, ..self.clone() }
+        let how = if winners.is_empty() { How::Void } else { How::Overridden };
+        MatchResult { winners, how, out, ..self.clone() }
     }
 }
 

@@ -72,7 +72,7 @@ pub struct Ruling {
 /// Another result for a match than the one it came to.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Override {
-    /// Who won: one, or several, or nobody.
+    /// Who won: one, or several, or nobody, and then the match is void.
     pub winners: Vec<PlayerName>,
     /// Who says so, and why.
     #[serde(flatten)]
