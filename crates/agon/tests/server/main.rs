@@ -3,5 +3,6 @@
 mod cup;
 mod errors;
 mod kill;
+mod operator;
 mod strangers;
 mod support;

@@ -6,7 +6,8 @@ use crate::support::plan::{match_of, name, names, numbered, of_preset};
 use crate::support::ruling;
 use agon_core::{
     Command, Event, Fault, Format, GameEnd, How, Line, MatchOrder, MatchResult, Pairing, Rejection,
-    Secret, Tournament, TournamentCommand, TournamentOrder, TournamentRejection, verify,
+    Secret, Tournament, TournamentCommand, TournamentOrder, TournamentRejection, record_lines,
+    verify,
 };
 use agon_games::Registry;
 use std::collections::BTreeSet;
@@ -360,4 +361,49 @@ fn a_match_does_nothing_its_tournament_did_not_order() {
         }
     }
     assert_eq!(found.len(), 2, "{found:?}");
+}
+
+/// Another winner, another order of things, or a ruling outside a pause: found at the event.
+#[test]
+fn forged_rulings_of_a_tournament_are_found() {
+    let mut cup = semi_finals();
+    let mut lines = Vec::new();
+    let (fresh, first) = {
+        let kind = Registry::standard().kind("yahtzee").unwrap().clone();
+        Tournament::create(cup.plan().clone(), kind, Secret::from_seed_number(2)).unwrap()
+    };
+    let mut write = |events: &[Event]| {
+        let version = lines.len() as u64;
+        lines.extend(record_lines("tournament/t", version, 1_000, events));
+    };
+    write(&first);
+    let reported = cup.rounds()[0].reported[0].clone().unwrap();
+    let mut step = |command| write(&cup.step(command).unwrap());
+    cup = fresh;
+    step(TournamentCommand::Report { id: "r1m1".into(), result: reported.clone() });
+    let order = |order| TournamentCommand::Order { order, ruling: ruling("a test") };
+    step(order(TournamentOrder::Pause));
+    step(order(overriding("r1m1", &["p2"])));
+    let result = MatchResult { winners: names(&["p4"]), out: Vec::new(), ..reported };
+    step(TournamentCommand::Report { id: "r1m2".into(), result });
+    step(order(TournamentOrder::Resume));
+    let verdict = |lines: &[String]| {
+        let lines = verify::read(lines)?;
+        verify::verify_tournament(&lines, &Registry::standard(), None).map(|_| ())
+    };
+    assert_eq!(verdict(&lines), Ok(()));
+    let at = |tag: &str| lines.iter().position(|line| line.contains(tag)).unwrap();
+    let forge = |tag: &str, from: &str, to: &str| {
+        let mut forged = lines.clone();
+        let line = &mut forged[at(tag)];
+        assert!(line.contains(from), "{line}");
+        *line = line.replace(from, to);
+        verdict(&forged).expect_err(tag).event
+    };
+    let winner = |name: &str| format!(r#""winners":["{name}"]"#);
+    assert_eq!(forge("result-overridden", &winner("p2"), &winner("p1")), "round-paired");
+    assert_eq!(forge("result-overridden", &winner("p2"), &winner("p3")), "result-overridden");
+    assert_eq!(forge("result-overridden", r#""id":"r1m1""#, r#""id":"r1m3""#), "result-overridden");
+    assert_eq!(forge("result-overridden", "a test", ""), "unreadable");
+    assert_eq!(forge("tournament-paused", "-paused", "-resumed"), "tournament-resumed");
 }
