@@ -366,20 +366,18 @@ fn a_match_does_nothing_its_tournament_did_not_order() {
 /// Another winner, another order of things, or a ruling outside a pause: found at the event.
 #[test]
 fn forged_rulings_of_a_tournament_are_found() {
-    let mut cup = semi_finals();
+    let played = semi_finals();
     let mut lines = Vec::new();
-    let (fresh, first) = {
-        let kind = Registry::standard().kind("yahtzee").unwrap().clone();
-        Tournament::create(cup.plan().clone(), kind, Secret::from_seed_number(2)).unwrap()
-    };
+    let kind = Registry::standard().kind("yahtzee").unwrap().clone();
+    let secret = Secret::from_seed_number(2);
+    let (mut cup, first) = Tournament::create(played.plan().clone(), kind, secret).unwrap();
     let mut write = |events: &[Event]| {
         let version = lines.len() as u64;
         lines.extend(record_lines("tournament/t", version, 1_000, events));
     };
     write(&first);
-    let reported = cup.rounds()[0].reported[0].clone().unwrap();
+    let reported = played.rounds()[0].reported[0].clone().unwrap();
     let mut step = |command| write(&cup.step(command).unwrap());
-    cup = fresh;
     step(TournamentCommand::Report { id: "r1m1".into(), result: reported.clone() });
     let order = |order| TournamentCommand::Order { order, ruling: ruling("a test") };
     step(order(TournamentOrder::Pause));
