@@ -83,9 +83,7 @@ impl Tournament {
             (TournamentOrder::Replay { id }, true) => {
                 let at = self.place(&id)?;
                 self.unruled(at, &id)?;
-                if self.state.rounds.last().is_none_or(|round| round.reported[at].is_none()) {
-                    return Err(TournamentRejection::NotOver(id));
-                }
+                self.may_replay(at, &id)?;
                 self.emit(events, ReplayOrdered { id, ruling });
             }
             (TournamentOrder::Undo { id }, true) => {
@@ -114,6 +112,17 @@ impl Tournament {
             true => Err(TournamentRejection::Ruled(id.clone())),
             false => Ok(()),
         }
+    }
+
+    /// A match that is over is replayed, unless somebody would have to who has left.
+    fn may_replay(&self, at: usize, id: &MatchId) -> Result<(), TournamentRejection> {
+        let round = self.state.rounds.last().expect("it has a place in it");
+        if round.reported[at].is_none() {
+            return Err(TournamentRejection::NotOver(id.clone()));
+        }
+        let players = &round.matches[at].players;
+        let gone = self.state.entrants.iter().find(|e| e.dropped && players.contains(&e.player));
+        gone.map_or(Ok(()), |entrant| Err(TournamentRejection::Stranger(entrant.player.clone())))
     }
 
     fn may_win(&self, at: usize, winners: &[PlayerName]) -> Result<(), TournamentRejection> {
