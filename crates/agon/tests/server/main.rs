@@ -6,6 +6,7 @@ mod errors;
 mod four;
 mod kill;
 mod log;
+mod operator;
 mod python;
 mod stop;
 mod strangers;

@@ -80,6 +80,13 @@ impl Lobby {
                     }
                 }
             }
+            // What follows from them is in the next event.
+            Event::StartOrdered(_) | Event::CallOffOrdered(_) => {}
+            Event::WithdrawalOrdered(ordered) => {
+                let sign_up = self.sign_up_mut(&ordered.tournament, event)?;
+                sign_up.players.retain(|player| *player != ordered.player);
+            }
+            Event::LogOutOrdered(ordered) => self.forget_session(&ordered.account),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
         Ok(())

@@ -9,11 +9,13 @@
 
 mod account;
 mod apply;
+mod operator;
 mod signup;
 mod snapshot;
 mod step;
 
 pub use account::{Account, AccountKind, BadQueueName, PasswordHash, QueueName, Role, TokenHash};
+pub use operator::LobbyOrder;
 pub use signup::{Announcement, Selection, SignUp, Window};
 pub use snapshot::BadSnapshot;
 pub use step::{LobbyCommand, LobbyRejection};

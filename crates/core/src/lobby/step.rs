@@ -1,8 +1,8 @@
 //! What the lobby makes of a command.
 
 use super::{
-    AccountKind, Announcement, Lobby, PasswordHash, QueueName, Role, Selection, SignUp, Standing,
-    TokenHash,
+    AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, Selection, SignUp,
+    Standing, TokenHash,
 };
 use crate::event::{
     AccountBlacklisted, AccountLoggedIn, AccountLoggedOut, AccountRegistered, BlacklistLifted,
@@ -11,6 +11,7 @@ use crate::event::{
     TournamentCalledOff, TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ruling::Ruling;
 use agon_games::{Luck, Seed};
 use std::collections::BTreeSet;
 
@@ -118,13 +119,6 @@ pub enum LobbyCommand {
         /// Which tournament.
         tournament: TournamentId,
     },
-    /// Give up a tournament that waits for players, and those that would repeat it.
-    CallOff {
-        /// Which.
-        tournament: TournamentId,
-        /// Why.
-        reason: String,
-    },
     /// A tournament is over.
     Finish {
         /// Which.
@@ -136,6 +130,13 @@ pub enum LobbyCommand {
     Resume {
         /// For how long.
         away_ms: Millis,
+    },
+    /// An operator decides something.
+    Order {
+        /// What.
+        order: LobbyOrder,
+        /// Who, and why.
+        ruling: Ruling,
     },
 }
 
@@ -299,10 +300,8 @@ impl Lobby {
                 self.emit(now, events, SignUpWithdrawn { tournament, player });
             }
             LobbyCommand::Close { tournament } => return self.close(now, events, tournament),
-            LobbyCommand::CallOff { tournament, reason } => {
-                let tournament = self.latest_of(tournament);
-                self.sign_up_of(&tournament)?;
-                self.emit(now, events, TournamentCalledOff { tournament, reason });
+            LobbyCommand::Order { order, ruling } => {
+                return self.obey(now, events, order, ruling);
             }
             LobbyCommand::Finish { tournament, winners } => {
                 let Some(Standing::Running(_)) = self.tournaments.get(&tournament) else {
@@ -321,13 +320,13 @@ impl Lobby {
         Ok(())
     }
 
-    fn emit(&mut self, now: Millis, events: &mut Vec<Event>, event: impl Into<Event>) {
+    pub(super) fn emit(&mut self, now: Millis, events: &mut Vec<Event>, event: impl Into<Event>) {
         let event = event.into();
         self.apply(now, &event).expect("the lobby accepts what it decided");
         events.push(event);
     }
 
-    fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
+    pub(super) fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
         self.accounts.get(account).ok_or_else(|| LobbyRejection::Unknown(account.clone()))
     }
 
@@ -368,7 +367,7 @@ impl Lobby {
         own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone())
     }
 
-    fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
+    pub(super) fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
         match self.tournaments.get(tournament) {
             Some(Standing::Open(sign_up)) => Ok(sign_up),
             _ => Err(LobbyRejection::NotOpen(tournament.clone())),
@@ -376,7 +375,7 @@ impl Lobby {
     }
 
     /// The name of the first in a series stands for the latest, once the first is not open.
-    fn latest_of(&self, tournament: TournamentId) -> TournamentId {
+    pub(super) fn latest_of(&self, tournament: TournamentId) -> TournamentId {
         match self.sign_up_of(&tournament) {
             Ok(_) => tournament,
             Err(_) => self.series.get(&tournament).cloned().unwrap_or(tournament),
@@ -482,7 +481,7 @@ impl Lobby {
         Ok(())
     }
 
-    fn start(
+    pub(super) fn start(
         &mut self,
         now: Millis,
         events: &mut Vec<Event>,

@@ -5,8 +5,8 @@
 
 use crate::bench::{
     Bench, announce, announce_by_lot, blacklist, call_off, dequeue, enqueue, exactly, finish,
-    from_line, from_queue, issue, lift, log_in, log_out, name, numbered, register, revoke, sign_up,
-    withdraw,
+    from_line, from_queue, issue, kick, lift, log_in, log_out, name, numbered, pull, register,
+    revoke, sign_up, start, withdraw,
 };
 use crate::cases::cases;
 use agon_core::lobby::{Lobby, LobbyCommand, QueueName, Selection, Standing, Window};
@@ -78,6 +78,9 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
         2 => seats().prop_map(|(tournament, player)| withdraw(&tournament, &player)),
         2 => seats().prop_map(|(tournament, player)| finish(&tournament, &[&player])),
         1 => any_tournament().prop_map(|id| call_off(&id, "rain")),
+        1 => any_tournament().prop_map(|id| start(&id, "enough are here")),
+        1 => any_player().prop_map(|player| kick(&player, "asleep")),
+        1 => seats().prop_map(|(tournament, player)| pull(&tournament, &player, "ill")),
         1 => any_tournament().prop_map(|id| LobbyCommand::Close { tournament: id.as_str().into() }),
         5 => (any_tournament(), any_selection(), 0..9u64)
             .prop_map(|(id, selection, luck)| announce_by_lot(&id, selection, luck)),

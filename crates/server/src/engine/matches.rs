@@ -4,8 +4,8 @@ use super::journal::{Effect, StreamKey};
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::Written;
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchPlan, Millis, Pending, PlayerName,
-    Rejection, RequestId, Secrets, TournamentId,
+    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchOrder, MatchPlan, Millis, Pending,
+    PlayerName, Rejection, RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, Request, ToPlayer};
 
@@ -13,7 +13,7 @@ use agon_wire::native::{self, Request, ToPlayer};
 pub(crate) struct LiveMatch {
     pub(super) played: Match,
     /// Requests that were handed to a connection, or to a house player.
-    sent: Vec<Sent>,
+    pub(super) sent: Vec<Sent>,
     /// When its timer rings next.
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
@@ -21,7 +21,7 @@ pub(crate) struct LiveMatch {
 }
 
 /// A request that was handed over.
-struct Sent {
+pub(super) struct Sent {
     id: RequestId,
     player: PlayerName,
     limit_ms: Millis,
@@ -60,12 +60,21 @@ impl Engine {
             played
         } else {
             let fold = |lines: &[_]| Match::fold(lines, &self.games, secrets.clone());
-            let played = match Engine::fold(&stream, &lines, fold) {
+            let mut played = match Engine::fold(&stream, &lines, fold) {
                 Ok(played) => played,
                 Err(error) => return self.fail(error),
             };
+            let replay = self.replay_of(&played);
+            if replay.is_some() && self.is_paused(&plan.tournament) {
+                return;
+            }
             let journal = super::Journal::new(stream.name(), lines.len() as u64);
-            self.journals.insert(stream, journal);
+            self.journals.insert(stream.clone(), journal);
+            if let Some(ruling) = replay {
+                let command = Command::Order { order: MatchOrder::Reopen, ruling };
+                let events = played.step(now, command).expect("a match that is over reopens");
+                self.commit(stream, &events, Vec::new());
+            }
             self.games_seen.started += u64::from(played.referee().is_some());
             played
         };
@@ -74,6 +83,7 @@ impl Engine {
         }
         let live = LiveMatch { played, sent: Vec::new(), timer: None, held_until };
         self.matches.insert(key.clone(), live);
+        self.follow(&key);
         for player in &plan.players {
             if self.is_house(player) || self.conn_of(player).is_some() {
                 self.arrive(&key, player);
@@ -132,7 +142,7 @@ impl Engine {
         }
     }
 
-    fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
+    pub(super) fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
         let Some(live) = self.matches.get_mut(key) else { return };
         // Whatever the player was sent before, it may not have got it.
         let own: Vec<RequestId> = live
@@ -173,6 +183,9 @@ impl Engine {
         let Some(live) = self.matches.get(key) else { return };
         if live.played.result().is_some() {
             return self.match_over(key);
+        }
+        if live.played.paused().is_some() {
+            return;
         }
         for pending in live.played.pending() {
             let sent = self

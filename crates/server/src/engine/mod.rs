@@ -10,6 +10,7 @@ mod house;
 mod journal;
 mod lobby;
 mod matches;
+mod operator;
 mod recover;
 pub(crate) mod show;
 mod snapshots;
@@ -36,6 +37,7 @@ use journal::Journal;
 pub(crate) use journal::StreamKey;
 pub use lobby::AnnounceError;
 use matches::LiveMatch;
+pub(crate) use operator::NotObeyed;
 use snapshots::Snapshots;
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -218,6 +220,7 @@ pub struct Status {
 enum Timer {
     Match(TournamentId, MatchId),
     Greeting(TournamentId),
+    Resumed(TournamentId),
     Lobby,
     Reconnect,
     LogOut(PlayerName),
@@ -405,6 +408,7 @@ impl Engine {
             match timer {
                 Timer::Match(tournament, id) => self.match_due(&(tournament, id), now),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
+                Timer::Resumed(tournament) => self.miss_after_pause(&tournament),
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),

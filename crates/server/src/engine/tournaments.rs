@@ -14,7 +14,9 @@ pub(crate) struct LiveTournament {
     pub(super) machine: Tournament,
     pub(super) secret: Secret,
     /// When greetings that are not answered count as refused.
-    greet_by: u64,
+    pub(super) greet_by: u64,
+    /// When who has not come back after a pause is missed.
+    pub(super) miss_by: u64,
 }
 
 impl Engine {
@@ -76,7 +78,8 @@ impl Engine {
             machine
         };
         let players = machine.plan().players.clone();
-        self.tournaments.insert(id.clone(), LiveTournament { machine, secret, greet_by });
+        self.tournaments
+            .insert(id.clone(), LiveTournament { machine, secret, greet_by, miss_by: greet_by });
         for player in &players {
             if let Some(conn) = self.conn_of(player) {
                 self.tell_tournament(conn, &id);
@@ -104,6 +107,7 @@ impl Engine {
         let data = serde_json::json!({"tournament": id, "game": game, "commitment": commitment});
         let data = Some(agon_games::json(&data));
         self.send(conn, &ToPlayer::notice("tournament", data));
+        self.tell_pause(conn, id);
     }
 
     fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
@@ -150,14 +154,19 @@ impl Engine {
             // The next start goes on from here.
             return;
         }
-        let pending = live.machine.pending();
+        let paused = live.machine.paused().is_some();
+        let ruled = paused || live.machine.resumed().is_some();
+        let pending = if paused { Vec::new() } else { live.machine.pending() };
         let open: Vec<MatchPlan> = live.machine.open_matches().cloned().collect();
         for pending in pending {
             self.greet(id, pending);
         }
         for plan in open {
-            if !self.matches.contains_key(&(id.clone(), plan.id.clone())) {
+            let key = (id.clone(), plan.id.clone());
+            if !self.matches.contains_key(&key) {
                 self.open_match(&plan);
+            } else if ruled {
+                self.follow(&key);
             }
         }
     }
@@ -191,7 +200,7 @@ impl Engine {
     pub(super) fn greeting_due(&mut self, id: &TournamentId) {
         let now = self.now_ms();
         let Some(live) = self.tournaments.get(id) else { return };
-        if live.greet_by > now {
+        if live.greet_by > now || live.machine.paused().is_some() {
             return;
         }
         for pending in live.machine.pending() {
@@ -231,6 +240,11 @@ impl Engine {
     /// Leaves a tournament that runs: its matches are forfeited.
     pub(super) fn leave_tournament(&mut self, id: &TournamentId, player: &PlayerName) {
         let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+        self.take_out(id, player, fault);
+    }
+
+    /// Takes a player out of a tournament that runs, and of its matches there.
+    pub(super) fn take_out(&mut self, id: &TournamentId, player: &PlayerName, fault: Fault) {
         for key in self.playing.get(player).cloned().unwrap_or_default() {
             if key.0 == *id {
                 let (player, fault) = (player.clone(), fault.clone());
