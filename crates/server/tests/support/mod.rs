@@ -191,6 +191,14 @@ impl Server {
         http::Events::open(self.http, path, last)
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn http_address(&self) -> SocketAddr {
+        self.http
+    }
+
     pub(crate) fn connect(&self) -> Client {
         Client::connect(self.address)
     }
