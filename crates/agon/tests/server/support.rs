@@ -176,8 +176,21 @@ impl Server {
         server.expect("it is up")
     }
 
+    /// The same, with the HTTP interface where it was.
+    pub(crate) fn start_with_http(place: &Place, address: &str, http: &str) -> Server {
+        let mut server = None;
+        until("the server is up again", || {
+            server = Server::speaking(Server::spawn_with_http(place, address, http));
+            server.is_some()
+        });
+        server.expect("it is up")
+    }
+
     fn try_start(place: &Place, address: &str) -> Option<Server> {
-        let mut process = Server::spawn(place, address);
+        Server::speaking(Server::spawn(place, address))
+    }
+
+    fn speaking(mut process: Process) -> Option<Server> {
         let stdout = process.0.stdout.take().expect("a pipe");
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).expect("a line");
@@ -188,7 +201,10 @@ impl Server {
 
     /// Starts a server without waiting for it.
     pub(crate) fn spawn(place: &Place, address: &str) -> Process {
-        let http = "127.0.0.1:0";
+        Server::spawn_with_http(place, address, "127.0.0.1:0")
+    }
+
+    fn spawn_with_http(place: &Place, address: &str, http: &str) -> Process {
         let args = ["serve", "--config", "agon.toml", "--json", "--tcp", address, "--http", http];
         let mut command = place.command(&args);
         command.stderr(Stdio::null());
