@@ -60,7 +60,13 @@ pub(super) fn understand(text: &str, question: &Question, view: &View) -> Result
 
 /// The numbers in what was typed; letters and signs only keep them apart.
 fn numbers(text: &str) -> Result<Vec<i64>, String> {
-    let words = text.split(|letter: char| !letter.is_ascii_digit() && letter != '-');
+    let mut before = ' ';
+    let words = text.split(|letter: char| {
+        // A dash between two numbers is no sign: `2,3-4,5`.
+        let sign = letter == '-' && !before.is_ascii_digit();
+        before = letter;
+        !letter.is_ascii_digit() && !sign
+    });
     let words = words.filter(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
     let read = words.map(|word| word.parse().map_err(|_| format!("{word:?} is no row or column")));
     read.collect()
@@ -148,5 +154,6 @@ mod tests {
         assert_eq!(wrong(&format!("{other} > 4,4")), format!("no penguin of yours is at {other}"));
         assert_eq!(wrong(&format!("{own} > {other}")), format!("a penguin stands at {other}"));
         assert!(wrong("1,1").contains("`2,3 > 4,5`"));
+        assert_eq!(wrong("9,9-8,8"), wrong("9,9 -> 8,8"));
     }
 }
