@@ -33,11 +33,13 @@ pub mod http;
 mod memory;
 mod message;
 mod play;
+mod running;
 mod task;
 mod transport;
 
 pub use message::{InMatch, Notice, Refused, Request};
 pub use play::{House, Player, Until, play};
+pub use running::Running;
 pub use transport::Address;
 
 use agon_core::{Nonce, PlayerName, TournamentId};
@@ -200,7 +202,6 @@ pub enum ClientError {
 pub struct Client {
     account: PlayerName,
     token: Option<String>,
-    active: u64,
     events: mpsc::Receiver<Result<Event, ClientError>>,
     commands: mpsc::Sender<Command>,
 }
@@ -211,9 +212,9 @@ impl Client {
         let (told, events) = mpsc::channel(EVENTS_MAX);
         let (commands, asked) = mpsc::channel(COMMANDS_MAX);
         let (task, welcome) = Task::connect(settings, told, asked).await?;
-        let (token, active) = (task.token(), welcome.active);
+        let token = task.token();
         tokio::spawn(task.run());
-        Ok(Client { account: welcome.account, token, active, events, commands })
+        Ok(Client { account: welcome.account, token, events, commands })
     }
 
     /// Who it is.
@@ -224,11 +225,6 @@ impl Client {
     /// The token to come back with, also from another process.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
-    }
-
-    /// In how many tournaments it played when it connected.
-    pub fn active(&self) -> u64 {
-        self.active
     }
 
     /// The next thing that happens. Can be dropped and called again without loss.

@@ -1,6 +1,6 @@
 //! A player on a client: asked, it answers.
 
-use super::{Client, ClientError, Event, Notice, Request};
+use super::{Client, ClientError, Event, Notice, Request, Running};
 use crate::{HousePlayer, Houses};
 use agon_games::Json;
 use std::collections::BTreeMap;
@@ -37,40 +37,28 @@ pub enum Until {
     Failure,
 }
 
-/// Plays, and says how many tournaments were won.
+/// Plays, and says how many tournaments were won, as far as the server said so.
 pub async fn play(
     client: &mut Client,
     player: &mut impl Player,
     until: Until,
 ) -> Result<u64, ClientError> {
     let (mut over, mut won) = (0, 0);
-    // Tournaments that run already are told of first thing.
-    let mut active = 0_u64;
-    while until != Until::Tournaments(over) {
-        match client.next().await? {
+    let mut running = Running::default();
+    while !matches!(until, Until::Tournaments(times) if over >= times) {
+        let event = client.next().await?;
+        over += running.heard(&event).len() as u64;
+        match event {
             Event::Request(request) => {
                 let answer = player.answer(&request).await?;
                 client.answer(&request.id, &answer).await?;
             }
             Event::Notice(notice) => {
-                match notice.about.as_str() {
-                    "tournament" => active += 1,
-                    "tournament-over" => {
-                        over += 1;
-                        active = active.saturating_sub(1);
-                        won += u64::from(notice.won() == Some(true));
-                    }
-                    _ => {}
-                }
+                let is_over = notice.about == "tournament-over";
+                won += u64::from(is_over && notice.won() == Some(true));
                 player.notice(&notice);
             }
-            // What ended while the connection was lost is over as well. Those that go on are told
-            // of anew.
-            Event::Back { active: left } => {
-                over += active.saturating_sub(left);
-                active = 0;
-            }
-            Event::Again(_) | Event::Refused(_) | Event::Done(_) | Event::Lost => {}
+            _ => {}
         }
     }
     Ok(won)
