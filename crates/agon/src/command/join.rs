@@ -13,7 +13,9 @@ use crate::exit::{Exit, Misuse};
 use agon_core::TournamentId;
 use agon_games::Registry;
 use agon_players::Houses;
-use agon_players::client::{Address, Client, ClientError, Event, Notice, Refused, Settings};
+use agon_players::client::{
+    Address, Client, ClientError, Event, Notice, Refused, Running, Settings,
+};
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
 use mind::{Mind, Player};
@@ -41,6 +43,7 @@ struct Join<'a> {
     said: mpsc::Sender<Said>,
     /// Tournaments that are over.
     over: u64,
+    running: Running,
     minds: BTreeMap<String, Mind>,
 }
 
@@ -63,7 +66,8 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
         player.name = client.account().clone();
         let (said, mut heard) = mpsc::channel(SAID_MAX);
         let (player, minds) = (Arc::new(player), BTreeMap::new());
-        let mut join = Join { args, player, client, said, over: 0, minds };
+        let running = Running::default();
+        let mut join = Join { args, player, client, said, over: 0, running, minds };
         let exit = join.run(&mut heard).await;
         // Whoever still speaks is not heard any more.
         drop(heard);
@@ -124,6 +128,16 @@ impl Join<'_> {
     }
 
     async fn happened(&mut self, event: Event) -> Result<()> {
+        // Some may have ended while the connection was lost.
+        for over in self.running.heard(&event) {
+            let won = match &event {
+                Event::Notice(notice) if notice.tournament().as_ref() == Some(&over) => {
+                    notice.won()
+                }
+                _ => None,
+            };
+            self.is_over(&over, won).await?;
+        }
         match event {
             Event::Request(request) => {
                 let tournament = request.in_match.tournament.as_str();
@@ -131,24 +145,26 @@ impl Join<'_> {
                     mind.ask(request.id, request.line);
                 }
             }
-            Event::Notice(notice) => self.noticed(notice).await?,
+            Event::Notice(notice) => self.noticed(&notice)?,
             Event::Refused(refused) => self.refused(&refused)?,
             Event::Lost => eprintln!("agon: the connection is lost; coming back"),
-            Event::Back { active: 0 } => {
-                // What it played in ended while the connection was lost.
-                for mind in std::mem::take(&mut self.minds).into_values() {
-                    end(mind, None);
-                    self.over += 1;
-                    self.enter().await?;
-                }
-            }
             Event::Back { .. } => eprintln!("agon: back on {}", self.args.server),
             Event::Again(_) | Event::Done(_) => {}
         }
         Ok(())
     }
 
-    async fn noticed(&mut self, notice: Notice) -> Result<()> {
+    async fn is_over(&mut self, tournament: &TournamentId, won: Option<bool>) -> Result<()> {
+        let word = if won == Some(true) { "won" } else { "over" };
+        eprintln!("agon: tournament {tournament}: {word}");
+        if let Some(mind) = self.minds.remove(tournament.as_str()) {
+            end(mind, won);
+        }
+        self.over += 1;
+        self.enter().await
+    }
+
+    fn noticed(&mut self, notice: &Notice) -> Result<()> {
         let tournament = notice.tournament().map(|id| id.as_str().to_owned()).unwrap_or_default();
         match notice.about.as_str() {
             "tournament" => {
@@ -157,17 +173,8 @@ impl Join<'_> {
                     self.minds.insert(tournament, mind);
                 }
             }
-            "tournament-over" => {
-                let won = notice.won();
-                let word = if won == Some(true) { "won" } else { "over" };
-                eprintln!("agon: tournament {tournament}: {word}");
-                if let Some(mind) = self.minds.remove(&tournament) {
-                    end(mind, won);
-                }
-                self.over += 1;
-                self.enter().await?;
-            }
-            "match-over" => {}
+            // What is over was dealt with.
+            "tournament-over" | "match-over" => {}
             _ => self.minds.values_mut().for_each(|mind| mind.tell(&notice.line)),
         }
         Ok(())

@@ -31,11 +31,17 @@ pub(super) fn by_password(args: &LoginArgs, password: String) -> Result<Login> {
 
 /// A token from a file, or else from the environment if that may be asked.
 pub(super) fn token(file: Option<&Path>, environment: bool) -> Result<Option<String>> {
-    match file {
-        Some(path) => first_line(path).map(Some),
-        None if environment => Ok(variable("AGON_TOKEN")),
-        None => Ok(None),
+    let token = match file {
+        Some(path) => Some(first_line(path)?),
+        None if environment => variable("AGON_TOKEN"),
+        None => None,
+    };
+    if token.as_ref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(
+            Misuse("a token is 64 hexadecimal digits; this is something else".into()).into()
+        );
     }
+    Ok(token)
 }
 
 /// A password from a file, or else from the environment.

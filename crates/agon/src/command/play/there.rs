@@ -8,7 +8,7 @@ use crate::command::join::explained;
 use crate::command::login::{self, Quiet};
 use crate::exit::{Exit, Misuse};
 use agon_core::TournamentId;
-use agon_players::client::{Address, Client, Event, Login, Notice, Request, Settings};
+use agon_players::client::{Address, Client, Event, Login, Notice, Request, Running, Settings};
 use anyhow::Result;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -22,6 +22,7 @@ struct Seated {
     current: Option<Request>,
     waiting: VecDeque<Request>,
     tournaments: BTreeSet<TournamentId>,
+    running: Running,
 }
 
 pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<Exit> {
@@ -45,7 +46,8 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
     }
     let (waiting, tournaments) = (VecDeque::new(), BTreeSet::new());
     let desk = Desk::new(colour, true);
-    Seated { client, desk, current: None, waiting, tournaments }.run().await
+    let running = Running::default();
+    Seated { client, desk, current: None, waiting, tournaments, running }.run().await
 }
 
 /// Asks for a password, without showing it on a terminal.
@@ -144,6 +146,9 @@ impl Seated {
 
     /// Takes what the server says; says whether a tournament is over.
     fn happened(&mut self, event: Event) -> Result<bool> {
+        let over = self.running.heard(&event);
+        let over = over.into_iter().filter(|id| !is_said(&event, id)).collect::<Vec<_>>();
+        self.ended_meanwhile(&over)?;
         match event {
             Event::Request(request) => self.asked(request)?,
             Event::Again(request) => {
@@ -159,7 +164,21 @@ impl Seated {
             Event::Back { .. } => say("Back.\n")?,
             Event::Done(_) => {}
         }
-        Ok(false)
+        Ok(!over.is_empty() && self.tournaments.is_empty())
+    }
+
+    /// Takes note of tournaments that ended while the connection was lost.
+    fn ended_meanwhile(&mut self, over: &[TournamentId]) -> Result<()> {
+        for id in over {
+            say(&format!("\nTournament {id} ended while you were away.\n"))?;
+            self.tournaments.remove(id);
+            self.waiting.retain(|request| request.in_match.tournament != *id);
+            if self.current.as_ref().is_some_and(|request| request.in_match.tournament == *id) {
+                self.current = None;
+                self.desk.clear();
+            }
+        }
+        Ok(())
     }
 
     fn asked(&mut self, request: Request) -> Result<()> {
@@ -237,6 +256,12 @@ impl Seated {
         }
         Ok(false)
     }
+}
+
+/// Whether the server itself says that a tournament is over.
+fn is_said(event: &Event, id: &TournamentId) -> bool {
+    matches!(event, Event::Notice(notice)
+        if notice.about == "tournament-over" && notice.tournament().as_ref() == Some(id))
 }
 
 /// What a question that needs no answer says, without quotes and braces.
