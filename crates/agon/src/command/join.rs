@@ -175,7 +175,11 @@ impl Join<'_> {
             }
             // What is over was dealt with.
             "tournament-over" | "match-over" => {}
-            _ => self.minds.values_mut().for_each(|mind| mind.tell(&notice.line)),
+            _ => {
+                let named = |name: &str| tournament.is_empty() || tournament == name;
+                let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
+                minds.for_each(|(_, mind)| mind.tell(&notice.line));
+            }
         }
         Ok(())
     }

@@ -87,6 +87,9 @@ pub struct Notice {
     /// Details.
     #[serde(default)]
     pub data: Value,
+    /// The tournament, where it is not among the details.
+    #[serde(default, rename = "tournament")]
+    pub beside: Option<TournamentId>,
     /// The message as it came.
     #[serde(skip)]
     pub line: String,
@@ -95,7 +98,7 @@ pub struct Notice {
 impl Notice {
     /// The tournament it is about, if it says so.
     pub fn tournament(&self) -> Option<TournamentId> {
-        self.data["tournament"].as_str().map(TournamentId::from)
+        self.data["tournament"].as_str().map(TournamentId::from).or_else(|| self.beside.clone())
     }
 
     /// Whether the player won what is over, if it says so.

@@ -69,7 +69,7 @@ mod tests {
 
     fn notice(about: &str, id: &str) -> Event {
         let (about, data) = (about.to_owned(), json!({"tournament": id}));
-        Event::Notice(Notice { about, data, line: String::new() })
+        Event::Notice(Notice { about, data, beside: None, line: String::new() })
     }
 
     fn over(running: &mut Running, event: &Event) -> Vec<String> {
