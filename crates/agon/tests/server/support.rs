@@ -186,6 +186,16 @@ impl Server {
         server.expect("it is up")
     }
 
+    /// The same, with the HTTP interface where it was.
+    pub(crate) fn start_with_http(place: &Place, address: &str, http: &str) -> Server {
+        let mut server = None;
+        until("the server is up again", || {
+            server = Server::said_by(Server::spawn_with_http(place, address, http, &[]));
+            server.is_some()
+        });
+        server.expect("it is up")
+    }
+
     fn try_start(place: &Place, address: &str, more: &[&str]) -> Option<Server> {
         Server::said_by(Server::spawn(place, address, more))
     }
@@ -206,7 +216,10 @@ impl Server {
 
     /// Starts a server without waiting for it.
     pub(crate) fn spawn(place: &Place, address: &str, more: &[&str]) -> Process {
-        let http = "127.0.0.1:0";
+        Server::spawn_with_http(place, address, "127.0.0.1:0", more)
+    }
+
+    fn spawn_with_http(place: &Place, address: &str, http: &str, more: &[&str]) -> Process {
         let args = ["serve", "--config", "agon.toml", "--json", "--tcp", address, "--http", http];
         let mut command = place.command(&[&args[..], more].concat());
         command.stderr(Stdio::null());

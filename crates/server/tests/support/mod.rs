@@ -236,6 +236,14 @@ impl Server {
         client
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn http_address(&self) -> SocketAddr {
+        self.http
+    }
+
     pub(crate) fn connect(&self) -> Client {
         Client::connect(self.address)
     }
