@@ -5,9 +5,8 @@ mod support;
 
 use agon_core::lobby::{Announcement, Selection, Terms, Window};
 use agon_core::{Farewell, TournamentId};
-use agon_server::Settings;
 use serde_json::json;
-use support::{Client, Server, announcement, name, named, player, until, welcomed};
+use support::{Client, Server, Setup, announcement, name, named, player, until, welcomed};
 
 fn here(server: &Server, account: &str) -> Client {
     welcomed(server, account).0
@@ -129,7 +128,7 @@ fn an_hour_without_a_server_is_no_answer() {
     assert!((1..=60_000).contains(&left_ms), "{left_ms}");
     say(&mut ann, "accept");
     assert_eq!(ann.notice("tournament")["tournament"], "cup");
-    assert!(server.log_text().contains("waits-extended"));
+    assert!(server.log_text().contains("server-resumed"));
 }
 
 #[test]
@@ -149,7 +148,9 @@ fn players_may_invite_only_where_they_are_let() {
     server.http("POST", path, Some(&token), &asked.to_string()).expect(403);
     assert!(server.tournament_is_unknown(&TournamentId::from("cup")));
 
-    let server = Server::with(Settings { players_may_invite: true, ..Settings::default() });
+    let mut setup = Setup::default();
+    setup.settings.players_may_invite = true;
+    let server = Server::with(setup);
     let (mut ann, mut bob) = (here(&server, "ann"), here(&server, "bob"));
     ann.say(r#"{"type":"announce","tournament":{"id":"t"}}"#);
     ann.expect("error", "selection");
@@ -197,7 +198,9 @@ fn who_leaves_is_told_its_place_while_others_play_on() {
 fn a_winner_that_is_away_wins_when_it_is_told_and_loses_if_it_never_is() {
     for comes_back in [true, false] {
         let reconnect_ms = if comes_back { 60_000 } else { 300 };
-        let server = Server::with(Settings { reconnect_ms, ..Settings::default() });
+        let mut setup = Setup::default();
+        setup.settings.reconnect_ms = reconnect_ms;
+        let server = Server::with(setup);
         let (mut ann, mut bob) = (here(&server, "ann"), here(&server, "bob"));
         let mut cup = announcement("cup", "yahtzee-queue", 1, 0);
         cup.policy.farewell = Farewell::Winners;

@@ -60,10 +60,7 @@ impl Lobby {
                 self.index.signed_up(&signed_up.player, &signed_up.tournament);
             }
             Event::SignUpWithdrawn(withdrawn) => {
-                self.change_sign_up(&withdrawn.tournament, event, |sign_up| {
-                    sign_up.players.retain(|player| *player != withdrawn.player);
-                })?;
-                self.index.withdrew(&withdrawn.player, &withdrawn.tournament);
+                self.withdraw(&withdrawn.tournament, &withdrawn.player, event)?;
             }
             Event::SignUpExtended(extended) => {
                 self.change_sign_up(&extended.tournament, event, |sign_up| {
@@ -99,9 +96,6 @@ impl Lobby {
                     invitation.set(&ready.player, Reply::Ready);
                 })?;
             }
-            Event::WaitsExtended(extended) => {
-                self.extend_waits(extended.by_ms, extended.answers_until);
-            }
             Event::TournamentStarted(started) => self.apply_started(started),
             Event::TournamentCalledOff(off) => {
                 self.put(off.tournament.clone(), Standing::CalledOff(off.reason.clone()));
@@ -112,6 +106,15 @@ impl Lobby {
                 self.put(finished.tournament.clone(), standing);
                 self.owe_result(&finished.tournament);
             }
+            Event::ServerResumed(resumed) => {
+                self.prolong_waits(at, resumed.away_ms, resumed.answers_until);
+            }
+            // What follows from them is in the next event.
+            Event::StartOrdered(_) | Event::CallOffOrdered(_) => {}
+            Event::WithdrawalOrdered(ordered) => {
+                self.withdraw(&ordered.tournament, &ordered.player, event)?;
+            }
+            Event::LogOutOrdered(ordered) => self.forget_session(&ordered.account),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
         Ok(())
@@ -195,6 +198,33 @@ impl Lobby {
             _ => {}
         }
         self.put(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
+    }
+
+    /// A player leaves a sign-up, or does not come to what it was invited to.
+    fn withdraw(
+        &mut self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+        event: &Event,
+    ) -> Result<(), ApplyError> {
+        if let Some(Standing::Inviting(_)) = self.tournaments.get(tournament) {
+            return self.change_invitation(tournament, event, |invitation| {
+                invitation.set(player, Reply::Rejected);
+            });
+        }
+        self.change_sign_up(tournament, event, |sign_up| {
+            sign_up.players.retain(|one| one != player);
+        })?;
+        self.index.withdrew(player, tournament);
+        Ok(())
+    }
+
+    /// An account is not here any more, and has no tokens.
+    fn forget_session(&mut self, account: &PlayerName) {
+        self.line.remove_all(account);
+        for token in self.tokens.of(account).cloned().collect::<Vec<_>>() {
+            self.tokens.revoke(&token);
+        }
     }
 
     /// A blacklisted player leaves every queue and every sign-up, and comes to nothing it was

@@ -1,8 +1,11 @@
 //! What can be asked of the lobby, and why it says no.
 
-use super::{AccountKind, Announcement, Lobby, PasswordHash, QueueName, Role, TokenHash};
+use super::{
+    AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
+};
 use crate::fair::Secret;
 use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ruling::Ruling;
 
 /// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
 /// the connection; whether it can be done is decided here.
@@ -132,13 +135,6 @@ pub enum LobbyCommand {
         /// Which tournament.
         tournament: TournamentId,
     },
-    /// Give up a tournament that waits for players, and those that would repeat it.
-    CallOff {
-        /// Which.
-        tournament: TournamentId,
-        /// Why.
-        reason: String,
-    },
     /// A tournament is over.
     Finish {
         /// Which.
@@ -151,12 +147,19 @@ pub enum LobbyCommand {
         /// Which.
         tournament: TournamentId,
     },
-    /// The server was down: waits that are open go on for as long.
-    ExtendWaits {
-        /// How long.
-        by_ms: Millis,
+    /// The server is back, after nobody could reach it for a while.
+    Resume {
+        /// For how long.
+        away_ms: Millis,
         /// Until when those who are invited may answer in any case: they have to come back first.
         answers_until: Millis,
+    },
+    /// An operator decides something.
+    Order {
+        /// What.
+        order: LobbyOrder,
+        /// Who, and why.
+        ruling: Ruling,
     },
 }
 

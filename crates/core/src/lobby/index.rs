@@ -171,21 +171,28 @@ impl Lobby {
         self.index.add_deadline(id, standing);
     }
 
-    /// Moves everything that waits by so much, and answers to invitations at least until then.
-    pub(super) fn extend_waits(&mut self, by_ms: Millis, answers_until: Millis) {
+    /// Makes all waits longer by time that nobody could do anything in.
+    pub(super) fn prolong_waits(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
         let waiting: Vec<TournamentId> =
             self.index.deadlines.iter().map(|(_, id)| id.clone()).collect();
         for id in waiting {
             self.change(&id, |standing| match standing {
-                Standing::Open(sign_up) => {
-                    sign_up.closes_at = sign_up.closes_at.saturating_add(by_ms);
-                }
-                Standing::Inviting(invitation) => {
-                    let closes_at = invitation.closes_at.saturating_add(by_ms);
-                    invitation.closes_at = closes_at.max(answers_until);
-                }
+                Standing::Open(sign_up) => sign_up.prolong(now, away_ms),
+                Standing::Inviting(invitation) => invitation.prolong(now, away_ms, answers_until),
                 _ => {}
             });
         }
+    }
+
+    /// Makes the index anew from everything else.
+    pub(super) fn index_all(&mut self) {
+        let mut index = Index::default();
+        for (id, standing) in &self.tournaments {
+            index.add(id, standing);
+        }
+        for (name, queue) in &self.queues {
+            queue.iter().for_each(|player| index.enqueued(player, name));
+        }
+        self.index = index;
     }
 }

@@ -3,7 +3,7 @@
 //! First everybody is asked whether it comes (`accept` or `reject`); when enough do, those are
 //! asked whether they are ready. Who does not answer in time is left out.
 
-use super::Announcement;
+use super::{Announcement, signup};
 use crate::ids::{Millis, PlayerName};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl Terms {
 }
 
 /// What somebody who is invited said so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
     /// Nothing yet.
@@ -76,7 +76,8 @@ pub enum Reply {
 }
 
 /// Invitations that are open.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Invitation {
     /// What is asked for.
     pub announcement: Announcement,
@@ -114,6 +115,19 @@ impl Invitation {
         if let Some(own) = self.replies.iter_mut().find(|(name, _)| name == player) {
             own.1 = reply;
         }
+    }
+
+    /// Makes the wait longer by time that nobody could answer in, but no longer than a new one, and
+    /// at least until those who are invited can be back.
+    pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
+        let wait_ms = if self.readying { self.terms.ready_ms } else { self.terms.wait_ms };
+        let closes_at = signup::prolonged(self.closes_at, wait_ms, now, away_ms);
+        self.closes_at = closes_at.max(answers_until);
+    }
+
+    /// Who plays if nobody else is waited for.
+    pub(super) fn there(&self) -> Vec<PlayerName> {
+        self.coming().take(self.terms.most()).cloned().collect()
     }
 
     /// What follows from the replies so far, or, if the wait is `over`, from those there are.

@@ -15,27 +15,33 @@ mod command;
 mod index;
 mod invitation;
 mod invite;
+mod operator;
 mod queue;
 mod signup;
+mod snapshot;
 mod step;
 mod tokens;
 
 pub use account::{Account, AccountKind, BadQueueName, PasswordHash, QueueName, Role, TokenHash};
 pub use command::{LobbyCommand, LobbyRejection};
 pub use invitation::{Invitation, Reply, Terms};
+pub use operator::LobbyOrder;
 pub use queue::Queue;
 pub use signup::{Announcement, Selection, SignUp, Window};
+pub use snapshot::BadSnapshot;
 
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::line::Line;
 use crate::match_::ApplyError;
 use crate::plan::TournamentPlan;
 use index::Index;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use tokens::Tokens;
 
 /// Where a tournament stands, as far as the lobby knows.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Players may sign up.
     Open(Box<SignUp>),

@@ -1,10 +1,12 @@
 //! Players in the order they came: the line of those logged in, and the queues.
 
 use crate::ids::PlayerName;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Players in order. One that wants to play twice is there twice.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "Vec<PlayerName>")]
 pub struct Queue {
     places: BTreeMap<u64, PlayerName>,
     of: BTreeMap<PlayerName, BTreeSet<u64>>,
@@ -91,5 +93,28 @@ impl Queue {
             self.of.remove(player);
         }
         self.places.remove(&place);
+    }
+}
+
+/// Which numbers the places have is nobody's business.
+impl PartialEq for Queue {
+    fn eq(&self, other: &Queue) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Queue {}
+
+impl From<Vec<PlayerName>> for Queue {
+    fn from(players: Vec<PlayerName>) -> Queue {
+        let mut queue = Queue::default();
+        players.into_iter().for_each(|player| queue.push(player));
+        queue
+    }
+}
+
+impl Serialize for Queue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
     }
 }

@@ -119,7 +119,8 @@ impl Announcement {
 }
 
 /// A tournament that waits for players.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SignUp {
     /// What is asked for.
     pub announcement: Announcement,
@@ -140,10 +141,28 @@ impl SignUp {
         self.window.repeat && self.players.is_empty()
     }
 
+    /// Makes its wait longer by time that nobody could sign up in, but no longer than a new one.
+    pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis) {
+        if self.rests() {
+            return;
+        }
+        let wait_ms = match self.extended {
+            false => self.window.wait_ms,
+            true => self.window.second_wait_ms,
+        };
+        self.closes_at = prolonged(self.closes_at, wait_ms, now, away_ms);
+    }
+
     /// The number of the next one in its series; the first is 1.
     pub(super) fn next_number(&self) -> u64 {
         let tail = self.announcement.id.as_str().strip_prefix(self.series.as_str());
         let number = tail.and_then(|tail| tail.strip_prefix('-')?.parse::<u64>().ok());
         number.unwrap_or(1) + 1
     }
+}
+
+/// When a wait ends that is longer by `away_ms`, but no longer than a new one.
+pub(super) fn prolonged(ends_at: Millis, wait_ms: Millis, now: Millis, away_ms: Millis) -> Millis {
+    let longest = ends_at.max(now.saturating_add(wait_ms));
+    ends_at.saturating_add(away_ms).min(longest)
 }

@@ -4,8 +4,8 @@ use super::{Lobby, LobbyCommand, LobbyRejection, QueueName, SignUp, Standing, To
 use crate::event::{
     AccountBlacklisted, AccountLoggedIn, AccountLoggedOut, AccountRegistered, BlacklistLifted,
     Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, ResultDelivered,
-    SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentCalledOff,
-    TournamentFinished, TournamentStarted, WaitsExtended,
+    ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentCalledOff,
+    TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 
@@ -142,12 +142,8 @@ impl Lobby {
     ) -> Result<(), LobbyRejection> {
         match command {
             LobbyCommand::Close { tournament } => return self.close(now, events, tournament),
-            LobbyCommand::CallOff { tournament, reason } => {
-                let tournament = self.latest_of(tournament);
-                if !matches!(self.tournaments.get(&tournament), Some(Standing::Inviting(_))) {
-                    self.sign_up_of(&tournament)?;
-                }
-                self.emit(now, events, TournamentCalledOff { tournament, reason });
+            LobbyCommand::Order { order, ruling } => {
+                return self.obey(now, events, order, ruling);
             }
             LobbyCommand::Deliver { tournament } => {
                 let asker = self.askers.get(&tournament);
@@ -156,9 +152,10 @@ impl Lobby {
                 }
                 self.emit(now, events, ResultDelivered { tournament });
             }
-            LobbyCommand::ExtendWaits { by_ms, answers_until } => {
+            LobbyCommand::Resume { away_ms, answers_until } => {
+                // Nothing waits that could wait longer: nothing to remember.
                 if self.deadline().is_some() {
-                    self.emit(now, events, WaitsExtended { by_ms, answers_until });
+                    self.emit(now, events, ServerResumed { away_ms, answers_until });
                 }
             }
             LobbyCommand::Finish { tournament, winners } => {
@@ -178,7 +175,7 @@ impl Lobby {
         events.push(event);
     }
 
-    fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
+    pub(super) fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
         self.accounts.get(account).ok_or_else(|| LobbyRejection::Unknown(account.clone()))
     }
 
@@ -210,7 +207,7 @@ impl Lobby {
         Ok(())
     }
 
-    fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
+    pub(super) fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
         match self.tournaments.get(tournament) {
             Some(Standing::Open(sign_up)) => Ok(sign_up),
             _ => Err(LobbyRejection::NotOpen(tournament.clone())),

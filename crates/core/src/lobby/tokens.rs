@@ -2,17 +2,20 @@
 
 use super::{Lobby, TokenHash};
 use crate::ids::{Millis, PlayerName};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A token that is good until it ends or is revoked.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Token {
     account: PlayerName,
     expires_at: Millis,
 }
 
 /// All tokens.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(from = "BTreeMap<TokenHash, Token>")]
 pub(super) struct Tokens {
     all: BTreeMap<TokenHash, Token>,
     /// By whose they are; the first of an account is the one that ends first.
@@ -25,6 +28,10 @@ impl Tokens {
     pub(super) fn holder(&self, token: &TokenHash, now: Millis) -> Option<&PlayerName> {
         let token = self.all.get(token)?;
         (token.expires_at > now).then_some(&token.account)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
     }
 
     pub(super) fn contains(&self, token: &TokenHash) -> bool {
@@ -53,15 +60,19 @@ impl Tokens {
         expires_at: Millis,
     ) {
         self.revoke(&token);
-        self.by_end.insert((expires_at, token.clone()));
-        let own = self.by_account.entry(account.clone()).or_default();
-        own.insert((expires_at, token.clone()));
-        self.all.insert(token, Token { account, expires_at });
+        self.insert(account, token, expires_at);
         while let Some((end, token)) = self.by_end.first().cloned()
             && end <= at
         {
             self.revoke(&token);
         }
+    }
+
+    fn insert(&mut self, account: PlayerName, token: TokenHash, expires_at: Millis) {
+        self.by_end.insert((expires_at, token.clone()));
+        let own = self.by_account.entry(account.clone()).or_default();
+        own.insert((expires_at, token.clone()));
+        self.all.insert(token, Token { account, expires_at });
     }
 
     pub(super) fn revoke(&mut self, token: &TokenHash) {
@@ -74,5 +85,21 @@ impl Tokens {
                 self.by_account.remove(&account);
             }
         }
+    }
+}
+
+impl From<BTreeMap<TokenHash, Token>> for Tokens {
+    fn from(all: BTreeMap<TokenHash, Token>) -> Tokens {
+        let mut tokens = Tokens::default();
+        for (token, Token { account, expires_at }) in all {
+            tokens.insert(account, token, expires_at);
+        }
+        tokens
+    }
+}
+
+impl Serialize for Tokens {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.all.serialize(serializer)
     }
 }

@@ -19,8 +19,8 @@ fn invited(terms: Terms) -> Bench {
     bench
 }
 
-fn down(by_ms: Millis, answers_until: Millis) -> LobbyCommand {
-    LobbyCommand::ExtendWaits { by_ms, answers_until }
+fn down(away_ms: Millis, answers_until: Millis) -> LobbyCommand {
+    LobbyCommand::Resume { away_ms, answers_until }
 }
 
 fn closes_at(bench: &Bench) -> Millis {
@@ -203,7 +203,7 @@ fn invitations_outlast_a_logout_and_can_be_called_off() {
     bench.ok(log_out("ann"));
     bench.ok(accept("t", "ann"));
     assert_eq!(bench.lobby.invited_to(&name("ann")).count(), 1);
-    assert_eq!(bench.ok(call_off("t", "rain")), ["tournament-called-off"]);
+    assert_eq!(bench.ok(call_off("t", "rain")), ["call-off-ordered", "tournament-called-off"]);
     assert_eq!(bench.lobby.invited_to(&name("ann")).count(), 0);
     assert_eq!(bench.lobby.deadline(), None);
 }
@@ -212,7 +212,7 @@ fn invitations_outlast_a_logout_and_can_be_called_off() {
 fn time_the_server_was_down_is_added_to_all_waits() {
     let mut bench = invited(invite(&ALL, 2));
     bench.now += 3_600_000;
-    assert_eq!(bench.ok(down(3_600_000, 0)), ["waits-extended"]);
+    assert_eq!(bench.ok(down(3_600_000, 0)), ["server-resumed"]);
     assert_eq!(closes_at(&bench), bench.now + 30_000);
     bench.ok(accept("t", "ann"));
     bench.ok(accept("t", "bob"));

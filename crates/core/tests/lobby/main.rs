@@ -9,6 +9,7 @@ mod blacklist;
 mod invitations;
 mod line;
 mod luck;
+mod operators;
 mod properties;
 mod queues;
 mod results;

@@ -5,8 +5,8 @@
 
 use crate::bench::{
     Bench, DAWN, accept, announce, announce_by_lot, blacklist, call_off, deliver, dequeue, enqueue,
-    exactly, finish, from_line, from_queue, issue, lift, log_in, log_out, name, numbered, ready,
-    register, reject, revoke, sign_up, withdraw,
+    exactly, finish, from_line, from_queue, issue, kick, lift, log_in, log_out, name, numbered,
+    pull, ready, register, reject, revoke, sign_up, start, withdraw,
 };
 use crate::cases::cases;
 use agon_core::lobby::{Lobby, LobbyCommand, QueueName, Reply, Selection, Standing, Terms, Window};
@@ -95,15 +95,18 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
         2 => seats().prop_map(|(tournament, player)| reject(&tournament, &player)),
         6 => seats().prop_map(|(tournament, player)| ready(&tournament, &player)),
         1 => any_tournament().prop_map(|id| deliver(&id)),
-        1 => (0..30u64, DAWN..DAWN + 900).prop_map(|(by_ms, answers_until)| {
-            LobbyCommand::ExtendWaits { by_ms, answers_until }
-        }),
         1 => any_tournament().prop_map(|id| call_off(&id, "rain")),
+        1 => any_tournament().prop_map(|id| start(&id, "enough are here")),
+        1 => any_player().prop_map(|player| kick(&player, "asleep")),
+        1 => seats().prop_map(|(tournament, player)| pull(&tournament, &player, "ill")),
         1 => any_tournament().prop_map(|id| LobbyCommand::Close { tournament: id.as_str().into() }),
         5 => (any_tournament(), any_selection(), 0..9u64)
             .prop_map(|(id, selection, luck)| announce_by_lot(&id, selection, luck)),
         1 => (any_player(), 0..9u32, 0..2_000_000u64)
             .prop_map(|(player, token, ends)| issue(&player, &format!("token {token}"), ends)),
+        1 => (0..90u64, DAWN..DAWN + 900).prop_map(|(away_ms, answers_until)| {
+            LobbyCommand::Resume { away_ms, answers_until }
+        }),
         1 => (0..9u32).prop_map(|token| revoke(&format!("token {token}"))),
     ]
 }
@@ -222,6 +225,22 @@ proptest! {
                 }
             }
         });
+    }
+
+    /// Where a snapshot was taken makes no difference: what follows it leads to the same lobby.
+    #[test]
+    fn a_snapshot_and_the_rest_are_the_whole(moves in any_moves()) {
+        let mut snapshots = BTreeMap::new();
+        let bench = play(moves, |bench| {
+            snapshots.insert(bench.lines.len(), bench.lobby.snapshot());
+        });
+        for (count, text) in snapshots {
+            let mut lobby = Lobby::from_snapshot(&text).unwrap();
+            for line in &bench.lines[count..] {
+                lobby.apply(line.at, &line.event).unwrap();
+            }
+            prop_assert_eq!(&lobby, &bench.lobby, "from a snapshot after {} events", count);
+        }
     }
 
     #[test]

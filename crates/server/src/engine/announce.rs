@@ -3,7 +3,6 @@
 use super::journal::StreamKey;
 use super::lobby::done;
 use super::{ConnId, Engine, house};
-use crate::auth;
 use crate::wanted::Wanted;
 use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Role, Selection};
 use agon_core::{
@@ -134,11 +133,12 @@ impl Engine {
         if let Some(secret) = kept {
             return Ok((secret, true));
         }
-        let random = auth::random::<32>().map_err(|e| AnnounceError::Entropy(e.to_string()))?;
-        Ok((Secret::from_bytes(random), false))
+        let made = self.new_secret(id).map_err(|e| AnnounceError::Entropy(e.to_string()))?;
+        Ok((made, false))
     }
 }
 
-fn try_plan(plan: TournamentPlan, kind: &Arc<dyn GameKind>) -> Result<(), PlanError> {
+/// Whether a tournament can be held: a plan that cannot must not get into the log.
+pub(super) fn try_plan(plan: TournamentPlan, kind: &Arc<dyn GameKind>) -> Result<(), PlanError> {
     Tournament::create(plan, kind.clone(), Secret::from_seed_number(0)).map(|_| ())
 }

@@ -2,9 +2,10 @@
 
 use super::journal::{Effect, StreamKey};
 use super::{ConnId, Engine, MatchKey, Timer, house};
+use crate::gateway::Written;
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchPlan, Pending, PlayerName,
-    Rejection, RequestId, Secrets, TournamentId,
+    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchOrder, MatchPlan, Millis, Pending,
+    PlayerName, Rejection, RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, Request, ToPlayer};
 
@@ -12,12 +13,25 @@ use agon_wire::native::{self, Request, ToPlayer};
 pub(crate) struct LiveMatch {
     pub(super) played: Match,
     /// Requests that were handed to a connection, or to a house player.
-    sent: Vec<(RequestId, Option<ConnId>)>,
+    pub(super) sent: Vec<Sent>,
     /// When its timer rings next.
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
     held_until: u64,
 }
+
+/// A request that was handed over.
+pub(super) struct Sent {
+    id: RequestId,
+    player: PlayerName,
+    limit_ms: Millis,
+    /// When it was written to its player's socket; house players have no clock.
+    written: Option<Written>,
+}
+
+/// How long an answer may be on its way from its socket to the engine: so much later than a
+/// deadline it is looked whether it passed. When the answer was read decides.
+const ON_ITS_WAY_MS: Millis = 20;
 
 impl Engine {
     /// Takes a match up: from the log, or new.
@@ -45,13 +59,22 @@ impl Engine {
             self.commit(stream, &[event], Vec::new());
             played
         } else {
-            let fold = |error| super::EngineError::Fold { stream: stream.name(), error };
-            let played = match Match::fold(&lines, &self.games, secrets).map_err(fold) {
+            let fold = |lines: &[_]| Match::fold(lines, &self.games, secrets.clone());
+            let mut played = match Engine::fold(&stream, &lines, fold) {
                 Ok(played) => played,
                 Err(error) => return self.fail(error),
             };
+            let replay = self.replay_of(&played);
+            if replay.is_some() && self.is_paused(&plan.tournament) {
+                return;
+            }
             let journal = super::Journal::new(stream.name(), lines.len() as u64);
-            self.journals.insert(stream, journal);
+            self.journals.insert(stream.clone(), journal);
+            if let Some(ruling) = replay {
+                let command = Command::Order { order: MatchOrder::Reopen, ruling };
+                let events = played.step(now, command).expect("a match that is over reopens");
+                self.commit(stream, &events, Vec::new());
+            }
             self.games_seen.started += u64::from(played.referee().is_some());
             played
         };
@@ -60,6 +83,7 @@ impl Engine {
         }
         let live = LiveMatch { played, sent: Vec::new(), timer: None, held_until };
         self.matches.insert(key.clone(), live);
+        self.follow(&key);
         for player in &plan.players {
             let tournament = self.tournaments.get(&plan.tournament);
             if tournament.is_some_and(|live| live.machine.is_out(player)) {
@@ -123,7 +147,7 @@ impl Engine {
         }
     }
 
-    fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
+    pub(super) fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
         let Some(live) = self.matches.get_mut(key) else { return };
         // Whatever the player was sent before, it may not have got it.
         let own: Vec<RequestId> = live
@@ -133,7 +157,7 @@ impl Engine {
             .filter(|pending| pending.player == *player)
             .map(|pending| pending.id)
             .collect();
-        live.sent.retain(|(id, _)| !own.contains(id));
+        live.sent.retain(|sent| !own.contains(&sent.id));
         let hello = self.here.get(player).and_then(|conn| self.sessions.get(conn));
         let nonce = hello.and_then(|session| session.hello.as_ref()).and_then(|h| h.nonce.clone());
         let _ = self.step_match(key, Command::Arrive { player: player.clone(), nonce });
@@ -164,11 +188,14 @@ impl Engine {
         if live.played.result().is_some() {
             return self.match_over(key);
         }
+        if live.played.paused().is_some() {
+            return;
+        }
         for pending in live.played.pending() {
             let sent = self
                 .matches
                 .get(key)
-                .is_some_and(|live| live.sent.iter().any(|(id, _)| *id == pending.id));
+                .is_some_and(|live| live.sent.iter().any(|sent| sent.id == pending.id));
             if sent {
                 continue;
             }
@@ -193,8 +220,12 @@ impl Engine {
             _ => None,
         };
         if let Some((about, data)) = tells {
-            self.mark_sent(key, &pending, Some(conn));
-            self.send(conn, &ToPlayer::Notice { about, data: Some(data) });
+            let (tournament, in_match) = (Some(&key.0), Some(&key.1));
+            let data = Some(data);
+            let line = native::encode(&ToPlayer::Notice { about, tournament, in_match, data });
+            let written = Written::default();
+            self.mark_sent(key, &pending, Some(written.clone()));
+            self.send_line(conn, line, Some(written));
             let (player, request) = (pending.player, pending.id);
             let (answer, took_ms) = ("\"ok\"".into(), Some(0));
             let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
@@ -211,24 +242,29 @@ impl Engine {
             view: game.view(agon_games::Viewer::Seat(seat)),
             in_match: live.played.view(),
         });
-        self.mark_sent(key, &pending, Some(conn));
-        self.send_line(conn, line);
+        let written = Written::default();
+        self.mark_sent(key, &pending, Some(written.clone()));
+        self.send_line(conn, line, Some(written));
     }
 
-    fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, conn: Option<ConnId>) {
+    fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, written: Option<Written>) {
         let now = self.now_ms();
         let Some(live) = self.matches.get_mut(key) else { return };
         let open: Vec<RequestId> = live.played.pending().into_iter().map(|p| p.id).collect();
-        live.sent.retain(|(id, _)| open.contains(id));
-        live.sent.push((pending.id.clone(), conn));
-        if conn.is_some() {
-            live.played.delivered(&pending.id, now);
+        live.sent.retain(|sent| open.contains(&sent.id));
+        let (id, limit_ms) = (pending.id.clone(), pending.limit_ms);
+        if written.is_some() {
+            // No earlier than now; when it is written is looked up when that seems to be over.
+            live.played.delivered(&id, now);
         }
+        let player = pending.player.clone();
+        live.sent.push(Sent { id, player, limit_ms, written });
     }
 
     fn reset_timer(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.get_mut(key) else { return };
         let Some(deadline) = live.played.deadline() else { return };
+        let deadline = deadline.saturating_add(ON_ITS_WAY_MS);
         // A timer that rings early finds nothing due and is set again.
         if live.timer.is_none_or(|at| deadline < at) {
             live.timer = Some(deadline);
@@ -236,16 +272,25 @@ impl Engine {
         }
     }
 
-    pub(super) fn match_due(&mut self, key: &MatchKey) {
-        let now = self.now_ms();
+    /// Does what is due in a match now that its timer rang. The clock of a request starts when it was
+    /// written; one that still waits to be written has none.
+    pub(super) fn match_due(&mut self, key: &MatchKey, now: Millis) {
+        // As things stood when whatever was read by then has come in.
+        let now = now.saturating_sub(ON_ITS_WAY_MS);
         if let Some(live) = self.matches.get_mut(key) {
             live.timer = None;
+            for Sent { id, written, .. } in &live.sent {
+                if let Some(written) = written {
+                    live.played.delivered(id, written.at().unwrap_or(now));
+                }
+            }
         }
         while let Some(live) = self.matches.get(key)
             && let Some(command) = live.played.due(now)
         {
             if matches!(command, Command::Expire { .. }) && now < live.held_until {
-                return self.set_timer(live.held_until, Timer::Match(key.0.clone(), key.1.clone()));
+                let at = live.held_until + ON_ITS_WAY_MS;
+                return self.set_timer(at, Timer::Match(key.0.clone(), key.1.clone()));
             }
             if self.step_match(key, command).is_err() {
                 break;
@@ -261,6 +306,7 @@ impl Engine {
         player: PlayerName,
         id: &RequestId,
         answer: String,
+        at: Millis,
     ) {
         let parsed = id.as_str().split_once(':').and_then(|(tournament, request)| {
             let (match_id, _) = request.split_once('.')?;
@@ -268,7 +314,8 @@ impl Engine {
         });
         let outcome = match parsed {
             Some((key, request)) => {
-                let command = Command::Answer { player, request, answer, took_ms: None };
+                let took_ms = self.took_ms(&key, &player, &request, at);
+                let command = Command::Answer { player, request, answer, took_ms };
                 self.step_match(&key, command)
             }
             None => Err(Rejection::Foreign),
@@ -282,6 +329,27 @@ impl Engine {
         let detail = rejection.to_string();
         self.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
         self.count_junk(conn);
+    }
+
+    /// How long an answer took that was read at `at`: from when the request was written, whatever
+    /// either had to wait for here. Who answers too late is charged before the answer is looked at,
+    /// also if the timer did not ring yet.
+    fn took_ms(
+        &mut self,
+        key: &MatchKey,
+        player: &PlayerName,
+        request: &RequestId,
+        at: Millis,
+    ) -> Option<Millis> {
+        let live = self.matches.get(key)?;
+        let sent = live.sent.iter().find(|sent| sent.id == *request && sent.player == *player)?;
+        let written = sent.written.as_ref()?.at().unwrap_or(at);
+        let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
+        if took_ms > limit_ms && live.played.is_here(player) {
+            let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
+            let _ = self.step_match(key, Command::Charge { player, fault });
+        }
+        Some(took_ms)
     }
 
     /// A line that is no message counts as the answer to whatever the player was asked.
@@ -306,7 +374,7 @@ impl Engine {
                 let won = result.winners.contains(player);
                 let data = serde_json::json!({"match": key.1, "tournament": key.0, "won": won});
                 let data = Some(agon_games::json(&data));
-                self.send(conn, &ToPlayer::Notice { about: "match-over", data });
+                self.send(conn, &ToPlayer::notice("match-over", data));
             }
         }
         self.journals.remove(&StreamKey::Match(key.clone()));

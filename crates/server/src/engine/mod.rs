@@ -12,15 +12,21 @@ mod journal;
 mod lobby;
 mod matches;
 mod news;
+mod operator;
+mod recover;
 mod results;
 pub(crate) mod show;
+mod snapshots;
+mod stop;
 mod tournaments;
 pub(crate) mod watch;
 
 use crate::auth::{Hashers, NoEntropy};
+use crate::clock;
+use crate::gateway::Outbox;
 use crate::throttle::Throttle;
-use agon_core::lobby::{Lobby, LobbyCommand};
-use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
+use agon_core::lobby::Lobby;
+use agon_core::{ApplyError, BadLine, MatchId, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Log, LogError};
@@ -28,24 +34,43 @@ use agon_wire::native::FromPlayer;
 pub use announce::AnnounceError;
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
+pub(crate) use attach::ConnId;
 use attach::Session;
-pub(crate) use attach::{ConnId, Outbox};
 use house::HousePool;
 use journal::Journal;
 pub(crate) use journal::StreamKey;
 use matches::LiveMatch;
 use news::News;
+pub(crate) use operator::NotObeyed;
 pub(crate) use results::Report;
+use snapshots::Snapshots;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tournaments::LiveTournament;
+
+/// How far timers may be behind what comes in before they are looked at in between. Longer than
+/// any message is on its way from its socket to the inbox.
+const BEHIND_MS_MAX: Millis = 1_000;
 
 /// A match of a tournament.
 pub(crate) type MatchKey = (TournamentId, MatchId);
+
+/// What happens to a login of an account that is on another connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecondLogin {
+    /// The newest connection has it.
+    #[default]
+    Takeover,
+    /// The oldest connection keeps it.
+    Refuse,
+}
 
 /// What an operator may set about the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,11 +81,21 @@ pub struct Settings {
     pub reconnect_ms: Millis,
     /// Whether players may invite others to a tournament, and not only operators.
     pub players_may_invite: bool,
+    /// What the secrets of all tournaments come from, for experiments that must be repeatable.
+    pub seed: Option<u64>,
+    /// Who has an account that logs in twice.
+    pub second_login: SecondLogin,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { token_ms: 30 * 24 * 3_600_000, reconnect_ms: 60_000, players_may_invite: false }
+        Settings {
+            token_ms: 30 * 24 * 3_600_000,
+            reconnect_ms: 60_000,
+            second_login: SecondLogin::default(),
+            players_may_invite: false,
+            seed: None,
+        }
     }
 }
 
@@ -69,7 +104,7 @@ impl Default for Settings {
 pub enum EngineError {
     /// The log refused a record: nothing more may be said.
     #[error(
-        "the log did not take a record: {0}; the server stops and goes on from the log when started again"
+        "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
     )]
     Append(#[from] AppendError),
     /// The log cannot be read.
@@ -86,16 +121,23 @@ pub enum EngineError {
         bad: BadLine,
     },
     /// The log does not fit the machines.
-    #[error("{stream}: {error}")]
+    #[error("{stream}, event {seq}: {error}")]
     Fold {
         /// The stream.
         stream: String,
+        /// The event's number.
+        seq: u64,
         /// What is wrong.
         error: ApplyError,
     },
     /// No random bytes.
     #[error("{0}")]
     Entropy(String),
+    /// The log did not answer in time when the server was to stop.
+    #[error(
+        "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
+    )]
+    Undrained(Duration),
 }
 
 impl From<NoEntropy> for EngineError {
@@ -104,14 +146,17 @@ impl From<NoEntropy> for EngineError {
     }
 }
 
+/// A connection's place in the inbox; it is free again when this is dropped.
+pub(crate) type Place = OwnedSemaphorePermit;
+
 /// What comes to the engine.
 pub(crate) enum Input {
     /// A connection was opened.
     Opened { conn: ConnId, out: Outbox, from: IpAddr },
-    /// It said something.
-    Said { conn: ConnId, message: FromPlayer },
+    /// It said something, and that was read from its socket then.
+    Said { conn: ConnId, message: FromPlayer, at: Millis, place: Place },
     /// It said something that is no message.
-    Bad { conn: ConnId, why: String, line: String },
+    Bad { conn: ConnId, why: String, line: String, place: Place },
     /// It is gone.
     Closed { conn: ConnId },
     /// It should have logged in by now.
@@ -138,6 +183,12 @@ impl Handle {
     pub(crate) fn send(&self, input: Input) {
         // An engine that has ended hears nobody, and whoever waits for it notices by its channel.
         let _ = self.inbox.send(input);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn detached() -> (Handle, Receiver<Input>) {
+        let (inbox, receiver) = channel();
+        (Handle { inbox }, receiver)
     }
 
     /// Asks the engine to stop once what is on its way is durable.
@@ -177,6 +228,7 @@ pub struct Status {
 enum Timer {
     Match(TournamentId, MatchId),
     Greeting(TournamentId),
+    Resumed(TournamentId),
     Lobby,
     Reconnect,
     LogOut(PlayerName),
@@ -216,6 +268,9 @@ pub struct Engine {
     tournament_records: u64,
     hashers: Hashers,
     watchers: HashMap<watch::Topic, Vec<watch::Watcher>>,
+    snapshots: Snapshots,
+    /// The latest event that was read at the start: until then the server was there.
+    seen_at: Cell<Millis>,
     stopping: bool,
     failed: Option<EngineError>,
 }
@@ -260,6 +315,8 @@ impl Engine {
             tournament_records: 0,
             hashers,
             watchers: HashMap::new(),
+            snapshots: Snapshots::default(),
+            seen_at: Cell::new(0),
             stopping: false,
             failed: None,
         };
@@ -274,9 +331,8 @@ impl Engine {
 
     /// Runs until it is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), EngineError> {
-        loop {
+        while !self.stopping {
             let input = match self.pause() {
-                None if self.stopping => self.inbox.recv().ok(),
                 None => self.inbox.try_recv().ok(),
                 Some(pause) => match self.inbox.recv_timeout(pause) {
                     Ok(input) => Some(input),
@@ -285,20 +341,14 @@ impl Engine {
                 },
             };
             match input {
-                // Who stops waits for the log and for nothing else: connections that end now are
-                // our doing, and what players say now they can say again.
-                Some(Input::Committed { stream, result }) => self.committed(stream, result),
-                _ if self.stopping => {}
                 Some(input) => self.take(input),
-                None => self.on_time(),
+                None => self.on_time(self.now_ms()),
             }
             if let Some(error) = self.failed.take() {
-                return Err(error);
-            }
-            if self.stopping && self.journals.values().all(|journal| journal.in_flight == 0) {
-                return self.log.flush().map_err(EngineError::from);
+                return Err(self.end_with(error));
             }
         }
+        self.drain()
     }
 
     /// What goes on.
@@ -320,8 +370,15 @@ impl Engine {
     fn take(&mut self, input: Input) {
         match input {
             Input::Opened { conn, out, from } => self.opened(conn, out, from),
-            Input::Said { conn, message } => self.said(conn, message),
-            Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
+            Input::Said { conn, message, at, place } => {
+                drop(place);
+                self.said(conn, message, at);
+                self.keep_time(at);
+            }
+            Input::Bad { conn, why, line, place } => {
+                drop(place);
+                self.bad_line(conn, &why, &line);
+            }
             Input::Closed { conn } => self.closed(conn),
             Input::LoginDue { conn } => self.login_due(conn),
             Input::Checked { conn, checked } => self.checked(conn, checked),
@@ -330,13 +387,12 @@ impl Engine {
             }
             Input::Committed { stream, result } => self.committed(stream, result),
             Input::Call(what) => what(self),
-            Input::Stop => self.stopping = true,
+            Input::Stop => self.stop(),
         }
     }
 
     fn now_ms(&self) -> Millis {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        since.map_or(0, |since| since.as_millis() as u64)
+        clock::now_ms()
     }
 
     /// How long nothing is due; `None` if something is due now.
@@ -351,16 +407,22 @@ impl Engine {
         self.timers.push(Reverse((at, timer)));
     }
 
+    /// Does what is long due although inputs wait: time must not stand still under load. The inbox
+    /// is in order, so whatever was read before `read_at` has been taken, or will be at once.
+    fn keep_time(&mut self, read_at: Millis) {
+        self.on_time(read_at.saturating_sub(BEHIND_MS_MAX));
+    }
+
     /// Does what is due. Timers may be early or doubled; whoever they wake looks at its own clock.
-    fn on_time(&mut self) {
-        let now = self.now_ms();
+    fn on_time(&mut self, now: Millis) {
         while let Some(Reverse((at, _))) = self.timers.peek()
             && *at <= now
         {
             let Some(Reverse((_, timer))) = self.timers.pop() else { return };
             match timer {
-                Timer::Match(tournament, id) => self.match_due(&(tournament, id)),
+                Timer::Match(tournament, id) => self.match_due(&(tournament, id), now),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
+                Timer::Resumed(tournament) => self.miss_after_pause(&tournament),
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
@@ -368,35 +430,9 @@ impl Engine {
             }
         }
     }
+}
 
-    /// The lines of a stream.
-    fn load(&self, name: &str) -> Result<Vec<Line>, EngineError> {
-        let texts = self.log.load(name, 0)?;
-        let lines = texts.iter().zip(1..).map(|(text, seq)| {
-            Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
-        });
-        lines.collect()
-    }
-
-    /// Takes up what the log says is live.
-    fn recover(&mut self) -> Result<(), EngineError> {
-        let name = StreamKey::Lobby.name();
-        let lines = self.load(&name)?;
-        let fold = |error| EngineError::Fold { stream: name.clone(), error };
-        self.lobby = Lobby::fold(&lines).map_err(fold)?;
-        self.journals.insert(StreamKey::Lobby, Journal::new(name, lines.len() as u64));
-        let now = self.now_ms();
-        self.grace_until = now + self.settings.reconnect_ms;
-        // How long nobody was here is not known; since the last thing that is known, at most.
-        if let Some(last) = lines.last() {
-            let (by_ms, answers_until) = (now.saturating_sub(last.at), self.grace_until);
-            let command = LobbyCommand::ExtendWaits { by_ms, answers_until };
-            self.step_lobby(command, Vec::new()).expect("waits can always be extended");
-        }
-        self.recover_tournaments()?;
-        self.register_houses();
-        self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
-        self.set_lobby_timer();
-        Ok(())
-    }
+/// Tells the operator something that needs no answer.
+fn warn(what: &str) {
+    eprintln!("agon: warning: {what}");
 }

@@ -7,7 +7,7 @@
 use super::journal::{Effect, StreamKey};
 use super::results::Report;
 use super::{ConnId, Engine, Timer};
-use agon_core::lobby::{Invitation, LobbyCommand, Reply, Selection, SignUp, Standing};
+use agon_core::lobby::{Invitation, LobbyCommand, LobbyOrder, Reply, Selection, SignUp, Standing};
 use agon_core::{Event, Millis, PlayerName, TournamentId};
 use agon_wire::native::ToPlayer;
 use serde_json::{Value, json};
@@ -81,16 +81,20 @@ pub(super) fn news_of(events: &[Event], waiting: Waiting) -> Vec<Effect> {
 impl Engine {
     /// Who waits for what a command may decide.
     pub(super) fn waiting_for(&self, command: &LobbyCommand) -> Waiting {
-        let ends = matches!(command, LobbyCommand::Close { .. } | LobbyCommand::CallOff { .. });
+        let ends = matches!(command, LobbyCommand::Close { .. } | LobbyCommand::Order { .. });
         let ids: Vec<TournamentId> = match command {
             LobbyCommand::Accept { tournament, .. }
             | LobbyCommand::Reject { tournament, .. }
             | LobbyCommand::BeReady { tournament, .. }
             | LobbyCommand::Withdraw { tournament, .. }
             | LobbyCommand::Close { tournament } => vec![tournament.clone()],
-            LobbyCommand::CallOff { tournament, .. } => {
-                vec![self.lobby.latest_of(tournament.clone())]
-            }
+            LobbyCommand::Order { order, .. } => match order {
+                LobbyOrder::Start(tournament) | LobbyOrder::CallOff(tournament) => {
+                    vec![self.lobby.latest_of(tournament.clone())]
+                }
+                LobbyOrder::Withdraw { tournament, .. } => vec![tournament.clone()],
+                LobbyOrder::LogOut(_) => Vec::new(),
+            },
             LobbyCommand::Blacklist { account, .. } => {
                 let invited = self.lobby.invited_to(account);
                 invited.map(|invitation| invitation.announcement.id.clone()).collect()
@@ -140,7 +144,7 @@ impl Engine {
 
     /// Tells those who are left out of a tournament that starts.
     fn tell_left_out(&mut self, id: &TournamentId, players: &[PlayerName]) {
-        let data = over(id, "it starts without you: you were not ready in time");
+        let data = over(id, "it starts without you: you had not accepted, or were not ready");
         for player in players {
             if let Some(conn) = self.conn_of(player) {
                 self.notify(conn, "invitation-over", &data);
@@ -208,7 +212,7 @@ impl Engine {
 
     fn notify(&mut self, conn: ConnId, about: &str, data: &Value) {
         let data = Some(agon_games::json(data));
-        self.send(conn, &ToPlayer::Notice { about, data });
+        self.send(conn, &ToPlayer::notice(about, data));
     }
 }
 

@@ -91,7 +91,7 @@ impl Engine {
     pub(super) fn deliver(&mut self, id: &TournamentId, report: &Report) {
         let Some(conn) = self.lobby.asker(id).and_then(|asker| self.conn_of(asker)) else { return };
         let data = Some(agon_games::json(&report.shown(id, ROWS_MAX)));
-        self.send(conn, &ToPlayer::Notice { about: "tournament-result", data });
+        self.send(conn, &ToPlayer::notice("tournament-result", data));
         // Only now: what was not sent is owed. A second time is refused, and that is fine.
         let _ = self.step_lobby(LobbyCommand::Deliver { tournament: id.clone() }, Vec::new());
     }

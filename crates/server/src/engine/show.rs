@@ -26,23 +26,35 @@ pub(crate) fn plan(plan: &TournamentPlan, over: bool) -> Value {
 pub(crate) fn tournament(tournament: &Tournament) -> Value {
     let over = tournament.is_over();
     let pairings = tournament.rounds().iter().zip(1..).flat_map(|(round, number)| {
-        round.matches.iter().zip(&round.results).map(move |(plan, result)| {
-            json!({
+        round.matches.iter().enumerate().map(move |(at, plan)| {
+            let mut pairing = json!({
                 "round": number,
                 "match": plan.id,
                 "players": plan.players,
                 "reason": plan.reason,
-                "over": result.is_some(),
-            })
+                "over": round.results[at].is_some(),
+            });
+            if let Some(overridden) = &round.overrides[at] {
+                pairing["overridden"] = json!(overridden);
+            }
+            if !round.replayed[at].is_empty() {
+                let rulings = round.replayed[at].iter().map(|(_, ruling)| ruling);
+                pairing["replays"] = json!(rulings.collect::<Vec<_>>());
+            }
+            pairing
         })
     });
-    json!({
+    let mut shown = json!({
         "id": tournament.plan().id,
         "standing": if over { "over" } else { "running" },
         "plan": plan(tournament.plan(), over),
         "pairings": pairings.collect::<Vec<_>>(),
         "results": tournament.results(),
-    })
+    });
+    if let Some(ruling) = tournament.paused() {
+        shown["paused"] = json!(ruling);
+    }
+    shown
 }
 
 /// A match that runs or is over.
@@ -59,6 +71,12 @@ pub(crate) fn match_(played: &Match) -> Value {
             "seats": referee.seats(),
             "view": referee.game().view(Viewer::Public),
         });
+        if let Some(ruling) = played.void_in_progress() {
+            shown["in_progress"]["voided"] = json!(ruling);
+        }
+    }
+    if let Some(ruling) = played.paused() {
+        shown["paused"] = json!(ruling);
     }
     if let Some((result, game)) = played.finished().last() {
         // The games of a match may share a deck or dice: all is shown when the last one is over.

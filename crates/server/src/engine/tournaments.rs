@@ -3,6 +3,7 @@
 use super::journal::{Effect, Journal, StreamKey};
 use super::results::Report;
 use super::{ConnId, Engine, EngineError, MatchKey, Timer, house};
+use crate::auth::NoEntropy;
 use agon_core::lobby::LobbyCommand;
 use agon_core::{
     Event, Fault, FaultKind, MatchPlan, MatchResult, PlayerName, Results, Secret, SecretKept,
@@ -16,7 +17,9 @@ pub(crate) struct LiveTournament {
     pub(super) machine: Tournament,
     pub(super) secret: Secret,
     /// When greetings that are not answered count as refused.
-    greet_by: u64,
+    pub(super) greet_by: u64,
+    /// When who has not come back after a pause is missed.
+    pub(super) miss_by: u64,
     /// When farewells that reached nobody count as refused, once they are due.
     farewell_by: Option<u64>,
     /// Who was told that it is over.
@@ -36,9 +39,8 @@ impl Engine {
         if lines.is_empty() {
             return Ok(None);
         }
-        let folded = Tournament::fold(&lines, &self.games, None)
-            .map_err(|error| EngineError::Fold { stream: stream.name(), error })?;
-        Ok(Some(folded.results()))
+        let fold = |lines: &[_]| Tournament::fold(lines, &self.games, None);
+        Ok(Some(Engine::fold(&stream, &lines, fold)?.results()))
     }
 
     pub(super) fn recover_tournaments(&mut self) -> Result<(), EngineError> {
@@ -78,9 +80,8 @@ impl Engine {
                 }
             }
         } else {
-            let fold = |error| EngineError::Fold { stream: stream.name(), error };
-            let machine =
-                Tournament::fold(&lines, &self.games, Some(secret.clone())).map_err(fold)?;
+            let fold = |lines: &[_]| Tournament::fold(lines, &self.games, Some(secret.clone()));
+            let machine = Engine::fold(&stream, &lines, fold)?;
             let journal = Journal::new(stream.name(), lines.len() as u64);
             self.journals.insert(stream, journal);
             machine
@@ -89,7 +90,8 @@ impl Engine {
         // Who left before a restart is told when it logs in.
         let left = if taken_up { machine.departures(|_| false) } else { Vec::new() };
         let told = left.into_iter().map(|(player, _)| player).collect();
-        let live = LiveTournament { machine, secret, greet_by, farewell_by: None, told };
+        let (miss_by, farewell_by) = (greet_by, None);
+        let live = LiveTournament { machine, secret, greet_by, miss_by, farewell_by, told };
         self.tournaments.insert(id.clone(), live);
         for player in &players {
             if let Some(conn) = self.conn_of(player) {
@@ -105,7 +107,9 @@ impl Engine {
     pub(super) fn tell_tournaments(&mut self, conn: ConnId, player: &PlayerName) {
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
             let Some(live) = self.tournaments.get(&id) else { continue };
-            match live.machine.departure(player) {
+            // That it has left is known to it once that is durable.
+            let told = live.told.contains(player);
+            match live.machine.departure(player).filter(|_| told) {
                 Some(rank) => self.tell_over(conn, &id, player, rank),
                 None => self.tell_tournament(conn, &id),
             }
@@ -118,7 +122,8 @@ impl Engine {
         let (game, commitment) = (&live.machine.plan().game, live.secret.commitment());
         let data = serde_json::json!({"tournament": id, "game": game, "commitment": commitment});
         let data = Some(agon_games::json(&data));
-        self.send(conn, &ToPlayer::Notice { about: "tournament", data });
+        self.send(conn, &ToPlayer::notice("tournament", data));
+        self.tell_pause(conn, id);
     }
 
     pub(super) fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
@@ -129,9 +134,17 @@ impl Engine {
         }))
     }
 
+    /// A tournament's secret, before it is kept.
+    pub(super) fn new_secret(&self, id: &TournamentId) -> Result<Secret, NoEntropy> {
+        match self.settings.seed {
+            Some(number) => Ok(Secret::from_seed_number(number).of_tournament(id)),
+            None => Ok(Secret::from_bytes(crate::auth::random::<32>()?)),
+        }
+    }
+
     /// Makes the tournament's secret; it starts when the secret is safe.
     fn make_secret(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
-        let secret = Secret::from_bytes(crate::auth::random::<32>()?);
+        let secret = self.new_secret(&plan.id)?;
         let kept = SecretKept { tournament: plan.id.clone(), secret };
         let stream = StreamKey::Secret(plan.id.clone());
         let start: Effect = Box::new(move |engine| engine.start_tournament(plan));
@@ -141,6 +154,9 @@ impl Engine {
 
     /// Starts a tournament the lobby decided on.
     pub(super) fn start_tournament(&mut self, plan: TournamentPlan) {
+        if self.stopping {
+            return;
+        }
         if let Err(error) = self.take_up(plan) {
             self.fail(error);
         }
@@ -156,14 +172,23 @@ impl Engine {
         if live.machine.is_over() {
             return self.tournament_over(id);
         }
-        let pending = live.machine.pending();
+        if self.stopping {
+            // The next start goes on from here.
+            return;
+        }
+        let paused = live.machine.paused().is_some();
+        let ruled = paused || live.machine.resumed().is_some();
+        let pending = if paused { Vec::new() } else { live.machine.pending() };
         let open: Vec<MatchPlan> = live.machine.open_matches().cloned().collect();
         for pending in pending {
             self.greet(id, pending);
         }
         for plan in open {
-            if !self.matches.contains_key(&(id.clone(), plan.id.clone())) {
+            let key = (id.clone(), plan.id.clone());
+            if !self.matches.contains_key(&key) {
                 self.open_match(&plan);
+            } else if ruled {
+                self.follow(&key);
             }
         }
     }
@@ -171,7 +196,7 @@ impl Engine {
     /// Answers the greetings and farewells that a player who is here now was asked for.
     pub(super) fn greet_player(&mut self, player: &PlayerName) {
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
-            let live = self.tournaments.get(&id);
+            let live = self.tournaments.get(&id).filter(|live| live.machine.paused().is_none());
             let pending = live.and_then(|live| live.machine.pending_of(player));
             if let Some(pending) = pending
                 && self.is_durable(&StreamKey::Tournament(id.clone()))
@@ -224,6 +249,9 @@ impl Engine {
     pub(super) fn greeting_due(&mut self, id: &TournamentId) {
         let now = self.now_ms();
         let Some(live) = self.tournaments.get(id) else { return };
+        if live.machine.paused().is_some() {
+            return;
+        }
         for pending in live.machine.pending() {
             let Some(live) = self.tournaments.get(id) else { return };
             let by = match pending.ask {
@@ -263,8 +291,15 @@ impl Engine {
         self.step_lobby(finish, vec![deliver]).expect("a tournament that runs can end");
     }
 
-    /// Tells those who have no more games in a tournament, each once.
+    /// Tells those who have no more games in a tournament, each once. In a pause that may change.
     fn tell_departed(&mut self, id: &TournamentId) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        if live.machine.paused().is_some() {
+            return;
+        }
+        if live.machine.resumed().is_some() {
+            self.tell_returned(id);
+        }
         let Some(live) = self.tournaments.get(id) else { return };
         for (player, rank) in live.machine.departures(|player| live.told.contains(player)) {
             let Some(live) = self.tournaments.get_mut(id) else { return };
@@ -275,18 +310,38 @@ impl Engine {
         }
     }
 
+    /// Tells those who are back in a tournament they had left: an operator ruled about their match.
+    fn tell_returned(&mut self, id: &TournamentId) {
+        let Some(live) = self.tournaments.get_mut(id) else { return };
+        let departed = live.machine.departures(|_| false);
+        let departed: BTreeSet<PlayerName> =
+            departed.into_iter().map(|(player, _)| player).collect();
+        let returned: Vec<PlayerName> = live.told.difference(&departed).cloned().collect();
+        live.told.retain(|player| departed.contains(player));
+        for player in returned {
+            if let Some(conn) = self.conn_of(&player) {
+                self.tell_tournament(conn, id);
+            }
+        }
+    }
+
     /// Tells a player that it has no more games in a tournament.
     fn tell_over(&mut self, conn: ConnId, id: &TournamentId, player: &PlayerName, rank: u32) {
         let Some(live) = self.tournaments.get(id) else { return };
         let won = live.machine.winners().contains(player);
         let data = serde_json::json!({"tournament": id, "won": won, "rank": rank});
         let data = Some(agon_games::json(&data));
-        self.send(conn, &ToPlayer::Notice { about: "tournament-over", data });
+        self.send(conn, &ToPlayer::notice("tournament-over", data));
     }
 
     /// Leaves a tournament that runs: its matches are forfeited.
     pub(super) fn leave_tournament(&mut self, id: &TournamentId, player: &PlayerName) {
         let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+        self.take_out(id, player, fault);
+    }
+
+    /// Takes a player out of a tournament that runs, and of its matches there.
+    pub(super) fn take_out(&mut self, id: &TournamentId, player: &PlayerName, fault: Fault) {
         for key in self.playing.get(player).cloned().unwrap_or_default() {
             if key.0 == *id {
                 let (player, fault) = (player.clone(), fault.clone());

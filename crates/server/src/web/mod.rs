@@ -14,7 +14,9 @@ mod invitations;
 mod listener;
 mod matches;
 mod metrics;
+mod operator;
 mod page;
+mod play;
 mod problem;
 mod queues;
 mod reports;
@@ -23,6 +25,7 @@ mod tournaments;
 mod who;
 
 use crate::engine::{Engine, Handle, StreamKey};
+use crate::gateway::Gateway;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -38,9 +41,6 @@ use tokio::sync::Semaphore;
 /// Requests that are worked on at once; more are told to come back.
 const REQUESTS_MAX: usize = 256;
 
-/// Connections at once; more wait in the system's queue.
-const CONNECTIONS_MAX: usize = 4_096;
-
 /// How long a request may take, its body included.
 const REQUEST_MS_MAX: u64 = 30_000;
 
@@ -48,6 +48,7 @@ const REQUEST_MS_MAX: u64 = 30_000;
 #[derive(Clone)]
 struct Web {
     handle: Handle,
+    gateway: Gateway,
     ledger: Arc<Ledger>,
     places: Arc<Semaphore>,
 }
@@ -75,14 +76,13 @@ impl Web {
 type Answer = Result<Response, Problem>;
 
 /// All routes, over one engine. Requests carry where they come from.
-fn router(handle: Handle) -> Router {
-    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let web = Web { handle, ledger: Arc::default(), places };
+fn router(web: Web) -> Router {
     let api = Router::new()
         .route("/accounts", get(accounts::list).post(accounts::register))
         .route("/accounts/{name}", get(accounts::one))
         .route("/accounts/me/password", put(accounts::change_password))
         .route("/sessions", post(accounts::log_in).delete(accounts::log_out))
+        .route("/play", get(play::play))
         .route("/queues/{name}", get(queues::list).post(queues::enter).delete(queues::leave))
         .route("/invitations", get(invitations::mine))
         .route("/tournaments", get(tournaments::list).post(announce::announce))
@@ -96,6 +96,7 @@ fn router(handle: Handle) -> Router {
         .route("/tournaments/{id}/matches/{match}", get(matches::one))
         .route("/tournaments/{id}/matches/{match}/log", get(matches::log))
         .route("/tournaments/{id}/matches/{match}/events", get(events::of_match))
+        .merge(for_operators())
         .route("/statistics/{player}", get(standings::of_player))
         .route("/ladders/{game}", get(standings::ladder));
     Router::new()
@@ -107,11 +108,30 @@ fn router(handle: Handle) -> Router {
         .layer(from_fn(problem::for_every_error))
 }
 
-/// Serves HTTP until the task is dropped.
-pub async fn serve_http(listener: TcpListener, handle: Handle) -> std::io::Result<()> {
-    let listener = listener::Bounded::new(listener, CONNECTIONS_MAX);
-    let service = router(handle).into_make_service_with_connect_info::<listener::Peer>();
-    axum::serve(listener, service).await
+/// What only operators may do.
+fn for_operators() -> Router<Web> {
+    Router::new()
+        .route("/accounts/{name}/logout", post(operator::log_out))
+        .route("/blacklist/{name}", post(operator::blacklist).delete(operator::lift))
+        .route("/tournaments/{id}/start", post(operator::start))
+        .route("/tournaments/{id}/call-off", post(operator::call_off))
+        .route("/tournaments/{id}/pause", post(operator::pause))
+        .route("/tournaments/{id}/resume", post(operator::resume))
+        .route("/tournaments/{id}/withdraw", post(operator::withdraw))
+        .route("/tournaments/{id}/matches/{match}/override", post(operator::override_result))
+        .route("/tournaments/{id}/matches/{match}/replay", post(operator::replay))
+        .route("/tournaments/{id}/matches/{match}/undo", post(operator::undo))
+        .route("/tournaments/{id}/matches/{match}/games/{game}/void", post(operator::void))
+        .route("/tournaments/{id}/matches/{match}/games/{game}/undo", post(operator::undo_void))
+}
+
+/// Serves HTTP, and players over WebSocket, until the task is dropped.
+pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
+    let handle = gateway.engine().clone();
+    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let web = Web { handle, gateway: gateway.clone(), ledger: Arc::default(), places };
+    tokio::spawn(standings::warm(web.clone()));
+    listener::serve(listener, router(web), gateway).await;
 }
 
 /// Works on so many requests at once, and on none for too long.
