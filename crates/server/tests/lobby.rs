@@ -132,6 +132,85 @@ fn an_hour_without_a_server_is_no_answer() {
 }
 
 #[test]
+fn operators_decide_about_invitations() {
+    let server = Server::start();
+    server.register_operator("olga", "pw of olga");
+    let (mut ann, mut bob, mut cat) =
+        (here(&server, "ann"), here(&server, "bob"), here(&server, "cat"));
+    server.announce(invitation(&["ann", "bob", "cat", "house:random"], 4));
+    let token = http_token(&server, "olga");
+    let order = |what: &str, body: &str| {
+        let path = format!("/api/v1/tournaments/cup/{what}");
+        server.http("POST", &path, Some(&token), body)
+    };
+    ann.notice("invitation");
+    say(&mut ann, "accept");
+    order("withdraw", r#"{"player":"eve","why":"who?"}"#).expect(409);
+    // With bob there cannot be four any more, and nobody can come to what is called off.
+    order("withdraw", r#"{"player":"bob","why":"is ill"}"#).expect(204);
+    let told = json!({"tournament": "cup", "by": "olga", "why": "is ill"});
+    assert_eq!(bob.notice("withdrawn"), told);
+    assert_eq!(ann.notice("called-off")["tournament"], "cup");
+    assert_eq!(cat.notice("called-off")["tournament"], "cup");
+    order("start", r#"{"why":"now"}"#).expect(409);
+
+    let mut two = invitation(&["ann", "bob", "house:random"], 3);
+    two.id = TournamentId::from("two");
+    server.announce(two);
+    let start = |why: &str| {
+        let path = "/api/v1/tournaments/two/start";
+        server.http("POST", path, Some(&token), &format!(r#"{{"why":"{why}"}}"#))
+    };
+    ann.notice("invitation");
+    ann.say(r#"{"type":"accept","tournament":"two"}"#);
+    ann.expect("done", "accept");
+    start("it is late").expect(204);
+    assert_eq!(bob.notice("invitation-over")["tournament"], "two");
+    assert_eq!(ann.notice("tournament")["tournament"], "two");
+    ann.say(r#"{"type":"withdraw","tournament":"two"}"#);
+    until("it is over", || server.finished("two").is_some());
+    server.verify();
+}
+
+#[test]
+fn who_had_left_is_told_when_its_match_is_replayed() {
+    let server = Server::start();
+    server.register_operator("olga", "pw of olga");
+    let mut ann = here(&server, "ann");
+    drop(here(&server, "bob"));
+    let mut cup = announcement("cup", "yahtzee-queue", 1, 0);
+    cup.policy.pairing = agon_core::Pairing::Order;
+    // bob never comes: the round goes on.
+    cup.selection = named(&["ann", "house:greedy", "bob", "house:random"]);
+    server.announce(cup);
+    ann.notice("tournament");
+    let token = http_token(&server, "olga");
+    let order = |what: &str, body: &str| {
+        let path = format!("/api/v1/tournaments/cup/{what}");
+        server.http("POST", &path, Some(&token), body).expect(204);
+    };
+    let why = r#"{"why":"a test"}"#;
+    order("pause", why);
+    order("matches/r1m1/override", r#"{"winners":["house:greedy"],"why":"a test"}"#);
+    ann.notice("result-overridden");
+    // Nothing follows before the pause is over: a login is told of what goes on.
+    drop(ann);
+    let mut ann = here(&server, "ann");
+    ann.notice("tournament");
+    ann.notice("paused");
+    order("resume", why);
+    assert_eq!(ann.notice("tournament-over")["rank"], 3);
+    order("pause", why);
+    order("matches/r1m1/replay", why);
+    ann.notice("replay-ordered");
+    order("resume", why);
+    ann.notice("resumed");
+    ann.notice("tournament");
+    ann.say(r#"{"type":"withdraw","tournament":"cup"}"#);
+    assert_eq!(ann.notice("tournament-over")["rank"], 3, "and it can leave once more");
+}
+
+#[test]
 fn players_may_invite_only_where_they_are_let() {
     let asked = json!({
         "id": "cup",

@@ -204,7 +204,7 @@ fn listed(all: &Value, running: &[(Topic, String)]) -> String {
     let mut text = format!(
         "{} tournaments run, {} wait for players, {} are over.\n",
         count("running"),
-        count("open"),
+        count("open") + count("inviting"),
         count("over")
     );
     for ((_, line), number) in running.iter().zip(1..) {

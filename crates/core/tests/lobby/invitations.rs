@@ -225,6 +225,16 @@ fn time_the_server_was_down_is_added_to_all_waits() {
 }
 
 #[test]
+fn no_wait_is_longer_than_a_new_one() {
+    let mut bench = invited(invite(&ALL, 2));
+    bench.wait(10_000);
+    bench.now += 100_000;
+    // The last event can be long before the server went.
+    bench.ok(down(500_000, 0));
+    assert_eq!(closes_at(&bench), bench.now + 30_000);
+}
+
+#[test]
 fn who_has_to_come_back_first_has_time_to_answer() {
     let mut bench = invited(invite(&ALL, 2));
     bench.ok(announce("u", Selection::SignUp(FISH)));

@@ -101,11 +101,21 @@ impl Engine {
             }
             _ => Vec::new(),
         };
+        // Who goes knows that.
+        let going = match command {
+            LobbyCommand::Reject { player, .. }
+            | LobbyCommand::Withdraw { player, .. }
+            | LobbyCommand::Order { order: LobbyOrder::Withdraw { player, .. }, .. } => {
+                Some(player)
+            }
+            _ => None,
+        };
         let waiting = ids.into_iter().filter_map(|id| match self.lobby.tournament(&id)? {
             Standing::Open(sign_up) if ends => Some((id, sign_up.players.clone())),
             Standing::Inviting(invitation) => {
-                let still = invitation.replies.iter().filter(|(_, reply)| {
+                let still = invitation.replies.iter().filter(|(player, reply)| {
                     matches!(reply, Reply::Open | Reply::Accepted | Reply::Ready)
+                        && going != Some(player)
                 });
                 Some((id, still.map(|(player, _)| player.clone()).collect()))
             }
