@@ -8,11 +8,13 @@ use std::collections::BTreeSet;
 impl Tournament {
     /// Who left and is not `known` to have, with the place it has. While other matches of its round
     /// are open, each is counted with one who goes on. Once the rounds are over that is everybody,
-    /// with its rank.
+    /// with its rank; but who has to confirm the end is in the tournament until it has.
     pub fn departures(&self, known: impl Fn(&PlayerName) -> bool) -> Vec<(PlayerName, u32)> {
         if self.rounds_are_over() {
+            let asked = self.asked_to_confirm();
             let standings = self.results().standings.into_iter();
-            let news = standings.filter(|summary| !known(&summary.player));
+            let news = standings
+                .filter(|summary| !known(&summary.player) && !asked.contains(&summary.player));
             return news.map(|summary| (summary.player, summary.rank)).collect();
         }
         let out = self.thrown_out();
@@ -31,6 +33,9 @@ impl Tournament {
 
     /// The place of a player that left, if it did.
     pub fn departure(&self, player: &PlayerName) -> Option<u32> {
+        if self.asked_to_confirm().contains(player) {
+            return None;
+        }
         if self.rounds_are_over() {
             let mut standings = self.results().standings.into_iter();
             return standings.find(|summary| summary.player == *player).map(|own| own.rank);
@@ -47,6 +52,13 @@ impl Tournament {
 
     fn rounds_are_over(&self) -> bool {
         matches!(self.state.phase, Phase::Farewell(_) | Phase::Ended | Phase::Aborted(_))
+    }
+
+    /// Who has not confirmed the end yet.
+    fn asked_to_confirm(&self) -> BTreeSet<&PlayerName> {
+        let Phase::Farewell(open) = &self.state.phase else { return BTreeSet::new() };
+        let asked = self.state.entrants.iter().zip(open).filter(|(_, open)| **open);
+        asked.map(|(entrant, _)| &entrant.player).collect()
     }
 
     /// Who is out and in no match that still runs.

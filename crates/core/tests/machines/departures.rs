@@ -2,8 +2,8 @@
 
 use crate::support::plan::{name, names, numbered, of_preset};
 use agon_core::{
-    Fault, FaultKind, Format, How, MatchResult, Pairing, Secret, Tournament, TournamentCommand,
-    TournamentPlan,
+    Farewell, Fault, FaultKind, Format, How, MatchResult, Pairing, Secret, Tournament,
+    TournamentCommand, TournamentPlan,
 };
 use agon_games::Registry;
 
@@ -89,4 +89,18 @@ fn nobody_leaves_a_round_robin_before_its_end() {
     let first = league.open_matches().next().expect("a match").clone();
     report(&mut league, first.id.as_str(), &[first.players[0].as_str()]);
     assert!(departed(&league).is_empty());
+}
+
+#[test]
+fn who_has_to_confirm_the_end_is_in_until_it_has() {
+    let mut plan = of_preset("yahtzee-class", "", numbered(2));
+    plan.policy.farewell = Farewell::Winners;
+    let mut cup = make(plan);
+    report(&mut cup, "r1m1", &["p1"]);
+    assert_eq!(departed(&cup), ["p2 in 2"]);
+    assert_eq!(cup.departure(&name("p1")), None);
+    let request = cup.pending_of(&name("p1")).expect("it is asked").id;
+    let (player, answer) = (name("p1"), "\"ok\"".into());
+    cup.step(TournamentCommand::Answer { player, request, answer }).expect("it confirms");
+    assert_eq!(departed(&cup), ["p1 in 1", "p2 in 2"]);
 }

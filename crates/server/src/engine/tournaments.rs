@@ -211,7 +211,8 @@ impl Engine {
         let player = pending.player;
         let conn = self.conn_of(&player);
         let answer = match pending.ask {
-            // Whoever is here was told by a notice, which the wire confirms.
+            // Whoever is here has confirmed, and is told by a notice once that is durable: after
+            // a crash in between nobody has to come back for a win it knows of.
             TournamentAsk::Farewell { .. } if self.is_house(&player) || conn.is_some() => {
                 "\"ok\"".to_owned()
             }
