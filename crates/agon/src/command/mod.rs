@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+mod bench;
 mod bot;
 mod demo;
 mod join;
@@ -24,6 +25,8 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Join(args)) => join::join(&args),
         Some(Command::Solve(args)) => solve::solve(&args),
+        Some(Command::Bench(args)) => bench::bench(&args),
+        Some(Command::BenchPart(args)) => bench::part(&args),
         Some(Command::List { json }) => list::list(json),
     }
 }
