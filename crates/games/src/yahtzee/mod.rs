@@ -29,6 +29,7 @@ mod state;
 mod tables;
 mod text;
 mod view;
+mod write;
 
 pub use answer::{Answer, Keep, Places, Question, Score, Values};
 pub use boxes::{Boxes, ScoreBox};
