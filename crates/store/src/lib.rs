@@ -29,7 +29,7 @@ mod name;
 mod queue;
 mod sqlite;
 
-pub use append::{Append, Done};
+pub use append::{Append, Done, DoneAll};
 pub use error::{AppendError, LogError};
 pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file};
 pub use log::Log;

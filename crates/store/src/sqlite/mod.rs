@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use crate::group::{Group, Turns};
 use crate::lock::Lock;
 use crate::name::check_for_reading;
-use crate::{Append, AppendError, Done, Log, LogError};
+use crate::{Append, AppendError, Done, DoneAll, Log, LogError};
 
 use reader::Reader;
 use writer::{Writer, refuse};
@@ -65,6 +65,13 @@ impl Log for SqliteLog {
         match &self.group {
             Some(group) => group.submit(append, done),
             None => done(Err(AppendError::ReadOnly)),
+        }
+    }
+
+    fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
+        match &self.group {
+            Some(group) => group.submit_all(appends, done),
+            None => done(appends.iter().map(|_| Err(AppendError::ReadOnly)).collect()),
         }
     }
 
