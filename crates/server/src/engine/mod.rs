@@ -6,10 +6,12 @@
 
 mod ask;
 mod attach;
+mod hash;
 mod house;
 mod journal;
 mod lobby;
 mod matches;
+mod request;
 pub(crate) mod show;
 mod tournaments;
 pub(crate) mod watch;
@@ -26,9 +28,10 @@ pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 use attach::Session;
 pub(crate) use attach::{ConnId, Outbox};
+use hash::Ids;
 use house::HousePool;
-use journal::Journal;
 pub(crate) use journal::StreamKey;
+use journal::{Decided, Journal};
 pub use lobby::AnnounceError;
 use matches::LiveMatch;
 use std::cmp::Reverse;
@@ -41,6 +44,9 @@ use tournaments::LiveTournament;
 
 /// A match of a tournament.
 pub(crate) type MatchKey = (TournamentId, MatchId);
+
+/// Inputs that are taken before the log is handed what was decided about them.
+const DECIDED_MAX: usize = 256;
 
 /// What an operator may set about the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,8 +119,8 @@ pub(crate) enum Input {
     Checked { conn: ConnId, checked: lobby::Checked },
     /// A house player answers.
     House { key: MatchKey, player: PlayerName, request: agon_core::RequestId, answer: String },
-    /// A record is durable, or refused.
-    Committed { stream: StreamKey, result: Result<u64, AppendError> },
+    /// Records are durable, or refused; each with its stream, in the order they were decided in.
+    Committed { streams: Vec<StreamKey>, results: Vec<Result<u64, AppendError>> },
     /// Something to be done on the engine's thread.
     Call(Box<dyn FnOnce(&mut Engine) + Send>),
     /// Stop.
@@ -184,13 +190,17 @@ pub struct Engine {
     handle: Handle,
     inbox: Receiver<Input>,
     house_pool: HousePool,
-    journals: HashMap<StreamKey, Journal>,
+    /// The time of the input that is being taken: one look at the clock for each.
+    now: Millis,
+    journals: Ids<StreamKey, Journal>,
+    /// Records decided since the log was last handed some.
+    decided: Decided,
     lobby: Lobby,
     tournaments: HashMap<TournamentId, LiveTournament>,
-    matches: HashMap<MatchKey, LiveMatch>,
+    matches: Ids<MatchKey, LiveMatch>,
     /// In which matches a player is.
     playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
-    sessions: HashMap<ConnId, Session>,
+    sessions: Ids<ConnId, Session>,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
     /// Since when players in line are without a connection.
@@ -231,12 +241,14 @@ impl Engine {
             handle,
             inbox: receiver,
             house_pool,
-            journals: HashMap::new(),
+            now: clock_ms(),
+            journals: Ids::default(),
+            decided: Decided::default(),
             lobby: Lobby::default(),
             tournaments: HashMap::new(),
-            matches: HashMap::new(),
+            matches: Ids::default(),
             playing: HashMap::new(),
-            sessions: HashMap::new(),
+            sessions: Ids::default(),
             here: HashMap::new(),
             gone_since: HashMap::new(),
             timers: BinaryHeap::new(),
@@ -262,6 +274,7 @@ impl Engine {
     /// Runs until it is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), EngineError> {
         loop {
+            self.submit_decided();
             let input = match self.pause() {
                 None if self.stopping => self.inbox.recv().ok(),
                 None => self.inbox.try_recv().ok(),
@@ -272,12 +285,11 @@ impl Engine {
                 },
             };
             match input {
-                // Who stops waits for the log and for nothing else: connections that end now are
-                // our doing, and what players say now they can say again.
-                Some(Input::Committed { stream, result }) => self.committed(stream, result),
-                _ if self.stopping => {}
-                Some(input) => self.take(input),
-                None => self.on_time(),
+                Some(input) => self.take_all(input),
+                None => {
+                    self.now = clock_ms();
+                    self.on_time();
+                }
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);
@@ -285,6 +297,26 @@ impl Engine {
             if self.stopping && self.journals.values().all(|journal| journal.in_flight == 0) {
                 return self.log.flush().map_err(EngineError::from);
             }
+        }
+    }
+
+    /// Takes an input and those that wait behind it, as long as one record may wait for another.
+    fn take_all(&mut self, first: Input) {
+        let mut input = first;
+        for left in (0..DECIDED_MAX).rev() {
+            self.now = clock_ms();
+            match input {
+                // Who stops waits for the log and for nothing else: connections that end now are
+                // our doing, and what players say now they can say again.
+                Input::Committed { streams, results } => self.all_committed(streams, results),
+                _ if self.stopping => {}
+                input => self.take(input),
+            }
+            if self.failed.is_some() || left == 0 {
+                return;
+            }
+            let Ok(next) = self.inbox.try_recv() else { return };
+            input = next;
         }
     }
 
@@ -315,22 +347,21 @@ impl Engine {
             Input::House { key, player, request, answer } => {
                 self.house_answered(&key, player, request, answer);
             }
-            Input::Committed { stream, result } => self.committed(stream, result),
+            Input::Committed { streams, results } => self.all_committed(streams, results),
             Input::Call(what) => what(self),
             Input::Stop => self.stopping = true,
         }
     }
 
     fn now_ms(&self) -> Millis {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        since.map_or(0, |since| since.as_millis() as u64)
+        self.now
     }
 
     /// How long nothing is due; `None` if something is due now.
     fn pause(&self) -> Option<Duration> {
         let longest = Duration::from_secs(60);
         let Some(Reverse((at, _))) = self.timers.peek() else { return Some(longest) };
-        let now = self.now_ms();
+        let now = clock_ms();
         (*at > now).then(|| Duration::from_millis(at - now).min(longest))
     }
 
@@ -379,4 +410,10 @@ impl Engine {
         self.set_timer(now, Timer::Lobby);
         Ok(())
     }
+}
+
+/// Milliseconds since 1970.
+fn clock_ms() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
 }
