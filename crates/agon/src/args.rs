@@ -272,6 +272,12 @@ pub(crate) struct ServeArgs {
     /// Where the HTTP interface is; by default 127.0.0.1:7380.
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
+    /// A certificate (PEM): everything is TLS then. It is read again on SIGHUP.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's key (PEM).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// Settings from a TOML file; flags win over it.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -234,7 +234,7 @@ impl Play<'_> {
                 ("told", game.question(seat).expect("an awaited seat has a question"))
             }
         };
-        let notice = ToPlayer::Notice { about, data: Some(data) };
+        let notice = ToPlayer::notice(about, Some(data));
         self.send(at, &notice);
         true
     }

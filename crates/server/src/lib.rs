@@ -13,12 +13,14 @@
 #![forbid(unsafe_code)]
 
 mod auth;
+mod clock;
 mod engine;
 mod gateway;
 mod throttle;
 pub mod web;
 
 pub use engine::{
-    AnnounceError, Engine, EngineError, GameCounts, Handle, Settings, Status, hash_password,
+    AnnounceError, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Status,
+    hash_password,
 };
-pub use gateway::{Limits, serve_tcp};
+pub use gateway::{Gateway, Limits, Tls, TlsError, serve_tcp};

@@ -8,6 +8,9 @@ pub struct TooLong {
     pub max: usize,
 }
 
+/// A buffer that grew beyond this is given back when it is empty: most connections are idle.
+const KEPT_BYTES_MAX: usize = 1024;
+
 /// Bytes that came in and have not been taken as lines yet. Never holds more than one line's bound
 /// and one read of bytes.
 #[derive(Clone, Debug)]
@@ -46,6 +49,11 @@ impl Lines {
             let end = self.buffer[self.scanned..].iter().position(|byte| *byte == b'\n');
             let Some(end) = end.map(|at| self.scanned + at) else {
                 self.scanned = self.buffer.len();
+                if self.from == self.scanned {
+                    self.buffer.clear();
+                    self.buffer.shrink_to(KEPT_BYTES_MAX);
+                    (self.from, self.scanned) = (0, 0);
+                }
                 return self.give_up_on_long();
             };
             let (start, skipped) = (self.from, self.skipping);

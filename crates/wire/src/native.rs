@@ -1,7 +1,7 @@
 //! The native protocol: JSON lines between Agon and a player. `docs/protocol/native.md` is the
 //! contract; this file is its codec.
 
-use agon_core::{Commitment, MatchView, Nonce, PlayerName, RequestId, TournamentId};
+use agon_core::{Commitment, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
 use agon_games::{Json, Seat};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -58,10 +58,18 @@ pub enum ToPlayer<'a> {
     },
     /// The sign of life that was asked for.
     Pong,
+    /// A sign of life that nobody asked for.
+    Heartbeat,
     /// Something the player need not answer.
     Notice {
         /// What it is about.
         about: &'a str,
+        /// The tournament, where a connection may play in several.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tournament: Option<&'a TournamentId>,
+        /// Its match.
+        #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+        in_match: Option<&'a MatchId>,
         /// Details.
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<Json>,
@@ -87,6 +95,13 @@ pub enum ToPlayer<'a> {
         /// Why it ends, for people.
         reason: &'a str,
     },
+}
+
+impl<'a> ToPlayer<'a> {
+    /// A notice whose details say all.
+    pub fn notice(about: &'a str, data: Option<Json>) -> ToPlayer<'a> {
+        ToPlayer::Notice { about, tournament: None, in_match: None, data }
+    }
 }
 
 /// A question, with everything a player needs to answer it.

@@ -47,6 +47,7 @@ struct Message {
     #[serde(rename = "type")]
     kind: String,
     about: Option<String>,
+    tournament: Option<String>,
     #[serde(default)]
     data: Value,
     id: Option<String>,
@@ -68,6 +69,8 @@ struct Join<'a> {
     connection: u64,
     /// Attempts since the last welcome.
     attempts: u32,
+    /// Whether this connection is logged in.
+    welcomed: bool,
     /// Whether the login on its way goes by the token.
     by_token: bool,
     enqueued: bool,
@@ -95,6 +98,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
         socket: None,
         connection: 0,
         attempts: 0,
+        welcomed: false,
         by_token: false,
         enqueued: false,
         played: false,
@@ -141,6 +145,7 @@ impl Join<'_> {
         }
         socket.set_nodelay(true)?;
         self.connection += 1;
+        self.welcomed = false;
         let (from, connection, events) =
             (socket.try_clone()?, self.connection, self.events.clone());
         std::thread::spawn(move || listen(from, connection, &events));
@@ -216,6 +221,7 @@ impl Join<'_> {
 
     fn welcomed(&mut self, message: Message) -> bool {
         self.attempts = 0;
+        self.welcomed = true;
         if message.token.is_some() {
             self.token = message.token;
         }
@@ -255,7 +261,12 @@ impl Join<'_> {
                 return Ok(self.args.once);
             }
             Some("match-over") => {}
-            _ => self.minds.values_mut().for_each(|mind| mind.tell(line)),
+            _ => {
+                let named = message.tournament.as_ref();
+                if let Some(mind) = named.and_then(|name| self.minds.get_mut(name)) {
+                    mind.tell(line);
+                }
+            }
         }
         Ok(false)
     }
@@ -287,7 +298,8 @@ impl Join<'_> {
                 let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
                 minds.for_each(|(_, mind)| mind.tell(line));
             }
-            // The server closes the connection, or waits for another try.
+            // Another try with the password has to wait. Whoever is in is only read slower.
+            "slow-down" if self.welcomed => {}
             "slow-down" => {
                 if let Some(socket) = &self.socket {
                     let _ = socket.shutdown(std::net::Shutdown::Both);

@@ -8,7 +8,7 @@ use agon_core::lobby::{Announcement, Role, Selection};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_server::web::serve_http;
-use agon_server::{Engine, EngineError, Handle, serve_tcp};
+use agon_server::{Engine, EngineError, Gateway, Handle, Tls, serve_tcp};
 use agon_store::{Log, LogError, SqliteLog};
 use anyhow::{Context, Result};
 use std::net::SocketAddr;
@@ -51,22 +51,28 @@ pub(crate) fn runtime() -> Result<Runtime> {
 async fn run(args: &ServeArgs, settings: Serve) -> Result<Exit> {
     // From here on, not from when somebody waits for them: no signal is missed.
     let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let tls = settings.tls.as_ref().map(|(cert, key)| Tls::load(cert, key));
+    let tls = tls.transpose().map_err(|error| Misuse(error.to_string()))?.map(Arc::new);
     let (tcp, http) =
         (listen(&settings.tcp, "--tcp").await?, listen(&settings.http, "--http").await?);
     let address =
         |listener: &TcpListener| listener.local_addr().context("failed to read an address");
-    let places = Places { tcp: address(&tcp)?, http: address(&http)? };
+    let places = Places { tcp: address(&tcp)?, http: address(&http)?, tls: tls.is_some() };
     let log = open_log(&settings.data)?;
     let (games, houses) = (Registry::standard(), Houses::standard());
     let runtime = tokio::runtime::Handle::current();
-    let engine = Engine::open(log, games, houses, settings.settings, runtime)
+    let engine = Engine::open(log, games, houses, settings.settings, runtime.clone())
         .map_err(|error| explained(error, &settings.data))?;
     let handle = engine.handle();
     let (over, mut ended) = oneshot::channel();
     std::thread::spawn(move || over.send(engine.run()));
     let token = operator_token(&handle, args.operator_token).await?;
-    tokio::spawn(serve_tcp(tcp, handle.clone(), settings.limits));
-    tokio::spawn(serve_http(http, handle.clone()));
+    let gateway = Gateway::start(handle.clone(), settings.limits, tls.clone(), &runtime);
+    tokio::spawn(serve_tcp(tcp, gateway.clone()));
+    tokio::spawn(serve_http(http, gateway));
+    if let Some(tls) = tls {
+        tokio::spawn(reload(signal(SignalKind::hangup())?, tls));
+    }
     tokio::spawn(announce_all(handle.clone(), settings.tournaments));
     say(args.json, &places, token.as_deref())?;
     let result = tokio::select! {
@@ -81,6 +87,7 @@ async fn run(args: &ServeArgs, settings: Serve) -> Result<Exit> {
 struct Places {
     tcp: SocketAddr,
     http: SocketAddr,
+    tls: bool,
 }
 
 async fn listen(address: &str, flag: &str) -> Result<TcpListener> {
@@ -139,11 +146,16 @@ async fn operator_token(handle: &Handle, asked: bool) -> Result<Option<String>> 
 
 fn say(json: bool, places: &Places, token: Option<&str>) -> Result<()> {
     use std::io::Write;
-    let Places { tcp, http } = places;
-    let listeners = format!("players: tcp {tcp}\nhttp: http://{http}/api/v1\n");
+    let Places { tcp, http, tls } = places;
+    let (stream, scheme, socket) =
+        if *tls { ("tls", "https", "wss") } else { ("tcp", "http", "ws") };
+    let websocket = format!("{socket}://{http}/api/v1/play");
+    let listeners =
+        format!("players: {stream} {tcp}\nplayers: {websocket}\nhttp: {scheme}://{http}/api/v1\n");
     let text = match (json, token) {
         (true, token) => {
-            let mut line = serde_json::json!({"players": {"tcp": tcp}, "http": http});
+            let players = serde_json::json!({"tcp": tcp, "websocket": websocket});
+            let mut line = serde_json::json!({"players": players, "http": http, "tls": tls});
             if let Some(token) = token {
                 line["operator"] = serde_json::json!({"account": OPERATOR, "token": token});
             }
@@ -175,6 +187,16 @@ async fn asked_to_stop((mut interrupt, mut terminate): (Signal, Signal), handle:
         // Nothing is lost: whatever was told is in the log.
         std::process::exit(Exit::Stopped as i32);
     });
+}
+
+/// Reads the certificate again at every hang-up.
+async fn reload(mut hang_ups: Signal, tls: Arc<Tls>) {
+    while hang_ups.recv().await.is_some() {
+        match tls.reload() {
+            Ok(()) => eprintln!("agon: the certificate was read again"),
+            Err(error) => eprintln!("agon: {error}; the old certificate stays"),
+        }
+    }
 }
 
 /// Announces the tournaments of the configuration as their players come.

@@ -6,7 +6,7 @@ use agon_core::lobby::{Announcement, Selection};
 use agon_core::{PlayerName, Preset, Raw, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
-use agon_server::{Limits, Settings};
+use agon_server::{Limits, SecondLogin, Settings};
 use anyhow::Result;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ struct ServeFile {
     http: Option<String>,
     token_ms: Option<u64>,
     reconnect_ms: Option<u64>,
+    second_login: Option<SecondLogin>,
+    tls: Option<TlsTable>,
     #[serde(default)]
     limits: LimitsTable,
     #[serde(default)]
@@ -40,8 +42,19 @@ struct LimitsTable {
     outbox_lines_max: Option<usize>,
     inbox_lines_max: Option<usize>,
     line_bytes_max: Option<usize>,
+    lines_per_second_max: Option<u32>,
+    lines_burst_max: Option<u32>,
     write_ms_max: Option<u64>,
     login_ms_max: Option<u64>,
+    heartbeat_ms: Option<u64>,
+    silence_ms_max: Option<u64>,
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct TlsTable {
+    cert: PathBuf,
+    key: PathBuf,
 }
 
 #[derive(Deserialize, Debug)]
@@ -75,6 +88,8 @@ pub(crate) struct Serve {
     pub(crate) http: String,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
+    /// The files of a certificate and its key.
+    pub(crate) tls: Option<(PathBuf, PathBuf)>,
     /// Tournaments that wait for their players.
     pub(crate) tournaments: Vec<Announcement>,
 }
@@ -86,6 +101,7 @@ impl Serve {
         let mut settings = Settings::default();
         super::set(&mut settings.token_ms, file.token_ms);
         super::set(&mut settings.reconnect_ms, file.reconnect_ms);
+        super::set(&mut settings.second_login, file.second_login);
         let mut tournaments: Vec<Announcement> = Vec::new();
         for table in &file.tournament {
             let announcement = announcement(table)?;
@@ -102,6 +118,7 @@ impl Serve {
             http: args.http.clone().or(file.http).unwrap_or_else(|| HTTP.into()),
             settings,
             limits: limits(&file.limits)?,
+            tls: tls(args, file.tls)?,
             tournaments,
         })
     }
@@ -116,19 +133,39 @@ fn limits(table: &LimitsTable) -> Result<Limits> {
     super::set(&mut limits.line_bytes_max, table.line_bytes_max);
     super::set(&mut limits.write_ms_max, table.write_ms_max);
     super::set(&mut limits.login_ms_max, table.login_ms_max);
+    super::set(&mut limits.lines_per_second_max, table.lines_per_second_max);
+    super::set(&mut limits.lines_burst_max, table.lines_burst_max);
+    super::set(&mut limits.heartbeat_ms, table.heartbeat_ms);
+    super::set(&mut limits.silence_ms_max, table.silence_ms_max);
     let counts = [
         limits.connections_max,
         limits.connections_per_address_max,
         limits.outbox_lines_max,
         limits.inbox_lines_max,
         limits.line_bytes_max,
+        limits.lines_per_second_max as usize,
+        limits.lines_burst_max as usize,
     ];
     if counts.iter().any(|count| !(1..=1_000_000_000).contains(count)) {
         return Err(
             Misuse("[limits]: every bound is at least 1, and below a billion".into()).into()
         );
     }
+    if limits.heartbeat_ms == 0 || limits.silence_ms_max <= limits.heartbeat_ms {
+        let why = "[limits]: silence_ms_max is longer than heartbeat_ms, which is at least 1";
+        return Err(Misuse(why.into()).into());
+    }
     Ok(limits)
+}
+
+/// The files of a certificate: both or none, each from a flag or from the file.
+fn tls(args: &ServeArgs, table: Option<TlsTable>) -> Result<Option<(PathBuf, PathBuf)>> {
+    let (cert, key) = table.map(|table| (table.cert, table.key)).unzip();
+    match (args.tls_cert.clone().or(cert), args.tls_key.clone().or(key)) {
+        (None, None) => Ok(None),
+        (Some(cert), Some(key)) => Ok(Some((cert, key))),
+        _ => Err(Misuse("give both --tls-cert FILE and --tls-key FILE".into()).into()),
+    }
 }
 
 fn announcement(table: &TournamentTable) -> Result<Announcement> {

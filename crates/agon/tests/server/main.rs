@@ -5,3 +5,4 @@ mod errors;
 mod kill;
 mod strangers;
 mod support;
+mod tls;

@@ -1,16 +1,13 @@
 //! Connections and who is behind them. A connection attaches to an account and owns nothing.
 
-use super::{Engine, lobby};
-use agon_core::{Fault, PlayerName};
+use super::{Engine, SecondLogin, lobby};
+use crate::gateway::{Outbox, Written};
+use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
-use tokio::sync::mpsc;
 
 /// One connection, as long as the server runs.
 pub(crate) type ConnId = u64;
-
-/// Where lines for a connection go. It has a bound: a reader that falls behind is cut off.
-pub(crate) type Outbox = mpsc::Sender<Vec<u8>>;
 
 /// Lines in a row that ask for nothing and answer nothing before a connection is cut off.
 const JUNK_MAX: u32 = 100;
@@ -37,17 +34,16 @@ impl Engine {
 
     /// Sends a message, or cuts off a connection that does not read.
     pub(super) fn send(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
-        self.send_line(conn, native::encode(message));
+        self.send_line(conn, native::encode(message), None);
     }
 
-    pub(super) fn send_line(&mut self, conn: ConnId, line: Vec<u8>) -> bool {
-        let Some(session) = self.sessions.get(&conn) else { return false };
-        if session.out.try_send(line).is_ok() {
-            return true;
+    /// Sends a line, and has it noted when that was written.
+    pub(super) fn send_line(&mut self, conn: ConnId, line: Vec<u8>, written: Option<Written>) {
+        let Some(session) = self.sessions.get(&conn) else { return };
+        if !session.out.send(line, written) {
+            // The gateway closes the socket when the outbox is gone.
+            self.closed(conn);
         }
-        // The gateway closes the socket when the outbox is gone.
-        self.closed(conn);
-        false
     }
 
     pub(super) fn refuse(&mut self, conn: ConnId, code: &str, detail: impl Into<String>) {
@@ -55,7 +51,7 @@ impl Engine {
         self.send(conn, &ToPlayer::Error { code, id, detail: detail.into(), accepted });
     }
 
-    pub(super) fn said(&mut self, conn: ConnId, message: FromPlayer) {
+    pub(super) fn said(&mut self, conn: ConnId, message: FromPlayer, at: Millis) {
         let Some(session) = self.sessions.get_mut(&conn) else { return };
         match message {
             FromPlayer::Hello(hello) => {
@@ -76,7 +72,9 @@ impl Engine {
                     self.count_junk(conn);
                 }
                 Some(account) => match message {
-                    FromPlayer::Answer { id, answer } => self.answered(conn, account, &id, answer),
+                    FromPlayer::Answer { id, answer } => {
+                        self.answered(conn, account, &id, answer, at);
+                    }
                     FromPlayer::Lobby(request) => self.ask_lobby(conn, account, request),
                     FromPlayer::Hello(_) => {}
                 },
@@ -117,6 +115,17 @@ impl Engine {
         }
     }
 
+    /// Refuses a login where the account is on another connection and that one keeps it.
+    pub(super) fn is_elsewhere(&mut self, conn: ConnId, account: &PlayerName) -> bool {
+        let refuses = self.settings.second_login == SecondLogin::Refuse;
+        let elsewhere = refuses && self.conn_of(account).is_some_and(|other| other != conn);
+        if elsewhere {
+            let detail = "the account is on another connection; close that one";
+            self.refuse(conn, "logged-in-elsewhere", detail);
+        }
+        elsewhere
+    }
+
     /// Ties a connection to an account. Another connection of the account is taken over.
     pub(super) fn attach(&mut self, conn: ConnId, account: &PlayerName) {
         if !self.sessions.contains_key(&conn) {
@@ -134,6 +143,7 @@ impl Engine {
         }
         if let Some(session) = self.sessions.get_mut(&conn) {
             session.account = Some(account.clone());
+            session.out.logged_in();
         }
         self.tell_tournaments(conn, account);
         self.player_is_here(account);

@@ -215,6 +215,9 @@ impl Engine {
     }
 
     fn welcome_with_token(&mut self, conn: ConnId, account: PlayerName) {
+        if self.is_elsewhere(conn, &account) {
+            return;
+        }
         let token = match auth::new_token() {
             Ok(token) => token,
             Err(error) => return self.refuse(conn, "failed", error.to_string()),
@@ -231,6 +234,9 @@ impl Engine {
 
     /// Lets an account in, once that is in the log.
     fn welcome(&mut self, conn: ConnId, account: PlayerName, token: Option<String>) {
+        if self.is_elsewhere(conn, &account) {
+            return;
+        }
         let name = account.clone();
         let welcome: Effect = Box::new(move |engine| {
             let (active, waiting) = engine.lobby.involvement(&name);
@@ -238,6 +244,10 @@ impl Engine {
             let other = engine.sessions.get(&conn).and_then(|session| session.account.as_ref());
             if other.is_some() {
                 return engine.refuse(conn, "unexpected", "this connection is logged in");
+            }
+            // Another one may have been let in while this one was on its way to the log.
+            if engine.is_elsewhere(conn, &name) {
+                return;
             }
             engine.send(conn, &ToPlayer::Welcome { account: &name, token, active, waiting });
             engine.attach(conn, &name);

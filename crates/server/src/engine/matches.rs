@@ -4,17 +4,18 @@ use super::journal::{Effect, StreamKey};
 use super::request::Common;
 use super::tournaments::LiveTournament;
 use super::{ConnId, Engine, MatchKey, Timer, house};
+use crate::gateway::Written;
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchPlan, Pending, PlayerName,
-    Rejection, RequestId, Secrets, TournamentId,
+    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchPlan, Millis, Pending,
+    PlayerName, Rejection, RequestId, Secrets, TournamentId,
 };
-use agon_wire::native::ToPlayer;
+use agon_wire::native::{self, ToPlayer};
 
 /// A match that runs.
 pub(crate) struct LiveMatch {
     pub(super) played: Match,
     /// Requests that were handed to a connection, or to a house player.
-    sent: Vec<(RequestId, Option<ConnId>)>,
+    sent: Vec<Sent>,
     /// When its timer rings next.
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
@@ -24,6 +25,19 @@ pub(crate) struct LiveMatch {
     /// Something has changed that time depends on, besides the game going on.
     stirred: bool,
 }
+
+/// A request that was handed over.
+struct Sent {
+    id: RequestId,
+    player: PlayerName,
+    limit_ms: Millis,
+    /// When it was written to its player's socket; house players have no clock.
+    written: Option<Written>,
+}
+
+/// How long an answer may be on its way from its socket to the engine: so much later than a
+/// deadline it is looked whether it passed. When the answer was read decides.
+const ON_ITS_WAY_MS: Millis = 20;
 
 impl Engine {
     /// Takes a match up: from the log, or new.
@@ -146,7 +160,7 @@ impl Engine {
             .filter(|pending| pending.player == *player)
             .map(|pending| pending.id)
             .collect();
-        live.sent.retain(|(id, _)| !own.contains(id));
+        live.sent.retain(|sent| !own.contains(&sent.id));
         let hello = self.here.get(player).and_then(|conn| self.sessions.get(conn));
         let nonce = hello.and_then(|session| session.hello.as_ref()).and_then(|h| h.nonce.clone());
         let _ = self.step_match(key, Command::Arrive { player: player.clone(), nonce });
@@ -188,8 +202,8 @@ impl Engine {
             return self.match_over(key);
         }
         let mut open = live.played.pending();
-        live.sent.retain(|(id, _)| open.iter().any(|pending| pending.id == *id));
-        open.retain(|pending| live.sent.iter().all(|(id, _)| pending.id != *id));
+        live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));
+        open.retain(|pending| live.sent.iter().all(|sent| pending.id != sent.id));
         for pending in open {
             if self.is_house(&pending.player) {
                 self.mark_sent(key, &pending, None);
@@ -211,8 +225,12 @@ impl Engine {
             _ => None,
         };
         if let Some((about, data)) = tells {
-            self.mark_sent(key, &pending, Some(conn));
-            self.send(conn, &ToPlayer::Notice { about, data: Some(data) });
+            let (tournament, in_match) = (Some(&key.0), Some(&key.1));
+            let data = Some(data);
+            let line = native::encode(&ToPlayer::Notice { about, tournament, in_match, data });
+            let written = Written::default();
+            self.mark_sent(key, &pending, Some(written.clone()));
+            self.send_line(conn, line, Some(written));
             let (player, request) = (pending.player, pending.id);
             let (answer, took_ms) = ("\"ok\"".into(), Some(0));
             let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
@@ -220,19 +238,23 @@ impl Engine {
         }
         let Ask::Game(seat) = pending.ask else { return };
         let Some(line) = live.request_line(&key.0, &pending, seat) else { return };
-        self.mark_sent(key, &pending, Some(conn));
-        self.send_line(conn, line);
+        let written = Written::default();
+        self.mark_sent(key, &pending, Some(written.clone()));
+        self.send_line(conn, line, Some(written));
     }
 
-    fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, conn: Option<ConnId>) {
+    fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, written: Option<Written>) {
         let now = self.now_ms();
         let Some(live) = self.matches.get_mut(key) else { return };
-        live.sent.push((pending.id.clone(), conn));
-        let due = now.saturating_add(pending.limit_ms);
+        let (id, limit_ms) = (pending.id.clone(), pending.limit_ms);
+        let due = now.saturating_add(limit_ms);
         live.stirred |= live.timer.is_none_or(|at| due < at);
-        if conn.is_some() {
-            live.played.delivered(&pending.id, now);
+        if written.is_some() {
+            // No earlier than now; when it is written is looked up when that seems to be over.
+            live.played.delivered(&id, now);
         }
+        let player = pending.player.clone();
+        live.sent.push(Sent { id, player, limit_ms, written });
     }
 
     fn reset_timer(&mut self, key: &MatchKey) {
@@ -242,6 +264,7 @@ impl Engine {
             return;
         }
         let Some(deadline) = live.played.deadline() else { return };
+        let deadline = deadline.saturating_add(ON_ITS_WAY_MS);
         // A timer that rings early finds nothing due and is set again.
         if live.timer.is_none_or(|at| deadline < at) {
             live.timer = Some(deadline);
@@ -249,16 +272,25 @@ impl Engine {
         }
     }
 
-    pub(super) fn match_due(&mut self, key: &MatchKey) {
-        let now = self.now_ms();
+    /// Does what is due in a match now that its timer rang. The clock of a request starts when it was
+    /// written; one that still waits to be written has none.
+    pub(super) fn match_due(&mut self, key: &MatchKey, now: Millis) {
+        // As things stood when whatever was read by then has come in.
+        let now = now.saturating_sub(ON_ITS_WAY_MS);
         if let Some(live) = self.matches.get_mut(key) {
             live.timer = None;
+            for Sent { id, written, .. } in &live.sent {
+                if let Some(written) = written {
+                    live.played.delivered(id, written.at().unwrap_or(now));
+                }
+            }
         }
         while let Some(live) = self.matches.get(key)
             && let Some(command) = live.played.due(now)
         {
             if matches!(command, Command::Expire { .. }) && now < live.held_until {
-                return self.set_timer(live.held_until, Timer::Match(key.0.clone(), key.1.clone()));
+                let at = live.held_until + ON_ITS_WAY_MS;
+                return self.set_timer(at, Timer::Match(key.0.clone(), key.1.clone()));
             }
             if self.step_match(key, command).is_err() {
                 break;
@@ -274,6 +306,7 @@ impl Engine {
         player: PlayerName,
         id: &RequestId,
         answer: String,
+        at: Millis,
     ) {
         let parsed = id.as_str().split_once(':').and_then(|(tournament, request)| {
             let (match_id, _) = request.split_once('.')?;
@@ -282,7 +315,8 @@ impl Engine {
         });
         let outcome = match parsed {
             Some((key, request)) => {
-                let command = Command::Answer { player, request, answer, took_ms: None };
+                let took_ms = self.took_ms(&key, &player, &request, at);
+                let command = Command::Answer { player, request, answer, took_ms };
                 self.step_match(&key, command)
             }
             None => Err(Rejection::Foreign),
@@ -296,6 +330,27 @@ impl Engine {
         let detail = rejection.to_string();
         self.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
         self.count_junk(conn);
+    }
+
+    /// How long an answer took that was read at `at`: from when the request was written, whatever
+    /// either had to wait for here. Who answers too late is charged before the answer is looked at,
+    /// also if the timer did not ring yet.
+    fn took_ms(
+        &mut self,
+        key: &MatchKey,
+        player: &PlayerName,
+        request: &RequestId,
+        at: Millis,
+    ) -> Option<Millis> {
+        let live = self.matches.get(key)?;
+        let sent = live.sent.iter().find(|sent| sent.id == *request && sent.player == *player)?;
+        let written = sent.written.as_ref()?.at().unwrap_or(at);
+        let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
+        if took_ms > limit_ms && live.played.is_here(player) {
+            let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
+            let _ = self.step_match(key, Command::Charge { player, fault });
+        }
+        Some(took_ms)
     }
 
     /// A line that is no message counts as the answer to whatever the player was asked.
@@ -320,7 +375,7 @@ impl Engine {
                 let won = result.winners.contains(player);
                 let data = serde_json::json!({"match": key.1, "tournament": key.0, "won": won});
                 let data = Some(agon_games::json(&data));
-                self.send(conn, &ToPlayer::Notice { about: "match-over", data });
+                self.send(conn, &ToPlayer::notice("match-over", data));
             }
         }
         self.journals.remove(&StreamKey::Match(key.clone()));

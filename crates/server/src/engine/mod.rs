@@ -17,6 +17,8 @@ mod tournaments;
 pub(crate) mod watch;
 
 use crate::auth::{Hashers, NoEntropy};
+use crate::clock;
+use crate::gateway::Outbox;
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
@@ -26,8 +28,8 @@ use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
+pub(crate) use attach::ConnId;
 use attach::Session;
-pub(crate) use attach::{ConnId, Outbox};
 use hash::Ids;
 use house::HousePool;
 pub(crate) use journal::StreamKey;
@@ -39,14 +41,30 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tournaments::LiveTournament;
+
+/// How far timers may be behind what comes in before they are looked at in between. Longer than
+/// any message is on its way from its socket to the inbox.
+const BEHIND_MS_MAX: Millis = 1_000;
 
 /// A match of a tournament.
 pub(crate) type MatchKey = (TournamentId, MatchId);
 
 /// Inputs that are taken before the log is handed what was decided about them.
 const DECIDED_MAX: usize = 256;
+
+/// What happens to a login of an account that is on another connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecondLogin {
+    /// The newest connection has it.
+    #[default]
+    Takeover,
+    /// The oldest connection keeps it.
+    Refuse,
+}
 
 /// What an operator may set about the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,11 +73,17 @@ pub struct Settings {
     pub token_ms: Millis,
     /// How long players have to come back after the server was down before they are missed.
     pub reconnect_ms: Millis,
+    /// Who has an account that logs in twice.
+    pub second_login: SecondLogin,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { token_ms: 30 * 24 * 3_600_000, reconnect_ms: 60_000 }
+        Settings {
+            token_ms: 30 * 24 * 3_600_000,
+            reconnect_ms: 60_000,
+            second_login: SecondLogin::default(),
+        }
     }
 }
 
@@ -103,14 +127,17 @@ impl From<NoEntropy> for EngineError {
     }
 }
 
+/// A connection's place in the inbox; it is free again when this is dropped.
+pub(crate) type Place = OwnedSemaphorePermit;
+
 /// What comes to the engine.
 pub(crate) enum Input {
     /// A connection was opened.
     Opened { conn: ConnId, out: Outbox, from: IpAddr },
-    /// It said something.
-    Said { conn: ConnId, message: FromPlayer },
+    /// It said something, and that was read from its socket then.
+    Said { conn: ConnId, message: FromPlayer, at: Millis, place: Place },
     /// It said something that is no message.
-    Bad { conn: ConnId, why: String, line: String },
+    Bad { conn: ConnId, why: String, line: String, place: Place },
     /// It is gone.
     Closed { conn: ConnId },
     /// It should have logged in by now.
@@ -137,6 +164,12 @@ impl Handle {
     pub(crate) fn send(&self, input: Input) {
         // An engine that has ended hears nobody, and whoever waits for it notices by its channel.
         let _ = self.inbox.send(input);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn detached() -> (Handle, Receiver<Input>) {
+        let (inbox, receiver) = channel();
+        (Handle { inbox }, receiver)
     }
 
     /// Asks the engine to stop once what is on its way is durable.
@@ -179,6 +212,7 @@ enum Timer {
     Lobby,
     Reconnect,
     LogOut(PlayerName),
+    Watch(watch::Topic),
 }
 
 /// The engine.
@@ -214,7 +248,7 @@ pub struct Engine {
     games_seen: GameCounts,
     tournament_records: u64,
     hashers: Hashers,
-    watchers: HashMap<watch::Topic, Vec<watch::Watcher>>,
+    watchers: HashMap<watch::Topic, watch::Watchers>,
     stopping: bool,
     failed: Option<EngineError>,
 }
@@ -241,7 +275,7 @@ impl Engine {
             handle,
             inbox: receiver,
             house_pool,
-            now: clock_ms(),
+            now: clock::now_ms(),
             journals: Ids::default(),
             decided: Decided::default(),
             lobby: Lobby::default(),
@@ -287,8 +321,8 @@ impl Engine {
             match input {
                 Some(input) => self.take_all(input),
                 None => {
-                    self.now = clock_ms();
-                    self.on_time();
+                    self.now = clock::now_ms();
+                    self.on_time(self.now);
                 }
             }
             if let Some(error) = self.failed.take() {
@@ -304,13 +338,11 @@ impl Engine {
     fn take_all(&mut self, first: Input) {
         let mut input = first;
         for left in (0..DECIDED_MAX).rev() {
-            self.now = clock_ms();
-            match input {
-                // Who stops waits for the log and for nothing else: connections that end now are
-                // our doing, and what players say now they can say again.
-                Input::Committed { streams, results } => self.all_committed(streams, results),
-                _ if self.stopping => {}
-                input => self.take(input),
+            self.now = clock::now_ms();
+            // Who stops waits for the log and for nothing else: connections that end now are our
+            // doing, and what players say now they can say again.
+            if !self.stopping || matches!(input, Input::Committed { .. }) {
+                self.take(input);
             }
             if self.failed.is_some() || left == 0 {
                 return;
@@ -339,8 +371,15 @@ impl Engine {
     fn take(&mut self, input: Input) {
         match input {
             Input::Opened { conn, out, from } => self.opened(conn, out, from),
-            Input::Said { conn, message } => self.said(conn, message),
-            Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
+            Input::Said { conn, message, at, place } => {
+                drop(place);
+                self.said(conn, message, at);
+                self.keep_time(at);
+            }
+            Input::Bad { conn, why, line, place } => {
+                drop(place);
+                self.bad_line(conn, &why, &line);
+            }
             Input::Closed { conn } => self.closed(conn),
             Input::LoginDue { conn } => self.login_due(conn),
             Input::Checked { conn, checked } => self.checked(conn, checked),
@@ -361,7 +400,7 @@ impl Engine {
     fn pause(&self) -> Option<Duration> {
         let longest = Duration::from_secs(60);
         let Some(Reverse((at, _))) = self.timers.peek() else { return Some(longest) };
-        let now = clock_ms();
+        let now = clock::now_ms();
         (*at > now).then(|| Duration::from_millis(at - now).min(longest))
     }
 
@@ -369,19 +408,25 @@ impl Engine {
         self.timers.push(Reverse((at, timer)));
     }
 
+    /// Does what is long due although inputs wait: time must not stand still under load. The inbox
+    /// is in order, so whatever was read before `read_at` has been taken, or will be at once.
+    fn keep_time(&mut self, read_at: Millis) {
+        self.on_time(read_at.saturating_sub(BEHIND_MS_MAX));
+    }
+
     /// Does what is due. Timers may be early or doubled; whoever they wake looks at its own clock.
-    fn on_time(&mut self) {
-        let now = self.now_ms();
+    fn on_time(&mut self, now: Millis) {
         while let Some(Reverse((at, _))) = self.timers.peek()
             && *at <= now
         {
             let Some(Reverse((_, timer))) = self.timers.pop() else { return };
             match timer {
-                Timer::Match(tournament, id) => self.match_due(&(tournament, id)),
+                Timer::Match(tournament, id) => self.match_due(&(tournament, id), now),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
+                Timer::Watch(topic) => self.show_late(&topic),
             }
         }
     }
@@ -410,10 +455,4 @@ impl Engine {
         self.set_timer(now, Timer::Lobby);
         Ok(())
     }
-}
-
-/// Milliseconds since 1970.
-fn clock_ms() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as u64)
 }

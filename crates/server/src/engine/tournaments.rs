@@ -105,7 +105,7 @@ impl Engine {
         let (game, commitment) = (&live.machine.plan().game, live.secret.commitment());
         let data = serde_json::json!({"tournament": id, "game": game, "commitment": commitment});
         let data = Some(agon_games::json(&data));
-        self.send(conn, &ToPlayer::Notice { about: "tournament", data });
+        self.send(conn, &ToPlayer::notice("tournament", data));
     }
 
     fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
@@ -213,7 +213,7 @@ impl Engine {
                 let won = winners.contains(player);
                 let data = serde_json::json!({"tournament": id, "won": won});
                 let data = Some(agon_games::json(&data));
-                self.send(conn, &ToPlayer::Notice { about: "tournament-over", data });
+                self.send(conn, &ToPlayer::notice("tournament-over", data));
             }
         }
         let finish = LobbyCommand::Finish { tournament: id.clone(), winners };

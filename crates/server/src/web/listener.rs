@@ -1,90 +1,61 @@
-//! A listener that holds so many connections at once and lets the others wait.
+//! Sockets of the HTTP interface: so many at once, so many from one address, none that dawdles.
 
-use axum::extract::connect_info::Connected;
-use axum::serve::IncomingStream;
-use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
+use crate::gateway::{Gateway, Guests, accept};
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
-/// A listener with a bound.
-pub(super) struct Bounded {
-    listener: TcpListener,
-    places: Arc<Semaphore>,
-}
+/// Connections at once; more wait in the system's queue. Players' WebSockets are not among them.
+const CONNECTIONS_MAX: usize = 4_096;
 
-impl Bounded {
-    pub(super) fn new(listener: TcpListener, connections_max: usize) -> Bounded {
-        Bounded { listener, places: Arc::new(Semaphore::new(connections_max)) }
-    }
-}
-
-impl axum::serve::Listener for Bounded {
-    type Io = Placed;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Placed, SocketAddr) {
-        let place = Arc::clone(&self.places).acquire_owned().await;
-        let place = place.expect("the places are never closed");
-        let (stream, from) = axum::serve::Listener::accept(&mut self.listener).await;
-        let _ = stream.set_nodelay(true);
-        (Placed { stream, _place: place }, from)
-    }
-
-    fn local_addr(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-}
+/// Bytes of a head, and of what is read ahead.
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 /// Where a request comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-impl Connected<IncomingStream<'_, Bounded>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Bounded>) -> Peer {
-        Peer(stream.remote_addr().ip())
+/// Serves the routes until the task is dropped.
+pub(super) async fn serve(listener: TcpListener, router: Router, gateway: Gateway) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let guests: Arc<Guests> = Arc::default();
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await;
+        let place = place.expect("the places are never closed");
+        let (socket, peer) = accept(&listener).await;
+        let per_address_max = gateway.limits().connections_per_address_max;
+        // Whoever has so many open is past being told.
+        let Some(guest) = guests.enter(peer, per_address_max) else { continue };
+        let (router, gateway) = (router.clone(), gateway.clone());
+        tokio::spawn(async move {
+            serve_one(socket, Peer(peer), router, &gateway).await;
+            drop((place, guest));
+        });
     }
 }
 
-/// A connection that gives its place back when it is dropped.
-pub(super) struct Placed {
-    stream: TcpStream,
-    _place: OwnedSemaphorePermit,
-}
-
-impl AsyncRead for Placed {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Placed {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
+async fn serve_one(socket: TcpStream, peer: Peer, router: Router, gateway: &Gateway) {
+    let Some(stream) = gateway.stream(socket).await else { return };
+    let routes = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        routes.call(request)
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new());
+    // Also between two requests: a connection is not kept for nothing.
+    let patience = gateway.limits().login_ms_max.max(1);
+    http.header_read_timeout(Duration::from_millis(patience));
+    http.max_buf_size(BUFFER_BYTES_MAX);
+    // Whatever goes wrong here is between the socket and whoever holds it.
+    let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
 }

@@ -14,6 +14,7 @@ mod listener;
 mod matches;
 mod metrics;
 mod page;
+mod play;
 mod problem;
 mod queues;
 mod standings;
@@ -21,6 +22,7 @@ mod tournaments;
 mod who;
 
 use crate::engine::{Engine, Handle, StreamKey};
+use crate::gateway::Gateway;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -36,9 +38,6 @@ use tokio::sync::Semaphore;
 /// Requests that are worked on at once; more are told to come back.
 const REQUESTS_MAX: usize = 256;
 
-/// Connections at once; more wait in the system's queue.
-const CONNECTIONS_MAX: usize = 4_096;
-
 /// How long a request may take, its body included.
 const REQUEST_MS_MAX: u64 = 30_000;
 
@@ -46,6 +45,7 @@ const REQUEST_MS_MAX: u64 = 30_000;
 #[derive(Clone)]
 struct Web {
     handle: Handle,
+    gateway: Gateway,
     ledger: Arc<Ledger>,
     places: Arc<Semaphore>,
 }
@@ -73,14 +73,16 @@ impl Web {
 type Answer = Result<Response, Problem>;
 
 /// All routes, over one engine. Requests carry where they come from.
-fn router(handle: Handle) -> Router {
+fn router(gateway: Gateway) -> Router {
+    let handle = gateway.engine().clone();
     let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let web = Web { handle, ledger: Arc::default(), places };
+    let web = Web { handle, gateway, ledger: Arc::default(), places };
     let api = Router::new()
         .route("/accounts", get(accounts::list).post(accounts::register))
         .route("/accounts/{name}", get(accounts::one))
         .route("/accounts/me/password", put(accounts::change_password))
         .route("/sessions", post(accounts::log_in).delete(accounts::log_out))
+        .route("/play", get(play::play))
         .route("/queues/{name}", get(queues::list).post(queues::enter).delete(queues::leave))
         .route("/tournaments", get(tournaments::list).post(announce::announce))
         .route("/tournaments/{id}", get(tournaments::one))
@@ -102,11 +104,9 @@ fn router(handle: Handle) -> Router {
         .layer(from_fn(problem::for_every_error))
 }
 
-/// Serves HTTP until the task is dropped.
-pub async fn serve_http(listener: TcpListener, handle: Handle) -> std::io::Result<()> {
-    let listener = listener::Bounded::new(listener, CONNECTIONS_MAX);
-    let service = router(handle).into_make_service_with_connect_info::<listener::Peer>();
-    axum::serve(listener, service).await
+/// Serves HTTP, and players over WebSocket, until the task is dropped.
+pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
+    listener::serve(listener, router(gateway.clone()), gateway).await;
 }
 
 /// Works on so many requests at once, and on none for too long.

@@ -93,6 +93,7 @@ impl IntoResponse for Problem {
         let (name, value) = match self.status {
             StatusCode::UNAUTHORIZED => (header::WWW_AUTHENTICATE, "Bearer"),
             StatusCode::SERVICE_UNAVAILABLE => (header::RETRY_AFTER, "1"),
+            StatusCode::UPGRADE_REQUIRED => (header::SEC_WEBSOCKET_VERSION, "13"),
             _ => return response,
         };
         response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -58,6 +58,23 @@ fn head_of(from: &mut impl BufRead) -> (u16, BTreeMap<String, String>) {
     (status, headers)
 }
 
+/// The head of what comes back for a head; nothing if the connection is closed over it.
+pub(crate) fn head(address: SocketAddr, head: &str) -> String {
+    let mut socket = TcpStream::connect(address).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let _ = socket.write_all(head.as_bytes());
+    let mut lines = BufReader::new(socket).lines().map_while(Result::ok);
+    let mut text = String::new();
+    while let Some(line) = lines.next() {
+        text += &line;
+        text += "\n";
+        if line.is_empty() && text.starts_with("HTTP/1.1 101") {
+            break;
+        }
+    }
+    text
+}
+
 /// One request with everything said by hand.
 pub(crate) fn send(
     address: SocketAddr,

@@ -1,13 +1,14 @@
 //! A server in this process and players on sockets.
 
 pub(crate) mod http;
+pub(crate) mod websocket;
 
 use agon_core::lobby::{Announcement, Role, Selection, Standing};
 use agon_core::{PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
 use agon_server::web::serve_http;
-use agon_server::{Engine, Handle, Limits, Settings, hash_password, serve_tcp};
+use agon_server::{Engine, Gateway, Handle, Limits, Settings, Tls, hash_password, serve_tcp};
 use agon_store::{Append, Log, SqliteLog};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -55,33 +56,54 @@ pub(crate) fn announcement(id: &str, preset: &str, best_of: u32, at_most: u32) -
     }
 }
 
+/// How a server is to be.
+pub(crate) struct Setup {
+    pub(crate) settings: Settings,
+    pub(crate) limits: Limits,
+    pub(crate) tls: Option<Arc<Tls>>,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        let settings = Settings { reconnect_ms: 20_000, ..Settings::default() };
+        Setup { settings, limits: Limits::default(), tls: None }
+    }
+}
+
 pub(crate) struct Server {
     dir: Arc<tempfile::TempDir>,
-    handle: Handle,
-    address: SocketAddr,
-    http: SocketAddr,
+    pub(crate) handle: Handle,
+    pub(crate) address: SocketAddr,
+    pub(crate) http: SocketAddr,
     runtime: Option<tokio::runtime::Runtime>,
     engine: Option<JoinHandle<()>>,
 }
 
 impl Server {
     pub(crate) fn start() -> Server {
-        Server::over(Arc::new(tempfile::tempdir().unwrap()), Settings::default().token_ms)
+        Server::with(Setup::default())
     }
 
     /// A server whose tokens are good for so long.
     pub(crate) fn with_tokens_for(token_ms: u64) -> Server {
-        Server::over(Arc::new(tempfile::tempdir().unwrap()), token_ms)
+        let mut setup = Setup::default();
+        setup.settings.token_ms = token_ms;
+        Server::with(setup)
     }
 
-    fn over(dir: Arc<tempfile::TempDir>, token_ms: u64) -> Server {
+    /// A server as it should be for a test.
+    pub(crate) fn with(setup: Setup) -> Server {
+        Server::over(Arc::new(tempfile::tempdir().unwrap()), setup)
+    }
+
+    fn over(dir: Arc<tempfile::TempDir>, setup: Setup) -> Server {
+        let Setup { settings, limits, tls } = setup;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .unwrap();
         let log: Arc<dyn Log> = Arc::new(SqliteLog::open(path(&dir)).unwrap());
-        let settings = Settings { reconnect_ms: 20_000, token_ms };
         let (games, houses) = (Registry::standard(), Houses::standard());
         let handle = runtime.handle().clone();
         let engine = Engine::open(log, games, houses, settings, handle).unwrap();
@@ -89,17 +111,18 @@ impl Server {
         let engine = std::thread::spawn(move || engine.run().unwrap());
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
-        runtime.spawn(serve_tcp(listener, handle.clone(), Limits::default()));
+        let gateway = Gateway::start(handle.clone(), limits, tls, runtime.handle());
+        runtime.spawn(serve_tcp(listener, gateway.clone()));
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let http = listener.local_addr().unwrap();
-        runtime.spawn(serve_http(listener, handle.clone()));
+        runtime.spawn(serve_http(listener, gateway));
         Server { dir, handle, address, http, runtime: Some(runtime), engine: Some(engine) }
     }
 
     /// Everything in memory is gone; what is in the log is there.
     pub(crate) fn started_again(mut self) -> Server {
         self.end();
-        Server::over(Arc::clone(&self.dir), Settings::default().token_ms)
+        Server::over(Arc::clone(&self.dir), Setup::default())
     }
 
     /// The same, an hour later: everything in the log has become older.
@@ -121,7 +144,7 @@ impl Server {
             }
         }
         drop(aged);
-        Server::over(Arc::new(dir), Settings::default().token_ms)
+        Server::over(Arc::new(dir), Setup::default())
     }
 
     fn end(&mut self) {
@@ -149,6 +172,10 @@ impl Server {
 
     pub(crate) fn decisions(&self) -> u64 {
         self.ask(|engine| engine.status().decisions)
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.ask(|engine| engine.status().connections)
     }
 
     /// Who won a tournament that is over.
@@ -187,8 +214,20 @@ impl Server {
         http::send(self.http, method, path, token, body)
     }
 
+    /// What comes back for the head of a request, to the end of its own head.
+    pub(crate) fn http_head(&self, head: &str) -> String {
+        http::head(self.http, head)
+    }
+
     pub(crate) fn events(&self, path: &str, last: Option<&str>) -> http::Events {
         http::Events::open(self.http, path, last)
+    }
+
+    /// A WebSocket, with its greeting heard.
+    pub(crate) fn connect_websocket(&self) -> websocket::Client<TcpStream> {
+        let mut client = websocket::Client::open(TcpStream::connect(self.http).unwrap());
+        client.expect("greeting", "agon");
+        client
     }
 
     pub(crate) fn connect(&self) -> Client {
@@ -241,7 +280,7 @@ fn path(dir: &tempfile::TempDir) -> PathBuf {
 /// A connection that a test speaks over by hand.
 pub(crate) struct Client {
     from: BufReader<TcpStream>,
-    to: TcpStream,
+    pub(crate) to: TcpStream,
 }
 
 impl Client {
@@ -258,7 +297,7 @@ impl Client {
         writeln!(self.to, "{line}").unwrap();
     }
 
-    fn hear(&mut self) -> Option<Value> {
+    pub(crate) fn hear(&mut self) -> Option<Value> {
         let mut line = String::new();
         match self.from.read_line(&mut line) {
             Ok(1..) => Some(serde_json::from_str(&line).unwrap()),
@@ -379,10 +418,10 @@ fn play(client: &mut Client, name: &str, house: &str, answers: u32) -> bool {
 }
 
 /// House players that answer for a player, by game.
-type Minds = Vec<(String, Box<dyn HousePlayer>)>;
+pub(crate) type Minds = Vec<(String, Box<dyn HousePlayer>)>;
 
 /// The answer to a request, as a line.
-fn answer(minds: &mut Minds, name: &str, house: &str, message: &Value) -> String {
+pub(crate) fn answer(minds: &mut Minds, name: &str, house: &str, message: &Value) -> String {
     let id = message["id"].as_str().unwrap().to_owned();
     let game = game_of(message);
     if !minds.iter().any(|(known, _)| known == game) {

@@ -12,6 +12,9 @@ use tokio::net::TcpStream;
 /// How long they may take to be there.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long one that was refused waits before it asks again.
+const AGAIN: Duration = Duration::from_millis(20);
+
 /// All observers. Dropped, they go.
 pub(super) struct Observers {
     seen: Arc<Seen>,
@@ -21,7 +24,6 @@ pub(super) struct Observers {
 #[derive(Default)]
 struct Seen {
     here: AtomicU64,
-    refused: AtomicU64,
     events: AtomicU64,
     over: AtomicBool,
 }
@@ -41,9 +43,9 @@ impl Observers {
         let observers = Observers { seen, thread: Some(thread) };
         let deadline = Instant::now() + PATIENCE;
         while observers.seen.here.load(Ordering::Relaxed) < count {
-            let refused = observers.seen.refused.load(Ordering::Relaxed);
-            if refused > 0 || Instant::now() > deadline {
-                bail!("failed: the server did not let {refused} of {count} observers watch");
+            if Instant::now() > deadline {
+                let here = observers.seen.here.load(Ordering::Relaxed);
+                bail!("failed: the server lets only {here} of {count} observers watch");
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -74,8 +76,9 @@ fn watch_all(http: SocketAddr, wanted: Vec<(String, String)>, seen: &Arc<Seen>) 
         for (tournament, id) in wanted {
             let seen = Arc::clone(seen);
             tokio::task::spawn_local(async move {
-                if watch(http, &tournament, &id, &seen).await.is_err() {
-                    seen.refused.fetch_add(1, Ordering::Relaxed);
+                // A server that is busy is asked again, until whoever waits loses patience.
+                while watch(http, &tournament, &id, &seen).await.is_err() {
+                    tokio::time::sleep(AGAIN).await;
                 }
             });
             tokio::task::yield_now().await;

@@ -1,0 +1,75 @@
+//! A server with a certificate, as a process.
+
+use crate::support::{Place, Server, until};
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustix::process::Signal;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+/// Writes a new certificate and its key; gives what to trust.
+fn certify(place: &Place) -> CertificateDer<'static> {
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
+    fs::write(place.path("key.pem"), signing_key.serialize_pem()).expect("a file");
+    fs::write(place.path("cert.pem"), cert.pem()).expect("a file");
+    cert.der().clone()
+}
+
+/// The first line over TLS, if the certificate is the one to trust.
+fn greeting(address: &str, trusted: &CertificateDer<'static>) -> Option<String> {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.clone()).expect("a certificate");
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = "localhost".try_into().expect("a name");
+    let connection = ClientConnection::new(Arc::new(config), name).expect("a client");
+    let socket = TcpStream::connect(address).expect("the server is there");
+    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    let mut line = String::new();
+    let mut stream = BufReader::new(StreamOwned::new(connection, socket));
+    stream.read_line(&mut line).ok().map(|_| line)
+}
+
+#[test]
+fn a_server_with_a_certificate_reads_it_again_on_sighup() {
+    let place = Place::new("[tls]\ncert = \"cert.pem\"\nkey = \"key.pem\"\n");
+    let old = certify(&place);
+    let server = Server::start(&place);
+    assert_eq!(server.said["tls"], true, "{}", server.said);
+    let websocket = server.said["players"]["websocket"].as_str().expect("an address");
+    assert!(websocket.starts_with("wss://"), "{websocket}");
+    let said = greeting(&server.address, &old).expect("a handshake");
+    assert!(said.contains("greeting"), "{said}");
+    let new = certify(&place);
+    assert_eq!(greeting(&server.address, &new), None, "not read yet");
+    server.process.signal(Signal::HUP);
+    until("the new certificate is shown", || greeting(&server.address, &new).is_some());
+    assert_eq!(greeting(&server.address, &old), None);
+}
+
+#[test]
+fn flags_for_a_certificate_come_in_twos_and_name_files_that_are_good() {
+    let place = Place::new("");
+    certify(&place);
+    let listen = ["serve", "--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    let cases = [
+        (vec!["--tls-cert", "cert.pem"], "--tls-key"),
+        (vec!["--tls-cert", "cert.pem", "--tls-key", "nowhere.pem"], "nowhere.pem"),
+        (vec!["--tls-cert", "key.pem", "--tls-key", "key.pem"], "key.pem"),
+    ];
+    for (flags, needle) in cases {
+        let (code, said) = place.agon(&[&listen[..], &flags].concat());
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(needle), "{said}");
+        assert!(!place.path("agon-data").exists(), "nothing was made");
+    }
+}

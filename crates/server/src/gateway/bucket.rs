@@ -1,0 +1,78 @@
+//! How fast one connection may speak: a bucket of tokens that fills with time.
+
+use agon_core::Millis;
+
+/// Tokens are kept in thousandths, so that a second's worth of them fills evenly.
+const WHOLE: u64 = 1_000;
+
+/// Bytes of a message for one token more.
+const BYTES_PER_TOKEN: usize = 4_096;
+
+/// What is left to a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Bucket {
+    left: u64,
+    full: u64,
+    per_second: u64,
+    filled_at: Millis,
+}
+
+impl Bucket {
+    /// Full at `now`.
+    pub(super) fn new(per_second: u32, burst: u32, now: Millis) -> Bucket {
+        // Any one message fits into a full bucket: at worst it takes all of it.
+        let full = u64::from(burst.max(1)) * WHOLE;
+        Bucket { left: full, full, per_second: u64::from(per_second.max(1)), filled_at: now }
+    }
+
+    /// Takes what a message of so many bytes costs, or says how long to wait for it.
+    pub(super) fn take(&mut self, bytes: usize, now: Millis) -> Result<(), Millis> {
+        let passed = now.saturating_sub(self.filled_at);
+        self.left = self.left.saturating_add(passed.saturating_mul(self.per_second)).min(self.full);
+        // A clock that was set back starts anew from there.
+        self.filled_at = now;
+        let cost = ((1 + bytes / BYTES_PER_TOKEN) as u64 * WHOLE).min(self.full);
+        match self.left.checked_sub(cost) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err((cost - self.left).div_ceil(self.per_second)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_passes_and_then_a_steady_stream() {
+        let mut bucket = Bucket::new(10, 3, 1_000);
+        assert_eq!([0; 3].map(|_| bucket.take(10, 1_000)), [Ok(()); 3]);
+        assert_eq!(bucket.take(10, 1_000), Err(100));
+        assert_eq!(bucket.take(10, 1_099), Err(1));
+        assert_eq!(bucket.take(10, 1_100), Ok(()));
+        assert_eq!(bucket.take(10, 1_100), Err(100));
+        // However long it was silent, it has no more than a burst.
+        assert_eq!([0; 3].map(|_| bucket.take(10, 900_000)), [Ok(()); 3]);
+        assert!(bucket.take(10, 900_000).is_err());
+    }
+
+    #[test]
+    fn long_messages_cost_more_and_are_always_possible() {
+        let mut bucket = Bucket::new(1, 5, 0);
+        assert_eq!(bucket.take(4_096, 0), Ok(()));
+        assert_eq!(bucket.take(1_000_000, 0), Err(2_000));
+        assert_eq!(bucket.take(1_000_000, 2_000), Ok(()));
+        assert_eq!(bucket.take(0, 2_000), Err(1_000));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_gives_nothing_and_takes_nothing() {
+        let mut bucket = Bucket::new(1, 1, 10_000);
+        assert_eq!(bucket.take(0, 10_000), Ok(()));
+        assert_eq!(bucket.take(0, 5_000), Err(1_000));
+        assert_eq!(bucket.take(0, 6_000), Ok(()));
+    }
+}

@@ -1,0 +1,265 @@
+//! One connection from its first byte to its last, over any transport.
+
+use super::bucket::Bucket;
+use super::framing::{Batch, Came, Framing};
+use super::outbox::{Out, Outbox, Pulse};
+use super::{Gateway, Limits, Stream, websocket};
+use crate::clock::now_ms;
+use crate::engine::{ConnId, Handle, Input, Place};
+use agon_core::Millis;
+use agon_wire::native::{self, FromPlayer, ToPlayer};
+use std::future::poll_fn;
+use std::mem::MaybeUninit;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::sync::{Semaphore, mpsc};
+
+/// Bytes read at once. They are on the stack while they are read, and nowhere while nothing comes.
+const READ_BYTES: usize = 8 * 1024;
+
+/// Bytes written at once, about.
+const WRITE_BYTES: usize = 64 * 1024;
+
+/// How long the last words may take to be heard before the socket is closed over them.
+const LINGER_MS: u64 = 1_000;
+
+/// Numbers for connections, over all gateways.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Serves a connection until one of both ends closes it.
+pub(super) async fn visit(gateway: &Gateway, peer: IpAddr, stream: Stream, framing: Framing) {
+    match stream {
+        Stream::Plain(mut socket) => {
+            let (from, to) = socket.split();
+            visit_halves(gateway, peer, from, to, framing).await;
+        }
+        Stream::Tls(tls) => {
+            let (from, to) = tokio::io::split(tls);
+            visit_halves(gateway, peer, from, to, framing).await;
+        }
+    }
+}
+
+async fn visit_halves(
+    gateway: &Gateway,
+    peer: IpAddr,
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    framing: Framing,
+) {
+    let (engine, limits) = (gateway.engine(), gateway.limits());
+    let conn = NEXT.fetch_add(1, Ordering::Relaxed);
+    let transport = framing.transport();
+    let (out, outbox) = Outbox::new(conn, transport, limits.outbox_lines_max);
+    let pulse = Arc::clone(out.pulse());
+    gateway.0.pulses.add(&pulse);
+    engine.send(Input::Opened { conn, out, from: peer });
+    let now = now_ms();
+    let reader = Reader {
+        conn,
+        engine,
+        pulse: &pulse,
+        framing,
+        bucket: Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now),
+        warned: false,
+        room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(1))),
+    };
+    // Whichever ends first ends the visit: a reader at its end, or an outbox that was dropped.
+    let said_all = tokio::select! {
+        () = reader.read(&mut from) => false,
+        said_all = write(&mut to, outbox, &pulse, limits) => said_all,
+    };
+    engine.send(Input::Closed { conn });
+    if said_all {
+        // A socket that is closed with something unread in it takes the last words along.
+        let _ = tokio::time::timeout(Duration::from_millis(LINGER_MS), drain(&mut from)).await;
+    }
+}
+
+/// The half that reads.
+struct Reader<'a> {
+    conn: ConnId,
+    engine: &'a Handle,
+    pulse: &'a Pulse,
+    framing: Framing,
+    bucket: Bucket,
+    /// Whether it was told that it speaks too fast.
+    warned: bool,
+    room: Arc<Semaphore>,
+}
+
+/// What to do about something that came in.
+enum Todo {
+    Said(FromPlayer),
+    Bad {
+        why: String,
+        line: String,
+    },
+    Pong(Vec<u8>),
+    Nothing,
+    /// Close with this code, and say this before.
+    End(u16, Option<String>),
+}
+
+/// What the reader does next.
+enum Next {
+    Read,
+    /// The writer has the last word, and closes.
+    LetWrite,
+    Leave,
+}
+
+impl Reader<'_> {
+    /// Reads to the end.
+    async fn read(mut self, from: &mut (impl AsyncRead + Unpin)) {
+        // What came together with the handshake is there already.
+        let mut at = now_ms();
+        loop {
+            while let Some(came) = self.framing.take() {
+                let bytes = match &came {
+                    Came::Message(message) => message.len(),
+                    _ => 0,
+                };
+                let todo = todo(came);
+                self.wait_its_turn(bytes).await;
+                match self.act(todo, at).await {
+                    Next::Read => {}
+                    Next::LetWrite => return std::future::pending().await,
+                    Next::Leave => return,
+                }
+            }
+            match poll_fn(|context| read_some(from, context, &mut self.framing)).await {
+                Ok(1..) => at = now_ms(),
+                _ => return,
+            }
+            self.pulse.heard(at);
+        }
+    }
+
+    /// Holds back whoever speaks too fast: nothing is read meanwhile.
+    async fn wait_its_turn(&mut self, bytes: usize) {
+        while let Err(wait_ms) = self.bucket.take(bytes, now_ms()) {
+            if !self.warned {
+                self.warned = true;
+                let detail = "more messages than a connection may send; they are read slower";
+                self.pulse.send(Out::Line(error("slow-down", detail.into()), None));
+            }
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        }
+    }
+
+    /// Passes on what came.
+    async fn act(&mut self, todo: Todo, at: Millis) -> Next {
+        let conn = self.conn;
+        match todo {
+            Todo::Nothing => {}
+            // Who does not read its pongs needs none.
+            Todo::Pong(payload) => drop(self.pulse.send(Out::Pong(payload))),
+            Todo::Said(message) => {
+                let place = self.place().await;
+                self.engine.send(Input::Said { conn, message, at, place });
+            }
+            Todo::Bad { why, line } => {
+                let place = self.place().await;
+                self.engine.send(Input::Bad { conn, why, line, place });
+            }
+            Todo::End(code, why) => {
+                if let Some(why) = why {
+                    self.pulse.send(Out::Line(error("malformed", why), None));
+                }
+                let room = self.pulse.send(Out::Close(code));
+                return if room { Next::LetWrite } else { Next::Leave };
+            }
+        }
+        Next::Read
+    }
+
+    /// Waits for a place in the engine's inbox.
+    async fn place(&self) -> Place {
+        let place = Arc::clone(&self.room).acquire_owned().await;
+        place.expect("the room is never closed")
+    }
+}
+
+fn todo(came: Came<'_>) -> Todo {
+    match came {
+        Came::Message(line) => match native::decode(line) {
+            Ok(message) => Todo::Said(message),
+            Err(bad) => {
+                let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
+                Todo::Bad { why: bad.to_string(), line }
+            }
+        },
+        Came::Bad(why) => Todo::Bad { why, line: String::new() },
+        Came::Ping(payload) => Todo::Pong(payload.to_vec()),
+        Came::Pong => Todo::Nothing,
+        Came::Close => Todo::End(websocket::NORMAL, None),
+        Came::Broken(why) => Todo::End(websocket::PROTOCOL_ERROR, Some(why)),
+    }
+}
+
+fn read_some(
+    from: &mut (impl AsyncRead + Unpin),
+    context: &mut Context<'_>,
+    framing: &mut Framing,
+) -> Poll<std::io::Result<usize>> {
+    let mut bytes = [const { MaybeUninit::uninit() }; READ_BYTES];
+    let mut piece = ReadBuf::uninit(&mut bytes);
+    ready!(Pin::new(from).poll_read(context, &mut piece))?;
+    framing.push(piece.filled());
+    Poll::Ready(Ok(piece.filled().len()))
+}
+
+/// Writes what is in the outbox until there will be no more; `false` if the other end is gone or
+/// does not read.
+async fn write(
+    to: &mut (impl AsyncWrite + Unpin),
+    mut outbox: mpsc::Receiver<Out>,
+    pulse: &Pulse,
+    limits: &Limits,
+) -> bool {
+    let patience = Duration::from_millis(limits.write_ms_max);
+    let mut last = false;
+    while !last {
+        let mut batch = Batch::default();
+        match outbox.recv().await {
+            Some(out) => batch.add(pulse.transport, out),
+            None => batch.add(pulse.transport, Out::Close(websocket::NORMAL)),
+        }
+        while batch.bytes.len() < WRITE_BYTES
+            && !batch.last
+            && let Ok(out) = outbox.try_recv()
+        {
+            batch.add(pulse.transport, out);
+        }
+        last = batch.last;
+        let written = async {
+            to.write_all(&batch.bytes).await?;
+            to.flush().await
+        };
+        let Ok(Ok(())) = tokio::time::timeout(patience, written).await else { return false };
+        let now = now_ms();
+        batch.written.iter().for_each(|written| written.set(now));
+        pulse.said(now);
+    }
+    tokio::time::timeout(patience, to.shutdown()).await.is_ok_and(|shut| shut.is_ok())
+}
+
+/// Reads to the end and forgets it.
+async fn drain(from: &mut (impl AsyncRead + Unpin)) {
+    let mut nothing = Framing::lines(0);
+    while let Ok(1..) = poll_fn(|context| read_some(from, context, &mut nothing)).await {
+        while nothing.take().is_some() {}
+    }
+}
+
+/// An error of the gateway's own.
+pub(super) fn error(code: &str, detail: String) -> Vec<u8> {
+    let (id, accepted) = (None, None);
+    native::encode(&ToPlayer::Error { code, id, detail, accepted })
+}

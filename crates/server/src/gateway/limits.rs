@@ -1,0 +1,49 @@
+//! Bounds on connections, the same for every transport.
+
+use agon_wire::native;
+
+/// Bounds on connections.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Connections at once.
+    pub connections_max: usize,
+    /// Connections at once from one address.
+    pub connections_per_address_max: usize,
+    /// Messages that may wait for a reader.
+    pub outbox_lines_max: usize,
+    /// The longest message a player may send.
+    pub line_bytes_max: usize,
+    /// Messages of one connection that may wait for the engine; more stay in the socket.
+    pub inbox_lines_max: usize,
+    /// Messages a second that are read from one connection.
+    pub lines_per_second_max: u32,
+    /// Messages that may come at once beyond that.
+    pub lines_burst_max: u32,
+    /// How long a write may take.
+    pub write_ms_max: u64,
+    /// How long a connection may take to log in, and before that for a handshake or the head of an
+    /// HTTP request.
+    pub login_ms_max: u64,
+    /// After how much silence a sign of life is sent or asked for.
+    pub heartbeat_ms: u64,
+    /// After how much silence a connection is given up.
+    pub silence_ms_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections_max: 20_000,
+            connections_per_address_max: 2_000,
+            outbox_lines_max: 64,
+            line_bytes_max: native::LINE_BYTES_MAX,
+            inbox_lines_max: 32,
+            lines_per_second_max: 2_000,
+            lines_burst_max: 4_000,
+            write_ms_max: 10_000,
+            login_ms_max: 10_000,
+            heartbeat_ms: 15_000,
+            silence_ms_max: 45_000,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What the engine and the gateway share about a connection: its outbox, and signs of life.
+//!
+//! The engine hands messages over and goes on. When each was written is noted beside it, and
+//! looked at only when it matters: when a deadline seems to have passed, or an answer came.
+
+use super::Limits;
+use crate::clock::now_ms;
+use crate::engine::{ConnId, Handle, Input};
+use agon_core::Millis;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio::sync::mpsc;
+
+/// When a message was written to its socket, once it was.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Written(Arc<AtomicU64>);
+
+impl Written {
+    /// When; `None` as long as it waits.
+    pub(crate) fn at(&self) -> Option<Millis> {
+        Some(self.0.load(Ordering::Acquire)).filter(|at| *at > 0)
+    }
+
+    pub(super) fn set(&self, now: Millis) {
+        self.0.store(now, Ordering::Release);
+    }
+}
+
+/// Something to be written.
+pub(crate) enum Out {
+    /// A message with its line end, and where to note that it was written.
+    Line(Vec<u8>, Option<Written>),
+    /// A sign of life.
+    Heartbeat,
+    /// The answer to a ping frame.
+    Pong(Vec<u8>),
+    /// The last one. The code is for WebSockets.
+    Close(u16),
+}
+
+/// How messages are framed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Transport {
+    /// Lines.
+    Tcp,
+    /// Text frames.
+    WebSocket,
+}
+
+/// Where messages for a connection go. It has a bound: a reader that falls behind is cut off. When
+/// it is dropped, the gateway writes what is in it and closes the socket.
+pub(crate) struct Outbox {
+    lines: mpsc::Sender<Out>,
+    pulse: Arc<Pulse>,
+}
+
+impl Outbox {
+    pub(super) fn new(
+        conn: ConnId,
+        transport: Transport,
+        lines_max: usize,
+    ) -> (Outbox, mpsc::Receiver<Out>) {
+        let (lines, receiver) = mpsc::channel(lines_max.max(1));
+        let now = now_ms();
+        let pulse = Pulse {
+            conn,
+            transport,
+            outbox: lines.downgrade(),
+            opened_at: now,
+            heard_at: AtomicU64::new(now),
+            said_at: AtomicU64::new(now),
+            beat_at: AtomicU64::new(now),
+            logged_in: AtomicBool::new(false),
+        };
+        (Outbox { lines, pulse: Arc::new(pulse) }, receiver)
+    }
+
+    /// Hands a message over; `false` if there is no room, or nobody to write it.
+    pub(crate) fn send(&self, line: Vec<u8>, written: Option<Written>) -> bool {
+        self.lines.try_send(Out::Line(line, written)).is_ok()
+    }
+
+    /// Notes that the connection has logged in.
+    pub(crate) fn logged_in(&self) {
+        self.pulse.logged_in.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn pulse(&self) -> &Arc<Pulse> {
+        &self.pulse
+    }
+}
+
+/// Signs of life of a connection.
+pub(super) struct Pulse {
+    conn: ConnId,
+    pub(super) transport: Transport,
+    outbox: mpsc::WeakSender<Out>,
+    opened_at: Millis,
+    heard_at: AtomicU64,
+    said_at: AtomicU64,
+    beat_at: AtomicU64,
+    logged_in: AtomicBool,
+}
+
+impl Pulse {
+    pub(super) fn heard(&self, now: Millis) {
+        self.heard_at.store(now, Ordering::Relaxed);
+    }
+
+    pub(super) fn said(&self, now: Millis) {
+        self.said_at.store(now, Ordering::Relaxed);
+    }
+
+    /// Puts something into the outbox for the gateway itself; `false` if there is no room, or the
+    /// engine has closed it.
+    pub(super) fn send(&self, out: Out) -> bool {
+        self.outbox.upgrade().is_some_and(|outbox| outbox.try_send(out).is_ok())
+    }
+
+    /// Does what is due at `now`.
+    pub(super) fn look(&self, now: Millis, limits: &Limits, engine: &Handle) {
+        let since = |at: &AtomicU64| now.saturating_sub(at.load(Ordering::Relaxed));
+        if !self.logged_in.load(Ordering::Relaxed) {
+            // The greeting comes first, and whoever does not log in is not here for long.
+            if now.saturating_sub(self.opened_at) >= limits.login_ms_max {
+                engine.send(Input::LoginDue { conn: self.conn });
+            }
+            return;
+        }
+        // Whoever reads lines need not speak, so only its system can tell whether it is there;
+        // a WebSocket has to answer pings.
+        let quiet = match self.transport {
+            Transport::Tcp => since(&self.said_at),
+            Transport::WebSocket => since(&self.heard_at),
+        };
+        if self.transport == Transport::WebSocket && quiet >= limits.silence_ms_max {
+            // If there is no room for it, a write is stuck, and that has a deadline of its own.
+            self.send(Out::Close(super::websocket::GOING_AWAY));
+        } else if quiet.min(since(&self.beat_at)) >= limits.heartbeat_ms {
+            self.beat_at.store(now, Ordering::Relaxed);
+            self.send(Out::Heartbeat);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn what(receiver: &mut mpsc::Receiver<Out>) -> Vec<&'static str> {
+        let outs = std::iter::from_fn(|| receiver.try_recv().ok());
+        let words = outs.map(|out| match out {
+            Out::Line(..) => "line",
+            Out::Heartbeat => "heartbeat",
+            Out::Pong(_) => "pong",
+            Out::Close(_) => "close",
+        });
+        words.collect()
+    }
+
+    /// A connection opened at `start`, and what happens to it at times after that.
+    fn looked_at(transport: Transport, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
+        let (engine, _inbox) = Handle::detached();
+        let (outbox, mut receiver) = Outbox::new(1, transport, 8);
+        outbox.logged_in();
+        let (pulse, limits) = (outbox.pulse(), Limits::default());
+        let start = pulse.opened_at;
+        let looked = times.iter().map(|(at, what_happens)| {
+            match *what_happens {
+                "hears" => pulse.heard(start + at),
+                "says" => pulse.said(start + at),
+                _ => {}
+            }
+            pulse.look(start + at, &limits, &engine);
+            what(&mut receiver)
+        });
+        looked.collect()
+    }
+
+    #[test]
+    fn a_silent_websocket_is_pinged_and_then_given_up() {
+        let times = [(14_999, ""), (15_000, ""), (15_001, ""), (30_000, ""), (45_000, "")];
+        let expected = [&[][..], &["heartbeat"], &[], &["heartbeat"], &["close"]];
+        assert_eq!(looked_at(Transport::WebSocket, &times), expected);
+        // What is said to it does not matter, what it says does.
+        let times = [(15_000, "says"), (20_000, "hears"), (34_000, ""), (36_000, ""), (64_000, "")];
+        let expected = [&["heartbeat"][..], &[], &[], &["heartbeat"], &["heartbeat"]];
+        assert_eq!(looked_at(Transport::WebSocket, &times), expected);
+    }
+
+    #[test]
+    fn over_tcp_nobody_has_to_speak() {
+        let times = [(10_000, "says"), (15_000, ""), (25_000, ""), (3_600_000, "")];
+        let expected = [&[][..], &[], &["heartbeat"], &["heartbeat"]];
+        assert_eq!(looked_at(Transport::Tcp, &times), expected);
+    }
+
+    #[test]
+    fn an_outbox_that_is_gone_gets_nothing() {
+        let (outbox, mut receiver) = Outbox::new(1, Transport::Tcp, 1);
+        let pulse = Arc::clone(outbox.pulse());
+        assert!(outbox.send(b"x\n".to_vec(), None) && !outbox.send(b"y\n".to_vec(), None));
+        assert!(!pulse.send(Out::Heartbeat), "full");
+        assert_eq!(what(&mut receiver), ["line"]);
+        drop(outbox);
+        assert!(!pulse.send(Out::Heartbeat), "closed by the engine");
+    }
+}

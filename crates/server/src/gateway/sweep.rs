@@ -1,0 +1,56 @@
+//! One look over all connections now and then, instead of a timer for each.
+
+use super::outbox::Pulse;
+use super::{Gateway, Limits};
+use crate::clock::now_ms;
+use agon_core::Millis;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+/// Connections that are open.
+#[derive(Default)]
+pub(super) struct Pulses(Mutex<Vec<Weak<Pulse>>>);
+
+impl Pulses {
+    pub(super) fn add(&self, pulse: &Arc<Pulse>) {
+        let mut all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
+        all.push(Arc::downgrade(pulse));
+    }
+
+    /// Those that are still open; the others are forgotten.
+    fn open(&self) -> Vec<Arc<Pulse>> {
+        let mut all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut open = Vec::with_capacity(all.len());
+        all.retain(|pulse| pulse.upgrade().map(|pulse| open.push(pulse)).is_some());
+        open
+    }
+}
+
+/// How often to look: fine enough for every bound.
+fn pause_ms(limits: &Limits) -> Millis {
+    let shortest = limits.login_ms_max.min(limits.heartbeat_ms).min(limits.silence_ms_max);
+    (shortest / 4).clamp(5, 1_000)
+}
+
+/// Looks over all connections as long as there is a gateway.
+pub(super) async fn sweep(gateway: Gateway) {
+    let pause = pause_ms(gateway.limits());
+    let gateway = gateway.downgrade();
+    let mut timer = tokio::time::interval(Duration::from_millis(pause));
+    timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut looked_at = now_ms();
+    loop {
+        timer.tick().await;
+        let Some(gateway) = gateway.upgrade() else { return };
+        let now = now_ms();
+        let late = now.saturating_sub(looked_at) > pause + gateway.limits.heartbeat_ms;
+        looked_at = now;
+        for pulse in gateway.pulses.open() {
+            if late {
+                // It was us who slept: nobody was silent meanwhile.
+                pulse.heard(now);
+            }
+            pulse.look(now, &gateway.limits, &gateway.engine);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! TLS: a certificate from files, and sockets with or without it.
+
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, RwLock};
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::server::TlsStream;
+
+/// A certificate that cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read, or does not hold what it should.
+    #[error("failed to read {what} from {}: {why}", path.display())]
+    File {
+        /// What should be in it.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The two do not belong together, or are of a kind that is not spoken.
+    #[error("failed to use the certificate {} with the key {}: {why}", cert.display(), key.display())]
+    Pair {
+        /// The certificate's file.
+        cert: PathBuf,
+        /// The key's file.
+        key: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// A certificate and its key, as files that may be replaced.
+pub struct Tls {
+    cert: PathBuf,
+    key: PathBuf,
+    config: RwLock<Arc<ServerConfig>>,
+}
+
+impl Tls {
+    /// Reads a chain of certificates and a key from PEM files.
+    pub fn load(cert: &Path, key: &Path) -> Result<Tls, TlsError> {
+        let config = RwLock::new(Arc::new(read(cert, key)?));
+        Ok(Tls { cert: cert.into(), key: key.into(), config })
+    }
+
+    /// Reads the files again. Connections from now on see the new certificate; if it cannot be
+    /// used, the old one stays.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        let config = Arc::new(read(&self.cert, &self.key)?);
+        *self.config.write().unwrap_or_else(|broken| broken.into_inner()) = config;
+        Ok(())
+    }
+
+    fn acceptor(&self) -> TlsAcceptor {
+        let config = self.config.read().unwrap_or_else(|broken| broken.into_inner());
+        TlsAcceptor::from(Arc::clone(&config))
+    }
+}
+
+fn read(cert: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
+    let file = |what, path: &Path, why: String| TlsError::File { what, path: path.into(), why };
+    let chain = CertificateDer::pem_file_iter(cert).and_then(|all| all.collect::<Result<_, _>>());
+    let chain: Vec<_> = chain.map_err(|error| file("a certificate", cert, error.to_string()))?;
+    if chain.is_empty() {
+        return Err(file("a certificate", cert, "there is none in it".into()));
+    }
+    let secret = PrivateKeyDer::from_pem_file(key)
+        .map_err(|error| file("a private key", key, error.to_string()))?;
+    let pair = |error: tokio_rustls::rustls::Error| TlsError::Pair {
+        cert: cert.into(),
+        key: key.into(),
+        why: error.to_string(),
+    };
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(pair)?
+        .with_no_client_auth();
+    let mut config = config.with_single_cert(chain, secret).map_err(pair)?;
+    // Browsers name what they speak; players' programs need not.
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// A socket, with TLS or without.
+pub(crate) enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Stream {
+    /// Makes a stream of a socket: with TLS where there is a certificate.
+    pub(crate) async fn accept(
+        socket: TcpStream,
+        tls: Option<&Arc<Tls>>,
+    ) -> std::io::Result<Stream> {
+        match tls {
+            None => Ok(Stream::Plain(socket)),
+            Some(tls) => Ok(Stream::Tls(Box::new(tls.acceptor().accept(socket).await?))),
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_read(context, buffer),
+            Stream::Tls(tls) => Pin::new(tls).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
+            Stream::Tls(tls) => Pin::new(tls).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_flush(context),
+            Stream::Tls(tls) => Pin::new(tls).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_shutdown(context),
+            Stream::Tls(tls) => Pin::new(tls).poll_shutdown(context),
+        }
+    }
+}

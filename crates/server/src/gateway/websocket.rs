@@ -1,0 +1,48 @@
+//! The native wire over WebSocket: a message is a text frame. The handshake is HTTP's, see
+//! `web/play.rs`.
+
+use super::framing::Framing;
+use super::{Gateway, Guest, Stream, connection};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Everything was said.
+pub(super) const NORMAL: u16 = 1000;
+
+/// The other end is not there any more.
+pub(super) const GOING_AWAY: u16 = 1001;
+
+/// What it sends is no WebSocket.
+pub(super) const PROTOCOL_ERROR: u16 = 1002;
+
+/// A place for one more player.
+pub(crate) struct Ticket {
+    peer: IpAddr,
+    _place: OwnedSemaphorePermit,
+    _guest: Guest,
+}
+
+impl Gateway {
+    /// A place for one more player, or a sentence that says why there is none.
+    pub(crate) fn ticket(&self, peer: IpAddr) -> Result<Ticket, &'static str> {
+        let place = Arc::clone(&self.0.places).try_acquire_owned();
+        let _place = place.map_err(|_| "too many players are connected")?;
+        let _guest = self.guest(peer).ok_or("too many connections from this address")?;
+        Ok(Ticket { peer, _place, _guest })
+    }
+
+    /// Serves a player whose connection is about to become a WebSocket.
+    pub(crate) async fn serve_upgraded(self, upgrade: OnUpgrade, ticket: Ticket) {
+        let patience = Duration::from_millis(self.limits().login_ms_max.max(1));
+        let Ok(Ok(upgraded)) = tokio::time::timeout(patience, upgrade).await else { return };
+        // Our own socket back: what HTTP needed for it is gone.
+        let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else { return };
+        let mut framing = Framing::frames(self.limits().line_bytes_max);
+        framing.push(&parts.read_buf);
+        connection::visit(&self, ticket.peer, parts.io.into_inner(), framing).await;
+    }
+}

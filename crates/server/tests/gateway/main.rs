@@ -1,0 +1,11 @@
+//! Sockets of players: both transports, TLS, limits, signs of life and clocks, over a real engine.
+
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "every test file uses its own part")]
+mod support;
+
+mod clocks;
+mod limits;
+mod tls;
+mod tokens;
+mod websocket;
