@@ -252,6 +252,9 @@ impl Run<'_> {
     /// Kills the server, starts it again, and waits until everybody is back and plays.
     async fn restart(&mut self) -> Result<Restarted> {
         self.progress.say("killing the server and starting it again");
+        if let Some(complaint) = self.crew.complaint() {
+            anyhow::bail!("failed: {complaint}");
+        }
         self.crew.load.start(None);
         tokio::time::sleep(SETTLE).await;
         self.server.process.kill();
@@ -261,6 +264,7 @@ impl Run<'_> {
         let listening = began.elapsed();
         self.crew.all_here(LOGIN_PATIENCE).await?;
         let all_back = began.elapsed();
+        self.crew.forgive();
         let played = self.play(WARM_UP, None).await?;
         Ok(Restarted {
             listening_seconds: listening.as_secs_f64(),

@@ -75,7 +75,10 @@ impl Crew {
         while self.state.here.get() > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        // It was our doing.
+    }
+
+    /// Forgets what went wrong so far, where that was our doing.
+    pub(super) fn forgive(&self) {
         self.state.lost.set(0);
         *self.state.complaint.borrow_mut() = None;
     }
