@@ -1,5 +1,15 @@
 //! The command line.
 
+mod admin;
+mod clients;
+pub(crate) mod log;
+
+pub(crate) use admin::{
+    AccountCommand, AdminArgs, AdminCommand, BlacklistCommand, CreateArgs, GameCommand,
+    MatchCommand, Named, Pick, QueueCommand, TournamentCommand,
+};
+pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
+
 use crate::exit;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -27,6 +37,14 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Play on a server as a house player, or with a program that speaks on stdin and stdout.
     Join(JoinArgs),
+    /// Play yourself, in the terminal: on a server, or here and now against house players.
+    Play(PlayArgs),
+    /// Watch a match, a tournament or a server as it happens.
+    Watch(WatchArgs),
+    /// Run a server from elsewhere: tournaments, matches, accounts, the blacklist.
+    Admin(AdminArgs),
+    /// Check, repair or copy the log of a server or a run.
+    Log(log::LogArgs),
     /// Solve Yahtzee for the best expected score, and keep the table.
     Solve(SolveArgs),
     /// Measure how fast a server is on this machine, beside a bare ping-pong over TCP.
@@ -281,51 +299,16 @@ pub(crate) struct ServeArgs {
     /// Settings from a TOML file; flags win over it.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Take the luck of all tournaments from this number, to repeat an experiment. Whoever knows
+    /// it knows all dice.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Make a new token for the account `operator` and print it. The first start does so anyway.
     #[arg(long)]
     pub(crate) operator_token: bool,
     /// Say where the server listens as one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-const JOIN_HELP: &str = "\
-A program gets the messages of docs/protocol/native.md on stdin, as from `agon run`: a process of
-its own for every tournament, with the same ids in requests and answers. When the connection is
-lost it goes on, and `agon join` comes back with a token until the server is there again.
-
-Examples:
-    AGON_PASSWORD=secret agon join --server 127.0.0.1:7300 --account ann --register \\
-        --bot house:greedy
-    agon join --server 127.0.0.1:7300 --account eve --password-file pw --once -- python3 bot.py";
-
-#[derive(ClapArgs, Debug)]
-#[command(after_help = JOIN_HELP)]
-pub(crate) struct JoinArgs {
-    /// The server's address.
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) server: String,
-    /// The name to play under.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) account: String,
-    /// A file whose first line is the password; by default it is in AGON_PASSWORD.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) password_file: Option<PathBuf>,
-    /// Make the account if there is none.
-    #[arg(long)]
-    pub(crate) register: bool,
-    /// Play as a house player: house:NAME; see `agon list`.
-    #[arg(long, value_name = "house:NAME", conflicts_with = "program")]
-    pub(crate) bot: Option<String>,
-    /// Wait in this queue.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) queue: Option<String>,
-    /// End when a tournament is over.
-    #[arg(long)]
-    pub(crate) once: bool,
-    /// The program that plays, and its arguments.
-    #[arg(last = true, value_name = "CMD ARGS")]
-    pub(crate) program: Vec<String>,
 }
 
 #[derive(ClapArgs, Debug)]

@@ -6,6 +6,7 @@ use agon_players::HouseError;
 use agon_runner::{BadSpec, FolderError, RunError};
 use agon_server::EngineError;
 use agon_store::LogError;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// How the command ends.
@@ -82,7 +83,9 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     }
     if let Some(engine) = error.downcast_ref::<EngineError>() {
         return match engine {
-            EngineError::Append(_) | EngineError::Entropy(_) => Exit::Failure,
+            EngineError::Append(_) | EngineError::Entropy(_) | EngineError::Undrained(_) => {
+                Exit::Failure
+            }
             EngineError::Log(log) => of_log(log),
             EngineError::Line { .. } | EngineError::Fold { .. } => Exit::Damaged,
         };
@@ -100,12 +103,22 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if misuse { Exit::Usage } else { Exit::Failure }
 }
 
+/// What can keep a sound log from being opened.
+const NO_FAULT_OF_IT: [ErrorKind; 6] = [
+    // What SQLite calls an I/O error: the disk.
+    ErrorKind::Other,
+    ErrorKind::PermissionDenied,
+    ErrorKind::StorageFull,
+    ErrorKind::FileTooLarge,
+    ErrorKind::ReadOnlyFilesystem,
+    ErrorKind::AlreadyExists,
+];
+
 /// A log that others use, or that may not be opened, is none that is damaged.
 fn of_log(error: &LogError) -> Exit {
-    let forbidden = std::io::ErrorKind::PermissionDenied;
     match error {
         LogError::Locked { .. } => Exit::Failure,
-        LogError::Io { kind, .. } if *kind == forbidden => Exit::Failure,
+        LogError::Io { kind, .. } if NO_FAULT_OF_IT.contains(kind) => Exit::Failure,
         _ => Exit::Damaged,
     }
 }

@@ -10,6 +10,7 @@ use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 use crate::lobby::{AccountKind, Announcement, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::report::{Bye, GameResult, MatchResult};
+use crate::ruling::{Override, Ruling};
 use agon_games::Seat;
 use serde::{Deserialize, Serialize};
 
@@ -259,6 +260,93 @@ events! {
         result: MatchResult,
     }
 
+    /// An operator stopped the tournament for a while.
+    "tournament-paused" TournamentPaused {
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// The tournament goes on, and what was ruled in the pause takes effect.
+    "tournament-resumed" TournamentResumed {
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// An operator gave a match another result, or one before its end.
+    "result-overridden" ResultOverridden {
+        /// Which match.
+        id: MatchId,
+        /// Who won instead; who says so, and why.
+        #[serde(flatten)]
+        result: Override,
+    }
+
+    /// An operator had a match played again: its result counts no more.
+    "replay-ordered" ReplayOrdered {
+        /// Which match.
+        id: MatchId,
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// What was ruled about a match in this pause does not hold.
+    "ruling-undone" RulingUndone {
+        /// Which match.
+        id: MatchId,
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// The match rests with its tournament.
+    "match-paused" MatchPaused {
+        /// Who paused the tournament, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// The match goes on with its tournament.
+    "match-resumed" MatchResumed {
+        /// Who resumed the tournament, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// A game counts for nothing; another takes its place when the match goes on.
+    "game-voided" GameVoided {
+        /// Which.
+        game: u32,
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// A game that was voided in this pause counts again.
+    "void-undone" VoidUndone {
+        /// Which.
+        game: u32,
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// The match ends, because an operator gave it a result.
+    "match-called-off" MatchCalledOff {
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// A match that was over begins anew.
+    "match-reopened" MatchReopened {
+        /// Who ordered the replay, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
     /// The secret of a tournament that runs, in a stream of its own that nobody is shown.
     "secret-kept" SecretKept {
         /// Of which tournament.
@@ -404,6 +492,50 @@ events! {
         tournament: TournamentId,
         /// Who won.
         winners: Vec<PlayerName>,
+    }
+
+    /// The server is back; what waits in the lobby waits for so much longer.
+    "server-resumed" ServerResumed {
+        /// How long it was away: the time since the last event before.
+        away_ms: Millis,
+    }
+
+    /// An operator had a sign-up start now.
+    "start-ordered" StartOrdered {
+        /// Of which tournament.
+        tournament: TournamentId,
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// An operator gave a sign-up up.
+    "call-off-ordered" CallOffOrdered {
+        /// Of which tournament.
+        tournament: TournamentId,
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// An operator took a player out of a sign-up.
+    "withdrawal-ordered" WithdrawalOrdered {
+        /// From which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+        /// Who ordered it, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// An operator logged an account out: it leaves the line, and its tokens are good no more.
+    "log-out-ordered" LogOutOrdered {
+        /// Which account.
+        account: PlayerName,
+        /// Who, and why.
+        #[serde(flatten)]
+        ruling: Ruling,
     }
 }
 

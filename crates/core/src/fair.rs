@@ -73,6 +73,11 @@ impl Secret {
         Commitment(hash.finalize().into())
     }
 
+    /// The secret of a tournament, from one that holds for a whole server.
+    pub fn of_tournament(&self, id: &TournamentId) -> Secret {
+        Secret(self.mac(&[b"agon tournament 1\n", id.as_str().as_bytes()]))
+    }
+
     /// The secret of a match, from that of its tournament.
     pub fn of_match(&self, id: &MatchId) -> Secret {
         Secret(self.mac(&[b"agon match 1\n", id.as_str().as_bytes()]))

@@ -27,6 +27,7 @@ pub mod driver;
 mod event;
 pub mod fair;
 mod fault;
+mod fold;
 mod ids;
 mod line;
 pub mod lobby;
@@ -37,6 +38,7 @@ mod preset;
 pub mod rating;
 pub mod referee;
 mod report;
+mod ruling;
 pub mod statistics;
 pub mod tournament;
 pub mod verify;
@@ -44,9 +46,12 @@ pub mod verify;
 pub use event::*;
 pub use fair::{Commitment, Nonce, Secret};
 pub use fault::{Fault, FaultKind, Faulted};
+pub use fold::{Misfit, fold};
 pub use ids::{BadName, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 pub use line::{BadLine, FORMAT_VERSION, Line, record_lines};
-pub use match_::{ApplyError, Ask, Command, Match, MatchView, Pending, Rejection, Secrets};
+pub use match_::{
+    ApplyError, Ask, Command, Match, MatchOrder, MatchView, Pending, Rejection, Secrets,
+};
 pub use plan::{MatchPlan, TournamentPlan};
 pub use policy::{
     CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties, TimeLimits,
@@ -56,7 +61,9 @@ pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
 };
+pub use ruling::{BadWhy, Override, Ruling, Why};
 pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
-    PlanError, Tournament, TournamentAsk, TournamentCommand, TournamentPending, TournamentRejection,
+    PlanError, Tournament, TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending,
+    TournamentRejection,
 };

@@ -3,6 +3,7 @@
 
 use crate::fault::Faulted;
 use crate::ids::{MatchId, PlayerName, TournamentId};
+use crate::ruling::{Override, Ruling};
 use serde::{Deserialize, Serialize};
 
 /// How a game ended.
@@ -36,6 +37,21 @@ pub struct GameResult {
     pub ranks: Vec<Option<u8>>,
     /// Who won it; several where first place is shared.
     pub winners: Vec<PlayerName>,
+    /// The operator that voided it, if one did; then it ended `void`, whatever was played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voided: Option<Ruling>,
+}
+
+impl GameResult {
+    /// The same game if it counts for nothing.
+    pub(crate) fn void(&self, ruling: &Ruling) -> GameResult {
+        GameResult {
+            end: GameEnd::Void,
+            winners: Vec::new(),
+            voided: Some(ruling.clone()),
+            ..self.clone()
+        }
+    }
 }
 
 /// How a match was decided.
@@ -52,6 +68,8 @@ pub enum How {
     Void,
     /// By lot, after too many replays without a decision.
     Lot,
+    /// By an operator.
+    Overridden,
 }
 
 /// One finished match.
@@ -74,6 +92,17 @@ pub struct MatchResult {
     pub out: Vec<PlayerName>,
 }
 
+impl MatchResult {
+    /// The result after an operator's override: what was played stays, who won does not, and no
+    /// winner is out. Without a winner the match is void.
+    pub(crate) fn overridden(&self, by: &Override) -> MatchResult {
+        let winners = by.winners.clone();
+        let out = self.out.iter().filter(|player| !winners.contains(player)).cloned().collect();
+        let how = if winners.is_empty() { How::Void } else { How::Overridden };
+        MatchResult { winners, how, out, ..self.clone() }
+    }
+}
+
 /// A match as a tournament's result shows it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MatchReport {
@@ -85,6 +114,9 @@ pub struct MatchReport {
     pub reason: String,
     /// What came of it.
     pub result: MatchResult,
+    /// The operator's ruling, where the result is not the one it came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overridden: Option<Override>,
 }
 
 /// A bye or a pause: a place in a round without a match.

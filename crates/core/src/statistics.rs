@@ -5,17 +5,19 @@
 //! and not when it is heard of.
 //!
 //! What counts: finished matches, and in them the games since the latest restart. Void matches,
-//! games that were broken off, byes and walkovers count for nobody. A no-show is a match won and a
+//! games that were broken off or voided, byes and walkovers count for nobody. Where an operator
+//! overrides a result or orders a replay, what it stood for is taken back. A no-show is a match won and a
 //! match lost. Cheating counts whatever became of the game: it is about conduct, not results.
 
-use crate::event::{Event, MatchReported, RoundPaired, TournamentCreated};
+use crate::event::{Event, RoundPaired, TournamentCreated};
 use crate::fault::{FaultKind, Faulted};
-use crate::ids::{MatchId, Millis, PlayerName, TournamentId};
+use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::match_::ApplyError;
 use crate::rating::{
     Ladder, Outcome, Ranked, Rating, RatingSettings, RatingSystem, counted_games, places, rank_in,
 };
 use crate::report::{GameEnd, GameResult, How, MatchResult};
+use crate::tournament::Round;
 use agon_games::Registry;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -61,6 +63,12 @@ impl Tally {
         self.tied += other.tied;
     }
 
+    fn take(&mut self, other: &Tally) {
+        self.won -= other.won;
+        self.lost -= other.lost;
+        self.tied -= other.tied;
+    }
+
     fn turned(self) -> Tally {
         Tally { won: self.lost, lost: self.won, tied: self.tied }
     }
@@ -100,6 +108,26 @@ impl Record {
         self.no_shows += other.no_shows;
         self.cheats += other.cheats;
         self.points += other.points;
+    }
+
+    /// Takes back what was added.
+    fn take(&mut self, other: &Record) {
+        self.games.take(&other.games);
+        self.matches.take(&other.matches);
+        self.tournaments.take(&other.tournaments);
+        self.tournaments_played -= other.tournaments_played;
+        self.games_forfeited -= other.games_forfeited;
+        self.matches_forfeited -= other.matches_forfeited;
+        self.no_shows -= other.no_shows;
+        self.cheats -= other.cheats;
+        self.points -= other.points;
+    }
+
+    /// What one match adds to the record of one of its players.
+    fn of_match(player: &PlayerName, result: &MatchResult) -> Record {
+        let mut record = Record::default();
+        record.add_match(player, result);
+        record
     }
 
     fn add_match(&mut self, player: &PlayerName, result: &MatchResult) {
@@ -182,11 +210,11 @@ struct Running {
     game: String,
     /// Who plays: everybody who was not out before the first round.
     players: BTreeSet<PlayerName>,
-    round: u32,
-    /// The matches of the round that are not reported yet.
-    open: BTreeMap<MatchId, Vec<PlayerName>>,
-    /// What those that are reported tell the ladder.
-    outcomes: Vec<Outcome>,
+    /// The number of the latest round; 0 before the first.
+    number: u32,
+    round: Option<Round>,
+    /// Under which key the round is rated, once it is over.
+    rated: Option<RoundKey>,
     /// When it last heard of a result; never goes back, whatever clocks do.
     at: Millis,
 }
@@ -211,6 +239,13 @@ impl Rounds {
             _ => self.ladder = OnceLock::new(),
         }
         self.rounds.insert(key, outcomes);
+    }
+
+    /// Takes a round back that is not rated any more, or not so.
+    fn remove(&mut self, key: &RoundKey) {
+        if self.rounds.remove(key).is_some() {
+            self.ladder = OnceLock::new();
+        }
     }
 
     fn ladder(&self) -> &Ladder {
@@ -263,7 +298,15 @@ impl Statistics {
         match event {
             Event::TournamentCreated(created) => self.create(tournament, at, created),
             Event::RoundPaired(paired) => self.pair(tournament, paired),
-            Event::MatchReported(reported) => self.report(tournament, at, reported),
+            Event::MatchReported(_)
+            | Event::ResultOverridden(_)
+            | Event::ReplayOrdered(_)
+            | Event::RulingUndone(_) => self.settle(tournament, at, event),
+            Event::TournamentResumed(_) => {
+                let running = self.running(tournament, event.tag())?;
+                running.round.iter_mut().for_each(Round::resume);
+                Ok(())
+            }
             Event::PlayerDropped(dropped) => self.drop_player(tournament, &dropped.faulted),
             Event::TournamentEnded(ended) => self.end(tournament, event, Some(&ended.winners)),
             Event::TournamentAborted(_) => self.end(tournament, event, None),
@@ -344,50 +387,98 @@ impl Statistics {
         for player in &players {
             self.record(player, &game).tournaments_played += 1;
         }
-        let (open, outcomes) = (BTreeMap::new(), Vec::new());
-        let running = Running { game, players, round: 0, open, outcomes, at };
+        let running = Running { game, players, number: 0, round: None, rated: None, at };
         self.tournaments.insert(tournament.clone(), Some(running));
         Ok(())
     }
 
     fn pair(&mut self, tournament: &TournamentId, paired: &RoundPaired) -> Result<(), ApplyError> {
         let running = self.running(tournament, "round-paired")?;
-        if !running.open.is_empty() || paired.round != running.round + 1 {
+        let open = running.round.as_ref().is_some_and(|round| !round.is_over());
+        if open || paired.round != running.number + 1 {
             return Err(ApplyError::OutOfPlace("round-paired"));
         }
-        running.round = paired.round;
-        let open = paired.matches.iter().map(|plan| (plan.id.clone(), plan.players.clone()));
-        running.open = open.collect();
+        running.number = paired.round;
+        running.round = Some(Round::new(paired));
+        running.rated = None;
         Ok(())
     }
 
-    fn report(
+    /// The result of a match is there, or is another one now.
+    fn settle(
         &mut self,
         tournament: &TournamentId,
         at: Millis,
-        reported: &MatchReported,
+        event: &Event,
     ) -> Result<(), ApplyError> {
-        let MatchReported { id, result } = reported;
+        let running = self.running(tournament, event.tag())?;
+        let round = running.round.as_mut().ok_or(ApplyError::OutOfPlace(event.tag()))?;
+        let id = match event {
+            Event::MatchReported(reported) => &reported.id,
+            Event::ResultOverridden(overridden) => &overridden.id,
+            Event::ReplayOrdered(ordered) => &ordered.id,
+            Event::RulingUndone(undone) => &undone.id,
+            _ => return Err(ApplyError::OutOfPlace(event.tag())),
+        };
+        let unknown = || ApplyError::UnknownMatch(id.clone());
+        let place = round.place(id).ok_or_else(unknown)?;
+        let old = round.results[place].clone();
+        match event {
+            Event::MatchReported(_) if round.reported[place].is_some() => return Err(unknown()),
+            Event::MatchReported(reported) => {
+                running.at = running.at.max(at);
+                round.report(reported)?;
+            }
+            _ => {
+                round.rule(event).unwrap_or_else(|| Err(unknown()))?;
+            }
+        }
+        let new = round.results[place].clone();
+        let players = round.matches[place].players.clone();
+        let game = running.game.clone();
+        self.rate(tournament)?;
+        if let Some(old) = old {
+            self.count(&players, &game, &old, false);
+        }
+        if let Some(new) = new {
+            self.count(&players, &game, &new, true);
+        }
+        Ok(())
+    }
+
+    /// Rates the latest round of a tournament as it stands now, if it is over.
+    fn rate(&mut self, tournament: &TournamentId) -> Result<(), ApplyError> {
         let count_forfeits = self.settings.count_forfeits;
         let running = self.running(tournament, "match-reported")?;
-        let unknown = || ApplyError::UnknownMatch(id.clone());
-        let players = running.open.remove(id).ok_or_else(unknown)?;
-        running.at = running.at.max(at);
-        running.outcomes.extend(Outcome::of(&players, result, count_forfeits));
+        let Some(round) = &running.round else { return Ok(()) };
+        let results = round.matches.iter().zip(&round.results);
+        let outcomes = results.filter_map(|(plan, result)| {
+            Outcome::of(&plan.players, result.as_ref()?, count_forfeits)
+        });
+        let outcomes: Vec<Outcome> = if round.is_over() { outcomes.collect() } else { Vec::new() };
+        let key = (running.at, tournament.clone(), running.number);
+        let rated = (!outcomes.is_empty()).then(|| key.clone());
+        let before = std::mem::replace(&mut running.rated, rated);
         let game = running.game.clone();
-        let over = running.open.is_empty();
-        let key = (running.at, tournament.clone(), running.round);
-        let outcomes = if over { std::mem::take(&mut running.outcomes) } else { Vec::new() };
+        if let Some(before) = before {
+            self.rounds(&game).remove(&before);
+        }
         if !outcomes.is_empty() {
             self.rounds(&game).add(key, outcomes);
         }
-        for player in &players {
-            self.record(player, &game).add_match(player, result);
+        Ok(())
+    }
+
+    /// Counts a result, or takes it back.
+    fn count(&mut self, players: &[PlayerName], game: &str, result: &MatchResult, add: bool) {
+        for player in players {
+            let own = Record::of_match(player, result);
+            let record = self.record(player, game);
+            if add { record.add(&own) } else { record.take(&own) }
         }
         if result.how != How::Void {
-            self.meet(&players, &game, result);
+            self.meet(players, game, result, add);
         }
-        Ok(())
     }
 
     fn rounds(&mut self, game: &str) -> &mut Rounds {
@@ -397,18 +488,22 @@ impl Statistics {
         self.ladders.entry(game.to_owned()).or_insert(Rounds { empty, rounds, ladder })
     }
 
-    fn meet(&mut self, players: &[PlayerName], game: &str, result: &MatchResult) {
+    fn meet(&mut self, players: &[PlayerName], game: &str, result: &MatchResult, add: bool) {
         let places = places(players, result);
         // Who was removed from a game is behind all who were not.
         let rank = |game: &GameResult, player| rank_in(game, player).unwrap_or(u8::MAX);
         for (at, one) in players.iter().enumerate() {
             for (other_at, other) in players.iter().enumerate().filter(|(_, other)| one < *other) {
+                let mut now = Meetings::default();
+                now.matches.add_order(places[at].cmp(&places[other_at]));
+                for game in counted_games(result) {
+                    now.games.add_order(rank(game, one).cmp(&rank(game, other)));
+                }
                 let by_game = self.meetings.entry((one.clone(), other.clone())).or_default();
                 let met = by_game.entry(game.to_owned()).or_default();
-                met.matches.add_order(places[at].cmp(&places[other_at]));
-                for game in counted_games(result) {
-                    met.games.add_order(rank(game, one).cmp(&rank(game, other)));
-                }
+                let change = if add { Tally::add } else { Tally::take };
+                change(&mut met.games, &now.games);
+                change(&mut met.matches, &now.matches);
             }
         }
     }
@@ -424,7 +519,7 @@ impl Statistics {
         if !running.players.contains(player) {
             return Err(ApplyError::Stranger(player.clone()));
         }
-        let early = running.round == 0;
+        let early = running.number == 0;
         if early {
             running.players.remove(player);
         }

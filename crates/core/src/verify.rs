@@ -9,14 +9,15 @@ use crate::fair::Secret;
 use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};
 use crate::ids::{MatchId, PlayerName};
 use crate::line::Line;
-use crate::match_::{Command, Match, Rejection, Secrets};
+use crate::match_::{Command, Match, MatchOrder, Rejection, Secrets};
 use crate::plan::MatchPlan;
 use crate::policy::Pairing;
 use crate::report::{MatchResult, Results};
-use crate::tournament::{Tournament, TournamentCommand, TournamentRejection};
+use crate::ruling::Ruling;
+use crate::tournament::{Tournament, TournamentCommand, TournamentOrder, TournamentRejection};
 use agon_games::Registry;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// The first event that does not follow.
@@ -46,6 +47,10 @@ pub struct MatchCheck {
     pub plan: MatchPlan,
     /// How it ended, if it did.
     pub result: Option<MatchResult>,
+    /// How it had ended each time before it was reopened.
+    pub earlier: Vec<MatchResult>,
+    /// Whether it was called off, since it was last reopened.
+    pub called_off: bool,
     /// Events checked.
     pub events: u64,
     /// Events of a game that is still running, which cannot be checked before its secret is known.
@@ -61,8 +66,12 @@ pub struct TournamentCheck {
     pub secret: Option<Secret>,
     /// All matches it paired.
     pub matches: Vec<MatchPlan>,
-    /// The results it reported.
+    /// The results it reported, as the matches came to them.
     pub reported: BTreeMap<MatchId, MatchResult>,
+    /// The results that were reported before, each until a replay was ordered.
+    pub earlier: BTreeMap<MatchId, Vec<MatchResult>>,
+    /// Matches that operators gave a result.
+    pub overridden: BTreeSet<MatchId>,
     /// Its results as they follow from the log.
     pub results: Results,
     /// Events checked.
@@ -139,9 +148,18 @@ pub fn verify_match(
     let (mut played, event) = Match::create(plan.clone(), kind.clone(), secrets, first[0].at)
         .map_err(|error| finding(&first[0], error.to_string()))?;
     compare(first, &[event])?;
-    let mut check = MatchCheck { plan, result: None, events: 1, unchecked: 0, games: 0 };
+    let (earlier, called_off) = (Vec::new(), false);
+    let (result, events, unchecked, games) = (None, 1, 0, 0);
+    let mut check = MatchCheck { plan, result, earlier, called_off, events, unchecked, games };
     for record in records {
         let command = match_cause(&record[0], &played)?;
+        match &record[0].event {
+            Event::MatchReopened(_) => {
+                check.earlier.extend(played.result().cloned());
+                check.called_off = false;
+            }
+            event => check.called_off |= matches!(event, Event::MatchCalledOff(_)),
+        }
         match played.step_as_far(record[0].at, command) {
             (events, None) => compare(record, &events)?,
             (events, Some(Rejection::NoSecret(game))) => {
@@ -229,8 +247,24 @@ fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
             answer: "\"ok\"".into(),
             took_ms: Some(0),
         }),
-        _ => Err(finding(line, "nothing from outside brings this about".into())),
+        event => match match_order(event) {
+            Some((order, ruling)) => Ok(Command::Order { order, ruling: ruling.clone() }),
+            None => Err(finding(line, "nothing from outside brings this about".into())),
+        },
     }
+}
+
+/// What an operator ordered, if the event says that.
+fn match_order(event: &Event) -> Option<(MatchOrder, &Ruling)> {
+    Some(match event {
+        Event::MatchPaused(paused) => (MatchOrder::Pause, &paused.ruling),
+        Event::MatchResumed(resumed) => (MatchOrder::Resume, &resumed.ruling),
+        Event::GameVoided(voided) => (MatchOrder::Void(voided.game), &voided.ruling),
+        Event::VoidUndone(undone) => (MatchOrder::UndoVoid(undone.game), &undone.ruling),
+        Event::MatchCalledOff(off) => (MatchOrder::CallOff, &off.ruling),
+        Event::MatchReopened(reopened) => (MatchOrder::Reopen, &reopened.ruling),
+        _ => return None,
+    })
 }
 
 /// An answer to the open request of somebody else, again: the fault's detail says whose it was.
@@ -313,15 +347,60 @@ pub fn verify_tournament(
         compare(record, &events)?;
         count += record.len() as u64;
     }
-    let rounds = tournament.rounds();
-    let matches = rounds.iter().flat_map(|round| round.matches.clone()).collect();
-    let reported = rounds.iter().flat_map(|round| {
-        let ids = round.matches.iter().map(|plan| plan.id.clone());
-        ids.zip(&round.results).filter_map(|(id, result)| Some((id, result.clone()?)))
-    });
-    let reported = reported.collect();
+    Ok(checked(&tournament, secret.cloned(), count))
+}
+
+/// What a tournament that follows from its log says of its matches.
+fn checked(tournament: &Tournament, secret: Option<Secret>, events: u64) -> TournamentCheck {
     let results = tournament.results();
-    Ok(TournamentCheck { secret: secret.cloned(), matches, reported, results, events: count })
+    let (matches, reported, earlier) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    let overridden = BTreeSet::new();
+    let mut check =
+        TournamentCheck { secret, matches, reported, earlier, overridden, results, events };
+    for round in tournament.rounds() {
+        for (at, plan) in round.matches.iter().enumerate() {
+            check.matches.push(plan.clone());
+            if let Some(result) = &round.reported[at] {
+                check.reported.insert(plan.id.clone(), result.clone());
+            }
+            let earlier: Vec<_> = round.replayed[at].iter().map(|(old, _)| old.clone()).collect();
+            if !earlier.is_empty() {
+                check.earlier.insert(plan.id.clone(), earlier);
+            }
+            if round.overrides[at].is_some() {
+                check.overridden.insert(plan.id.clone());
+            }
+        }
+    }
+    check
+}
+
+impl TournamentCheck {
+    /// Whether one of its matches says the same as the tournament does; otherwise what differs.
+    pub fn agrees(&self, check: &MatchCheck) -> Result<(), &'static str> {
+        let id = &check.plan.id;
+        let Some(plan) = self.matches.iter().find(|plan| plan.id == *id) else {
+            return Err("the tournament never drew up this match");
+        };
+        if check.plan != *plan {
+            return Err("its plan is not the one the tournament drew up");
+        }
+        let replayed = self.earlier.get(id).map_or(&[][..], Vec::as_slice);
+        if check.earlier.len() > replayed.len() {
+            return Err("it was reopened, but the tournament ordered no replay");
+        }
+        if check.called_off && !self.overridden.contains(id) {
+            return Err("it was called off, but the tournament has no result for it");
+        }
+        // The match may be ahead by a result that did not reach the tournament any more.
+        let ended: Vec<_> = check.earlier.iter().chain(&check.result).collect();
+        let reported: Vec<_> = replayed.iter().chain(self.reported.get(id)).collect();
+        let ahead = usize::from(!self.reported.contains_key(id));
+        match ended.starts_with(&reported) && ended.len() <= reported.len() + ahead {
+            true => Ok(()),
+            false => Err("its result is not the one the tournament reports"),
+        }
+    }
 }
 
 fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
@@ -345,8 +424,30 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
             id: reported.id.clone(),
             result: reported.result.clone(),
         }),
-        _ => Err(finding(line, "nothing from outside brings this about".into())),
+        event => match tournament_order(event) {
+            Some((order, ruling)) => Ok(TournamentCommand::Order { order, ruling: ruling.clone() }),
+            None => Err(finding(line, "nothing from outside brings this about".into())),
+        },
     }
+}
+
+/// What an operator ordered, if the event says that.
+fn tournament_order(event: &Event) -> Option<(TournamentOrder, &Ruling)> {
+    Some(match event {
+        Event::TournamentPaused(paused) => (TournamentOrder::Pause, &paused.ruling),
+        Event::TournamentResumed(resumed) => (TournamentOrder::Resume, &resumed.ruling),
+        Event::ResultOverridden(overridden) => {
+            let (id, winners) = (overridden.id.clone(), overridden.result.winners.clone());
+            (TournamentOrder::Override { id, winners }, &overridden.result.ruling)
+        }
+        Event::ReplayOrdered(ordered) => {
+            (TournamentOrder::Replay { id: ordered.id.clone() }, &ordered.ruling)
+        }
+        Event::RulingUndone(undone) => {
+            (TournamentOrder::Undo { id: undone.id.clone() }, &undone.ruling)
+        }
+        _ => return None,
+    })
 }
 
 fn empty() -> Finding {

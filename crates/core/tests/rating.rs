@@ -149,6 +149,7 @@ fn result(how: How, winners: &[usize], count: usize, games: &[Game<'_>]) -> Matc
             scores: vec![0; count],
             ranks: ranks.to_vec(),
             winners: won.iter().map(|seat| seats[*seat].clone()).collect(),
+            voided: None,
         }
     });
     let games = games.collect();
@@ -254,6 +255,7 @@ fn byes_and_void_matches_leave_no_trace() {
         players: vec![name(1), name(2)],
         reason: String::new(),
         result: result(How::Void, &[], 2, &[]),
+        overridden: None,
     };
     let byes = vec![bye(None), bye(Some(name(4)))];
     ladder.apply_result(&cup(), &RoundResult { round: 1, byes, matches: vec![void] });

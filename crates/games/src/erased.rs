@@ -49,6 +49,26 @@ pub trait GameKind: Send + Sync {
 
     /// See [`Game::propose`].
     fn propose(&self, config: &str, proposal: &str, seats_max: usize) -> Proposal<Json>;
+
+    /// See [`Game::draw`]. Whatever came over a wire may be no view; then it is refused.
+    fn draw(&self, view: &str, names: &[String], colour: bool) -> Result<String, Refusal>;
+
+    /// A question as a person is asked it, with every legal answer.
+    fn ask(&self, question: &str, view: &str) -> Result<Asked, Refusal>;
+
+    /// See [`Game::understand`].
+    fn understand(&self, text: &str, question: &str, view: &str) -> Result<Json, String>;
+}
+
+/// A question to a person.
+#[derive(Debug)]
+pub struct Asked {
+    /// See [`Game::ask`].
+    pub words: String,
+    /// See [`Game::examples`].
+    pub examples: &'static str,
+    /// Every legal answer, as a person would type it and as JSON.
+    pub choices: Vec<(String, Json)>,
 }
 
 /// One game in progress, of some kind.
@@ -227,10 +247,28 @@ impl<G: Game> GameKind for Kind<G> {
             Proposal::Refused(refusal) => Proposal::Refused(refusal),
         }
     }
+
+    fn draw(&self, view: &str, names: &[String], colour: bool) -> Result<String, Refusal> {
+        Ok(G::draw(&parse(view)?, names, colour))
+    }
+
+    fn ask(&self, question: &str, view: &str) -> Result<Asked, Refusal> {
+        let (question, view) = (parse(question)?, parse(view)?);
+        let legal = G::legal_in(&question, &view);
+        let choices = legal.iter().map(|a| (G::phrase(a, &question, &view), json(a))).collect();
+        let words = G::ask(&question, &view);
+        Ok(Asked { words, examples: G::examples(&question), choices })
+    }
+
+    fn understand(&self, text: &str, question: &str, view: &str) -> Result<Json, String> {
+        let question = parse(question).map_err(|refusal| refusal.to_string())?;
+        let view = parse(view).map_err(|refusal| refusal.to_string())?;
+        G::understand(text, &question, &view).map(|answer| json(&answer))
+    }
 }
 
-fn parse_answer<A: DeserializeOwned>(answer: &str) -> Result<A, Refusal> {
-    serde_json::from_str(answer).map_err(|error| Refusal::malformed(error.to_string()))
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+    serde_json::from_str(text).map_err(|error| Refusal::malformed(error.to_string()))
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -274,13 +312,13 @@ impl<G: Game> GameState for State<G> {
     }
 
     fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal> {
-        let answer: G::Answer = parse_answer(answer)?;
+        let answer: G::Answer = parse(answer)?;
         self.0.check(seat, &answer)?;
         Ok(json(&answer))
     }
 
     fn apply(&mut self, seat: Seat, answer: &str) -> Result<Json, Refusal> {
-        let answer: G::Answer = parse_answer(answer)?;
+        let answer: G::Answer = parse(answer)?;
         self.0.apply(seat, &answer)?;
         Ok(json(&answer))
     }
@@ -311,7 +349,7 @@ impl<G: Game> GameState for State<G> {
 
     fn tell(&self, before: &dyn GameState, seat: Seat, answer: &str) -> String {
         let before = before.as_any().downcast_ref::<G>().expect("a game of the same kind");
-        match parse_answer(answer) {
+        match parse(answer) {
             Ok(answer) => self.0.tell(before, seat, &answer),
             Err(refusal) => refusal.to_string(),
         }

@@ -1,5 +1,6 @@
 //! The one trait that everything above the rules knows a game by.
 
+use crate::erased::json;
 use crate::{Outcome, Refusal, Seat, SeatSet, Seed, SetupError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -143,6 +144,41 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// The position as text for people, from the full view. `names` are the players by seat;
     /// `colour` allows ANSI colours.
     fn render(&self, names: &[String], colour: bool) -> String;
+
+    /// The position as the reader of `view` may see it, as text for people. Players and observers
+    /// elsewhere have no more than a view; [`render`](Game::render) draws the full one.
+    fn draw(view: &Self::View, _names: &[String], _colour: bool) -> String {
+        format!("{}\n", serde_json::to_string_pretty(view).expect("views are JSON"))
+    }
+
+    /// What is asked, as a sentence to the person who is to answer.
+    fn ask(question: &Self::Question, _view: &Self::View) -> String {
+        format!("Your answer to {}, as JSON?", json(question))
+    }
+
+    /// An answer as a person would type it: [`understand`](Game::understand) reads it back.
+    fn phrase(answer: &Self::Answer, _question: &Self::Question, _view: &Self::View) -> String {
+        json(answer).to_string()
+    }
+
+    /// What a person typed as an answer, or why it is none, in words for that person. What it gives
+    /// back is legal, as far as the view tells.
+    fn understand(
+        text: &str,
+        question: &Self::Question,
+        view: &Self::View,
+    ) -> Result<Self::Answer, String> {
+        let answer = serde_json::from_str(text).map_err(|error| format!("no answer: {error}"))?;
+        match Self::legal_in(question, view).contains(&answer) {
+            true => Ok(answer),
+            false => Err("that is against the rules here".into()),
+        }
+    }
+
+    /// What a person may type, by example.
+    fn examples(_question: &Self::Question) -> &'static str {
+        "an answer as JSON"
+    }
 
     /// One answer as a sentence for people, without the player's name: "keeps 6 6 6 and rolls two
     /// dice: 6 2". `before` is the position it was given in, `self` the one after.

@@ -111,6 +111,26 @@ pub enum LogError {
         /// What was found.
         reason: String,
     },
+    /// A record is not what was written, or is missing.
+    #[error("{path}: stream {stream}, event {seq}: {reason}", path = path.display())]
+    BadRecord {
+        /// The database file.
+        path: PathBuf,
+        /// The stream.
+        stream: String,
+        /// The first event that is not there, or not as it was.
+        seq: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A snapshot cannot be used. The log can: it has everything.
+    #[error("the snapshot of stream {stream} is not used: {reason}")]
+    BadSnapshot {
+        /// The stream.
+        stream: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The database was written by a later version of this program.
     #[error(
         "{path} has format {found}, this program knows formats up to {known}: use a later version",

@@ -18,21 +18,27 @@
 #![forbid(unsafe_code)]
 
 mod append;
+mod disk;
 mod error;
 mod file;
 mod group;
+mod inspect;
 mod line;
 mod lock;
 mod log;
 mod memory;
 mod name;
 mod queue;
+mod snapshot;
 mod sqlite;
+mod sum;
 
 pub use append::{Append, Done, DoneAll};
 pub use error::{AppendError, LogError};
 pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file};
+pub use inspect::{Damage, Hold, Inspection, Inspector};
 pub use log::Log;
 pub use memory::MemoryLog;
 pub use name::{STREAM_NAME_CHARS_MAX, check_stream_name};
-pub use sqlite::SqliteLog;
+pub use snapshot::Snapshot;
+pub use sqlite::{Backup, SqliteLog};

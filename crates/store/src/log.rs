@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
 use crate::append::gather;
-use crate::{Append, AppendError, Done, DoneAll, LogError};
+use crate::{Append, AppendError, Done, DoneAll, LogError, Snapshot};
 
 /// A log: streams of events that only grow.
 ///
@@ -34,6 +34,18 @@ pub trait Log: Send + Sync {
 
     /// Waits until everything submitted so far is durable even if the power fails.
     fn flush(&self) -> Result<(), LogError>;
+
+    /// Keeps a snapshot in place of the one before, if this log keeps snapshots. It must be of
+    /// events that are durable. May take long, and holds no append up.
+    fn keep_snapshot(&self, _snapshot: &Snapshot) -> Result<(), LogError> {
+        Ok(())
+    }
+
+    /// The snapshot of a stream, if there is one. An error means that it cannot be used; the
+    /// stream itself can still be loaded whole.
+    fn snapshot(&self, _stream: &str) -> Result<Option<Snapshot>, LogError> {
+        Ok(None)
+    }
 
     /// Submits an append and waits for the answer.
     fn append(&self, append: Append) -> Result<u64, AppendError> {
@@ -68,6 +80,14 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn flush(&self) -> Result<(), LogError> {
         (**self).flush()
+    }
+
+    fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<(), LogError> {
+        (**self).keep_snapshot(snapshot)
+    }
+
+    fn snapshot(&self, stream: &str) -> Result<Option<Snapshot>, LogError> {
+        (**self).snapshot(stream)
     }
 
     fn append(&self, append: Append) -> Result<u64, AppendError> {

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{Append, AppendError, Done, Log, LogError};
+use crate::{Append, AppendError, Done, Log, LogError, Snapshot};
 
 /// A log in memory. `submit` calls `done` before it returns.
 #[derive(Debug, Default)]
 pub struct MemoryLog {
     streams: Mutex<HashMap<String, Vec<String>>>,
+    snapshots: Mutex<HashMap<String, String>>,
 }
 
 impl MemoryLog {
@@ -70,5 +71,19 @@ impl Log for MemoryLog {
 
     fn flush(&self) -> Result<(), LogError> {
         Ok(())
+    }
+
+    fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<(), LogError> {
+        let text = snapshot.write(self)?;
+        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        snapshots.insert(snapshot.stream.clone(), text);
+        Ok(())
+    }
+
+    fn snapshot(&self, stream: &str) -> Result<Option<Snapshot>, LogError> {
+        let snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = snapshots.get(stream).cloned();
+        drop(snapshots);
+        text.map(|text| Snapshot::read(&text, stream, self)).transpose()
     }
 }

@@ -2,9 +2,17 @@
 //!
 //! - [`lines`]: JSON lines with a bound on their length;
 //! - [`native`]: Agon's own protocol, `docs/protocol/native.md`;
-//! - [`websocket`]: frames of WebSocket, where lines are messages.
+//! - [`websocket`]: frames of WebSocket, where lines are messages;
+//! - [`values`]: JSON values one after the other, with bounds on their size and depth;
+//! - [`sign_up`], [`fish`] and [`trains`]: the wires of systems Agon grew from, over such values;
+//! - [`erlang`]: those of others, in the terms and the distribution protocol of Erlang.
 #![forbid(unsafe_code)]
 
+pub mod erlang;
+pub mod fish;
 pub mod lines;
 pub mod native;
+pub mod sign_up;
+pub mod trains;
+pub mod values;
 pub mod websocket;

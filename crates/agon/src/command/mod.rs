@@ -1,19 +1,24 @@
 //! One file per subcommand.
 
+mod admin;
 mod bench;
 mod bot;
 mod demo;
 mod join;
 mod list;
+mod log;
+mod login;
+mod play;
 mod replay;
 mod run;
 mod serve;
 mod solve;
 mod verify;
+mod watch;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 pub(crate) fn dispatch(args: Args) -> Result<Exit> {
     match args.command {
@@ -24,11 +29,21 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Bot(args)) => bot::bot(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Join(args)) => join::join(&args),
+        Some(Command::Log(args)) => log::log(&args),
+        Some(Command::Play(args)) => play::play(&args),
+        Some(Command::Watch(args)) => watch::watch(&args),
+        Some(Command::Admin(args)) => admin::admin(&args),
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
         Some(Command::BenchPart(args)) => bench::part(&args),
         Some(Command::List { json }) => list::list(json),
     }
+}
+
+/// A runtime for a client: one thread will do.
+pub(crate) fn client_runtime() -> Result<tokio::runtime::Runtime> {
+    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    built.context("failed to start the runtime")
 }
 
 /// Writes to stdout; a reader that has gone away (`agon list | head`) is no failure.

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Misuse, Unreadable};
 use crate::show::{self, paint};
 use agon_core::{
     Event, Faulted, GameEnd, GameResult, How, Line, Match, MatchResult, PlayerName, Restart,
-    Secrets,
+    Ruling, Secrets,
 };
 use agon_games::{GameState, Registry, Viewer};
 use agon_runner::Folder;
@@ -202,6 +202,18 @@ impl Teller<'_> {
                 };
                 let _ = writeln!(self.out, "The match starts again: {why}.\n");
             }
+            Event::MatchPaused(paused) => self.ruling("The match is paused", &paused.ruling),
+            Event::MatchResumed(resumed) => self.ruling("The match goes on", &resumed.ruling),
+            Event::GameVoided(voided) => {
+                self.ruling(&format!("Game {} is voided", voided.game), &voided.ruling);
+            }
+            Event::VoidUndone(undone) => {
+                self.ruling(&format!("Game {} counts again", undone.game), &undone.ruling);
+            }
+            Event::MatchCalledOff(off) => self.ruling("The match is called off", &off.ruling),
+            Event::MatchReopened(reopened) => {
+                self.ruling("The match is played again", &reopened.ruling);
+            }
             Event::MatchEnded(ended) => {
                 let text = match_over(&ended.result);
                 let _ = writeln!(self.out, "{}", paint(&text, "1;32", self.colour));
@@ -213,6 +225,10 @@ impl Teller<'_> {
     fn fault(&mut self, faulted: &Faulted, verb: &str) {
         let text = format!("  {}{verb}: {}", faulted.player, faulted.fault);
         let _ = writeln!(self.out, "{}", paint(&text, "31", self.colour));
+    }
+
+    fn ruling(&mut self, what: &str, ruling: &Ruling) {
+        let _ = writeln!(self.out, "{what}, by {}: {}\n", ruling.by, ruling.why);
     }
 
     fn game_over(&mut self, result: &GameResult, played: &Match) {
@@ -241,6 +257,7 @@ fn match_over(result: &MatchResult) -> String {
         How::NoShow => ", as the opponent did not show up",
         How::Void => ": it is void",
         How::Lot => " by lot",
+        How::Overridden => ", as an operator decided",
     };
     match result.winners.is_empty() {
         true => format!("Nobody wins the match{how}."),

@@ -79,7 +79,8 @@ async fn run(args: &ServeArgs, settings: Serve) -> Result<Exit> {
         result = &mut ended => result,
         () = asked_to_stop(signals, handle) => ended.await,
     };
-    result.context("failed: the engine ended without a word")??;
+    let result = result.context("failed: the engine ended without a word")?;
+    result.map_err(|error| explained(error, &settings.data))?;
     Ok(Exit::Success)
 }
 
@@ -123,9 +124,13 @@ fn explained(error: EngineError, dir: &Path) -> anyhow::Error {
         EngineError::Log(LogError::Locked { .. }) => {
             "stop the other server, or give another folder with --data".to_owned()
         }
-        EngineError::Log(_) | EngineError::Line { .. } | EngineError::Fold { .. } => {
-            format!("the log is damaged: put a copy of {dir} back, or give another with --data")
+        EngineError::Log(LogError::Io { .. }) | EngineError::Append(_) => {
+            format!("make sure that {dir} can be written and has room, and start again")
         }
+        EngineError::Log(_) | EngineError::Line { .. } | EngineError::Fold { .. } => format!(
+            "the log is damaged: put a copy of {dir} back, \
+             or see what is left with `agon log repair {dir}`"
+        ),
         _ => "start the server again".to_owned(),
     };
     let words = format!("{error}; {next}");

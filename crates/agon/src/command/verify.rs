@@ -3,7 +3,7 @@
 use crate::args::VerifyArgs;
 use crate::exit::{Exit, Unreadable};
 use agon_core::verify::{self, Finding, MatchCheck, TournamentCheck};
-use agon_core::{Event, Line, MatchPlan, Secret};
+use agon_core::{Event, Line, Secret};
 use agon_games::Registry;
 use agon_runner::Folder;
 use agon_store::{FileLog, Log, SqliteLog, read_file};
@@ -184,8 +184,12 @@ fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
     let mut tournaments = BTreeMap::new();
     for name in &streams.tournaments {
         let lines = streams.log.load(name, 0)?;
+        let secret = match &known {
+            Some(secret) => Some(secret.clone()),
+            None => kept_secret(&*streams.log, name)?,
+        };
         let check = verify::read(&lines)
-            .and_then(|lines| verify::verify_tournament(&lines, &games, known.as_ref()));
+            .and_then(|lines| verify::verify_tournament(&lines, &games, secret.as_ref()));
         let check = match check {
             Ok(check) => check,
             Err(finding) => return Ok(Err(finding)),
@@ -200,6 +204,16 @@ fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
     };
     checks.values().for_each(|check| checked.add_match(check));
     Ok(agree(path, &tournaments, &checks).map(|()| checked))
+}
+
+/// The secret a server keeps of a tournament: of one that runs, pairings and dice follow from it.
+fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
+    let lines = log.load(&tournament.replacen("tournament/", "secret/", 1), 0)?;
+    let secret = lines.iter().find_map(|text| match Line::read(text).ok()?.event {
+        Event::SecretKept(kept) => Some(kept.secret),
+        _ => None,
+    });
+    Ok(secret)
 }
 
 /// Checks all match streams, on all cores, and finds the first that is wrong.
@@ -276,29 +290,15 @@ fn agree(
     for (id, tournament) in tournaments {
         for plan in &tournament.matches {
             let name = format!("match/{id}/{}", plan.id);
-            let reported = tournament.reported.get(&plan.id);
-            match (checks.get(&name), reported) {
-                (None, Some(_)) => {
-                    return Err(finding(
-                        &name,
-                        "the tournament reports it, but its log is missing",
-                    ));
-                }
-                (None, None) => {}
-                (Some(check), _) if check.plan != *plan => {
-                    return Err(finding(&name, "its plan is not the one the tournament drew up"));
-                }
-                (Some(check), Some(_)) if check.result.as_ref() != reported => {
-                    return Err(finding(&name, "its result is not the one the tournament reports"));
-                }
-                _ => {}
+            let told = tournament.reported.contains_key(&plan.id)
+                || tournament.earlier.contains_key(&plan.id);
+            if told && !checks.contains_key(&name) {
+                return Err(finding(&name, "the tournament reports it, but its log is missing"));
             }
         }
-        let paired =
-            |plan: &MatchPlan| tournament.matches.iter().any(|paired| paired.id == plan.id);
         let own = checks.iter().filter(|(_, check)| check.plan.tournament.as_str() == id);
-        if let Some((name, _)) = own.into_iter().find(|(_, check)| !paired(&check.plan)) {
-            return Err(finding(name, "the tournament never drew up this match"));
+        for (name, check) in own {
+            tournament.agrees(check).map_err(|what| finding(name, what))?;
         }
         let expected = serde_json::to_value(&tournament.results).expect("results are JSON");
         let Some(text) = Folder::new(path).results_text() else { continue };

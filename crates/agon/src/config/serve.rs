@@ -101,6 +101,7 @@ impl Serve {
         let mut settings = Settings::default();
         super::set(&mut settings.token_ms, file.token_ms);
         super::set(&mut settings.reconnect_ms, file.reconnect_ms);
+        settings.seed = args.seed;
         super::set(&mut settings.second_login, file.second_login);
         let mut tournaments: Vec<Announcement> = Vec::new();
         for table in &file.tournament {

@@ -125,6 +125,7 @@ fn played(report: &MatchReport) -> String {
         How::NoShow => " (no show)",
         How::Void => " (void)",
         How::Lot => " (by lot)",
+        How::Overridden => " (by an operator)",
     };
     format!("{}{how}", names.collect::<Vec<_>>().join(" · "))
 }

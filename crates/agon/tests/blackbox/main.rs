@@ -3,6 +3,7 @@
 mod cli;
 mod document;
 mod kill;
+mod logs;
 mod misbehaviour;
 mod settings;
 mod show;

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// A small generator (splitmix64), so that a failure can be repeated from its seed.
-struct Chance(u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,7 +21,7 @@ impl Chance {
 }
 
 /// A seed from the environment to repeat a failure, else a new one every time.
-fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     let given = std::env::var("AGON_TEST_SEED").ok().and_then(|text| text.parse().ok());
     let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     given.unwrap_or_else(|| now().map_or(0, |since| since.subsec_nanos().into()))
@@ -46,7 +46,7 @@ fn players(place: &Place, server: &str, bots: &[&str]) -> Vec<Process> {
 }
 
 /// Every request was accepted at most once; gives the answers by tournament-wide request id.
-fn accepted(place: &Place) -> BTreeMap<String, Value> {
+pub(crate) fn accepted(place: &Place) -> BTreeMap<String, Value> {
     let mut answers = BTreeMap::new();
     for (stream, event) in place.events("match/") {
         if event["type"] != "answer-accepted" {
@@ -109,7 +109,7 @@ fn one_cup(
         }
         if chance.below(4) == 0 {
             // Killed again before, or in the moment, it is up.
-            let early = Server::spawn(&place, &address);
+            let early = Server::spawn(&place, &address, &[]);
             for _ in 0..chance.below(2_000_000) {
                 std::hint::spin_loop();
             }

@@ -163,21 +163,49 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server on any port.
     pub(crate) fn start(place: &Place) -> Server {
-        Server::try_start(place, "127.0.0.1:0").expect("a server starts")
+        Server::start_with(place, &[])
+    }
+
+    /// Starts a server on any port, with more arguments.
+    pub(crate) fn start_with(place: &Place, more: &[&str]) -> Server {
+        Server::try_start(place, "127.0.0.1:0", more).expect("a server starts")
     }
 
     /// Starts a server on the port it had; somebody may hold it for a moment.
     pub(crate) fn start_again(place: &Place, address: &str) -> Server {
+        Server::start_again_with(place, address, &[])
+    }
+
+    /// The same, with more arguments.
+    pub(crate) fn start_again_with(place: &Place, address: &str, more: &[&str]) -> Server {
         let mut server = None;
         until("the server is up again", || {
-            server = Server::try_start(place, address);
+            server = Server::try_start(place, address, more);
             server.is_some()
         });
         server.expect("it is up")
     }
 
-    fn try_start(place: &Place, address: &str) -> Option<Server> {
-        let mut process = Server::spawn(place, address);
+    /// The same, with the HTTP interface where it was.
+    pub(crate) fn start_with_http(place: &Place, address: &str, http: &str) -> Server {
+        let mut server = None;
+        until("the server is up again", || {
+            server = Server::said_by(Server::spawn_with_http(place, address, http, &[]));
+            server.is_some()
+        });
+        server.expect("it is up")
+    }
+
+    fn try_start(place: &Place, address: &str, more: &[&str]) -> Option<Server> {
+        Server::said_by(Server::spawn(place, address, more))
+    }
+
+    /// Starts a server by a command of the test's own.
+    pub(crate) fn from_command(mut command: Command) -> Option<Server> {
+        Server::said_by(Process(command.spawn().expect("it starts")))
+    }
+
+    fn said_by(mut process: Process) -> Option<Server> {
         let stdout = process.0.stdout.take().expect("a pipe");
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).expect("a line");
@@ -187,10 +215,13 @@ impl Server {
     }
 
     /// Starts a server without waiting for it.
-    pub(crate) fn spawn(place: &Place, address: &str) -> Process {
-        let http = "127.0.0.1:0";
+    pub(crate) fn spawn(place: &Place, address: &str, more: &[&str]) -> Process {
+        Server::spawn_with_http(place, address, "127.0.0.1:0", more)
+    }
+
+    fn spawn_with_http(place: &Place, address: &str, http: &str, more: &[&str]) -> Process {
         let args = ["serve", "--config", "agon.toml", "--json", "--tcp", address, "--http", http];
-        let mut command = place.command(&args);
+        let mut command = place.command(&[&args[..], more].concat());
         command.stderr(Stdio::null());
         Process(command.spawn().expect("agon starts"))
     }
@@ -204,7 +235,10 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn connect(address: &str) -> Client {
-        let to = TcpStream::connect(address).expect("the server is there");
+        Client::over(TcpStream::connect(address).expect("the server is there"))
+    }
+
+    pub(crate) fn over(to: TcpStream) -> Client {
         to.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         to.set_write_timeout(Some(PATIENCE)).expect("a timeout");
         Client { from: BufReader::new(to.try_clone().expect("a socket")), to }
@@ -240,6 +274,14 @@ impl Client {
                 None
             }
         }
+    }
+
+    /// The next message; `None` at the end of the connection, also in the middle of a line.
+    pub(crate) fn hear_whole(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = self.from.read_line(&mut line).unwrap_or(0);
+        (read > 0 && line.ends_with('\n'))
+            .then(|| serde_json::from_str(&line).expect("messages are JSON"))
     }
 
     /// The next message of this type.

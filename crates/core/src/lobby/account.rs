@@ -104,7 +104,8 @@ impl From<QueueName> for String {
 }
 
 /// An account.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Account {
     /// What sort of player.
     pub kind: AccountKind,

@@ -73,6 +73,20 @@ impl Lobby {
                 let standing = Standing::Finished(finished.winners.clone());
                 self.tournaments.insert(finished.tournament.clone(), standing);
             }
+            Event::ServerResumed(resumed) => {
+                for standing in self.tournaments.values_mut() {
+                    if let Standing::Open(sign_up) = standing {
+                        sign_up.prolong(at, resumed.away_ms);
+                    }
+                }
+            }
+            // What follows from them is in the next event.
+            Event::StartOrdered(_) | Event::CallOffOrdered(_) => {}
+            Event::WithdrawalOrdered(ordered) => {
+                let sign_up = self.sign_up_mut(&ordered.tournament, event)?;
+                sign_up.players.retain(|player| *player != ordered.player);
+            }
+            Event::LogOutOrdered(ordered) => self.forget_session(&ordered.account),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
         Ok(())

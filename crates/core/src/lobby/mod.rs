@@ -9,28 +9,35 @@
 
 mod account;
 mod apply;
+mod operator;
 mod signup;
+mod snapshot;
 mod step;
 
 pub use account::{Account, AccountKind, BadQueueName, PasswordHash, QueueName, Role, TokenHash};
+pub use operator::LobbyOrder;
 pub use signup::{Announcement, Selection, SignUp, Window};
+pub use snapshot::BadSnapshot;
 pub use step::{LobbyCommand, LobbyRejection};
 
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::line::Line;
 use crate::match_::ApplyError;
 use crate::plan::TournamentPlan;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A token that is good until it ends or is revoked.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Token {
     account: PlayerName,
     expires_at: Millis,
 }
 
 /// Where a tournament stands, as far as the lobby knows.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Players may sign up.
     Open(Box<SignUp>),
@@ -43,7 +50,8 @@ pub enum Standing {
 }
 
 /// The lobby.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lobby {
     accounts: BTreeMap<PlayerName, Account>,
     tokens: BTreeMap<TokenHash, Token>,

@@ -117,7 +117,8 @@ impl Announcement {
 }
 
 /// A tournament that waits for players.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SignUp {
     /// What is asked for.
     pub announcement: Announcement,
@@ -136,6 +137,19 @@ impl SignUp {
     /// Whether its wait has not begun: it repeats others, and nobody is there yet.
     pub(super) fn rests(&self) -> bool {
         self.window.repeat && self.players.is_empty()
+    }
+
+    /// Makes its wait longer by time that nobody could sign up in, but no longer than a new one.
+    pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis) {
+        if self.rests() {
+            return;
+        }
+        let wait_ms = match self.extended {
+            false => self.window.wait_ms,
+            true => self.window.second_wait_ms,
+        };
+        let longest = self.closes_at.max(now.saturating_add(wait_ms));
+        self.closes_at = self.closes_at.saturating_add(away_ms).min(longest);
     }
 
     /// The number of the next one in its series; the first is 1.

@@ -1,16 +1,17 @@
 //! What the lobby makes of a command.
 
 use super::{
-    AccountKind, Announcement, Lobby, PasswordHash, QueueName, Role, Selection, SignUp, Standing,
-    TokenHash,
+    AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, Selection, SignUp,
+    Standing, TokenHash,
 };
 use crate::event::{
     AccountBlacklisted, AccountLoggedIn, AccountLoggedOut, AccountRegistered, BlacklistLifted,
-    Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, SignUpExtended,
-    SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentAnnounced, TournamentCalledOff,
-    TournamentFinished, TournamentStarted,
+    Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, ServerResumed,
+    SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentAnnounced,
+    TournamentCalledOff, TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ruling::Ruling;
 use agon_games::{Luck, Seed};
 use std::collections::BTreeSet;
 
@@ -118,19 +119,24 @@ pub enum LobbyCommand {
         /// Which tournament.
         tournament: TournamentId,
     },
-    /// Give up a tournament that waits for players, and those that would repeat it.
-    CallOff {
-        /// Which.
-        tournament: TournamentId,
-        /// Why.
-        reason: String,
-    },
     /// A tournament is over.
     Finish {
         /// Which.
         tournament: TournamentId,
         /// Who won.
         winners: Vec<PlayerName>,
+    },
+    /// The server is back, after nobody could reach it for a while.
+    Resume {
+        /// For how long.
+        away_ms: Millis,
+    },
+    /// An operator decides something.
+    Order {
+        /// What.
+        order: LobbyOrder,
+        /// Who, and why.
+        ruling: Ruling,
     },
 }
 
@@ -294,10 +300,8 @@ impl Lobby {
                 self.emit(now, events, SignUpWithdrawn { tournament, player });
             }
             LobbyCommand::Close { tournament } => return self.close(now, events, tournament),
-            LobbyCommand::CallOff { tournament, reason } => {
-                let tournament = self.latest_of(tournament);
-                self.sign_up_of(&tournament)?;
-                self.emit(now, events, TournamentCalledOff { tournament, reason });
+            LobbyCommand::Order { order, ruling } => {
+                return self.obey(now, events, order, ruling);
             }
             LobbyCommand::Finish { tournament, winners } => {
                 let Some(Standing::Running(_)) = self.tournaments.get(&tournament) else {
@@ -305,18 +309,24 @@ impl Lobby {
                 };
                 self.emit(now, events, TournamentFinished { tournament, winners });
             }
+            LobbyCommand::Resume { away_ms } => {
+                // Nothing waits that could wait longer: nothing to remember.
+                if away_ms > 0 && self.deadline().is_some() {
+                    self.emit(now, events, ServerResumed { away_ms });
+                }
+            }
             _ => unreachable!("commands about accounts are decided before"),
         }
         Ok(())
     }
 
-    fn emit(&mut self, now: Millis, events: &mut Vec<Event>, event: impl Into<Event>) {
+    pub(super) fn emit(&mut self, now: Millis, events: &mut Vec<Event>, event: impl Into<Event>) {
         let event = event.into();
         self.apply(now, &event).expect("the lobby accepts what it decided");
         events.push(event);
     }
 
-    fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
+    pub(super) fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
         self.accounts.get(account).ok_or_else(|| LobbyRejection::Unknown(account.clone()))
     }
 
@@ -357,7 +367,7 @@ impl Lobby {
         own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone())
     }
 
-    fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
+    pub(super) fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
         match self.tournaments.get(tournament) {
             Some(Standing::Open(sign_up)) => Ok(sign_up),
             _ => Err(LobbyRejection::NotOpen(tournament.clone())),
@@ -365,7 +375,7 @@ impl Lobby {
     }
 
     /// The name of the first in a series stands for the latest, once the first is not open.
-    fn latest_of(&self, tournament: TournamentId) -> TournamentId {
+    pub(super) fn latest_of(&self, tournament: TournamentId) -> TournamentId {
         match self.sign_up_of(&tournament) {
             Ok(_) => tournament,
             Err(_) => self.series.get(&tournament).cloned().unwrap_or(tournament),
@@ -471,7 +481,7 @@ impl Lobby {
         Ok(())
     }
 
-    fn start(
+    pub(super) fn start(
         &mut self,
         now: Millis,
         events: &mut Vec<Event>,

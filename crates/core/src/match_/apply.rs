@@ -2,11 +2,12 @@
 
 use super::{Finished, Match, Phase, Presence, Secrets};
 use crate::event::{AnswerAccepted, Event, GameEnded, GameStarted, MatchRestarted, Restart};
-use crate::fault::Faulted;
+use crate::fault::{FaultKind, Faulted};
 use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId};
 use crate::line::Line;
 use crate::policy::{CrashCost, Ties};
 use crate::referee::{Referee, SetUp};
+use crate::report::GameEnd;
 use agon_games::{GameKind, Refusal, Registry, Seat, SetupError};
 use std::sync::Arc;
 
@@ -88,7 +89,9 @@ impl Match {
                 let side = self.known_side(&expired.faulted.player)?;
                 self.state.faults.push(expired.faulted.clone());
                 self.state.sides[side].missed = true;
-                self.state.sides[side].out |= self.crash_cost() == CrashCost::Remove;
+                if self.crash_cost() == CrashCost::Remove {
+                    self.take_out(side);
+                }
             }
             Event::GameStarted(started) => self.apply_started(started)?,
             Event::AnswerAccepted(accepted) => {
@@ -101,7 +104,7 @@ impl Match {
             Event::SeatRemoved(removed) => {
                 let side = self.side_in(removed.seat, event)?;
                 self.referee_mut(event)?.remove(removed.seat);
-                self.state.sides[side].out = true;
+                self.take_out(side);
             }
             Event::GameEnded(ended) => self.apply_ended(ended, event)?,
             Event::ResultConfirmed(confirmed) => {
@@ -118,7 +121,7 @@ impl Match {
                 self.state.referee = None;
                 self.clock.clear();
             }
-            _ => return Err(ApplyError::OutOfPlace(event.tag())),
+            _ => return self.apply_order(at, event),
         }
         Ok(())
     }
@@ -142,7 +145,12 @@ impl Match {
         let side = self.known_side(&faulted.player)?;
         self.state.faults.push(faulted.clone());
         self.state.sides[side].presence = Presence::Gone(at);
-        self.state.sides[side].out |= self.crash_cost() == CrashCost::Remove;
+        if faulted.fault.kind == FaultKind::Withdrew {
+            // It left for good, whatever becomes of the game.
+            self.state.sides[side].out = true;
+        } else if self.crash_cost() == CrashCost::Remove {
+            self.take_out(side);
+        }
         if let (Phase::Playing, Some(referee)) = (&self.state.phase, &mut self.state.referee)
             && let Some(seat) = referee.seat_of(&faulted.player)
         {
@@ -159,7 +167,7 @@ impl Match {
         if let Phase::Confirming(open) = &self.state.phase
             && open[side]
         {
-            self.state.sides[side].out = true;
+            self.take_out(side);
             self.close_confirmation(side);
         }
     }
@@ -200,23 +208,59 @@ impl Match {
     fn apply_ended(&mut self, ended: &GameEnded, event: &Event) -> Result<(), ApplyError> {
         let referee = self.state.referee.take().ok_or(ApplyError::OutOfPlace(event.tag()))?;
         let result = ended.result.clone();
+        result.winners.iter().try_for_each(|player| self.known_side(player).map(|_| ()))?;
         self.clock.clear();
-        let shared = result.winners.len() > 1;
-        for player in &result.winners {
-            let side = self.known_side(player)?;
-            self.state.sides[side].halves += match (shared, self.plan.rules.ties) {
-                (false, _) => 2,
-                (true, Ties::Share) => 1,
-                (true, Ties::Replay) => 0,
-            };
-        }
-        let tied = shared && self.plan.rules.ties == Ties::Replay;
-        self.state.ties_in_row = if tied { self.state.ties_in_row + 1 } else { 0 };
-        self.state.finished.push(Finished { result, state: referee.game });
-        let open: Vec<bool> = self.state.sides.iter().map(|side| !side.out).collect();
-        let confirm = self.plan.rules.confirm_result && open.contains(&true);
+        let ruling = self.state.voids.get(&result.game);
+        let (result, played) = match ruling.filter(|_| result.voided.is_none()) {
+            Some(ruling) => (result.void(ruling), Some(result)),
+            None => (result, None),
+        };
+        let void = result.end == GameEnd::Void;
+        self.state.finished.push(Finished { result, played, state: referee.game });
+        self.recount();
+        let open: Vec<bool> = self.state.sides.iter().map(|side| !self.is_out(side)).collect();
+        let confirm = self.plan.rules.confirm_result && open.contains(&true) && !void;
         self.state.phase = if confirm { Phase::Confirming(open) } else { Phase::Gathering };
         Ok(())
+    }
+
+    /// Adds up what counts: games since the latest restart that are not void.
+    pub(super) fn recount(&mut self) {
+        let ties = self.plan.rules.ties;
+        let mut halves = vec![0; self.state.sides.len()];
+        let mut ties_in_row = 0;
+        let counted = self.state.finished.iter().map(|finished| &finished.result);
+        let counted = counted
+            .filter(|result| result.game >= self.state.counts_from && result.end != GameEnd::Void);
+        for result in counted {
+            let shared = result.winners.len() > 1;
+            for side in result.winners.iter().filter_map(|player| self.side_of(player)) {
+                halves[side] += match (shared, ties) {
+                    (false, _) => 2,
+                    (true, Ties::Share) => 1,
+                    (true, Ties::Replay) => 0,
+                };
+            }
+            let tied = shared && ties == Ties::Replay;
+            ties_in_row = if tied { ties_in_row + 1 } else { 0 };
+        }
+        self.state.ties_in_row = ties_in_row;
+        let sides = self.state.sides.iter_mut().zip(halves);
+        sides.for_each(|(side, halves)| side.halves = halves);
+    }
+
+    /// Takes a side out of the match: for good, or with the game that is played or confirmed.
+    fn take_out(&mut self, side: usize) {
+        let playing = self.state.referee.as_ref().map(|referee| referee.number);
+        let confirming = matches!(self.state.phase, Phase::Confirming(_));
+        let latest = self.state.finished.last().map(|finished| finished.result.game);
+        if self.is_out(&self.state.sides[side]) {
+            return;
+        }
+        match playing.or(latest.filter(|_| confirming)) {
+            Some(game) => self.state.sides[side].removed_in = Some(game),
+            None => self.state.sides[side].out = true,
+        }
     }
 
     fn apply_restarted(&mut self, at: Millis, restarted: &MatchRestarted) {

@@ -12,9 +12,11 @@
 //!
 //! The clock of a request starts when it was delivered. That is a fact about a connection, so it is
 //! kept beside the state and not in the log: after a restart requests are sent again and their
-//! clocks start anew, so time the server was down counts against nobody.
+//! clocks start anew, so time the server was down counts against nobody. A pause is the same, but
+//! it is in the log, for what would follow a game does not follow until the match is resumed.
 
 mod apply;
+mod operator;
 mod step;
 mod view;
 
@@ -26,11 +28,13 @@ use crate::plan::MatchPlan;
 use crate::policy::CrashCost;
 use crate::referee::Referee;
 use crate::report::{GameResult, MatchResult};
+use crate::ruling::Ruling;
 use agon_games::{GameKind, GameState, Seat, Seed, SetupError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use apply::ApplyError;
+pub use operator::MatchOrder;
 pub use view::MatchView;
 
 /// What comes to a match from outside.
@@ -73,6 +77,13 @@ pub enum Command {
         /// Who was waited for.
         player: PlayerName,
     },
+    /// An operator decides something.
+    Order {
+        /// What.
+        order: MatchOrder,
+        /// Who, and why.
+        ruling: Ruling,
+    },
 }
 
 /// A command that changes nothing, with the reason for whoever sent it.
@@ -105,6 +116,24 @@ pub enum Rejection {
     /// The next game cannot be set up, because its secret is not known (a log read without it).
     #[error("the secret of game {0} is not known")]
     NoSecret(u32),
+    /// Nothing runs out and nobody is missed in a pause, and it is not paused twice.
+    #[error("the match is paused; resume the tournament first")]
+    Paused,
+    /// Rulings are made in a pause.
+    #[error("the match is not paused; pause the tournament first")]
+    NotPaused,
+    /// The game has not begun, or was discarded when the match started again.
+    #[error("game {0} is none that counts in this match")]
+    NoGame(u32),
+    /// The game is void already.
+    #[error("game {0} is void already")]
+    Void(u32),
+    /// The game was not voided in this pause.
+    #[error("game {0} was not voided in this pause; only what nothing was built on is undone")]
+    NotVoid(u32),
+    /// Only a match that is over can be reopened.
+    #[error("the match is not over")]
+    NotOver,
 }
 
 /// Where the secrets of a match's games come from.
@@ -180,6 +209,8 @@ struct Side {
     halves: u32,
     /// Removed from the match; may not go on.
     out: bool,
+    /// The game it was removed in: if that is voided, it may go on after all.
+    removed_in: Option<u32>,
     /// Waited for in vain, while somebody else who is gone may still come back.
     missed: bool,
 }
@@ -188,12 +219,14 @@ struct Side {
 #[derive(Clone, Debug)]
 struct Finished {
     result: GameResult,
+    /// The result as it was played, where the game is void now.
+    played: Option<GameResult>,
     state: Box<dyn GameState>,
 }
 
 impl PartialEq for Finished {
     fn eq(&self, other: &Finished) -> bool {
-        self.result == other.result && *self.state == *other.state
+        self.result == other.result && self.played == other.played && *self.state == *other.state
     }
 }
 
@@ -210,6 +243,13 @@ struct State {
     /// The configuration in force, where a restart changed it.
     config: Option<Raw>,
     faults: Vec<Faulted>,
+    paused: Option<Ruling>,
+    /// Games that count for nothing; the one in progress may be among them.
+    voids: BTreeMap<u32, Ruling>,
+    /// Those of them that were voided in this pause.
+    undoable: Vec<u32>,
+    /// How often the match was over and began anew.
+    reopened: u32,
 }
 
 /// A match.
@@ -247,6 +287,7 @@ impl Match {
             nonce: None,
             halves: 0,
             out: false,
+            removed_in: None,
             missed: false,
         };
         let state = State {
@@ -259,6 +300,10 @@ impl Match {
             counts_from: 1,
             config: None,
             faults: Vec::new(),
+            paused: None,
+            voids: BTreeMap::new(),
+            undoable: Vec::new(),
+            reopened: 0,
         };
         Match { plan: Arc::new(plan), kind, secrets, state, clock: Vec::new() }
     }
@@ -342,6 +387,9 @@ impl Match {
     }
 
     fn next_due(&self) -> Option<(Millis, Command)> {
+        if self.state.paused.is_some() {
+            return None;
+        }
         // Who is gone is waited for: its request has no clock until it is sent again.
         let open = self.pending().into_iter().filter(|pending| self.is_here(&pending.player));
         let answers = open.filter_map(|pending| {
@@ -361,6 +409,7 @@ impl Match {
 
     /// Since when the match waits for a side, if it does.
     fn waited_since(&self, side: usize) -> Option<Millis> {
+        let out = self.is_out(&self.state.sides[side]);
         let waits = match self.state.phase {
             Phase::Gathering => true,
             Phase::Playing => self.crash_cost() == CrashCost::Resume,
@@ -368,9 +417,7 @@ impl Match {
         };
         let side = &self.state.sides[side];
         match side.presence {
-            Presence::Awaited(since) | Presence::Gone(since)
-                if waits && !side.out && !side.missed =>
-            {
+            Presence::Awaited(since) | Presence::Gone(since) if waits && !out && !side.missed => {
                 Some(since)
             }
             _ => None,
@@ -401,6 +448,12 @@ impl Match {
 
     fn side_of(&self, player: &PlayerName) -> Option<usize> {
         self.state.sides.iter().position(|side| side.player == *player)
+    }
+
+    /// Whether a side may not go on.
+    fn is_out(&self, side: &Side) -> bool {
+        let removed = side.removed_in.is_some_and(|game| !self.state.voids.contains_key(&game));
+        side.out || removed
     }
 
     fn here(&self, side: usize) -> bool {

@@ -17,7 +17,7 @@ use crate::report::{GameEnd, GameResult, How, MatchResult};
 use agon_games::{Luck, Outcome, Seat};
 
 /// The record being made: when, and what so far.
-struct Record {
+pub(super) struct Record {
     now: Millis,
     events: Vec<Event>,
 }
@@ -50,13 +50,19 @@ impl Match {
     }
 
     fn decide(&mut self, record: &mut Record, command: Command) -> Result<(), Rejection> {
+        if let Command::Order { order, ruling } = command {
+            return self.obey(record, order, ruling);
+        }
         if matches!(self.state.phase, Phase::Ended(_)) {
             return Err(Rejection::Over);
+        }
+        if self.state.paused.is_some() && runs_out(&command) {
+            return Err(Rejection::Paused);
         }
         match command {
             Command::Arrive { player, nonce } => {
                 let side = self.member(&player)?;
-                if self.here(side) || self.state.sides[side].out {
+                if self.here(side) || self.is_out(&self.state.sides[side]) {
                     return Ok(());
                 }
                 self.emit(record, PlayerArrived { player, nonce });
@@ -69,10 +75,11 @@ impl Match {
             }
             Command::Charge { player, fault } => self.charge(record, &player, fault),
             Command::Expire { player } => self.expire(record, &player),
+            Command::Order { .. } => unreachable!("orders are obeyed before"),
         }
     }
 
-    fn emit(&mut self, record: &mut Record, event: impl Into<Event>) {
+    pub(super) fn emit(&mut self, record: &mut Record, event: impl Into<Event>) {
         let mut event = event.into();
         self.apply(record.now, &event).expect("a match accepts what it decided");
         let drawn = || self.state.referee.as_ref().and_then(|referee| referee.drawn());
@@ -102,7 +109,7 @@ impl Match {
         let side = self.member(player)?;
         let withdrew = fault.kind == FaultKind::Withdrew;
         let gone = matches!(self.state.sides[side].presence, Presence::Gone(_));
-        if self.state.sides[side].out || (gone && !withdrew) {
+        if self.is_out(&self.state.sides[side]) || (gone && !withdrew) {
             return Ok(());
         }
         let faulted = self.faulted(player, fault);
@@ -147,7 +154,7 @@ impl Match {
         took_ms: u64,
     ) -> Result<(), Rejection> {
         let side = self.member(&player)?;
-        if self.state.sides[side].out {
+        if self.is_out(&self.state.sides[side]) {
             return Err(Rejection::Late);
         }
         if let Phase::Confirming(open) = &self.state.phase {
@@ -257,7 +264,7 @@ impl Match {
     /// What follows when somebody is there: who was waited for in vain loses the match, or, where
     /// lost players are removed, the others play without it.
     fn meet(&mut self, record: &mut Record) -> Result<(), Rejection> {
-        let missed = self.state.sides.iter().position(|side| side.missed && !side.out);
+        let missed = self.state.sides.iter().position(|side| side.missed && !self.is_out(side));
         let Some(side) = missed else { return self.gather(record) };
         let started = self.state.referee.is_some() || !self.state.finished.is_empty();
         let how = if started { How::Forfeit } else { How::NoShow };
@@ -266,12 +273,13 @@ impl Match {
     }
 
     /// Starts the next game if everybody is there, or out for good.
-    fn gather(&mut self, record: &mut Record) -> Result<(), Rejection> {
-        let ready = |side: &super::Side| side.out || side.presence == Presence::Here;
-        if self.state.phase != Phase::Gathering || !self.state.sides.iter().all(ready) {
+    pub(super) fn gather(&mut self, record: &mut Record) -> Result<(), Rejection> {
+        let ready = |side: &super::Side| self.is_out(side) || side.presence == Presence::Here;
+        let gathering = self.state.phase == Phase::Gathering && self.state.paused.is_none();
+        if !gathering || !self.state.sides.iter().all(ready) {
             return Ok(());
         }
-        if self.state.sides.iter().all(|side| side.out) {
+        if self.state.sides.iter().all(|side| self.is_out(side)) {
             self.end_match(record, Vec::new(), How::Void, Vec::new());
             return Ok(());
         }
@@ -290,7 +298,7 @@ impl Match {
         };
         self.emit(record, started);
         for side in 0..count {
-            if self.state.sides[side].out && self.state.phase == Phase::Playing {
+            if self.is_out(&self.state.sides[side]) && self.state.phase == Phase::Playing {
                 self.remove_seat(record, side)?;
             }
         }
@@ -331,7 +339,7 @@ impl Match {
         self.end_game(record, GameEnd::Forfeited { by }, Outcome { scores, ranks });
     }
 
-    fn end_game_without_winner(&mut self, record: &mut Record) {
+    pub(super) fn end_game_without_winner(&mut self, record: &mut Record) {
         if let Some(referee) = &self.state.referee {
             let count = referee.seats.len();
             let outcome = Outcome { scores: vec![0; count], ranks: vec![None; count] };
@@ -344,22 +352,25 @@ impl Match {
         let winners = outcome.winners().map(|seat| referee.seats[seat.index()].clone()).collect();
         let (game, seats) = (referee.number, referee.seats.clone());
         let Outcome { scores, ranks } = outcome;
-        let result = GameResult { game, seats, end, scores, ranks, winners };
+        let ruling = self.state.voids.get(&game).filter(|_| end == GameEnd::Void);
+        let voided = ruling.cloned();
+        let result = GameResult { game, seats, end, scores, ranks, winners, voided };
         let secret = referee.secret.clone();
         self.emit(record, GameEnded { result, secret });
     }
 
     /// What follows a game, once nothing is left to confirm.
-    fn after_game_if_confirmed(&mut self, record: &mut Record) -> Result<(), Rejection> {
-        if self.state.phase != Phase::Gathering || self.state.finished.is_empty() {
+    pub(super) fn after_game_if_confirmed(&mut self, record: &mut Record) -> Result<(), Rejection> {
+        let gathering = self.state.phase == Phase::Gathering && self.state.paused.is_none();
+        if !gathering || self.state.finished.is_empty() {
             return Ok(());
         }
         let rules = &self.plan.rules;
         let need = rules.best_of.div_ceil(2);
         match rules.ties {
             Ties::Share => self.after_shared_game(record),
-            Ties::Replay if self.state.sides.iter().any(|side| side.out) => {
-                let winners = self.players(|side| !side.out);
+            Ties::Replay if self.state.sides.iter().any(|side| self.is_out(side)) => {
+                let winners = self.players(|side| !self.is_out(side));
                 self.end_match(record, winners, How::Forfeit, Vec::new());
                 Ok(())
             }
@@ -378,14 +389,16 @@ impl Match {
 
     fn after_shared_game(&mut self, record: &mut Record) -> Result<(), Rejection> {
         let best_of = self.plan.rules.best_of;
-        let played = self.state.finished.len() as u32 + 1 - self.state.counts_from;
+        let finished = self.state.finished.iter().map(|finished| &finished.result);
+        let counted = finished.filter(|result| result.game >= self.state.counts_from);
+        let played = counted.filter(|result| result.voided.is_none()).count() as u32;
         let ahead = self.state.sides.iter().any(|side| side.halves > best_of);
-        let broken = self.state.sides.iter().any(|side| side.out);
+        let broken = self.state.sides.iter().any(|side| self.is_out(side));
         if played < best_of && !ahead && !broken {
             return self.gather(record);
         }
         let most = self.state.sides.iter().map(|side| side.halves).max().unwrap_or(0);
-        let winners = self.players(|side| most > 0 && side.halves == most && !side.out);
+        let winners = self.players(|side| most > 0 && side.halves == most && !self.is_out(side));
         self.end_match(record, winners, How::Played, Vec::new());
         Ok(())
     }
@@ -425,20 +438,21 @@ impl Match {
     fn forfeit_match(&mut self, record: &mut Record, side: usize, how: How, out: bool) {
         self.end_game_by(record, side);
         let loser = self.state.sides[side].player.clone();
-        let winners = self.players(|side| side.player != loser && !side.out && !side.missed);
+        let winners =
+            self.players(|side| side.player != loser && !self.is_out(side) && !side.missed);
         let how = if winners.is_empty() { How::Void } else { how };
         let out = if out { vec![loser] } else { Vec::new() };
         self.end_match(record, winners, how, out);
     }
 
-    fn end_match(
+    pub(super) fn end_match(
         &mut self,
         record: &mut Record,
         winners: Vec<PlayerName>,
         how: How,
         out: Vec<PlayerName>,
     ) {
-        let mut all_out = self.players(|side| side.out || out.contains(&side.player));
+        let mut all_out = self.players(|side| self.is_out(side) || out.contains(&side.player));
         all_out.dedup();
         let result = MatchResult {
             winners,
@@ -463,5 +477,14 @@ impl Match {
         let open = self.pending().into_iter().find(|pending| pending.player == *player);
         let request = open.map(|pending| pending.id);
         Faulted { player: player.clone(), game, request, fault }
+    }
+}
+
+/// Whether a command comes of time or of a connection: nobody is charged with that in a pause.
+fn runs_out(command: &Command) -> bool {
+    match command {
+        Command::Leave { fault, .. } => fault.kind != FaultKind::Withdrew,
+        Command::Charge { .. } | Command::Expire { .. } => true,
+        _ => false,
     }
 }

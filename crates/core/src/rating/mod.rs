@@ -195,7 +195,7 @@ fn without_forfeits(
 ) -> Option<Vec<(PlayerName, u32)>> {
     let forfeited = |game: &GameResult| matches!(game.end, GameEnd::Forfeited { .. });
     match (result.how, &places[..]) {
-        (How::Forfeit | How::NoShow | How::Void, _) => return None,
+        (How::Forfeit | How::NoShow | How::Void | How::Overridden, _) => return None,
         (How::Lot, _) => {}
         (How::Played, [(one, place), (other, other_place)]) => {
             let whole = |game: &&GameResult| !forfeited(game) && !game.ranks.contains(&None);

@@ -10,7 +10,9 @@
 
 pub mod bracket;
 pub mod knockout;
+mod operator;
 mod results;
+mod round;
 pub mod round_robin;
 mod step;
 
@@ -23,9 +25,13 @@ use crate::match_::ApplyError;
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::policy::{Format, Greeting};
 use crate::report::{Bye, MatchResult};
+use crate::ruling::Ruling;
 use agon_games::{GameKind, Registry, Seed, SetupError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+pub use operator::TournamentOrder;
+pub use round::Round;
 
 /// What comes to a tournament from outside.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,6 +59,13 @@ pub enum TournamentCommand {
         /// What came of it.
         result: MatchResult,
     },
+    /// An operator decides something.
+    Order {
+        /// What.
+        order: TournamentOrder,
+        /// Who, and why.
+        ruling: Ruling,
+    },
 }
 
 /// A command that changes nothing.
@@ -73,6 +86,30 @@ pub enum TournamentRejection {
     /// A random draw needs the tournament's secret (a log read without it).
     #[error("the tournament's secret is not known yet")]
     NoSecret,
+    /// It is paused, and nobody is missed in a pause.
+    #[error("the tournament is paused; resume it first")]
+    Paused,
+    /// Rulings are made in a pause.
+    #[error("the tournament is not paused; pause it first")]
+    NotPaused,
+    /// The match does not exist, or its round is not the latest.
+    #[error("{0} is no match of the latest round; what later rounds were built on stays as it is")]
+    Settled(MatchId),
+    /// Rounds have not begun, or are over.
+    #[error("no round is being played")]
+    NoRound,
+    /// The match is not over, so it cannot be replayed.
+    #[error("match {0} is not over; void its games, or override its result")]
+    NotOver(MatchId),
+    /// There is a ruling about the match in this pause.
+    #[error("match {0} was ruled about in this pause; undo that first")]
+    Ruled(MatchId),
+    /// There is no ruling about the match in this pause.
+    #[error("nothing was ruled about match {0} in this pause; what is in effect cannot be undone")]
+    NotRuled(MatchId),
+    /// Those winners cannot be.
+    #[error("{0}")]
+    Winners(String),
 }
 
 /// A tournament that cannot be held.
@@ -140,19 +177,10 @@ enum Phase {
 struct Entrant {
     player: PlayerName,
     proposal: Option<Raw>,
-    /// May not play on.
+    /// Left the tournament, or was thrown out of it outside matches.
+    dropped: bool,
+    /// May not play on: dropped, or out by a match.
     out: bool,
-}
-
-/// A round and what has come of it so far.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Round {
-    /// Its matches.
-    pub matches: Vec<MatchPlan>,
-    /// Who does not play.
-    pub byes: Vec<Bye>,
-    /// The results so far, in the order of `matches`.
-    pub results: Vec<Option<MatchResult>>,
 }
 
 /// What a format says when a round is over.
@@ -178,6 +206,9 @@ struct State {
     rounds: Vec<Round>,
     winners: Vec<PlayerName>,
     faults: Vec<Faulted>,
+    paused: Option<Ruling>,
+    /// Who ended the latest pause, and why.
+    resumed: Option<Ruling>,
 }
 
 /// A tournament.
@@ -222,8 +253,12 @@ impl Tournament {
         kind: Arc<dyn GameKind>,
         secret: Option<Secret>,
     ) -> Tournament {
-        let entrant =
-            |player: &PlayerName| Entrant { player: player.clone(), proposal: None, out: false };
+        let entrant = |player: &PlayerName| Entrant {
+            player: player.clone(),
+            proposal: None,
+            dropped: false,
+            out: false,
+        };
         let state = State {
             phase: match plan.policy.greeting {
                 Greeting::None => Phase::Playing,
@@ -234,6 +269,8 @@ impl Tournament {
             rounds: Vec::new(),
             winners: Vec::new(),
             faults: Vec::new(),
+            paused: None,
+            resumed: None,
         };
         Tournament { plan: Arc::new(plan), kind, secret, state }
     }
@@ -271,10 +308,7 @@ impl Tournament {
 
     /// The matches that are not reported yet.
     pub fn open_matches(&self) -> impl Iterator<Item = &MatchPlan> {
-        self.state.rounds.last().into_iter().flat_map(|round| {
-            let open = round.matches.iter().zip(&round.results);
-            open.filter(|(_, result)| result.is_none()).map(|(plan, _)| plan)
-        })
+        self.state.rounds.last().into_iter().flat_map(Round::open)
     }
 
     /// Whether nothing can happen any more.
@@ -352,7 +386,7 @@ impl Tournament {
 
     fn round_complete(&self) -> bool {
         let last = self.state.rounds.last();
-        last.is_none_or(|round| round.results.iter().all(Option::is_some))
+        last.is_none_or(Round::is_over)
     }
 }
 

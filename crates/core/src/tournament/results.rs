@@ -20,13 +20,14 @@ impl Tournament {
             round: number,
             byes: round.byes.clone(),
             matches: {
-                let reported = round.matches.iter().zip(&round.results);
-                let reports = reported.filter_map(|(plan, result)| {
+                let reported = round.matches.iter().zip(&round.results).zip(&round.overrides);
+                let reports = reported.filter_map(|((plan, result), overridden)| {
                     Some(MatchReport {
                         id: plan.id.clone(),
                         players: plan.players.clone(),
                         reason: plan.reason.clone(),
                         result: result.clone()?,
+                        overridden: overridden.clone(),
                     })
                 });
                 reports.collect()

@@ -41,6 +41,9 @@ impl Tournament {
                 if entrant.is_none_or(|entrant| entrant.out) {
                     return Err(TournamentRejection::Stranger(player));
                 }
+                if self.state.paused.is_some() && fault.kind != FaultKind::Withdrew {
+                    return Err(TournamentRejection::Paused);
+                }
                 self.drop_player(&mut events, player, fault);
             }
             TournamentCommand::Report { id, result } => {
@@ -53,12 +56,13 @@ impl Tournament {
                 }
                 self.emit(&mut events, MatchReported { id, result });
             }
+            TournamentCommand::Order { order, ruling } => self.obey(&mut events, order, ruling)?,
         }
         self.advance(&mut events)?;
         Ok(events)
     }
 
-    fn emit(&mut self, events: &mut Vec<Event>, event: impl Into<Event>) {
+    pub(super) fn emit(&mut self, events: &mut Vec<Event>, event: impl Into<Event>) {
         let event = event.into();
         self.apply(&event).expect("a tournament accepts what it decided");
         events.push(event);
@@ -128,6 +132,9 @@ impl Tournament {
 
     /// Goes on to whatever is possible now.
     fn advance(&mut self, events: &mut Vec<Event>) -> Result<(), TournamentRejection> {
+        if self.state.paused.is_some() {
+            return Ok(());
+        }
         match &self.state.phase {
             Phase::Greeting(open) if !open.contains(&true) => {
                 if self.plan.policy.greeting == Greeting::Proposal && !self.choose_config(events)? {
@@ -269,7 +276,8 @@ impl Tournament {
             Event::PlayerDropped(dropped) => {
                 let at = self.entrant_at(&dropped.faulted.player)?;
                 self.state.faults.push(dropped.faulted.clone());
-                self.state.entrants[at].out = true;
+                let entrant = &mut self.state.entrants[at];
+                (entrant.dropped, entrant.out) = (true, true);
                 if matches!(self.state.phase, Phase::Farewell(_)) {
                     self.state.winners.retain(|winner| *winner != dropped.faulted.player);
                 }
@@ -277,9 +285,7 @@ impl Tournament {
             }
             Event::ConfigChosen(chosen) => self.state.config = chosen.config.clone(),
             Event::RoundPaired(paired) => {
-                let results = vec![None; paired.matches.len()];
-                let (matches, byes) = (paired.matches.clone(), paired.byes.clone());
-                self.state.rounds.push(Round { matches, byes, results });
+                self.state.rounds.push(Round::new(paired));
                 self.state.phase = Phase::Playing;
             }
             Event::RoundsEnded(ended) => {
@@ -298,7 +304,7 @@ impl Tournament {
             Event::TournamentAborted(aborted) => {
                 self.state.phase = Phase::Aborted(aborted.reason.clone());
             }
-            _ => return Err(ApplyError::OutOfPlace(event.tag())),
+            _ => return self.apply_order(event),
         }
         Ok(())
     }
@@ -306,9 +312,9 @@ impl Tournament {
     fn apply_report(&mut self, reported: &MatchReported) -> Result<(), ApplyError> {
         let unknown = || ApplyError::UnknownMatch(reported.id.clone());
         let round = self.state.rounds.last_mut().ok_or_else(unknown)?;
-        let at = round.matches.iter().position(|plan| plan.id == reported.id);
-        round.results[at.ok_or_else(unknown)?] = Some(reported.result.clone());
-        for player in &reported.result.out {
+        let at = round.report(reported)?;
+        let out = round.results[at].as_ref().map_or_else(Vec::new, |result| result.out.clone());
+        for player in &out {
             let at = self.entrant_at(player)?;
             self.state.entrants[at].out = true;
         }

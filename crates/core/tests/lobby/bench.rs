@@ -4,10 +4,10 @@
 //! lobby; every refusal must leave the lobby as it was. So all tests here test that as well.
 
 use agon_core::lobby::{
-    AccountKind, Announcement, Lobby, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role,
-    Selection, Standing, TokenHash, Window,
+    AccountKind, Announcement, Lobby, LobbyCommand, LobbyOrder, LobbyRejection, PasswordHash,
+    QueueName, Role, Selection, Standing, TokenHash, Window,
 };
-use agon_core::{Event, Line, Millis, PlayerName, Preset, Raw, record_lines};
+use agon_core::{Event, Line, Millis, PlayerName, Preset, Raw, Ruling, Why, record_lines};
 use agon_games::Seed;
 
 /// When a bench begins.
@@ -92,8 +92,27 @@ pub(crate) fn withdraw(tournament: &str, player: &str) -> LobbyCommand {
     LobbyCommand::Withdraw { tournament: tournament.into(), player: name(player) }
 }
 
-pub(crate) fn call_off(tournament: &str, reason: &str) -> LobbyCommand {
-    LobbyCommand::CallOff { tournament: tournament.into(), reason: reason.into() }
+/// An operator's decision, with who and why.
+pub(crate) fn order(order: LobbyOrder, why: &str) -> LobbyCommand {
+    let ruling = Ruling { by: name("olga"), why: Why::new(why).expect("a reason") };
+    LobbyCommand::Order { order, ruling }
+}
+
+pub(crate) fn call_off(tournament: &str, why: &str) -> LobbyCommand {
+    order(LobbyOrder::CallOff(tournament.into()), why)
+}
+
+pub(crate) fn start(tournament: &str, why: &str) -> LobbyCommand {
+    order(LobbyOrder::Start(tournament.into()), why)
+}
+
+pub(crate) fn pull(tournament: &str, player: &str, why: &str) -> LobbyCommand {
+    let (tournament, player) = (tournament.into(), name(player));
+    order(LobbyOrder::Withdraw { tournament, player }, why)
+}
+
+pub(crate) fn kick(account: &str, why: &str) -> LobbyCommand {
+    order(LobbyOrder::LogOut(name(account)), why)
 }
 
 pub(crate) fn finish(tournament: &str, winners: &[&str]) -> LobbyCommand {

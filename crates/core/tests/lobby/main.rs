@@ -7,6 +7,7 @@ mod accounts;
 mod bench;
 mod blacklist;
 mod line;
+mod operators;
 mod properties;
 mod queues;
 mod series;

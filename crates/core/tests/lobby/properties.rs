@@ -5,8 +5,8 @@
 
 use crate::bench::{
     Bench, announce, announce_by_lot, blacklist, call_off, dequeue, enqueue, exactly, finish,
-    from_line, from_queue, issue, lift, log_in, log_out, name, numbered, register, revoke, sign_up,
-    withdraw,
+    from_line, from_queue, issue, kick, lift, log_in, log_out, name, numbered, pull, register,
+    revoke, sign_up, start, withdraw,
 };
 use crate::cases::cases;
 use agon_core::lobby::{Lobby, LobbyCommand, QueueName, Selection, Standing, Window};
@@ -78,11 +78,15 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
         2 => seats().prop_map(|(tournament, player)| withdraw(&tournament, &player)),
         2 => seats().prop_map(|(tournament, player)| finish(&tournament, &[&player])),
         1 => any_tournament().prop_map(|id| call_off(&id, "rain")),
+        1 => any_tournament().prop_map(|id| start(&id, "enough are here")),
+        1 => any_player().prop_map(|player| kick(&player, "asleep")),
+        1 => seats().prop_map(|(tournament, player)| pull(&tournament, &player, "ill")),
         1 => any_tournament().prop_map(|id| LobbyCommand::Close { tournament: id.as_str().into() }),
         5 => (any_tournament(), any_selection(), 0..9u64)
             .prop_map(|(id, selection, luck)| announce_by_lot(&id, selection, luck)),
         1 => (any_player(), 0..9u32, 0..2_000_000u64)
             .prop_map(|(player, token, ends)| issue(&player, &format!("token {token}"), ends)),
+        1 => (0..90u64).prop_map(|away_ms| LobbyCommand::Resume { away_ms }),
         1 => (0..9u32).prop_map(|token| revoke(&format!("token {token}"))),
     ]
 }
@@ -125,6 +129,22 @@ proptest! {
         for (count, state) in states {
             let folded = Lobby::fold(&bench.lines[..count]).unwrap();
             prop_assert_eq!(folded, state, "after {} events", count);
+        }
+    }
+
+    /// Where a snapshot was taken makes no difference: what follows it leads to the same lobby.
+    #[test]
+    fn a_snapshot_and_the_rest_are_the_whole(moves in any_moves()) {
+        let mut snapshots = BTreeMap::new();
+        let bench = play(moves, |bench| {
+            snapshots.insert(bench.lines.len(), bench.lobby.snapshot());
+        });
+        for (count, text) in snapshots {
+            let mut lobby = Lobby::from_snapshot(&text).unwrap();
+            for line in &bench.lines[count..] {
+                lobby.apply(line.at, &line.event).unwrap();
+            }
+            prop_assert_eq!(&lobby, &bench.lobby, "from a snapshot after {} events", count);
         }
     }
 

@@ -83,7 +83,7 @@ fn a_wait_that_everybody_left_begins_anew() {
 fn an_operator_ends_a_series_by_its_name() {
     let mut bench = opened(&FISH, 11, 10);
     bench.ok(sign_up("t", "p11"));
-    assert_eq!(bench.ok(call_off("t", "rain")), ["tournament-called-off"]);
+    assert_eq!(bench.ok(call_off("t", "rain")), ["call-off-ordered", "tournament-called-off"]);
     assert_eq!(bench.standing("t-2"), "called off: rain");
     assert!(bench.standing("t").starts_with("running"), "what runs goes on");
     assert_eq!(bench.no(call_off("t", "rain")), LobbyRejection::NotOpen("t-2".into()));

@@ -3,7 +3,7 @@
 use crate::bench::{
     Bench, DAWN, FISH, TRAINS, announce, log_out, name, numbered, sign_up, withdraw,
 };
-use agon_core::lobby::{LobbyRejection, Selection, Standing, Window};
+use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection, Selection, Standing, Window};
 use agon_core::{Line, Millis};
 
 /// A sign-up called `t` for these players, of whom the first `count` sign up at once.
@@ -199,7 +199,7 @@ fn waits_survive_the_log() {
     bench.wait(45_000);
     let texts: Vec<String> = bench.lines.iter().map(Line::write).collect();
     let lines: Vec<Line> = texts.iter().map(|text| Line::read(text).unwrap()).collect();
-    let folded = agon_core::lobby::Lobby::fold(&lines).unwrap();
+    let folded = Lobby::fold(&lines).unwrap();
     assert_eq!(folded.deadline(), Some(DAWN + 60_000));
     assert_eq!(folded, bench.lobby);
 }
@@ -225,4 +225,36 @@ fn a_wait_without_end_is_just_that() {
     assert!(bench.wait(1_000_000_000).is_empty());
     bench.ok(sign_up("t", "p10"));
     assert_eq!(bench.standing("t"), running(10));
+}
+
+#[test]
+fn time_the_server_was_away_is_no_time_to_sign_up_in() {
+    let mut bench = opened(&FISH, 5, 4);
+    bench.wait(10_000);
+    // Down for an hour, in which nothing could be decided: the clock moves, the lobby does not.
+    bench.now += 3_600_000;
+    assert_eq!(bench.ok(LobbyCommand::Resume { away_ms: 3_600_000 }), ["server-resumed"]);
+    assert_eq!(closes_at(&bench), bench.now + 20_000, "what was left of the wait is left");
+    assert!(bench.wait(19_999).is_empty());
+    assert_eq!(bench.wait(1), ["sign-up-extended"]);
+    bench.now += 100_000;
+    // The last event can be long before the server went: then a whole wait is enough.
+    assert_eq!(bench.ok(LobbyCommand::Resume { away_ms: 200_000 }), ["server-resumed"]);
+    assert_eq!(closes_at(&bench), bench.now + 30_000);
+    bench.ok(sign_up("t", "p5"));
+    assert_eq!(bench.wait(30_000), ["tournament-started"]);
+    assert!(bench.ok(LobbyCommand::Resume { away_ms: 1 }).is_empty(), "nothing waits any more");
+}
+
+#[test]
+fn what_is_no_snapshot_is_refused() {
+    let text = opened(&FISH, 5, 4).lobby.snapshot();
+    assert!(Lobby::from_snapshot(&text).is_ok());
+    let cut = &text[..text.len() - 1];
+    // A field that another version knows and this one does not, and one that it lacks.
+    let more = text.replacen('{', "{\"clocks\":{},", 1);
+    let less = text.replacen("\"line\"", "\"row\"", 1);
+    for bad in ["", "{}", cut, &more, &less] {
+        assert!(Lobby::from_snapshot(bad).is_err(), "{bad}");
+    }
 }

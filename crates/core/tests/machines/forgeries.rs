@@ -28,12 +28,14 @@ static LOGS: LazyLock<Vec<Streams>> = LazyLock::new(|| {
         ("fish", 3, 1),
         ("trains", 3, 1),
     ] {
-        for (seed, odd_in) in [(11, 0), (12, 25), (13, 60)] {
+        for (seed, odd_in, ruled) in
+            [(11, 0, false), (12, 25, false), (13, 60, false), (14, 0, true), (15, 60, true)]
+        {
             for round_robin in [false, true] {
                 if round_robin && (preset != "yahtzee-queue" || odd_in == 0) {
                     continue;
                 }
-                let chaos = Chaos { preset, round_robin, best_of, players, seed, odd_in };
+                let chaos = Chaos { preset, round_robin, best_of, players, seed, odd_in, ruled };
                 let played = chaos.play();
                 played.assert_verifies();
                 logs.push(played.streams);
@@ -97,8 +99,23 @@ fn carries_no_meaning(lines: &[String], at: usize, leaf: &Leaf) -> bool {
         Event::PlayerArrived(_) => {
             path == "data.nonce" && !later(|event| matches!(event, Event::GameStarted(_)))
         }
-        _ => false,
+        // Who ruled and why, where no result repeats it; and which result, if everything would have
+        // followed from another.
+        Event::GameVoided(_) => {
+            by_whom(path) && later(|event| matches!(event, Event::VoidUndone(_)))
+        }
+        Event::ResultOverridden(_) => by_whom(path) || path.starts_with("data.winners"),
+        event => is_ruling(event) && by_whom(path),
     }
+}
+
+fn by_whom(path: &str) -> bool {
+    ["data.by", "data.why"].contains(&path)
+}
+
+fn is_ruling(event: &Event) -> bool {
+    let tags = ["-paused", "-resumed", "-undone", "-ordered", "-reopened", "-called-off"];
+    tags.iter().any(|end| event.tag().ends_with(end))
 }
 
 proptest! {
@@ -199,10 +216,16 @@ proptest! {
 }
 
 /// Whether the first of these records is the last answer of a seat in a game that was then broken
-/// off: without it, everything would have followed as it did if it brought no points.
+/// off: without it, everything would have followed as it did if it brought no points. Or it is an
+/// operator's word about a result: the same may have followed without.
 fn leaves_no_trace(records: &[Vec<String>]) -> bool {
     let mut events = records.iter().flatten().map(|line| Line::read(line).expect("a line").event);
-    let Some(Event::AnswerAccepted(last)) = events.next() else { return false };
+    let last = match events.next() {
+        Some(Event::AnswerAccepted(last)) => last,
+        event => {
+            return matches!(event, Some(Event::ResultOverridden(_) | Event::RulingUndone(_)));
+        }
+    };
     let next = events.find(|event| match event {
         Event::AnswerAccepted(other) => other.seat == last.seat,
         event => matches!(event, Event::GameEnded(_)),
@@ -234,6 +257,11 @@ fn cause(line: &str) -> String {
         Event::ResultConfirmed(confirmed) => confirmed.player.to_string(),
         Event::FarewellConfirmed(confirmed) => confirmed.player.to_string(),
         Event::MatchReported(reported) => reported.id.to_string(),
+        Event::ResultOverridden(overridden) => overridden.id.to_string(),
+        Event::ReplayOrdered(ordered) => ordered.id.to_string(),
+        Event::RulingUndone(undone) => undone.id.to_string(),
+        Event::GameVoided(voided) => format!("game {}", voided.game),
+        Event::VoidUndone(undone) => format!("game {}", undone.game),
         other => other.tag().to_owned(),
     }
 }

@@ -10,6 +10,7 @@ mod luck;
 mod match_cheats;
 mod match_faults;
 mod match_games;
+mod operators;
 mod pebbles;
 mod properties;
 mod removal;

@@ -16,10 +16,11 @@ fn any_chaos() -> impl Strategy<Value = Chaos> {
     let preset = proptest::sample::select(&Preset::NAMES[..]);
     let best_of = proptest::sample::select(&[1, 3, 5][..]);
     let odd_in = proptest::sample::select(&[4, 12, 40, 150, 0][..]);
-    let parts = (preset, any::<bool>(), best_of, 1usize..7, 0u64..1_000_000, odd_in);
-    parts.prop_map(|(preset, round_robin, best_of, players, seed, odd_in)| {
+    let flags = any::<[bool; 2]>();
+    let parts = (preset, flags, best_of, 1usize..7, 0u64..1_000_000, odd_in);
+    parts.prop_map(|(preset, [round_robin, ruled], best_of, players, seed, odd_in)| {
         let round_robin = round_robin && preset.starts_with("yahtzee");
-        Chaos { preset, round_robin, best_of, players, seed, odd_in }
+        Chaos { preset, round_robin, best_of, players, seed, odd_in, ruled }
     })
 }
 

@@ -2,8 +2,8 @@
 
 use agon_core::{
     Event, Fault, FaultKind, Faulted, Format, GameEnd, GameResult, How, MatchResult, Millis,
-    PlayerName, Policy, Preset, Raw, Secret, Ties, Tournament, TournamentCommand, TournamentId,
-    TournamentPlan,
+    PlayerName, Policy, Preset, Raw, Ruling, Secret, Ties, Tournament, TournamentCommand,
+    TournamentId, TournamentOrder, TournamentPlan, Why,
 };
 use agon_games::{Luck, Registry, Seed};
 
@@ -102,8 +102,40 @@ pub(crate) fn random_tournament(id: &str, dice: &mut Dice) -> (Tournament, Vec<E
             }
         };
         events.extend(tournament.step(command).unwrap());
+        if dice.one_in(4) {
+            interfere(&mut tournament, &mut events, dice);
+        }
     }
     (tournament, events)
+}
+
+/// A pause with rulings by chance; those that are refused change nothing.
+fn interfere(tournament: &mut Tournament, events: &mut Vec<Event>, dice: &mut Dice) {
+    let ruling = Ruling { by: name("olga"), why: Why::new("by chance").unwrap() };
+    let mut order = |tournament: &mut Tournament, order| {
+        let ruling = ruling.clone();
+        let stepped = tournament.step(TournamentCommand::Order { order, ruling });
+        events.extend(stepped.unwrap_or_default());
+    };
+    order(tournament, TournamentOrder::Pause);
+    for _ in 0..dice.below(5) {
+        let Some(round) = tournament.rounds().last() else { break };
+        if round.matches.is_empty() {
+            break;
+        }
+        let plan = round.matches[dice.below(round.matches.len())].clone();
+        let id = plan.id;
+        let one = match dice.below(4) {
+            0 => TournamentOrder::Replay { id },
+            1 => TournamentOrder::Undo { id },
+            _ => {
+                let winners = plan.players.into_iter().filter(|_| dice.one_in(2)).collect();
+                TournamentOrder::Override { id, winners }
+            }
+        };
+        order(tournament, one);
+    }
+    order(tournament, TournamentOrder::Resume);
 }
 
 pub(crate) fn random_game(number: u32, players: &[PlayerName], dice: &mut Dice) -> GameResult {
@@ -126,7 +158,7 @@ pub(crate) fn random_game(number: u32, players: &[PlayerName], dice: &mut Dice) 
     }
     let winners = (0..count).filter(|at| ranks[*at] == Some(1)).map(|at| players[at].clone());
     let winners = winners.collect();
-    GameResult { game: number, seats: players.to_vec(), end, scores, ranks, winners }
+    GameResult { game: number, seats: players.to_vec(), end, scores, ranks, winners, voided: None }
 }
 
 pub(crate) fn random_result(players: &[PlayerName], ties: Ties, dice: &mut Dice) -> MatchResult {

@@ -3,8 +3,8 @@
 use agon_core::rating::{Outcome, Ranked};
 use agon_core::statistics::{Record, Tally};
 use agon_core::{
-    Event, FaultKind, Faulted, GameEnd, GameResult, How, Ladder, MatchId, MatchReported,
-    MatchResult, Millis, PlayerName, RatingSettings, RatingSystem, TournamentId,
+    Event, FaultKind, Faulted, GameEnd, GameResult, How, Ladder, MatchId, MatchResult, Millis,
+    PlayerName, RatingSettings, RatingSystem, TournamentId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,6 +60,47 @@ fn ahead(
     }
 }
 
+/// The results that stand at the end, each with when its round could last have changed by it: what
+/// was ruled and not undone is put in place of what was reported, from the last event to the first.
+fn standing_reports(events: &[(Millis, Event)]) -> BTreeMap<MatchId, (Millis, MatchResult)> {
+    let mut ids: BTreeSet<&MatchId> = BTreeSet::new();
+    for (_, event) in events {
+        if let Event::MatchReported(reported) = event {
+            ids.insert(&reported.id);
+        }
+    }
+    let standing = ids.into_iter().filter_map(|id| {
+        let mut own: Vec<&(Millis, Event)> = Vec::new();
+        for one in events {
+            match &one.1 {
+                Event::MatchReported(reported) if reported.id == *id => own.push(one),
+                Event::ResultOverridden(overridden) if overridden.id == *id => own.push(one),
+                Event::ReplayOrdered(ordered) if ordered.id == *id => own.push(one),
+                // In these tests nothing is reported in a pause: the last one is what is undone.
+                Event::RulingUndone(undone) if undone.id == *id => drop(own.pop()),
+                _ => {}
+            }
+        }
+        let replayed = own.iter().rposition(|one| matches!(one.1, Event::ReplayOrdered(_)));
+        let own = &own[replayed.map_or(0, |at| at + 1)..];
+        let (at, mut result) = own.iter().find_map(|(at, event)| match event {
+            Event::MatchReported(reported) => Some((*at, reported.result.clone())),
+            _ => None,
+        })?;
+        let ruled = own.iter().rev().find_map(|(_, event)| match event {
+            Event::ResultOverridden(overridden) => Some(overridden.result.winners.clone()),
+            _ => None,
+        });
+        if let Some(winners) = ruled {
+            result.how = if winners.is_empty() { How::Void } else { How::Overridden };
+            result.out.retain(|player| !winners.contains(player));
+            result.winners = winners;
+        }
+        Some((id.clone(), (at, result)))
+    });
+    standing.collect()
+}
+
 impl Recount {
     pub(crate) fn of(streams: &[(TournamentId, Vec<(Millis, Event)>)]) -> Recount {
         let mut recount = Recount::default();
@@ -108,19 +149,13 @@ impl Recount {
     }
 
     fn add_rounds(&mut self, id: &TournamentId, game: &str, events: &[(Millis, Event)]) {
-        let reports: BTreeMap<&MatchId, (Millis, &MatchReported)> = events
-            .iter()
-            .filter_map(|(at, event)| match event {
-                Event::MatchReported(reported) => Some((&reported.id, (*at, reported))),
-                _ => None,
-            })
-            .collect();
+        let reports = standing_reports(events);
         for (_, event) in events {
             let Event::RoundPaired(paired) = event else { continue };
             let mut outcomes = Vec::new();
             let mut last = Some(0);
             for plan in &paired.matches {
-                let Some((at, MatchReported { result, .. })) = reports.get(&plan.id) else {
+                let Some((at, result)) = reports.get(&plan.id) else {
                     last = None;
                     continue;
                 };

@@ -2,8 +2,10 @@
 
 use super::plan::{numbered, of_preset};
 use super::script::{house, polite};
-use super::{Played, Reply, Script, What, World};
-use agon_core::{Command, Fault, Format, Match, Pairing, PlayerName, Secret, Ties, TournamentPlan};
+use super::{Operator, Played, Reply, Script, What, World, ruling};
+use agon_core::{
+    Command, Fault, Format, Match, MatchOrder, Pairing, PlayerName, Secret, Ties, TournamentPlan,
+};
 use agon_games::Registry;
 use agon_players::Dice;
 
@@ -17,6 +19,8 @@ pub(crate) struct Chaos {
     pub(crate) seed: u64,
     /// One answer in so many is odd; 0 is never.
     pub(crate) odd_in: usize,
+    /// Whether an operator interferes.
+    pub(crate) ruled: bool,
 }
 
 impl Chaos {
@@ -53,7 +57,11 @@ impl Chaos {
         let secret = Secret::from_seed_number(self.seed);
         let world = World::new(plan, Registry::standard(), secret, scripts).expect("a plan");
         let mut dice = Dice::new("noise", &self.seed.to_string());
-        world.with_noise(Box::new(move |live| noise(live, &mut dice))).play()
+        let world = world.with_noise(Box::new(move |live| noise(live, &mut dice)));
+        match self.ruled {
+            true => world.with_operator(Operator::new(self.seed)).play(),
+            false => world.play(),
+        }
     }
 
     fn script(&self, game: &str) -> Script {
@@ -108,6 +116,7 @@ fn noise(live: &Match, dice: &mut Dice) -> Vec<Command> {
         answer: "null".into(),
         took_ms: None,
     };
+    let order = |order| Command::Order { order, ruling: ruling("noise") };
     vec![
         answer(&player, &request),
         answer(&player, &format!("{id}.1.0.result")),
@@ -118,5 +127,10 @@ fn noise(live: &Match, dice: &mut Dice) -> Vec<Command> {
         Command::Charge { player: player.clone(), fault: Fault::timeout(1) },
         Command::Expire { player: player.clone() },
         Command::Arrive { player, nonce: None },
+        order(MatchOrder::Reopen),
+        order(MatchOrder::Void(dice.below(4) as u32)),
+        order(MatchOrder::UndoVoid(dice.below(4) as u32)),
+        order(MatchOrder::Resume),
+        order(MatchOrder::Pause),
     ]
 }

@@ -15,4 +15,4 @@ pub(crate) mod vectors;
 mod world;
 
 pub(crate) use script::{Call, Reply, Script, What};
-pub(crate) use world::{Played, World};
+pub(crate) use world::{Operator, Played, World, ruling};

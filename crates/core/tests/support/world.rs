@@ -4,6 +4,8 @@
 //! every record both must be in the same state. So every test that uses the world also tests that a
 //! log replays to the live state at each of its prefixes.
 
+mod operator;
+
 use super::script::{Call, Reply, Script, What};
 use agon_core::{
     Ask, Command, Event, Fault, FaultKind, Line, Match, MatchId, Millis, Nonce, PlanError,
@@ -11,6 +13,7 @@ use agon_core::{
     TournamentCommand, TournamentPlan, record_lines,
 };
 use agon_games::Registry;
+pub(crate) use operator::{Operator, ruling};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More steps than any tournament of the tests takes.
@@ -59,12 +62,15 @@ pub(crate) struct World {
     shadow: Tournament,
     greeted: BTreeSet<RequestId>,
     matches: BTreeMap<MatchId, Live>,
+    /// Matches that were reported; they may be replayed.
+    ended: BTreeMap<MatchId, Live>,
     coming: BTreeMap<(Millis, u64), Coming>,
     sent: u64,
     streams: BTreeMap<String, Vec<String>>,
     asked: BTreeMap<String, u32>,
     /// Makes commands that must be rejected, for the match in hand.
     noise: Option<Noise>,
+    operator: Option<Operator>,
 }
 
 /// Gives commands to try at a match; those that are rejected must change nothing.
@@ -95,11 +101,13 @@ impl World {
             shadow,
             greeted: BTreeSet::new(),
             matches: BTreeMap::new(),
+            ended: BTreeMap::new(),
             coming: BTreeMap::new(),
             sent: 0,
             streams: BTreeMap::from([(stream, lines)]),
             asked: BTreeMap::new(),
             noise: None,
+            operator: None,
         })
     }
 
@@ -110,6 +118,13 @@ impl World {
         self
     }
 
+    /// With an operator that interferes.
+    #[must_use]
+    pub(crate) fn with_operator(mut self, operator: Operator) -> World {
+        self.operator = Some(operator);
+        self
+    }
+
     /// Plays to the end.
     pub(crate) fn play(mut self) -> Played {
         for _ in 0..STEPS_MAX {
@@ -117,7 +132,7 @@ impl World {
                 let (tournament, streams) = (self.tournament, self.streams);
                 return Played { tournament, streams, asked: self.asked, ended_at: self.now };
             }
-            if !self.act_now() {
+            if !self.operate() && !self.act_now() {
                 self.wait();
             }
         }
@@ -148,12 +163,10 @@ impl World {
             self.open(id);
             return true;
         }
-        let hand = self.matches.get_mut(id).expect("it is open");
-        if let Some(result) = hand.live.result().cloned() {
-            self.matches.remove(id);
-            self.step(TournamentCommand::Report { id: id.clone(), result });
+        if self.report_if_over(id) {
             return true;
         }
+        let hand = self.matches.get_mut(id).expect("it is open");
         if let Some(command) = hand.live.due(self.now) {
             assert!(self.step_match(id, command).is_ok(), "what is due is accepted");
             return true;
@@ -176,6 +189,15 @@ impl World {
         true
     }
 
+    fn report_if_over(&mut self, id: &MatchId) -> bool {
+        let result = self.matches.get(id).and_then(|hand| hand.live.result().cloned());
+        let Some(result) = result else { return false };
+        let hand = self.matches.remove(id).expect("it is there");
+        self.ended.insert(id.clone(), hand);
+        self.step(TournamentCommand::Report { id: id.clone(), result });
+        true
+    }
+
     /// Makes a match and asks its players to come.
     fn open(&mut self, id: &MatchId) {
         let plan = self.tournament.open_matches().find(|plan| plan.id == *id).expect("open");
@@ -183,7 +205,6 @@ impl World {
         let secret = self.tournament.match_secret(id).expect("a live tournament");
         let kind = self.games.kind(&plan.game).expect("a game").clone();
         let known = Secrets::Known(secret);
-        let players = plan.players.clone();
         let made = Match::create(plan, kind, known.clone(), self.now);
         let (live, event) = made.expect("a plan of a tournament can be played");
         let stream = self.stream_of(id);
@@ -192,7 +213,12 @@ impl World {
         let shadow = Match::fold(&read, &self.games, known).expect("a stream");
         self.streams.insert(stream, lines);
         self.matches.insert(id.clone(), Live { live, shadow, delivered: BTreeSet::new() });
-        for player in players {
+        self.call_in(id);
+    }
+
+    /// Asks the players of a match to come.
+    fn call_in(&mut self, id: &MatchId) {
+        for player in self.matches[id].live.plan().players.clone() {
             let request = RequestId::from("arrive");
             let asked = (&mut self.scripts, &mut self.asked);
             match ask(asked.0, asked.1, &player, &request, What::Arrive) {
@@ -295,6 +321,12 @@ impl World {
         let next = deadlines.chain(coming).min().expect("somebody is waited for");
         self.now = self.now.max(next);
         if coming.is_some_and(|at| at <= self.now) {
+            self.take_coming();
+        }
+    }
+
+    fn take_coming(&mut self) {
+        if !self.coming.is_empty() {
             match self.coming.pop_first().expect("it is there").1 {
                 Coming::Match(id, command) => self.offer(&id, command),
                 Coming::Tournament(command) => self.step(command),

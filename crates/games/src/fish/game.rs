@@ -4,7 +4,7 @@
 use super::play::Recent;
 use super::{
     Answer, Color, Config, Drawn, Ice, Phase, PlayerView, Question, SEATS_MAX, State, Tile, View,
-    penguins_each,
+    penguins_each, speech, text,
 };
 use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
@@ -206,7 +206,27 @@ impl Game for Fish {
     }
 
     fn render(&self, names: &[String], colour: bool) -> String {
-        self.text(names, colour)
+        text::draw(&self.view(Viewer::Public), names, colour)
+    }
+
+    fn draw(view: &View, names: &[String], colour: bool) -> String {
+        text::draw(view, names, colour)
+    }
+
+    fn ask(question: &Question, view: &View) -> String {
+        speech::ask(question, view)
+    }
+
+    fn phrase(answer: &Answer, _question: &Question, _view: &View) -> String {
+        speech::phrase(answer)
+    }
+
+    fn understand(text: &str, question: &Question, view: &View) -> Result<Answer, String> {
+        speech::understand(text, question, view)
+    }
+
+    fn examples(question: &Question) -> &'static str {
+        speech::examples(question)
     }
 
     fn tell(&self, before: &Fish, _seat: Seat, answer: &Answer) -> String {

@@ -19,6 +19,7 @@ mod ice;
 mod messages;
 mod play;
 mod small;
+mod speech;
 mod state;
 mod text;
 

@@ -1,7 +1,6 @@
 //! Fish for people: the board as text, and moves as sentences.
 
-use super::{Answer, Color, Fish, Phase, Tile};
-use crate::{Game, Seat};
+use super::{Answer, Color, Fish, Phase, PlayerView, Position, View};
 use std::fmt::Write;
 
 impl Color {
@@ -26,60 +25,51 @@ impl Color {
     }
 }
 
+/// The board, a row of tiles a line and odd rows shifted, then the players. A tile shows its
+/// fish, with the letter of whoever stands on it; a hole is a dot.
+pub(super) fn draw(view: &View, names: &[String], colour: bool) -> String {
+    let mut text = String::new();
+    for (row, tiles) in view.board.rows().enumerate() {
+        let shift = if row % 2 == 1 { "  " } else { "" };
+        let _ = write!(text, "{row:>3}  {shift}");
+        for (column, fish) in tiles.iter().enumerate() {
+            text.push_str(if column > 0 { "  " } else { "" });
+            let at = Position::new(row as i64, column as i64);
+            let owner = view.players.iter().find(|player| player.places.contains(&at));
+            let _ = match owner.map(|owner| owner.color) {
+                Some(color) if colour => {
+                    write!(text, "{}{}{fish}\x1b[0m", color.paint(), color.letter())
+                }
+                Some(color) => write!(text, "{}{fish}", color.letter()),
+                None if *fish > 0 => write!(text, " {fish}"),
+                None => write!(text, " ."),
+            };
+        }
+        text.push('\n');
+    }
+    for (seat, player) in view.players.iter().enumerate() {
+        text.push('\n');
+        let name = names.get(seat).map_or("", String::as_str);
+        let turn = view.turn.is_some_and(|turn| turn.index() == seat);
+        player_text(&mut text, player, turn, name, colour);
+    }
+    text.push('\n');
+    text
+}
+
+fn player_text(text: &mut String, player: &PlayerView, turn: bool, name: &str, colour: bool) {
+    let (color, score) = (player.color, player.score);
+    let mark = if turn { '>' } else { ' ' };
+    let (on, off) = if colour { (color.paint(), "\x1b[0m") } else { ("", "") };
+    let _ = write!(text, "{mark} {on}{}{off} {color:<5} {score:>4} fish", color.letter());
+    for word in [name, if player.removed { "(removed)" } else { "" }] {
+        if !word.is_empty() {
+            let _ = write!(text, "  {word}");
+        }
+    }
+}
+
 impl Fish {
-    /// The board, a row of tiles a line and odd rows shifted, then the players. A tile shows its
-    /// fish, with the letter of whoever stands on it; a hole is a dot.
-    pub(super) fn text(&self, names: &[String], colour: bool) -> String {
-        let shape = self.ice.shape();
-        let mut text = String::new();
-        for (at, tile) in shape.all().enumerate() {
-            let (row, column) = (at / shape.columns(), at % shape.columns());
-            if column == 0 {
-                let shift = if row % 2 == 1 { "  " } else { "" };
-                let _ = write!(text, "{}{row:>3}  {shift}", if row > 0 { "\n" } else { "" });
-            } else {
-                text.push_str("  ");
-            }
-            self.tile_text(&mut text, tile, colour);
-        }
-        text.push('\n');
-        for seat in Seat::all(self.seats()) {
-            text.push('\n');
-            self.player_text(&mut text, seat, names, colour);
-        }
-        text.push('\n');
-        text
-    }
-
-    /// Two characters for a tile.
-    fn tile_text(&self, text: &mut String, tile: Tile, colour: bool) {
-        let fish = self.ice.fish(tile);
-        let owner = Seat::all(self.seats()).find(|seat| self.flock(*seat).any(|own| own == tile));
-        let _ = match owner.map(Color::of) {
-            Some(color) if colour => {
-                write!(text, "{}{}{fish}\x1b[0m", color.paint(), color.letter())
-            }
-            Some(color) => write!(text, "{}{fish}", color.letter()),
-            None if self.ice.is_free(tile) => write!(text, " {fish}"),
-            None => write!(text, " ."),
-        };
-    }
-
-    fn player_text(&self, text: &mut String, seat: Seat, names: &[String], colour: bool) {
-        let color = Color::of(seat);
-        let mark = if self.turn() == Some(seat) { '>' } else { ' ' };
-        let (on, off) = if colour { (color.paint(), "\x1b[0m") } else { ("", "") };
-        let name = names.get(seat.index()).map_or("", String::as_str);
-        let score = self.scores[seat.index()];
-        let _ = write!(text, "{mark} {on}{}{off} {color:<5} {score:>4} fish", color.letter());
-        let removed = self.removed.contains(seat);
-        for word in [name, if removed { "(removed)" } else { "" }] {
-            if !word.is_empty() {
-                let _ = write!(text, "  {word}");
-            }
-        }
-    }
-
     /// An answer given in this position, as a sentence without its subject.
     pub(super) fn sentence(&self, answer: &Answer) -> String {
         match answer {
@@ -97,8 +87,8 @@ impl Fish {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Seed;
-    use crate::fish::{Action, Config, Position};
+    use crate::fish::{Action, Config};
+    use crate::{Game, Seat, Seed};
 
     fn at(row: i64, column: i64) -> Position {
         Position::new(row, column)

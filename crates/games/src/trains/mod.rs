@@ -16,7 +16,7 @@
 //!   ├─ playout                 random play, fast
 //!   └─ rules                   all of it as a `Game`
 //!   view, player_state         what players see, here and over the Trains wire
-//!   render                     what people see
+//!   render, speech             what people see and type
 //! ```
 
 mod color;
@@ -32,6 +32,7 @@ mod playout;
 mod render;
 mod rules;
 mod score;
+mod speech;
 mod state;
 mod talk;
 mod turns;

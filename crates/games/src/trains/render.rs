@@ -2,8 +2,9 @@
 
 use super::state::{Stage, Trains};
 use super::talk::Answer;
-use super::{Color, Connection, Hand};
-use crate::{Game, Seat};
+use super::view::{Player, View};
+use super::{Color, Connection, Map};
+use crate::Seat;
 use std::fmt::Write;
 
 /// Columns and rows of the plot.
@@ -16,71 +17,71 @@ const LINE: usize = 96;
 /// One character of the plot and the colour it may have.
 type Cell = (char, Option<Color>);
 
-impl Trains {
-    pub(super) fn as_text(&self, names: &[String], colour: bool) -> String {
-        let mut text = self.plot(colour);
-        let outcome = self.outcome();
-        for seat in Seat::all(self.seats()) {
-            let name = names.get(seat.index()).cloned().unwrap_or_else(|| seat.to_string());
-            let score = outcome.as_ref().map(|outcome| outcome.scores[seat.index()]);
-            self.write_player(&mut text, seat, &name, score, colour);
-        }
-        let _ = write!(text, "deck: {} cards", self.deck.left());
-        match (self.stage, self.last_turns) {
-            (Stage::Over, _) => text.push_str("; the game is over\n"),
-            (_, Some(seats)) => {
-                let _ = writeln!(text, "; {} more turns", seats.len());
-            }
-            (_, None) => text.push('\n'),
-        }
-        text
+/// The position as a view has it; `scores` by seat, once there are any.
+pub(super) fn draw(view: &View, scores: Option<&[i64]>, names: &[String], colour: bool) -> String {
+    let mut text = Plot { map: &view.map }.draw(&view.players, colour);
+    for (at, player) in view.players.iter().enumerate() {
+        let seat = Seat(at as u8);
+        let name = names.get(at).cloned().unwrap_or_else(|| seat.to_string());
+        let mark = if view.turn == Some(seat) { '>' } else { ' ' };
+        let _ = write!(text, "{mark}{} {name}: ", at + 1);
+        let score = scores.and_then(|scores| scores.get(at)).copied();
+        write_player(&mut text, player, score, colour);
     }
-
-    fn write_player(
-        &self,
-        text: &mut String,
-        seat: Seat,
-        name: &str,
-        score: Option<i64>,
-        colour: bool,
-    ) {
-        let place = self.place(seat);
-        let awaited = self.stage != Stage::Over && self.turn == seat;
-        let mark = if awaited { '>' } else { ' ' };
-        let _ = write!(text, "{mark}{} {name}: ", seat.0 + 1);
-        if !self.remaining.contains(seat) {
-            text.push_str("out\n");
-            return;
+    let _ = write!(text, "deck: {} cards", view.deck);
+    match (view.turn, &view.last_turns) {
+        (None, _) => text.push_str("; the game is over\n"),
+        (_, Some(seats)) => {
+            let _ = writeln!(text, "; {} more turns", seats.len());
         }
-        if let Some(score) = score {
-            let _ = write!(text, "{score} points; ");
-        }
-        let hand = Hand::from_counts(place.hand);
-        let cards =
-            Color::ALL.map(|color| paint(&format!("{} {color}", hand.of(color)), color, colour));
-        let _ = writeln!(text, "{}; {}", rails(place.rails), cards.join(", "));
-        if let Some(kept) = place.kept {
-            let kept = kept.map(|at| self.destination(at).to_string());
-            let _ = writeln!(text, "     wants {}", kept.join(" and "));
-        }
-        if !place.held().is_empty() {
-            let held: Vec<Connection> =
-                place.held().iter().map(|at| self.connection(*at)).collect();
-            write_held(text, &held, colour);
-        }
+        (_, None) => text.push('\n'),
     }
+    text
+}
 
-    /// The map: free connections as dots, others as the number of the player who holds them.
-    fn plot(&self, colour: bool) -> String {
+/// What one player has: its cards where they are seen, else how many.
+fn write_player(text: &mut String, player: &Player, score: Option<i64>, colour: bool) {
+    if player.out {
+        text.push_str("out\n");
+        return;
+    }
+    if let Some(score) = score {
+        let _ = write!(text, "{score} points; ");
+    }
+    let cards = match player.hand {
+        Some(hand) => {
+            let count = |color| paint(&format!("{} {color}", hand.of(color)), color, colour);
+            Color::ALL.map(count).join(", ")
+        }
+        None => format!("{} cards", player.cards),
+    };
+    let _ = writeln!(text, "{}; {cards}", rails(player.rails));
+    if let Some(kept) = player.destinations {
+        let _ = writeln!(text, "     wants {}", kept.map(|pair| pair.to_string()).join(" and "));
+    }
+    if !player.acquired.is_empty() {
+        write_held(text, &player.acquired, colour);
+    }
+}
+
+/// The map as characters.
+struct Plot<'a> {
+    map: &'a Map,
+}
+
+impl Plot<'_> {
+    /// Free connections as dots, others as the number of the player who holds them.
+    fn draw(&self, players: &[Player], colour: bool) -> String {
         let mut cells = vec![[(' ', None); COLUMNS]; ROWS];
         for at in 0..self.map.connections().len() {
             self.draw_line(&mut cells, at, ('·', None));
         }
-        for seat in self.remaining {
-            let digit = char::from(b'1' + seat.0);
-            for at in self.place(seat).held() {
-                let at = usize::from(*at);
-                self.draw_line(&mut cells, at, (digit, Some(self.map.connections()[at].color)));
+        for (number, player) in players.iter().enumerate().filter(|(_, player)| !player.out) {
+            let digit = char::from_digit(number as u32 + 1, 36).unwrap_or('#');
+            for held in &player.acquired {
+                if let Some(at) = self.map.find(held) {
+                    self.draw_line(&mut cells, at, (digit, Some(held.color)));
+                }
             }
         }
         self.write_cities(&mut cells);
@@ -144,7 +145,9 @@ impl Trains {
             cells[between(from.1, to.1, step)][between(from.0, to.0, step)] = cell;
         }
     }
+}
 
+impl Trains {
     /// Tells nothing that others may not know, so that it can be shown while the game runs.
     pub(super) fn told(&self, before: &Trains, seat: Seat, answer: &Answer) -> String {
         match answer {

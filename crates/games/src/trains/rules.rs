@@ -3,7 +3,7 @@
 use super::score::{LONGEST, Tally, tally};
 use super::state::{SEATS_MAX, Stage, Trains};
 use super::talk::{Answer, Drawn, HAND_LEN, MORE_LEN, OFFER_LEN, Question, RAILS};
-use super::{Config, Pair, View};
+use super::{Config, Pair, View, render, speech};
 use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
 
@@ -131,7 +131,28 @@ impl Game for Trains {
     }
 
     fn render(&self, names: &[String], colour: bool) -> String {
-        self.as_text(names, colour)
+        let scores = self.outcome().map(|outcome| outcome.scores);
+        render::draw(&self.view_of(Viewer::Full), scores.as_deref(), names, colour)
+    }
+
+    fn draw(view: &View, names: &[String], colour: bool) -> String {
+        render::draw(view, None, names, colour)
+    }
+
+    fn ask(question: &Question, view: &View) -> String {
+        speech::ask(question, view)
+    }
+
+    fn phrase(answer: &Answer, question: &Question, _view: &View) -> String {
+        speech::phrase(answer, question)
+    }
+
+    fn understand(text: &str, question: &Question, view: &View) -> Result<Answer, String> {
+        speech::understand(text, question, view)
+    }
+
+    fn examples(question: &Question) -> &'static str {
+        speech::examples(question)
     }
 
     fn tell(&self, before: &Trains, seat: Seat, answer: &Answer) -> String {

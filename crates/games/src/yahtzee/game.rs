@@ -6,7 +6,7 @@ use super::config::{Config, DiceSource};
 use super::dice::{Hand, Step};
 use super::state::{Latest, SEATS, Yahtzee};
 use super::view::{Drawn, View};
-use super::{ScoreBox, text, write};
+use super::{ScoreBox, speech, text, write};
 use crate::game::write_json;
 use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
@@ -141,6 +141,26 @@ impl Game for Yahtzee {
 
     fn render(&self, names: &[String], colour: bool) -> String {
         text::render(&self.view_for(Viewer::Full), names, colour)
+    }
+
+    fn draw(view: &View, names: &[String], colour: bool) -> String {
+        text::render(view, names, colour)
+    }
+
+    fn ask(question: &Question, _view: &View) -> String {
+        speech::ask(question)
+    }
+
+    fn phrase(answer: &Answer, question: &Question, view: &View) -> String {
+        speech::phrase(answer, question, view)
+    }
+
+    fn understand(text: &str, question: &Question, view: &View) -> Result<Answer, String> {
+        speech::understand(text, question, view)
+    }
+
+    fn examples(question: &Question) -> &'static str {
+        speech::examples(question)
     }
 
     fn tell(&self, before: &Yahtzee, seat: Seat, answer: &Answer) -> String {

@@ -16,7 +16,7 @@ const DIM: &str = "\x1b[2m";
 const GREEN: &str = "\x1b[32m";
 const PLAIN: &str = "\x1b[0m";
 
-/// The whole position from the full view.
+/// The position as a view has it.
 pub(super) fn render(view: &View, names: &[String], colour: bool) -> String {
     let paint = |style: &str, text: String| match colour {
         true => format!("{style}{text}{PLAIN}"),
@@ -50,7 +50,7 @@ pub(super) fn render(view: &View, names: &[String], colour: bool) -> String {
         }
     }
     for seat in &view.removed {
-        line(&mut out, &format!("{} is out", names[seat.index()]));
+        line(&mut out, &format!("{} is out", name_of_seat(&names, *seat)));
     }
     out
 }
@@ -101,6 +101,11 @@ fn name_of(names: &[String], seat: usize) -> String {
     name.chars().take(WIDTH - 2).collect()
 }
 
+/// A view from elsewhere may name seats that are not there.
+fn name_of_seat(names: &[String; 2], seat: Seat) -> String {
+    names.get(seat.index()).cloned().unwrap_or_else(|| seat.to_string())
+}
+
 /// The points in a box; green where the box was filled in the turn being played.
 fn box_cell(
     view: &View,
@@ -127,7 +132,7 @@ fn upper_cell(card: &CardView) -> String {
 
 /// The rolls of a turn with an arrow between them, without those where every die was kept.
 fn play_text(play: &Play) -> String {
-    let rolled = |at: usize| at == 0 || play.kept[at - 1] != [true; 5];
+    let rolled = |at: usize| at == 0 || play.kept.get(at - 1) != Some(&[true; 5]);
     let rolls = play.rolls.iter().enumerate().filter(|(at, _)| rolled(*at));
     let rolls = rolls.map(|(_, dice)| faces(dice)).collect::<Vec<_>>().join(" → ");
     match play.scored {
@@ -139,7 +144,8 @@ fn play_text(play: &Play) -> String {
 /// Dice as faces and digits: the faces are small on many screens.
 fn faces(dice: &[u8]) -> String {
     const FACES: [char; 6] = ['⚀', '⚁', '⚂', '⚃', '⚄', '⚅'];
-    let faces: String = dice.iter().map(|die| FACES[usize::from(die - 1) % 6]).collect();
+    let faces: String =
+        dice.iter().map(|die| FACES[usize::from(die.wrapping_sub(1)) % 6]).collect();
     format!("{faces} {}", shown(dice))
 }
 

@@ -55,7 +55,7 @@ impl Handle {
 
 impl Engine {
     /// Does something once what is on its way in these streams now is durable.
-    fn once_durable(&mut self, mut streams: Vec<StreamKey>, effect: Effect) {
+    pub(super) fn once_durable(&mut self, mut streams: Vec<StreamKey>, effect: Effect) {
         let Some(stream) = streams.pop() else { return effect(self) };
         let rest: Effect = Box::new(move |engine| engine.once_durable(streams, effect));
         match self.journals.get_mut(&stream).and_then(|journal| journal.last_effects()) {

@@ -23,6 +23,13 @@ pub(crate) struct Session {
     junk: u32,
 }
 
+impl Session {
+    /// Sends a message if there is room for it.
+    pub(super) fn try_send(&self, message: &ToPlayer<'_>) -> bool {
+        self.out.send(native::encode(message), None)
+    }
+}
+
 impl Engine {
     pub(super) fn opened(&mut self, conn: u64, out: Outbox, from: IpAddr) {
         let session = Session { out, from, hello: None, account: None, checking: false, junk: 0 };

@@ -43,6 +43,11 @@ impl Journal {
         Journal { name, version, in_flight: 0, effects: VecDeque::new() }
     }
 
+    /// How many events the stream has, those on their way among them.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
     /// What is to happen when the latest record is durable; `None` if all of them are.
     pub(super) fn last_effects(&mut self) -> Option<&mut Vec<Effect>> {
         self.effects.back_mut()
@@ -123,7 +128,8 @@ impl Engine {
         match stream {
             StreamKey::Match(key) => self.speak_now(&key),
             StreamKey::Tournament(id) => self.go_on(&id),
-            StreamKey::Lobby | StreamKey::Secret(_) => {}
+            StreamKey::Lobby => self.snapshot_if_due(),
+            StreamKey::Secret(_) => {}
         }
     }
 

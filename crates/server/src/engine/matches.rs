@@ -6,8 +6,8 @@ use super::tournaments::LiveTournament;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::Written;
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchPlan, Millis, Pending,
-    PlayerName, Rejection, RequestId, Secrets, TournamentId,
+    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
+    Pending, PlayerName, Rejection, RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, ToPlayer};
 
@@ -15,7 +15,7 @@ use agon_wire::native::{self, ToPlayer};
 pub(crate) struct LiveMatch {
     pub(super) played: Match,
     /// Requests that were handed to a connection, or to a house player.
-    sent: Vec<Sent>,
+    pub(super) sent: Vec<Sent>,
     /// When its timer rings next.
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
@@ -27,7 +27,7 @@ pub(crate) struct LiveMatch {
 }
 
 /// A request that was handed over.
-struct Sent {
+pub(super) struct Sent {
     id: RequestId,
     player: PlayerName,
     limit_ms: Millis,
@@ -65,13 +65,22 @@ impl Engine {
             self.commit(stream, &[event], Vec::new());
             played
         } else {
-            let fold = |error| super::EngineError::Fold { stream: stream.name(), error };
-            let played = match Match::fold(&lines, &self.games, secrets).map_err(fold) {
+            let fold = |lines: &[_]| Match::fold(lines, &self.games, secrets.clone());
+            let mut played = match Engine::fold(&stream, &lines, fold) {
                 Ok(played) => played,
                 Err(error) => return self.fail(error),
             };
+            let replay = self.replay_of(&played);
+            if replay.is_some() && self.is_paused(&plan.tournament) {
+                return;
+            }
             let journal = super::Journal::new(stream.name(), lines.len() as u64);
-            self.journals.insert(stream, journal);
+            self.journals.insert(stream.clone(), journal);
+            if let Some(ruling) = replay {
+                let command = Command::Order { order: MatchOrder::Reopen, ruling };
+                let events = played.step(now, command).expect("a match that is over reopens");
+                self.commit(stream, &events, Vec::new());
+            }
             self.games_seen.started += u64::from(played.referee().is_some());
             played
         };
@@ -87,6 +96,7 @@ impl Engine {
             stirred: true,
         };
         self.matches.insert(key.clone(), live);
+        self.follow(&key);
         for player in &plan.players {
             if self.is_house(player) || self.conn_of(player).is_some() {
                 self.arrive(&key, player);
@@ -150,7 +160,7 @@ impl Engine {
         }
     }
 
-    fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
+    pub(super) fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
         let Some(live) = self.matches.get_mut(key) else { return };
         // Whatever the player was sent before, it may not have got it.
         let own: Vec<RequestId> = live
@@ -200,6 +210,9 @@ impl Engine {
         let Some(live) = self.matches.get_mut(key) else { return };
         if live.played.result().is_some() {
             return self.match_over(key);
+        }
+        if live.played.paused().is_some() {
+            return;
         }
         let mut open = live.played.pending();
         live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));

@@ -11,8 +11,12 @@ mod house;
 mod journal;
 mod lobby;
 mod matches;
+mod operator;
+mod recover;
 mod request;
 pub(crate) mod show;
+mod snapshots;
+mod stop;
 mod tournaments;
 pub(crate) mod watch;
 
@@ -21,7 +25,7 @@ use crate::clock;
 use crate::gateway::Outbox;
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, Line, MatchId, Millis, PlayerName, TournamentId};
+use agon_core::{ApplyError, BadLine, MatchId, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Log, LogError};
@@ -36,6 +40,9 @@ pub(crate) use journal::StreamKey;
 use journal::{Decided, Journal};
 pub use lobby::AnnounceError;
 use matches::LiveMatch;
+pub(crate) use operator::NotObeyed;
+use snapshots::Snapshots;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
@@ -73,6 +80,8 @@ pub struct Settings {
     pub token_ms: Millis,
     /// How long players have to come back after the server was down before they are missed.
     pub reconnect_ms: Millis,
+    /// What the secrets of all tournaments come from, for experiments that must be repeatable.
+    pub seed: Option<u64>,
     /// Who has an account that logs in twice.
     pub second_login: SecondLogin,
 }
@@ -83,6 +92,7 @@ impl Default for Settings {
             token_ms: 30 * 24 * 3_600_000,
             reconnect_ms: 60_000,
             second_login: SecondLogin::default(),
+            seed: None,
         }
     }
 }
@@ -92,7 +102,7 @@ impl Default for Settings {
 pub enum EngineError {
     /// The log refused a record: nothing more may be said.
     #[error(
-        "the log did not take a record: {0}; the server stops and goes on from the log when started again"
+        "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
     )]
     Append(#[from] AppendError),
     /// The log cannot be read.
@@ -109,16 +119,23 @@ pub enum EngineError {
         bad: BadLine,
     },
     /// The log does not fit the machines.
-    #[error("{stream}: {error}")]
+    #[error("{stream}, event {seq}: {error}")]
     Fold {
         /// The stream.
         stream: String,
+        /// The event's number.
+        seq: u64,
         /// What is wrong.
         error: ApplyError,
     },
     /// No random bytes.
     #[error("{0}")]
     Entropy(String),
+    /// The log did not answer in time when the server was to stop.
+    #[error(
+        "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
+    )]
+    Undrained(Duration),
 }
 
 impl From<NoEntropy> for EngineError {
@@ -209,6 +226,7 @@ pub struct Status {
 enum Timer {
     Match(TournamentId, MatchId),
     Greeting(TournamentId),
+    Resumed(TournamentId),
     Lobby,
     Reconnect,
     LogOut(PlayerName),
@@ -249,6 +267,9 @@ pub struct Engine {
     tournament_records: u64,
     hashers: Hashers,
     watchers: HashMap<watch::Topic, watch::Watchers>,
+    snapshots: Snapshots,
+    /// The latest event that was read at the start: until then the server was there.
+    seen_at: Cell<Millis>,
     stopping: bool,
     failed: Option<EngineError>,
 }
@@ -293,6 +314,8 @@ impl Engine {
             tournament_records: 0,
             hashers,
             watchers: HashMap::new(),
+            snapshots: Snapshots::default(),
+            seen_at: Cell::new(0),
             stopping: false,
             failed: None,
         };
@@ -307,10 +330,9 @@ impl Engine {
 
     /// Runs until it is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), EngineError> {
-        loop {
+        while !self.stopping {
             self.submit_decided();
             let input = match self.pause() {
-                None if self.stopping => self.inbox.recv().ok(),
                 None => self.inbox.try_recv().ok(),
                 Some(pause) => match self.inbox.recv_timeout(pause) {
                     Ok(input) => Some(input),
@@ -326,12 +348,10 @@ impl Engine {
                 }
             }
             if let Some(error) = self.failed.take() {
-                return Err(error);
-            }
-            if self.stopping && self.journals.values().all(|journal| journal.in_flight == 0) {
-                return self.log.flush().map_err(EngineError::from);
+                return Err(self.end_with(error));
             }
         }
+        self.drain()
     }
 
     /// Takes an input and those that wait behind it, as long as one record may wait for another.
@@ -339,12 +359,8 @@ impl Engine {
         let mut input = first;
         for left in (0..DECIDED_MAX).rev() {
             self.now = clock::now_ms();
-            // Who stops waits for the log and for nothing else: connections that end now are our
-            // doing, and what players say now they can say again.
-            if !self.stopping || matches!(input, Input::Committed { .. }) {
-                self.take(input);
-            }
-            if self.failed.is_some() || left == 0 {
+            self.take(input);
+            if self.failed.is_some() || self.stopping || left == 0 {
                 return;
             }
             let Ok(next) = self.inbox.try_recv() else { return };
@@ -388,7 +404,7 @@ impl Engine {
             }
             Input::Committed { streams, results } => self.all_committed(streams, results),
             Input::Call(what) => what(self),
-            Input::Stop => self.stopping = true,
+            Input::Stop => self.stop(),
         }
     }
 
@@ -423,6 +439,7 @@ impl Engine {
             match timer {
                 Timer::Match(tournament, id) => self.match_due(&(tournament, id), now),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
+                Timer::Resumed(tournament) => self.miss_after_pause(&tournament),
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
@@ -430,29 +447,9 @@ impl Engine {
             }
         }
     }
+}
 
-    /// The lines of a stream.
-    fn load(&self, name: &str) -> Result<Vec<Line>, EngineError> {
-        let texts = self.log.load(name, 0)?;
-        let lines = texts.iter().zip(1..).map(|(text, seq)| {
-            Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
-        });
-        lines.collect()
-    }
-
-    /// Takes up what the log says is live.
-    fn recover(&mut self) -> Result<(), EngineError> {
-        let name = StreamKey::Lobby.name();
-        let lines = self.load(&name)?;
-        let fold = |error| EngineError::Fold { stream: name.clone(), error };
-        self.lobby = Lobby::fold(&lines).map_err(fold)?;
-        self.journals.insert(StreamKey::Lobby, Journal::new(name, lines.len() as u64));
-        let now = self.now_ms();
-        self.grace_until = now + self.settings.reconnect_ms;
-        self.recover_tournaments()?;
-        self.register_houses();
-        self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
-        self.set_timer(now, Timer::Lobby);
-        Ok(())
-    }
+/// Tells the operator something that needs no answer.
+fn warn(what: &str) {
+    eprintln!("agon: warning: {what}");
 }

@@ -14,7 +14,9 @@ pub(crate) struct LiveTournament {
     pub(super) machine: Tournament,
     pub(super) secret: Secret,
     /// When greetings that are not answered count as refused.
-    greet_by: u64,
+    pub(super) greet_by: u64,
+    /// When who has not come back after a pause is missed.
+    pub(super) miss_by: u64,
 }
 
 impl Engine {
@@ -30,9 +32,8 @@ impl Engine {
         if lines.is_empty() {
             return Ok(None);
         }
-        let folded = Tournament::fold(&lines, &self.games, None)
-            .map_err(|error| EngineError::Fold { stream: stream.name(), error })?;
-        Ok(Some(folded.results()))
+        let fold = |lines: &[_]| Tournament::fold(lines, &self.games, None);
+        Ok(Some(Engine::fold(&stream, &lines, fold)?.results()))
     }
 
     pub(super) fn recover_tournaments(&mut self) -> Result<(), EngineError> {
@@ -70,15 +71,15 @@ impl Engine {
                 }
             }
         } else {
-            let fold = |error| EngineError::Fold { stream: stream.name(), error };
-            let machine =
-                Tournament::fold(&lines, &self.games, Some(secret.clone())).map_err(fold)?;
+            let fold = |lines: &[_]| Tournament::fold(lines, &self.games, Some(secret.clone()));
+            let machine = Engine::fold(&stream, &lines, fold)?;
             let journal = Journal::new(stream.name(), lines.len() as u64);
             self.journals.insert(stream, journal);
             machine
         };
         let players = machine.plan().players.clone();
-        self.tournaments.insert(id.clone(), LiveTournament { machine, secret, greet_by });
+        self.tournaments
+            .insert(id.clone(), LiveTournament { machine, secret, greet_by, miss_by: greet_by });
         for player in &players {
             if let Some(conn) = self.conn_of(player) {
                 self.tell_tournament(conn, &id);
@@ -106,6 +107,7 @@ impl Engine {
         let data = serde_json::json!({"tournament": id, "game": game, "commitment": commitment});
         let data = Some(agon_games::json(&data));
         self.send(conn, &ToPlayer::notice("tournament", data));
+        self.tell_pause(conn, id);
     }
 
     fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
@@ -118,7 +120,10 @@ impl Engine {
 
     /// Makes the tournament's secret; it starts when the secret is safe.
     fn make_secret(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
-        let secret = Secret::from_bytes(crate::auth::random::<32>()?);
+        let secret = match self.settings.seed {
+            Some(number) => Secret::from_seed_number(number).of_tournament(&plan.id),
+            None => Secret::from_bytes(crate::auth::random::<32>()?),
+        };
         let kept = SecretKept { tournament: plan.id.clone(), secret };
         let stream = StreamKey::Secret(plan.id.clone());
         let start: Effect = Box::new(move |engine| engine.start_tournament(plan));
@@ -128,6 +133,9 @@ impl Engine {
 
     /// Starts a tournament the lobby decided on.
     pub(super) fn start_tournament(&mut self, plan: TournamentPlan) {
+        if self.stopping {
+            return;
+        }
         if let Err(error) = self.take_up(plan) {
             self.fail(error);
         }
@@ -142,14 +150,23 @@ impl Engine {
         if live.machine.is_over() {
             return self.tournament_over(id);
         }
-        let pending = live.machine.pending();
+        if self.stopping {
+            // The next start goes on from here.
+            return;
+        }
+        let paused = live.machine.paused().is_some();
+        let ruled = paused || live.machine.resumed().is_some();
+        let pending = if paused { Vec::new() } else { live.machine.pending() };
         let open: Vec<MatchPlan> = live.machine.open_matches().cloned().collect();
         for pending in pending {
             self.greet(id, pending);
         }
         for plan in open {
-            if !self.matches.contains_key(&(id.clone(), plan.id.clone())) {
+            let key = (id.clone(), plan.id.clone());
+            if !self.matches.contains_key(&key) {
                 self.open_match(&plan);
+            } else if ruled {
+                self.follow(&key);
             }
         }
     }
@@ -183,7 +200,7 @@ impl Engine {
     pub(super) fn greeting_due(&mut self, id: &TournamentId) {
         let now = self.now_ms();
         let Some(live) = self.tournaments.get(id) else { return };
-        if live.greet_by > now {
+        if live.greet_by > now || live.machine.paused().is_some() {
             return;
         }
         for pending in live.machine.pending() {
@@ -223,6 +240,11 @@ impl Engine {
     /// Leaves a tournament that runs: its matches are forfeited.
     pub(super) fn leave_tournament(&mut self, id: &TournamentId, player: &PlayerName) {
         let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+        self.take_out(id, player, fault);
+    }
+
+    /// Takes a player out of a tournament that runs, and of its matches there.
+    pub(super) fn take_out(&mut self, id: &TournamentId, player: &PlayerName, fault: Fault) {
         for key in self.playing.get(player).cloned().unwrap_or_default() {
             if key.0 == *id {
                 let (player, fault) = (player.clone(), fault.clone());

@@ -110,6 +110,10 @@ pub(super) async fn of_tournament(
     let asked = id.clone();
     match web.ask_lobby(move |engine| tournaments::find(engine, &asked)).await? {
         tournaments::Found::Nothing => Err(tournaments::unknown(&id)),
+        // Its secret is on its way to the log.
+        tournaments::Found::Shown(shown) if shown["standing"] == "running" => {
+            Err(Problem::busy("the tournament is about to start"))
+        }
         tournaments::Found::Shown(_) => {
             let detail = format!("{id} does not run; look at it until it does");
             Err(Problem::conflict(detail))

@@ -13,6 +13,7 @@ mod events;
 mod listener;
 mod matches;
 mod metrics;
+mod operator;
 mod page;
 mod play;
 mod problem;
@@ -73,10 +74,7 @@ impl Web {
 type Answer = Result<Response, Problem>;
 
 /// All routes, over one engine. Requests carry where they come from.
-fn router(gateway: Gateway) -> Router {
-    let handle = gateway.engine().clone();
-    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let web = Web { handle, gateway, ledger: Arc::default(), places };
+fn router(web: Web) -> Router {
     let api = Router::new()
         .route("/accounts", get(accounts::list).post(accounts::register))
         .route("/accounts/{name}", get(accounts::one))
@@ -93,6 +91,7 @@ fn router(gateway: Gateway) -> Router {
         .route("/tournaments/{id}/matches/{match}", get(matches::one))
         .route("/tournaments/{id}/matches/{match}/log", get(matches::log))
         .route("/tournaments/{id}/matches/{match}/events", get(events::of_match))
+        .merge(for_operators())
         .route("/statistics/{player}", get(standings::of_player))
         .route("/ladders/{game}", get(standings::ladder));
     Router::new()
@@ -104,9 +103,30 @@ fn router(gateway: Gateway) -> Router {
         .layer(from_fn(problem::for_every_error))
 }
 
+/// What only operators may do.
+fn for_operators() -> Router<Web> {
+    Router::new()
+        .route("/accounts/{name}/logout", post(operator::log_out))
+        .route("/blacklist/{name}", post(operator::blacklist).delete(operator::lift))
+        .route("/tournaments/{id}/start", post(operator::start))
+        .route("/tournaments/{id}/call-off", post(operator::call_off))
+        .route("/tournaments/{id}/pause", post(operator::pause))
+        .route("/tournaments/{id}/resume", post(operator::resume))
+        .route("/tournaments/{id}/withdraw", post(operator::withdraw))
+        .route("/tournaments/{id}/matches/{match}/override", post(operator::override_result))
+        .route("/tournaments/{id}/matches/{match}/replay", post(operator::replay))
+        .route("/tournaments/{id}/matches/{match}/undo", post(operator::undo))
+        .route("/tournaments/{id}/matches/{match}/games/{game}/void", post(operator::void))
+        .route("/tournaments/{id}/matches/{match}/games/{game}/undo", post(operator::undo_void))
+}
+
 /// Serves HTTP, and players over WebSocket, until the task is dropped.
 pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
-    listener::serve(listener, router(gateway.clone()), gateway).await;
+    let handle = gateway.engine().clone();
+    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let web = Web { handle, gateway: gateway.clone(), ledger: Arc::default(), places };
+    tokio::spawn(standings::warm(web.clone()));
+    listener::serve(listener, router(web), gateway).await;
 }
 
 /// Works on so many requests at once, and on none for too long.

@@ -58,16 +58,20 @@ async fn look<T: Send + 'static>(
     web: &Web,
     what: impl FnOnce(&Statistics) -> T + Send + 'static,
 ) -> Result<T, Problem> {
+    let mut kept = Arc::clone(&web.ledger.0).lock_owned().await;
+    let seen = kept.records.filter(|_| kept.statistics.is_some());
     let (records, tournaments, archive) = web
-        .ask_lobby(|engine| {
-            let started = engine.lobby().tournaments().filter(|(_, standing)| {
+        .ask_lobby(move |engine| {
+            let records = engine.tournament_records();
+            // Nothing new: the engine need not go through all there ever was.
+            let all = (seen != Some(records)).then(|| engine.lobby().tournaments());
+            let started = all.into_iter().flatten().filter(|(_, standing)| {
                 matches!(standing, Standing::Running(_) | Standing::Finished(_))
             });
             let started = started.map(|(id, _)| id.clone()).collect::<Vec<_>>();
-            (engine.tournament_records(), started, engine.archive())
+            (records, started, engine.archive())
         })
         .await?;
-    let mut kept = Arc::clone(&web.ledger.0).lock_owned().await;
     let done = tokio::task::spawn_blocking(move || {
         if kept.records != Some(records) || kept.statistics.is_none() {
             if kept.carry_on(&archive, &tournaments).is_none() {
@@ -80,6 +84,12 @@ async fn look<T: Send + 'static>(
         kept.statistics.as_ref().map(what)
     });
     done.await.ok().flatten().ok_or_else(Problem::internal)
+}
+
+/// Reads what is past before anybody asks for it, away from the engine.
+pub(super) async fn warm(web: Web) {
+    // Whoever asks will be told what is wrong.
+    let _ = look(&web, |_| ()).await;
 }
 
 /// What a player has done so far.

@@ -63,9 +63,9 @@ pub(crate) fn head(address: SocketAddr, head: &str) -> String {
     let mut socket = TcpStream::connect(address).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let _ = socket.write_all(head.as_bytes());
-    let mut lines = BufReader::new(socket).lines().map_while(Result::ok);
+    let lines = BufReader::new(socket).lines().map_while(Result::ok);
     let mut text = String::new();
-    while let Some(line) = lines.next() {
+    for line in lines {
         text += &line;
         text += "\n";
         if line.is_empty() && text.starts_with("HTTP/1.1 101") {

@@ -187,6 +187,12 @@ impl Server {
         })
     }
 
+    /// Where a tournament stands.
+    pub(crate) fn standing(&self, id: &str) -> Option<Standing> {
+        let id = TournamentId::from(id);
+        self.ask(move |engine| engine.lobby().tournament(&id).cloned())
+    }
+
     pub(crate) fn tournament_is_unknown(&self, id: &TournamentId) -> bool {
         let id = id.clone();
         self.ask(move |engine| engine.lobby().tournament(&id).is_none())
@@ -228,6 +234,14 @@ impl Server {
         let mut client = websocket::Client::open(TcpStream::connect(self.http).unwrap());
         client.expect("greeting", "agon");
         client
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn http_address(&self) -> SocketAddr {
+        self.http
     }
 
     pub(crate) fn connect(&self) -> Client {

@@ -12,6 +12,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use super::handles::Handles;
 use super::scan::{Torn, scan};
+use crate::disk::sync_folder;
 use crate::lock::Lock;
 use crate::{Append, AppendError, LogError};
 
@@ -300,10 +301,6 @@ fn cut(path: &Path, len: u64) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(path)?;
     file.set_len(len)?;
     file.sync_data()
-}
-
-pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 fn joined(lines: &[String]) -> String {

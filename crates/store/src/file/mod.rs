@@ -17,14 +17,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use crate::disk::sync_folder;
 use crate::group::Group;
 use crate::lock::Lock;
 use crate::name::check_for_reading;
 use crate::{Append, AppendError, Done, Log, LogError, check_stream_name};
 
+use files::Files;
 pub use files::Repair;
-use files::{Files, sync_folder};
 use flusher::Flusher;
+pub(crate) use scan::inspect_file;
 pub use scan::{FileStream, Torn, read_file};
 
 /// Name of the file whose lock keeps a second process out.
@@ -106,9 +108,7 @@ impl Log for FileLog {
     }
 
     fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
-        let mut names = Vec::new();
-        walk(self.files.root(), "", &mut names)?;
-        names.sort();
+        let names = stream_files(self.files.root())?;
         let mut list = Vec::with_capacity(names.len());
         for name in names {
             match self.files.version(&name)? {
@@ -126,6 +126,14 @@ impl Log for FileLog {
             Mode::Always(group) => group.flush(),
         }
     }
+}
+
+/// The streams that have a file in a folder, by name.
+pub(crate) fn stream_files(dir: &Path) -> Result<Vec<String>, LogError> {
+    let mut names = Vec::new();
+    walk(dir, "", &mut names)?;
+    names.sort();
+    Ok(names)
 }
 
 /// Creates a folder for good: a folder is only there to stay once the one above it is synced.

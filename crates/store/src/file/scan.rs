@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::LogError;
 use crate::line::Header;
+use crate::{Damage, Inspection, LogError};
 
 /// What a crash left behind at the end of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,30 @@ pub fn read_file(path: impl AsRef<Path>) -> Result<FileStream, LogError> {
     lines.truncate(usize::try_from(scan.version).unwrap_or(usize::MAX));
     let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(FileStream { stream: scan.stream.unwrap_or_else(stem), lines, torn: scan.torn })
+}
+
+/// Reads the file of a stream up to its first bad record.
+pub(crate) fn inspect_file(dir: &Path, stream: &str) -> Inspection {
+    let mut lines: Vec<String> = Vec::new();
+    let scanned = scan(&dir.join(format!("{stream}.jsonl")), Some(stream), |line| {
+        lines.push(line.to_owned());
+    });
+    let damage = match scanned {
+        Ok(found) => {
+            lines.truncate(usize::try_from(found.version).unwrap_or(usize::MAX));
+            found.torn.map(|torn| {
+                let reason = format!("its last decision is not whole: {} bytes of it", torn.bytes);
+                Damage { seq: found.version + 1, reason, torn: true }
+            })
+        }
+        Err(error) => {
+            // Only whole decisions count: the bad line may be in the middle of one.
+            let whole = |line: &String| Header::peek(line).is_ok_and(|header| header.more == 0);
+            lines.truncate(lines.iter().rposition(whole).map_or(0, |last| last + 1));
+            Some(Damage { seq: lines.len() as u64 + 1, reason: error.to_string(), torn: false })
+        }
+    };
+    Inspection { lines, damage }
 }
 
 /// What a scan found.

@@ -4,6 +4,7 @@
 //! module puts the parts together: [`schema`] opens the database, [`writer`] turns a group of
 //! appends into a transaction, [`reader`] reads on a connection of its own.
 
+mod backup;
 mod reader;
 mod schema;
 mod writer;
@@ -15,12 +16,14 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use crate::disk::write_whole;
 use crate::group::{Group, Turns};
 use crate::lock::Lock;
 use crate::name::check_for_reading;
-use crate::{Append, AppendError, Done, DoneAll, Log, LogError};
+use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Snapshot};
 
-use reader::Reader;
+pub use backup::Backup;
+pub(crate) use reader::Reader;
 use writer::{Writer, refuse};
 
 /// A log in a SQLite database.
@@ -87,6 +90,21 @@ impl Log for SqliteLog {
     fn flush(&self) -> Result<(), LogError> {
         self.group.as_ref().map_or(Ok(()), Group::flush)
     }
+
+    fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<(), LogError> {
+        let path = snapshot_path(self.reader.path(), &snapshot.stream);
+        let text = snapshot.write(self)?;
+        write_whole(&path, &text).map_err(|error| LogError::io("write", &path, &error))
+    }
+
+    fn snapshot(&self, stream: &str) -> Result<Option<Snapshot>, LogError> {
+        let path = snapshot_path(self.reader.path(), stream);
+        let text = match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(|error| LogError::io("read", &path, &error))?,
+        };
+        Snapshot::read(&text, stream, self).map(Some)
+    }
 }
 
 /// The life of the writer thread, which holds the lock to its end.
@@ -99,8 +117,17 @@ fn run(db: Connection, _lock: Lock, turns: &Turns) {
     let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-fn lock_path(path: &Path) -> PathBuf {
+pub(crate) fn lock_path(path: &Path) -> PathBuf {
+    beside(path, ".lock")
+}
+
+/// A file of its own, so that writing a large one holds no append up.
+fn snapshot_path(path: &Path, stream: &str) -> PathBuf {
+    beside(path, &format!(".snapshot-{}", stream.replace('/', ".")))
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
+    name.push(end);
     PathBuf::from(name)
 }

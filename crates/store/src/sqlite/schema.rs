@@ -30,9 +30,17 @@ const TABLES: &str = "
         first_seq INTEGER NOT NULL,
         count INTEGER NOT NULL,
         lines TEXT NOT NULL,
+        sum INTEGER,
         UNIQUE (stream_id, first_seq)
     ) STRICT;
 ";
+
+/// Whether records have checksums, CRC-32 of their lines. The first programs kept none; what they
+/// wrote has none, and they go on reading and writing what has.
+pub(super) fn has_sums(db: &Connection) -> rusqlite::Result<bool> {
+    let columns = "SELECT count(*) FROM pragma_table_info('records') WHERE name = 'sum'";
+    db.query_row(columns, [], |row| row.get::<_, i64>(0)).map(|count| count > 0)
+}
 
 /// WAL and FULL: a commit is one sync of the write-ahead log. The checkpoint, which costs two
 /// more, comes after 32 MB instead of 4 since a group may be as large as that by itself.
@@ -62,6 +70,9 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection, LogError> {
         return Err(LogError::BadDatabase { path: path.to_owned(), reason });
     }
     db.execute_batch(SETTINGS).map_err(failed)?;
+    if !has_sums(&db).map_err(failed)? {
+        db.execute_batch("ALTER TABLE records ADD COLUMN sum INTEGER").map_err(failed)?;
+    }
     Ok(db)
 }
 

@@ -128,8 +128,20 @@ fn events_that_are_missing_or_changed_are_found() {
         ("DELETE FROM streams WHERE id = 7", "10 records belong to no stream"),
         ("UPDATE streams SET version = 29 WHERE id = 7", "event 30, not at 29"),
         ("UPDATE records SET count = 2 WHERE stream_id = 7 AND first_seq = 4", "3 events from 4"),
-        ("UPDATE records SET lines = replace(lines, '\"seq\":5', '\"seq\":6')", "event 5:"),
-        ("UPDATE records SET lines = replace(lines, 'm/6', 'm/5')", "stream m/5, not m/6"),
+        (
+            "UPDATE records SET sum = NULL, lines = replace(lines, '\"seq\":5', '\"seq\":6')",
+            "event 5:",
+        ),
+        (
+            "UPDATE records SET sum = NULL, lines = replace(lines, 'm/6', 'm/5')",
+            "stream m/5, not m/6",
+        ),
+        // Sound to everything but its checksum.
+        (
+            "UPDATE records SET lines = replace(lines, '\"at\":0', '\"at\":8')
+             WHERE stream_id = 7 AND first_seq = 13",
+            "stream m/6, event 13: the checksum",
+        ),
     ];
     for (change, found) in damage {
         let (_dir, path) = closed_log();
@@ -144,8 +156,12 @@ fn a_gap_is_refused_when_loading() {
     let (_dir, path) = closed_log();
     sql(&path, "DELETE FROM records WHERE stream_id = 7 AND first_seq = 13");
     let log = SqliteLog::open(&path).unwrap();
-    assert!(matches!(log.load("m/6", 0), Err(LogError::BadDatabase { .. })));
-    assert!(matches!(log.load("m/6", 13), Err(LogError::BadDatabase { .. })));
+    for after in [0, 13] {
+        let refused = log.load("m/6", after).unwrap_err();
+        assert!(matches!(&refused, LogError::BadRecord { .. }), "{refused}");
+        let said = refused.to_string();
+        assert!(said.contains("stream m/6, event"), "{said}");
+    }
     assert_eq!(log.load("m/6", 15).unwrap().len(), 15);
     assert_eq!(log.load("m/5", 0).unwrap().len(), 30);
 }
@@ -188,4 +204,143 @@ fn a_full_database_refuses_the_group_and_goes_on_when_there_is_room() {
     assert_eq!(commit(vec![append("b", 1, 1), append("c", 0, 500)]), [Ok(2), Ok(500)]);
     // Its connection is still open, which a check does not mind.
     assert_eq!(SqliteLog::check(dir.path().join("log.db")), Ok(()));
+}
+
+#[test]
+fn a_lost_end_and_a_lost_stream_are_refused_when_loading() {
+    let (_dir, path) = closed_log();
+    sql(&path, "DELETE FROM records WHERE stream_id = 7 AND first_seq = 28");
+    sql(&path, "DELETE FROM records WHERE stream_id = 8");
+    let log = SqliteLog::open(&path).unwrap();
+    for (stream, seq) in [("m/6", 28), ("m/7", 1)] {
+        for after in [0, 27, 30] {
+            let refused = log.load(stream, after).unwrap_err();
+            let LogError::BadRecord { seq: named, .. } = refused else { panic!("{refused}") };
+            assert_eq!(named, seq, "{stream} after {after}");
+        }
+    }
+}
+
+#[test]
+fn a_database_without_checksums_is_read_and_gets_them() {
+    let (_dir, path) = closed_log();
+    sql(&path, "ALTER TABLE records DROP COLUMN sum");
+    let reader = SqliteLog::open_read_only(&path).unwrap();
+    assert_eq!(reader.load("m/6", 0).unwrap().len(), 30);
+    drop(reader);
+    assert_eq!(SqliteLog::check(&path), Ok(()));
+    let log = SqliteLog::open(&path).unwrap();
+    assert_eq!(log.append(append("m/6", 30, 2)), Ok(32));
+    drop(log);
+    assert_eq!(SqliteLog::check(&path), Ok(()));
+    // What was written before is taken as it is; what was written since is not.
+    sql(&path, "UPDATE records SET lines = replace(lines, '\"at\":0', '\"at\":8')");
+    let refused = SqliteLog::check(&path).unwrap_err().to_string();
+    assert!(refused.contains("stream m/6, event 31: the checksum"), "{refused}");
+}
+
+#[test]
+fn what_is_sound_before_the_damage_can_be_looked_at() {
+    let (_dir, path) = closed_log();
+    sql(&path, "UPDATE records SET sum = sum + 1 WHERE stream_id = 7 AND first_seq = 13");
+    let inspector = crate::Inspector::of_sqlite(&path).unwrap();
+    assert_eq!(inspector.pages(), Ok(()));
+    assert_eq!(inspector.streams().unwrap().len(), 200);
+    let found = inspector.inspect("m/6");
+    assert_eq!(found.lines.len(), 12);
+    assert_eq!(found.damage.map(|damage| (damage.seq, damage.torn)), Some((13, false)));
+    let sound = inspector.inspect("m/7");
+    assert_eq!((sound.lines.len(), sound.damage), (30, None));
+}
+
+fn snapshot(seq: u64) -> Snapshot {
+    Snapshot { stream: "m/6".into(), format: 3, seq, state: "{\"é\":\n1}".into() }
+}
+
+#[test]
+fn a_snapshot_that_was_damaged_or_is_not_of_this_log_is_refused() {
+    let (dir, path) = closed_log();
+    let log = SqliteLog::open(&path).unwrap();
+    assert_eq!(log.snapshot("m/6"), Ok(None));
+    assert!(log.keep_snapshot(&snapshot(31)).is_err(), "there is no event 31");
+    log.keep_snapshot(&snapshot(12)).unwrap();
+    log.keep_snapshot(&snapshot(30)).unwrap();
+    assert_eq!(log.snapshot("m/6"), Ok(Some(snapshot(30))));
+    let file = dir.path().join("log.db.snapshot-m.6");
+    let sound = fs::read(&file).unwrap();
+    for at in 0..sound.len() {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 4;
+        fs::write(&file, &bytes).unwrap();
+        assert!(log.snapshot("m/6").is_err(), "byte {at} was changed");
+        fs::write(&file, &sound[..at]).unwrap();
+        assert!(log.snapshot("m/6").is_err(), "cut off at {at}");
+    }
+    fs::write(&file, &sound).unwrap();
+    drop(log);
+    // Another history under the same numbers, as after a copy was put back and went on.
+    sql(&path, "UPDATE records SET sum = NULL, lines = replace(lines, '\"at\":0', '\"at\":8')");
+    let refused = SqliteLog::open(&path).unwrap().snapshot("m/6").unwrap_err();
+    assert!(refused.to_string().contains("another log"), "{refused}");
+}
+
+#[test]
+fn a_copy_is_whole_while_the_log_grows() {
+    let (dir, path) = closed_log();
+    let log = SqliteLog::open(&path).unwrap();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            for expected in (30..330).step_by(3) {
+                log.append(append("m/6", expected, 3)).unwrap();
+            }
+        });
+        for number in 0.. {
+            let to = dir.path().join(format!("copy-{number}.db"));
+            let copied = SqliteLog::backup(&path, &to).unwrap();
+            assert_eq!(copied.streams, 200);
+            let copy = SqliteLog::open_read_only(&to).unwrap();
+            assert_eq!(199 * 30 + copy.load("m/6", 0).unwrap().len() as u64, copied.events);
+            if writing.is_finished() {
+                break;
+            }
+        }
+    });
+    let to = dir.path().join("copy-0.db");
+    let before = fs::read(&to).unwrap();
+    let refused = SqliteLog::backup(&path, &to).unwrap_err();
+    assert!(refused.to_string().contains("already"), "{refused}");
+    assert_eq!(fs::read(&to).unwrap(), before, "a copy is not written over");
+    // What was copied is a log like any other.
+    let log = SqliteLog::open(&to).unwrap();
+    assert_eq!(log.append(append("m/7", 30, 1)), Ok(31));
+}
+
+#[test]
+fn a_damaged_log_is_not_copied() {
+    let (dir, path) = closed_log();
+    sql(&path, "UPDATE records SET sum = sum + 1 WHERE stream_id = 7 AND first_seq = 13");
+    let to = dir.path().join("copy.db");
+    let refused = SqliteLog::backup(&path, &to).unwrap_err();
+    assert!(matches!(refused, LogError::BadRecord { seq: 13, .. }), "{refused}");
+    assert!(!to.exists() && !dir.path().join("copy.db.part").exists(), "nothing is left");
+}
+
+#[test]
+fn what_is_replaced_is_kept_with_its_write_ahead_log() {
+    let (dir, path) = closed_log();
+    let by = dir.path().join("new.db");
+    let new = SqliteLog::open(&by).unwrap();
+    new.append(append("n", 0, 1)).unwrap();
+    drop(new);
+    // As if a server had been killed: what it wrote last is in the write-ahead log only.
+    let db = schema::open_writer(&path).unwrap();
+    let mut writer = Writer::new(&db).unwrap();
+    writer.commit(&[Pending::one(append("last", 0, 1), Box::new(|_| ()))]);
+    let kept = SqliteLog::replace(&path, &by).unwrap();
+    drop(writer);
+    drop(db);
+    assert_eq!(SqliteLog::open_read_only(&path).unwrap().streams(), Ok(vec![("n".into(), 1)]));
+    let old = SqliteLog::open_read_only(&kept).unwrap();
+    assert_eq!(old.load("last", 0).unwrap().len(), 1);
+    assert_eq!(old.streams().unwrap().len(), 201);
 }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Statement};
 
 use super::schema::kind_of;
 use crate::append::Pending;
+use crate::sum::crc32;
 use crate::{Append, AppendError};
 
 /// Streams whose version is remembered; a server may run for years.
@@ -45,7 +46,8 @@ impl<'db> Writer<'db> {
             advance: db
                 .prepare("UPDATE streams SET version = ?2 WHERE id = ?1 AND version = ?3")?,
             insert: db.prepare(
-                "INSERT INTO records (stream_id, first_seq, count, lines) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO records (stream_id, first_seq, count, lines, sum)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
             )?,
             versions: HashMap::new(),
             text: String::new(),
@@ -103,7 +105,8 @@ impl<'db> Writer<'db> {
         };
         self.join(&append.lines);
         let first_seq = (actual + 1).cast_signed();
-        self.insert.execute((id, first_seq, append.lines.len().cast_signed(), &self.text))?;
+        let (count, sum) = (append.lines.len().cast_signed(), crc32(self.text.as_bytes()));
+        self.insert.execute((id, first_seq, count, &self.text, sum))?;
         match self.versions.get_mut(&append.stream) {
             Some(stream) => stream.version = version,
             None => {

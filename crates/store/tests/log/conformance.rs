@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use agon_store::{Append, AppendError, Log, LogError};
+use agon_store::{Append, AppendError, Log, LogError, Snapshot};
 
 use crate::place::{Place, decision};
 
@@ -43,6 +43,7 @@ conformance! {
     an_answer_may_submit
     a_flush_waits_for_answers
     closing_answers_everyone
+    snapshots_are_kept_or_there_are_none
 }
 
 fn an_append_is_compared_with_the_version(place: &Place) {
@@ -322,4 +323,29 @@ fn closing_answers_everyone(place: &Place) {
     drop(log);
     assert_eq!(rx.try_iter().collect::<Vec<_>>(), (1..=200).map(Ok).collect::<Vec<_>>());
     assert_eq!(place.open().streams().unwrap(), [("m/1".to_owned(), 200)]);
+}
+
+fn snapshots_are_kept_or_there_are_none(place: &Place) {
+    let log = place.open();
+    assert_eq!(log.append(decision("m/1", 0, 3, "x")), Ok(3));
+    assert_eq!(log.snapshot("m/1"), Ok(None));
+    let taken = |seq, state: &str| Snapshot {
+        stream: "m/1".to_owned(),
+        format: 7,
+        seq,
+        state: state.to_owned(),
+    };
+    for (seq, state) in [(2, "older"), (3, "newer\n{}"), (3, "")] {
+        log.keep_snapshot(&taken(seq, state)).unwrap();
+        let found = log.snapshot("m/1").unwrap();
+        assert!(found.is_none_or(|found| found == taken(seq, state)));
+    }
+    assert_eq!(log.snapshot("m/2"), Ok(None));
+    let before = log.snapshot("m/1");
+    drop(log);
+    let log = place.open();
+    assert_eq!(log.snapshot("m/1"), before, "opened again it is the same");
+    assert_eq!(log.load("m/1", 0).unwrap().len(), 3, "the log is not touched by it");
+    let keeps = !matches!(place, Place::File(..));
+    assert_eq!(before.unwrap().is_some(), keeps);
 }

@@ -1,28 +1,20 @@
 //! Who thinks in one tournament: a house player on a thread, or a program with pipes.
 
-use super::{Event, check_house};
+use super::program::Program;
+use super::{Said, check_house};
 use crate::args::JoinArgs;
 use crate::command::bot;
 use crate::exit::Misuse;
-use agon_core::PlayerName;
+use agon_core::{Nonce, PlayerName};
 use agon_games::{Json, Registry};
 use agon_players::Houses;
 use agon_wire::native::PROTOCOL_VERSION;
-use anyhow::{Context, Result};
-use rustix::process::{Pid, Signal, kill_process_group};
+use anyhow::Result;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, VecDeque};
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, SyncSender, channel};
-use std::time::{Duration, Instant};
-
-/// Answers that are kept to be sent again.
-const ANSWERS_MAX: usize = 64;
-/// How long a program may take to end after it was told to.
-const END_MS_MAX: u64 = 500;
+use std::sync::mpsc::{Sender, channel};
+use tokio::sync::mpsc;
 
 /// Who plays, for all tournaments.
 pub(super) struct Player {
@@ -36,7 +28,7 @@ enum Plays {
 }
 
 impl Player {
-    pub(super) fn new(name: PlayerName, args: &JoinArgs) -> Result<Player> {
+    pub(super) fn new(args: &JoinArgs) -> Result<Player> {
         let plays = match (&args.bot, &args.program[..]) {
             (Some(bot), _) => {
                 let house = bot.strip_prefix("house:").unwrap_or(bot);
@@ -49,16 +41,44 @@ impl Player {
                 return Err(Misuse(why.into()).into());
             }
         };
+        // With a token, the server says who it is.
+        let name = args.login.account.as_deref().unwrap_or("?");
+        let name = PlayerName::new(name).map_err(|error| Misuse(error.to_string()))?;
         Ok(Player { name, plays })
     }
 
-    /// What a house player proposes where a tournament asks for it.
-    pub(super) fn proposal(&self) -> Option<Json> {
-        let Plays::House(house) = &self.plays else { return None };
-        let (games, houses) = (Registry::standard(), Houses::standard());
-        let made = games.names().into_iter().filter_map(|game| houses.make(game, house).ok());
-        made.into_iter().find_map(|mut player| player.propose())
+    /// The nonce and the proposal that the server is told: a house player's own, or those in the
+    /// hello of the program, which is started for that and ended again.
+    pub(super) fn introduction(&self, args: &JoinArgs) -> Result<(Option<Nonce>, Option<Json>)> {
+        match &self.plays {
+            Plays::House(house) => {
+                let (games, houses) = (Registry::standard(), Houses::standard());
+                let made = games.names().into_iter().map(|game| houses.make(game, house));
+                let proposal = made.flatten().find_map(|mut player| player.propose());
+                Ok((None, proposal))
+            }
+            Plays::Program(words) => {
+                let game = args.game.as_deref().unwrap_or_default();
+                let about = json!({"tournament": "", "game": game, "commitment": "0".repeat(64)});
+                let hello = Program::probe(words, &self.name, &hello(&self.name, &about))?;
+                Ok(hello.map_or((None, None), |hello| (hello.nonce, hello.proposal)))
+            }
+        }
     }
+}
+
+/// What a program is told first.
+fn hello(player: &PlayerName, about: &Value) -> String {
+    let hello = json!({
+        "type": "hello",
+        "protocol": PROTOCOL_VERSION,
+        "server": concat!("agon/", env!("CARGO_PKG_VERSION")),
+        "player": player,
+        "tournament": about["tournament"],
+        "game": about["game"],
+        "commitment": about["commitment"],
+    });
+    hello.to_string()
 }
 
 /// The player of one tournament.
@@ -70,14 +90,12 @@ pub(super) struct Mind {
     about: Value,
     /// Requests without an answer.
     open: BTreeMap<String, String>,
-    /// The latest answers, and over which connection they went.
-    answers: VecDeque<(String, String, u64)>,
     hands: Hands,
 }
 
 enum Hands {
     House(Sender<String>),
-    Program { child: Child, stdin: Option<ChildStdin> },
+    Program(Program),
 }
 
 impl Mind {
@@ -85,13 +103,13 @@ impl Mind {
         player: &Arc<Player>,
         about: &Value,
         start: u32,
-        events: &SyncSender<Event>,
+        said: &mpsc::Sender<Said>,
     ) -> Result<Mind> {
         let tournament = about["tournament"].as_str().unwrap_or_default().to_owned();
-        let game = about["game"].as_str().unwrap_or_default();
-        let events = events.clone();
+        let said = said.clone();
         let hands = match &player.plays {
             Plays::House(house) => {
+                let game = about["game"].as_str().unwrap_or_default();
                 let mut house = Houses::standard().make(game, house)?;
                 let (sender, requests) = channel::<String>();
                 let name = player.name.clone();
@@ -100,66 +118,42 @@ impl Mind {
                         let reply = bot::reply_to(&request, name.as_str(), &mut *house);
                         let Ok(line) = reply else { continue };
                         let tournament = tournament.clone();
-                        if events.send(Event::Said { tournament, start, line }).is_err() {
+                        if said.blocking_send(Said::Line { tournament, start, line }).is_err() {
                             return;
                         }
                     }
                 });
                 Hands::House(sender)
             }
-            Plays::Program(words) => program(words, &player.name, tournament, start, events)?,
+            Plays::Program(words) => {
+                Hands::Program(Program::start(words, &player.name, tournament, start, said)?)
+            }
         };
-        let (open, answers) = (BTreeMap::new(), VecDeque::new());
         let greeted = matches!(hands, Hands::House(_));
-        let mut mind = Mind { start, greeted, about: about.clone(), open, answers, hands };
-        let hello = json!({
-            "type": "hello",
-            "protocol": PROTOCOL_VERSION,
-            "server": concat!("agon/", env!("CARGO_PKG_VERSION")),
-            "player": player.name,
-            "tournament": about["tournament"],
-            "game": game,
-            "commitment": about["commitment"],
-        });
-        mind.tell(&hello.to_string());
+        let mut mind = Mind { start, greeted, about: about.clone(), open: BTreeMap::new(), hands };
+        mind.tell(&hello(&player.name, about));
         Ok(mind)
     }
 
     /// Passes a message on; a house player needs none but requests.
     pub(super) fn tell(&mut self, line: &str) {
-        if let Hands::Program { stdin: Some(stdin), .. } = &mut self.hands {
-            // If the program has ended, its reader says so.
-            let _ = stdin.write_all(format!("{line}\n").as_bytes());
+        if let Hands::Program(program) = &mut self.hands {
+            program.tell(line);
         }
     }
 
-    /// Passes a request on, unless it was answered over an earlier connection: then that answer is
-    /// to be sent again. One that is being thought about is not asked twice.
-    pub(super) fn ask(&mut self, id: &str, line: &str, connection: u64) -> Option<String> {
-        let known =
-            self.answers.iter().find(|(answered, _, over)| answered == id && *over < connection);
-        if let Some((_, answer, _)) = known {
-            let answer = answer.clone();
-            self.answered(id, &answer, connection);
-            return Some(answer);
-        }
-        if self.open.insert(id.to_owned(), line.to_owned()).is_some() {
-            return None;
-        }
+    /// Passes a request on.
+    pub(super) fn ask(&mut self, id: String, line: String) {
         match &self.hands {
-            Hands::House(requests) => drop(requests.send(line.to_owned())),
-            Hands::Program { .. } => self.tell(line),
+            Hands::House(requests) => drop(requests.send(line.clone())),
+            Hands::Program(_) => self.tell(&line),
         }
-        None
+        self.open.insert(id, line);
     }
 
-    pub(super) fn answered(&mut self, id: &str, line: &str, connection: u64) {
-        self.open.remove(id);
-        self.answers.retain(|(answered, _, _)| answered != id);
-        self.answers.push_back((id.to_owned(), line.to_owned(), connection));
-        if self.answers.len() > ANSWERS_MAX {
-            self.answers.pop_front();
-        }
+    /// Whether the request that was answered was open.
+    pub(super) fn answered(&mut self, id: &str) -> bool {
+        self.open.remove(id).is_some()
     }
 
     /// The tournament is over.
@@ -169,60 +163,16 @@ impl Mind {
             end["won"] = won.into();
         }
         self.tell(&end.to_string());
-        if let Hands::Program { child, stdin } = &mut self.hands {
-            drop(stdin.take());
-            let deadline = Instant::now() + Duration::from_millis(END_MS_MAX);
-            while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
-                std::thread::sleep(Duration::from_millis(2));
-            }
+        if let Hands::Program(program) = self.hands {
+            program.end();
         }
-        self.kill();
     }
 
     /// The program is gone: what it was about, and what it did not answer.
-    pub(super) fn ended(mut self) -> (Value, BTreeMap<String, String>) {
-        self.kill();
+    pub(super) fn ended(self) -> (Value, BTreeMap<String, String>) {
+        if let Hands::Program(program) = self.hands {
+            program.kill();
+        }
         (self.about, self.open)
     }
-
-    /// Kills whatever is left of the program, with everything it started.
-    fn kill(&mut self) {
-        if let Hands::Program { child, .. } = &mut self.hands {
-            if let Some(group) = Pid::from_raw(child.id() as i32) {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            let _ = child.wait();
-        }
-    }
-}
-
-/// Starts a program, and a thread that reads what it says.
-fn program(
-    words: &[String],
-    name: &PlayerName,
-    tournament: String,
-    start: u32,
-    events: SyncSender<Event>,
-) -> Result<Hands> {
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).env("AGON_PLAYER", name.as_str()).process_group(0);
-    command.env_remove("AGON_PASSWORD");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().with_context(|| format!("failed to start {:?}", words[0]))?;
-    let stdin = child.stdin.take();
-    let stdout = child.stdout.take().context("failed to read from the program")?;
-    std::thread::spawn(move || {
-        let mut stdout = BufReader::new(stdout);
-        let mut line = Vec::new();
-        while let Ok(1..) = stdout.read_until(b'\n', &mut line) {
-            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-            line.clear();
-            let tournament = tournament.clone();
-            if events.send(Event::Said { tournament, start, line: text }).is_err() {
-                return;
-            }
-        }
-        let _ = events.send(Event::Ended { tournament, start });
-    });
-    Ok(Hands::Program { child, stdin })
 }

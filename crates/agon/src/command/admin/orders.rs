@@ -1,0 +1,208 @@
+//! From the command line to requests: which page, which body, and what to say when it is done.
+
+use super::tables::{self, Table};
+use crate::args::{
+    AccountCommand, AdminCommand, BlacklistCommand, CreateArgs, GameCommand, MatchCommand, Pick,
+    QueueCommand, TournamentCommand,
+};
+use crate::command::login;
+use crate::exit::Misuse;
+use agon_players::client::http::escaped;
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// What to ask of the server.
+pub(super) enum Order {
+    /// Show one page.
+    Look { path: String, table: Table },
+    /// Show all pages of a list.
+    List { path: &'static str, what: &'static str, table: Table },
+    /// Do something.
+    Do { method: &'static str, path: String, body: Option<Value>, done: String },
+}
+
+/// Whether something is right now to be done, and how it is then told.
+pub(super) fn order(command: &AdminCommand) -> Result<Order> {
+    Ok(match command {
+        // It is of several pages.
+        AdminCommand::Status => look("/healthz".into(), tables::status),
+        AdminCommand::Tournament(command) => tournament(command)?,
+        AdminCommand::Match(command) => of_match(command),
+        AdminCommand::Game(command) => game(command),
+        AdminCommand::Account(command) => account(command)?,
+        AdminCommand::Blacklist(command) => blacklist(command),
+        AdminCommand::Queue(QueueCommand::Show { name }) => {
+            look(format!("/api/v1/queues/{}", escaped(name)), tables::queue)
+        }
+    })
+}
+
+fn look(path: String, table: Table) -> Order {
+    Order::Look { path, table }
+}
+
+fn post(path: String, body: Value, done: String) -> Order {
+    Order::Do { method: "POST", path, body: Some(body), done }
+}
+
+fn tournament(command: &TournamentCommand) -> Result<Order> {
+    let page = |id: &str| format!("/api/v1/tournaments/{}", escaped(id));
+    let act = |named: &crate::args::Named, what: &str, done: &str| {
+        let body = json!({"why": named.why});
+        post(format!("{}/{what}", page(&named.id)), body, format!("{} {done}.", named.id))
+    };
+    Ok(match command {
+        TournamentCommand::Create(args) => create(args)?,
+        TournamentCommand::List => Order::List {
+            path: "/api/v1/tournaments",
+            what: "tournaments",
+            table: tables::tournaments,
+        },
+        TournamentCommand::Show { id } => look(page(id), tables::tournament),
+        TournamentCommand::Start(named) => act(named, "start", "starts"),
+        TournamentCommand::CallOff(named) => act(named, "call-off", "is called off"),
+        TournamentCommand::Pause(named) => act(named, "pause", "is paused"),
+        TournamentCommand::Resume(named) => act(named, "resume", "goes on"),
+        TournamentCommand::Withdraw { id, player, why } => post(
+            format!("{}/withdraw", page(id)),
+            json!({"player": player, "why": why}),
+            format!("{player} is out of {id}."),
+        ),
+    })
+}
+
+fn create(args: &CreateArgs) -> Result<Order> {
+    let mut body = json!({"id": args.id, "selection": selection(&args.pick, args.wait_ms)?});
+    if let Some(preset) = &args.preset {
+        body["preset"] = json!(preset);
+    }
+    if let Some(game) = &args.game {
+        body["game"] = json!(game);
+    }
+    if let Some(config) = &args.game_config {
+        body["config"] = read("--game-config", config)?;
+    }
+    let mut policy = args.policy.as_deref().map(|text| read("--policy", text)).transpose()?;
+    if let Some(best_of) = args.best_of {
+        let policy = policy.get_or_insert_with(|| json!({}));
+        if !policy.is_object() {
+            return Err(Misuse("--policy is an object: {\"match\":{…}}".into()).into());
+        }
+        policy["match"]["best_of"] = json!(best_of);
+    }
+    if let Some(policy) = policy {
+        body["policy"] = policy;
+    }
+    Ok(post("/api/v1/tournaments".into(), body, format!("{} is announced.", args.id)))
+}
+
+fn selection(pick: &Pick, wait_ms: u64) -> Result<Value> {
+    if !pick.named.is_empty() {
+        return Ok(json!({"by": "named", "players": pick.named}));
+    }
+    if let Some(at_most) = pick.line {
+        return Ok(json!({"by": "line", "at_most": at_most}));
+    }
+    if let [queue, at_most] = &pick.queue[..] {
+        let at_most: u32 = at_most
+            .parse()
+            .map_err(|_| Misuse(format!("--queue QUEUE N: {at_most:?} is no number")))?;
+        return Ok(json!({"by": "queue", "queue": queue, "at_most": at_most}));
+    }
+    if let [at_least, at_most] = pick.sign_up[..] {
+        return Ok(json!({
+            "by": "sign-up",
+            "at_least": at_least,
+            "at_most": at_most,
+            "wait_ms": wait_ms,
+            "second_at_least": at_least,
+            "second_wait_ms": 0,
+        }));
+    }
+    read("--selection", pick.selection.as_deref().unwrap_or_default())
+}
+
+fn read(flag: &str, text: &str) -> Result<Value> {
+    let wrong = |error| Misuse(format!("{flag} is not JSON: {error}"));
+    Ok(serde_json::from_str(text).map_err(wrong)?)
+}
+
+fn of_match(command: &MatchCommand) -> Order {
+    let page = |tournament: &str, id: &str| {
+        format!("/api/v1/tournaments/{}/matches/{}", escaped(tournament), escaped(id))
+    };
+    match command {
+        MatchCommand::Show { tournament, id } => look(page(tournament, id), tables::of_match),
+        MatchCommand::Override { tournament, id, winner, why } => post(
+            format!("{}/override", page(tournament, id)),
+            json!({"winners": winner, "why": why}),
+            format!("{id} of {tournament} is won by {}.", winner.join(", ")),
+        ),
+        MatchCommand::Replay { tournament, id, why } => post(
+            format!("{}/replay", page(tournament, id)),
+            json!({"why": why}),
+            format!("{id} of {tournament} is played again."),
+        ),
+        MatchCommand::Undo { tournament, id, why } => post(
+            format!("{}/undo", page(tournament, id)),
+            json!({"why": why}),
+            format!("The latest decision about {id} of {tournament} is taken back."),
+        ),
+    }
+}
+
+fn game(command: &GameCommand) -> Order {
+    let (GameCommand::Void { tournament, id, game, why }
+    | GameCommand::Undo { tournament, id, game, why }) = command;
+    let (word, done) = match command {
+        GameCommand::Void { .. } => ("void", "is void"),
+        GameCommand::Undo { .. } => ("undo", "counts again"),
+    };
+    let (page, of) = (escaped(tournament), escaped(id));
+    post(
+        format!("/api/v1/tournaments/{page}/matches/{of}/games/{game}/{word}"),
+        json!({"why": why}),
+        format!("Game {game} of {id} of {tournament} {done}."),
+    )
+}
+
+fn account(command: &AccountCommand) -> Result<Order> {
+    Ok(match command {
+        AccountCommand::List => {
+            Order::List { path: "/api/v1/accounts", what: "accounts", table: tables::accounts }
+        }
+        AccountCommand::Show { name } => {
+            look(format!("/api/v1/accounts/{}", escaped(name)), tables::account)
+        }
+        AccountCommand::Register { name, password_file } => {
+            let Some(password) = login::password(password_file.as_deref())? else {
+                let why = "put the password into AGON_PASSWORD or a --password-file";
+                return Err(Misuse(why.into()).into());
+            };
+            let body = json!({"account": name, "password": password});
+            post("/api/v1/accounts".into(), body, format!("{name} is registered."))
+        }
+        AccountCommand::Logout { name, why } => post(
+            format!("/api/v1/accounts/{}/logout", escaped(name)),
+            json!({"why": why}),
+            format!("{name} is logged out."),
+        ),
+    })
+}
+
+fn blacklist(command: &BlacklistCommand) -> Order {
+    let page = |name: &str| format!("/api/v1/blacklist/{}", escaped(name));
+    match command {
+        BlacklistCommand::Add { name, why } => post(
+            page(name),
+            json!({"why": why}),
+            format!("{name} is on the blacklist: no tournament takes it."),
+        ),
+        BlacklistCommand::Lift { name, why } => Order::Do {
+            method: "DELETE",
+            path: page(name),
+            body: Some(json!({"why": why})),
+            done: format!("{name} is off the blacklist."),
+        },
+    }
+}

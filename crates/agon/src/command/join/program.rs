@@ -1,0 +1,143 @@
+//! A program with pipes: what it is told waits for it on a thread, what it says is read on another.
+
+use super::Said;
+use crate::command::login::SECRETS;
+use agon_core::PlayerName;
+use agon_wire::lines::Lines;
+use agon_wire::native::{self, FromPlayer, Hello, LINE_BYTES_MAX};
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How long a program may take to end after it was told to.
+const END: Duration = Duration::from_millis(500);
+/// How long a program may take to say hello when it is asked for its nonce and proposal.
+const HELLO: Duration = Duration::from_secs(10);
+/// Lines that wait for a program that does not read.
+const UNREAD_MAX: usize = 256;
+
+pub(super) struct Program {
+    child: Child,
+    /// Lines for its input, which ends when this is dropped.
+    input: SyncSender<String>,
+}
+
+impl Program {
+    /// Starts a program; what it says comes as it says it.
+    pub(super) fn start(
+        words: &[String],
+        name: &PlayerName,
+        tournament: String,
+        start: u32,
+        said: mpsc::Sender<Said>,
+    ) -> Result<Program> {
+        let (mut child, input) = spawn(words, name, Stdio::inherit())?;
+        let stdout = child.stdout.take().context("failed to read from the program")?;
+        std::thread::spawn(move || {
+            read_lines(stdout, |line| {
+                let tournament = tournament.clone();
+                said.blocking_send(Said::Line { tournament, start, line }).is_ok()
+            });
+            let _ = said.blocking_send(Said::Ended { tournament, start });
+        });
+        Ok(Program { child, input: write_lines(input) })
+    }
+
+    /// Starts a program for its hello alone; `None` if it does not say one.
+    pub(super) fn probe(words: &[String], name: &PlayerName, hello: &str) -> Result<Option<Hello>> {
+        let (mut child, input) = spawn(words, name, Stdio::null())?;
+        let stdout = child.stdout.take().context("failed to read from the program")?;
+        let (sender, greeted) = sync_channel(1);
+        std::thread::spawn(move || {
+            read_lines(stdout, |line| match native::decode(line.as_bytes()) {
+                Ok(FromPlayer::Hello(hello)) => {
+                    let _ = sender.try_send(hello);
+                    false
+                }
+                _ => true,
+            });
+        });
+        let program = Program { child, input: write_lines(input) };
+        program.tell(hello);
+        let hello = greeted.recv_timeout(HELLO).ok();
+        program.end();
+        Ok(hello)
+    }
+
+    /// Passes a line on. A program that has ended says so by its reader; one that does not read
+    /// misses what it could have read.
+    pub(super) fn tell(&self, line: &str) {
+        let _ = self.input.try_send(line.to_owned());
+    }
+
+    /// Its input ends, and so should the program.
+    pub(super) fn end(self) {
+        let Program { mut child, input } = self;
+        drop(input);
+        let deadline = Instant::now() + END;
+        while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        kill(child);
+    }
+
+    /// Kills whatever is left of it.
+    pub(super) fn kill(self) {
+        kill(self.child);
+    }
+}
+
+/// Kills a program, with everything it started.
+fn kill(mut child: Child) {
+    if let Some(group) = Pid::from_raw(child.id() as i32) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+fn spawn(words: &[String], name: &PlayerName, stderr: Stdio) -> Result<(Child, ChildStdin)> {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).env("AGON_PLAYER", name.as_str()).process_group(0);
+    for secret in SECRETS {
+        command.env_remove(secret);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+    let mut child = command.spawn().with_context(|| format!("failed to start {:?}", words[0]))?;
+    let stdin = child.stdin.take().context("failed to write to the program")?;
+    Ok((child, stdin))
+}
+
+fn write_lines(mut stdin: ChildStdin) -> SyncSender<String> {
+    let (input, lines) = sync_channel::<String>(UNREAD_MAX);
+    std::thread::spawn(move || {
+        for line in lines {
+            if stdin.write_all(format!("{line}\n").as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    input
+}
+
+/// Reads until the end, or until nobody wants more. A line that is too long is no message.
+fn read_lines(mut from: impl Read, mut tell: impl FnMut(String) -> bool) {
+    let mut lines = Lines::new(LINE_BYTES_MAX);
+    let mut piece = vec![0; 16 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut piece) {
+        lines.push(&piece[..count]);
+        while let Some(line) = lines.take() {
+            let text = match line {
+                Ok(line) => String::from_utf8_lossy(line).into_owned(),
+                Err(long) => long.to_string(),
+            };
+            if !tell(text) {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `agon log backup`: a copy as of one moment, checked.
+
+use super::{Place, count};
+use crate::args::log::LogBackupArgs;
+use crate::exit::{Exit, Misuse};
+use agon_store::{Inspector, SqliteLog};
+use anyhow::{Context, Result};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
+    let place = Place::find(&args.data)?;
+    let to = &args.to;
+    let fresh = !to.exists();
+    let taken = match fs::read_dir(to) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(_) => to.exists(),
+    };
+    if taken {
+        let why = format!("{} is there already; give a folder that is not", to.display());
+        return Err(Misuse(why).into());
+    }
+    // Passwords' hashes and secrets are in it: for its owner only.
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(to)
+        .with_context(|| format!("failed to make the folder {}", to.display()))?;
+    let copied = copy_all(&place, to);
+    if copied.is_err() && fresh {
+        // Half a copy must not be taken for one.
+        let _ = fs::remove_dir_all(to);
+    }
+    let (streams, events) = copied?;
+    if args.json {
+        let text = serde_json::json!({"to": to, "streams": streams, "events": events});
+        super::super::print(&format!("{text}\n"))?;
+    } else {
+        let (streams, events) =
+            (count(streams, "stream", "streams"), count(events, "event", "events"));
+        let text = format!("Copied and checked: {streams}, {events}; {}\n", to.display());
+        super::super::print(&text)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Copies a log; how many streams and events.
+fn copy_all(place: &Place, to: &Path) -> Result<(u64, u64)> {
+    match place {
+        Place::Database(path) => {
+            let copied = SqliteLog::backup(path, to.join(crate::command::serve::LOG_FILE))?;
+            Ok((copied.streams, copied.events))
+        }
+        Place::Folder(dir) => copy_run(dir, to),
+    }
+}
+
+/// Copies the folder of a run: what is not a log first, then the tournament, then its matches, so
+/// that no result is copied before the match it comes from.
+fn copy_run(dir: &Path, to: &Path) -> Result<(u64, u64)> {
+    for entry in fs::read_dir(dir).with_context(|| format!("failed to read {}", dir.display()))? {
+        let entry = entry?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if entry.file_type()?.is_file() && !hidden {
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+    }
+    let inspector = Inspector::of_folder(dir)?;
+    let mut names = inspector.streams()?;
+    names.sort_by_key(|name| (!name.starts_with("tournament/"), name.clone()));
+    let mut events = 0;
+    for name in &names {
+        let found = inspector.inspect(name);
+        if let Some(damage) = found.damage.filter(|damage| !damage.torn) {
+            let why = format!("{name}, event {}: {}", damage.seq, damage.reason);
+            return Err(crate::exit::Unreadable(why).into());
+        }
+        let path = to.join(format!("{name}.jsonl"));
+        let folder = path.parent().context("failed: a stream without a folder")?;
+        fs::create_dir_all(folder)?;
+        let mut text = found.lines.join("\n");
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        write(&path, text.as_bytes(), 0o644)?;
+        events += found.lines.len() as u64;
+    }
+    Ok((names.len() as u64, events))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let bytes = fs::read(from).with_context(|| format!("failed to read {}", from.display()))?;
+    let mode = fs::metadata(from)?.permissions().mode() & 0o777;
+    write(to, &bytes, mode)
+}
+
+fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    let written = options.write(true).create_new(true).mode(mode).open(path);
+    let written = written.and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.with_context(|| format!("failed to write {}", path.display()))
+}

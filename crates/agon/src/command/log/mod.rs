@@ -1,0 +1,70 @@
+//! `agon log`: the log as a thing that can break: checking, repairing and copying it.
+
+mod backup;
+mod check;
+mod repair;
+mod survey;
+
+use crate::args::log::{LogArgs, LogCommand};
+use crate::exit::{Exit, Unreadable};
+use agon_store::Inspector;
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn log(args: &LogArgs) -> Result<Exit> {
+    match &args.command {
+        LogCommand::Check(args) => check::check(args),
+        LogCommand::Repair(args) => repair::repair(args),
+        LogCommand::Backup(args) => backup::backup(args),
+    }
+}
+
+/// Where a log is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Place {
+    /// A server's database.
+    Database(PathBuf),
+    /// The folder of a run.
+    Folder(PathBuf),
+}
+
+impl Place {
+    fn find(data: &Path) -> Result<Place> {
+        let database = data.join(super::serve::LOG_FILE);
+        if database.exists() {
+            return Ok(Place::Database(database));
+        }
+        if data.is_file() {
+            return Ok(Place::Database(data.to_owned()));
+        }
+        if data.join("tournament").is_dir() {
+            return Ok(Place::Folder(data.to_owned()));
+        }
+        let file = super::serve::LOG_FILE;
+        let what = format!(
+            "{} holds no log: neither {file} of a server nor tournament/ of a run; give its folder",
+            data.display()
+        );
+        Err(Unreadable(what).into())
+    }
+
+    fn inspector(&self) -> Result<Inspector> {
+        Ok(match self {
+            Place::Database(path) => Inspector::of_sqlite(path)?,
+            Place::Folder(dir) => Inspector::of_folder(dir)?,
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Place::Database(path) | Place::Folder(path) => path,
+        }
+    }
+}
+
+fn count(number: u64, one: &str, many: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {many}"),
+    }
+}

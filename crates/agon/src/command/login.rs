@@ -1,0 +1,97 @@
+//! How clients prove who they are: passwords and tokens from files, the environment or a terminal.
+
+use crate::args::LoginArgs;
+use crate::exit::Misuse;
+use agon_players::client::Login;
+use anyhow::{Context, Result};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+
+/// The variables a program that is started must not see.
+pub(super) const SECRETS: [&str; 2] = ["AGON_PASSWORD", "AGON_TOKEN"];
+
+/// The login that the arguments and the environment give. `None`: there is neither a token nor a
+/// password. Files win over the environment, and there tokens over passwords.
+pub(super) fn given(args: &LoginArgs) -> Result<Option<Login>> {
+    if let Some(token) = token(args.token_file.as_deref(), args.password_file.is_none())? {
+        return Ok(Some(Login::Token(token)));
+    }
+    let Some(password) = password(args.password_file.as_deref())? else { return Ok(None) };
+    Ok(Some(by_password(args, password)?))
+}
+
+/// A login by password.
+pub(super) fn by_password(args: &LoginArgs, password: String) -> Result<Login> {
+    let Some(account) = args.account.clone() else {
+        return Err(Misuse("say who you are with --account NAME".into()).into());
+    };
+    Ok(Login::Password { account, password, register: args.register })
+}
+
+/// A token from a file, or else from the environment if that may be asked.
+pub(super) fn token(file: Option<&Path>, environment: bool) -> Result<Option<String>> {
+    let token = match file {
+        Some(path) => Some(first_line(path)?),
+        None if environment => variable("AGON_TOKEN"),
+        None => None,
+    };
+    if token.as_ref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(
+            Misuse("a token is 64 hexadecimal digits; this is something else".into()).into()
+        );
+    }
+    Ok(token)
+}
+
+/// A password from a file, or else from the environment.
+pub(super) fn password(file: Option<&Path>) -> Result<Option<String>> {
+    match file {
+        Some(path) => first_line(path).map(Some),
+        None => Ok(variable("AGON_PASSWORD")),
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn first_line(path: &Path) -> Result<String> {
+    let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(unread)?;
+    Ok(text.lines().next().unwrap_or_default().trim_end().to_owned())
+}
+
+/// Asks for a password; [`Quiet`] keeps it from being shown. `None` at the end of stdin.
+pub(super) fn ask(account: &str) -> Result<Option<String>> {
+    let mut line = String::new();
+    eprint!("password of {account}: ");
+    std::io::stderr().flush()?;
+    let count =
+        std::io::stdin().lock().read_line(&mut line).context("failed to read a password")?;
+    eprintln!();
+    Ok((count > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+/// The terminal without echo, as long as this lives; `None` where stdin is no terminal.
+pub(super) struct Quiet(Termios);
+
+impl Quiet {
+    pub(super) fn start() -> Option<Quiet> {
+        let stdin = std::io::stdin();
+        if !stdin.is_terminal() {
+            return None;
+        }
+        let before = tcgetattr(&stdin).ok()?;
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&stdin, OptionalActions::Flush, &quiet).ok()?;
+        Some(Quiet(before))
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
+    }
+}

@@ -1,0 +1,202 @@
+//! The desk a person sits at: it shows one question at a time and reads what is typed. What is
+//! against the rules never leaves it.
+
+use super::say;
+use agon_games::{Asked, GameKind, Json, Registry};
+use anyhow::{Context, Result};
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// So many answers are listed by themselves; more with `list`.
+const LISTED_MAX: usize = 14;
+
+const HELP: &str = "  the number of an answer, where they are listed
+  list    all legal answers
+  show    the board again
+  clock   how much time is left
+  quit    leave
+";
+
+pub(super) struct Desk {
+    games: Registry,
+    colour: bool,
+    /// Whether others wait elsewhere, so that leaving is not the same as giving up.
+    remote: bool,
+    sheet: Option<Sheet>,
+    leaving: bool,
+}
+
+/// A question on the desk.
+struct Sheet {
+    kind: Arc<dyn GameKind>,
+    question: Json,
+    view: Json,
+    names: Vec<String>,
+    asked: Asked,
+    until: Option<Instant>,
+    listed: bool,
+}
+
+/// What a person wants.
+#[derive(Debug)]
+pub(super) enum Wish {
+    Answer(Json),
+    /// Give up what is being played, and leave.
+    Forfeit,
+    /// Leave without a word.
+    Leave,
+    /// Nothing yet.
+    Nothing,
+}
+
+impl Desk {
+    pub(super) fn new(colour: bool, remote: bool) -> Desk {
+        Desk { games: Registry::standard(), colour, remote, sheet: None, leaving: false }
+    }
+
+    /// Puts a question on the desk: head line, board, words, answers where they are few.
+    pub(super) fn ask(
+        &mut self,
+        head: &str,
+        game: &str,
+        question: Json,
+        view: Json,
+        names: Vec<String>,
+        deadline_ms: Option<u64>,
+    ) -> Result<()> {
+        let kind = self.games.kind(game);
+        let kind =
+            Arc::clone(kind.with_context(|| format!("the game {game:?} is not known here"))?);
+        let asked = kind.ask(question.get(), view.get())?;
+        let until = deadline_ms.map(|ms| Instant::now() + Duration::from_millis(ms));
+        let listed = asked.choices.len() <= LISTED_MAX;
+        let sheet = Sheet { kind, question, view, names, asked, until, listed };
+        let mut text =
+            format!("\n{head}\n\n{}\n{}\n", sheet.board(self.colour)?, sheet.asked.words);
+        match listed {
+            true => text.push_str(&sheet.list()),
+            false => {
+                let _ = writeln!(text, "  ({}; `help` has more)", sheet.asked.examples);
+            }
+        }
+        text.push_str(&sheet.prompt());
+        self.sheet = Some(sheet);
+        self.leaving = false;
+        say(&text)
+    }
+
+    /// The question was asked again: its time starts anew.
+    pub(super) fn renew(&mut self, deadline_ms: u64) -> Result<()> {
+        let Some(sheet) = &mut self.sheet else { return Ok(()) };
+        sheet.until = Some(Instant::now() + Duration::from_millis(deadline_ms));
+        say(&format!("\nThe question is asked again.\n{}", sheet.prompt()))
+    }
+
+    /// Takes the question away.
+    pub(super) fn clear(&mut self) {
+        self.sheet = None;
+    }
+
+    /// Takes what was typed.
+    pub(super) fn typed(&mut self, line: &str) -> Result<Wish> {
+        let line = line.trim();
+        if self.leaving {
+            self.leaving = false;
+            match line.to_lowercase().as_str() {
+                "y" | "yes" => return Ok(Wish::Forfeit),
+                "l" | "leave" => return Ok(Wish::Leave),
+                _ => {}
+            }
+            return self.prompt(String::new());
+        }
+        let Some(sheet) = &self.sheet else {
+            if matches!(line, "quit" | "exit" | "q") {
+                return Ok(Wish::Leave);
+            }
+            say("It is not your turn; `quit` leaves.\n")?;
+            return Ok(Wish::Nothing);
+        };
+        match line.to_lowercase().as_str() {
+            "" => self.prompt(String::new()),
+            "quit" | "exit" | "q" => {
+                self.leaving = true;
+                say(match self.remote {
+                    true => "Forfeit what you play (y), just leave (l), or stay (n)? ",
+                    false => "Forfeit this game (y), or stay (n)? ",
+                })?;
+                Ok(Wish::Nothing)
+            }
+            "help" | "?" => self.prompt(format!("  {}\n{HELP}", sheet.asked.examples)),
+            "list" => {
+                let text = sheet.list();
+                if let Some(sheet) = &mut self.sheet {
+                    sheet.listed = true;
+                }
+                self.prompt(text)
+            }
+            "show" => self.prompt(sheet.board(self.colour)?),
+            "clock" => self.prompt(format!("{}\n", sheet.time_left())),
+            _ => match sheet.read(line) {
+                Ok(answer) => {
+                    self.sheet = None;
+                    Ok(Wish::Answer(answer))
+                }
+                Err(why) => self.prompt(format!("Not so: {why}.\n")),
+            },
+        }
+    }
+
+    fn prompt(&self, mut text: String) -> Result<Wish> {
+        if let Some(sheet) = &self.sheet {
+            text.push_str(&sheet.prompt());
+        }
+        say(&text)?;
+        Ok(Wish::Nothing)
+    }
+}
+
+impl Sheet {
+    fn board(&self, colour: bool) -> Result<String> {
+        Ok(self.kind.draw(self.view.get(), &self.names, colour)?)
+    }
+
+    fn list(&self) -> String {
+        let mut text = String::new();
+        for (number, (phrase, _)) in self.asked.choices.iter().enumerate() {
+            let _ = writeln!(text, "{:>4}  {phrase}", number + 1);
+        }
+        text
+    }
+
+    fn prompt(&self) -> String {
+        match self.until {
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                format!("[{} s] > ", left.as_secs_f32().round())
+            }
+            None => "> ".into(),
+        }
+    }
+
+    fn time_left(&self) -> String {
+        match self.until.map(|until| until.saturating_duration_since(Instant::now())) {
+            None => "You have all the time you like.".into(),
+            Some(Duration::ZERO) => "Your time is over.".into(),
+            Some(left) => format!("{:.0} seconds are left.", left.as_secs_f32()),
+        }
+    }
+
+    /// An answer by its number, where they are listed, or in words.
+    fn read(&self, line: &str) -> Result<Json, String> {
+        let numbered = line.parse::<usize>().ok().filter(|_| self.listed);
+        if let Some(number) = numbered {
+            let choice = number.checked_sub(1).and_then(|at| self.asked.choices.get(at));
+            let count = self.asked.choices.len();
+            return choice
+                .map(|(_, answer)| answer.clone())
+                .ok_or_else(|| format!("answers are numbered 1 to {count}"));
+        }
+        self.kind.understand(line, self.question.get(), self.view.get())
+    }
+}

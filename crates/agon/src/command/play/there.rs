@@ -1,0 +1,275 @@
+//! A person on a server: logs in, waits, and answers what it is asked until a tournament is over.
+
+use super::desk::{Desk, Wish};
+use super::keyboard::{Keyboard, Typed};
+use super::say;
+use crate::args::PlayArgs;
+use crate::command::join::explained;
+use crate::command::login::{self, Quiet};
+use crate::exit::{Exit, Misuse};
+use agon_core::TournamentId;
+use agon_players::client::{Address, Client, Event, Login, Notice, Request, Running, Settings};
+use anyhow::Result;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Questions that wait for their turn: one for every match.
+const WAITING_MAX: usize = 256;
+
+struct Seated {
+    client: Client,
+    desk: Desk,
+    /// The question on the desk.
+    current: Option<Request>,
+    waiting: VecDeque<Request>,
+    tournaments: BTreeSet<TournamentId>,
+    running: Running,
+}
+
+pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<Exit> {
+    let server = Address::parse(server).map_err(|error| Misuse(error.to_string()))?;
+    let login = match login::given(&args.login)? {
+        Some(login) => login,
+        None => match asked(args).await? {
+            Ok(login) => login,
+            Err(exit) => return Ok(exit),
+        },
+    };
+    let mut settings = Settings::new(server, login);
+    settings.name = concat!("agon-play/", env!("CARGO_PKG_VERSION")).into();
+    let client = Client::connect(settings).await.map_err(explained)?;
+    say(&format!("You are {}. Waiting for a game; `quit` leaves.\n", client.account()))?;
+    if let Some(queue) = &args.queue {
+        client.enqueue(queue).await?;
+    }
+    if let Some(tournament) = &args.sign_up {
+        client.sign_up(&TournamentId::from(tournament.as_str())).await?;
+    }
+    let (waiting, tournaments) = (VecDeque::new(), BTreeSet::new());
+    let desk = Desk::new(colour, true);
+    let running = Running::default();
+    Seated { client, desk, current: None, waiting, tournaments, running }.run().await
+}
+
+/// Asks for a password, without showing it on a terminal.
+async fn asked(args: &PlayArgs) -> Result<Result<Login, Exit>> {
+    let account = args.login.account.clone();
+    let Some(account) = account else {
+        return Err(Misuse("say who you are with --account NAME, or give a token".into()).into());
+    };
+    let quiet = Quiet::start();
+    let typing = tokio::task::spawn_blocking(move || login::ask(&account));
+    let password = tokio::select! {
+        typed = typing => typed??,
+        _ = tokio::signal::ctrl_c() => {
+            eprintln!();
+            return Ok(Err(Exit::Stopped));
+        }
+    };
+    drop(quiet);
+    match password {
+        Some(password) => Ok(Ok(login::by_password(&args.login, password)?)),
+        None => Err(Misuse("there is no password; put it into AGON_PASSWORD".into()).into()),
+    }
+}
+
+impl Seated {
+    async fn run(mut self) -> Result<Exit> {
+        let mut keyboard = Keyboard::start()?;
+        loop {
+            tokio::select! {
+                event = self.client.next() => {
+                    let over = self.happened(event.map_err(explained)?)?;
+                    if over {
+                        return Ok(Exit::Success);
+                    }
+                }
+                typed = keyboard.next(self.current.is_some()) => match typed {
+                    Typed::Line(line) => {
+                        let wish = self.desk.typed(&line)?;
+                        let over = self.wished(wish).await?;
+                        if over {
+                            return Ok(Exit::Success);
+                        }
+                    }
+                    Typed::End => {
+                        say("\nYou left.\n")?;
+                        return Ok(Exit::Success);
+                    }
+                    Typed::Stop => {
+                        say("\nYou left; coming back in time goes on with the game.\n")?;
+                        return Ok(Exit::Stopped);
+                    }
+                },
+            }
+        }
+    }
+
+    /// Does what the person wants; says whether that was to leave.
+    async fn wished(&mut self, wish: Wish) -> Result<bool> {
+        match wish {
+            Wish::Nothing => Ok(false),
+            Wish::Leave => {
+                say("You left.\n")?;
+                Ok(true)
+            }
+            Wish::Forfeit => {
+                for tournament in std::mem::take(&mut self.tournaments) {
+                    self.client.withdraw(&tournament).await?;
+                    self.withdrawn().await?;
+                }
+                say("You gave up and left.\n")?;
+                Ok(true)
+            }
+            Wish::Answer(answer) => {
+                if let Some(request) = self.current.take() {
+                    self.client.answer(&request.id, &answer).await?;
+                }
+                self.turn_over()?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Waits until the server has noted a withdrawal: who leaves before may not have withdrawn.
+    async fn withdrawn(&mut self) -> Result<()> {
+        loop {
+            match self.client.next().await.map_err(explained)? {
+                Event::Done(what) if what == "withdraw" => return Ok(()),
+                Event::Refused(refused) if refused.id.is_none() => {
+                    return say(&format!("The server says: {}\n", refused.detail));
+                }
+                Event::Notice(notice) if notice.about == "tournament-over" => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes what the server says; says whether a tournament is over.
+    fn happened(&mut self, event: Event) -> Result<bool> {
+        let over = self.running.heard(&event);
+        let over = over.into_iter().filter(|id| !is_said(&event, id)).collect::<Vec<_>>();
+        self.ended_meanwhile(&over)?;
+        match event {
+            Event::Request(request) => self.asked(request)?,
+            Event::Again(request) => {
+                if self.current.as_ref().is_some_and(|current| current.id == request.id) {
+                    self.desk.renew(request.deadline_ms)?;
+                }
+            }
+            Event::Notice(notice) => return self.noticed(&notice),
+            Event::Refused(refused) => {
+                say(&format!("\nThe server says: {} ({})\n", refused.detail, refused.code))?;
+            }
+            Event::Lost => say("\nThe connection is lost; coming back …\n")?,
+            Event::Back { .. } => say("Back.\n")?,
+            Event::Done(_) => {}
+        }
+        Ok(!over.is_empty() && self.tournaments.is_empty())
+    }
+
+    /// Takes note of tournaments that ended while the connection was lost.
+    fn ended_meanwhile(&mut self, over: &[TournamentId]) -> Result<()> {
+        for id in over {
+            say(&format!("\nTournament {id} ended while you were away.\n"))?;
+            self.tournaments.remove(id);
+            self.waiting.retain(|request| request.in_match.tournament != *id);
+            if self.current.as_ref().is_some_and(|request| request.in_match.tournament == *id) {
+                self.current = None;
+                self.desk.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn asked(&mut self, request: Request) -> Result<()> {
+        // One seat is asked one thing at a time: what was asked before in this match is closed.
+        let same = |other: &Request| {
+            other.in_match.tournament == request.in_match.tournament
+                && other.in_match.id == request.in_match.id
+        };
+        self.waiting.retain(|other| !same(other));
+        if self.current.as_ref().is_some_and(same) {
+            self.current = None;
+            self.desk.clear();
+            say("\nThat question is closed.\n")?;
+        }
+        if self.waiting.len() < WAITING_MAX {
+            self.waiting.push_back(request);
+        }
+        match self.current {
+            None => self.turn_over(),
+            Some(_) => say("\n(You are asked in another match as well; answer this one first.)\n"),
+        }
+    }
+
+    /// Puts the next question on the desk.
+    fn turn_over(&mut self) -> Result<()> {
+        let Some(request) = self.waiting.pop_front() else { return Ok(()) };
+        let own = self.client.account();
+        let names = request.names_by_seat(own);
+        let place = &request.in_match;
+        let won: Vec<String> = place.won.iter().map(ToString::to_string).collect();
+        let head = format!(
+            "{} · {} · game {} · {} · {}",
+            place.tournament,
+            place.id,
+            place.game,
+            names.join(" against "),
+            if place.best_of > 1 { format!("won {}", won.join(":")) } else { "one game".into() },
+        );
+        let (question, view) = (request.question.clone(), request.view.clone());
+        self.desk.ask(&head, &request.game, question, view, names, Some(request.deadline_ms))?;
+        self.current = Some(request);
+        Ok(())
+    }
+
+    fn noticed(&mut self, notice: &Notice) -> Result<bool> {
+        let tournament = notice.tournament();
+        match (notice.about.as_str(), tournament) {
+            ("tournament", Some(id)) => {
+                let game = notice.data["game"].as_str().unwrap_or_default();
+                say(&format!("\nTournament {id} of {game} is on.\n"))?;
+                self.tournaments.insert(id);
+            }
+            ("match-over", Some(id)) => {
+                let match_id = notice.data["match"].as_str().unwrap_or_default().to_owned();
+                let word = if notice.won() == Some(true) { "won" } else { "lost" };
+                say(&format!("\nMatch {match_id} of {id}: {word}.\n"))?;
+                let own = |request: &Request| {
+                    request.in_match.tournament == id && request.in_match.id.as_str() == match_id
+                };
+                self.waiting.retain(|request| !own(request));
+                if self.current.as_ref().is_some_and(own) {
+                    self.current = None;
+                    self.desk.clear();
+                    self.turn_over()?;
+                }
+            }
+            ("tournament-over", Some(id)) => {
+                let word = if notice.won() == Some(true) { "You won it" } else { "Over for you" };
+                say(&format!("\nTournament {id}: {word}.\n"))?;
+                self.tournaments.remove(&id);
+                return Ok(self.tournaments.is_empty());
+            }
+            ("told", _) => say(&format!("\nYou are told: {}\n", told(&notice.data)))?,
+            _ => {}
+        }
+        Ok(false)
+    }
+}
+
+/// Whether the server itself says that a tournament is over.
+fn is_said(event: &Event, id: &TournamentId) -> bool {
+    matches!(event, Event::Notice(notice)
+        if notice.about == "tournament-over" && notice.tournament().as_ref() == Some(id))
+}
+
+/// What a question that needs no answer says, without quotes and braces.
+fn told(data: &serde_json::Value) -> String {
+    let Some(fields) = data.as_object() else { return data.to_string() };
+    let shown = fields.iter().map(|(name, value)| {
+        let value = value.to_string().replace(['"', '[', ']'], "").replace(',', ", ");
+        if name == "ask" { value.replace('-', " ") } else { value }
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,86 @@
+//! `agon admin` against a real server: tables, JSON, and refusals as one sentence.
+
+use crate::joining::{admin, must};
+use crate::support::{Place, Process, Server, until};
+use serde_json::Value;
+
+#[test]
+fn tournaments_accounts_and_queues() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    assert_eq!(must(&place, &server, &["tournament", "list"]), "There are no tournaments.\n");
+    assert_eq!(must(&place, &server, &["account", "register", "ann"]), "ann is registered.\n");
+    assert_eq!(must(&place, &server, &["queue", "show", "q"]), "Nobody waits in q.\n");
+    let create = [
+        "tournament",
+        "create",
+        "cup",
+        "--preset",
+        "yahtzee-class",
+        "--best-of",
+        "3",
+        "--named",
+        "house:greedy",
+        "house:random",
+    ];
+    assert_eq!(must(&place, &server, &create), "cup is announced.\n");
+    until("the cup is over", || place.is_over("cup"));
+    let listed = must(&place, &server, &["tournament", "list"]);
+    assert!(listed.starts_with("id ") && listed.contains("cup  over"), "{listed}");
+    let shown = must(&place, &server, &["tournament", "show", "cup"]);
+    assert!(shown.contains("best of 3") && shown.contains("wins."), "{shown}");
+    let shown = must(&place, &server, &["match", "show", "cup", "r1m1"]);
+    assert!(shown.contains("Won by "), "{shown}");
+    let accounts = must(&place, &server, &["account", "list"]);
+    assert!(accounts.contains("ann ") && accounts.contains("operator  "), "{accounts}");
+    let one = must(&place, &server, &["account", "show", "house:greedy"]);
+    assert!(one.contains("yahtzee: matches "), "{one}");
+    let status = must(&place, &server, &["status"]);
+    assert!(status.contains(": ok") && status.contains("games finished"), "{status}");
+    let raw = must(&place, &server, &["--json", "tournament", "show", "cup"]);
+    let raw: Value = serde_json::from_str(&raw).expect("JSON");
+    assert_eq!(raw["standing"], "over");
+    let open = ["tournament", "create", "open", "--preset", "fish", "--sign-up", "2", "4"];
+    must(&place, &server, &open);
+    let shown = must(&place, &server, &["tournament", "show", "open"]);
+    assert!(shown.contains("open · fish · open"), "{shown}");
+    place.verify();
+}
+
+#[test]
+fn refusals_are_one_sentence_with_what_to_do() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let create = ["tournament", "create", "cup", "--preset", "yahtzee-class", "--line", "2"];
+    let refused = |args: &[&str], code: i32, words: &str| {
+        let (ended, said) = admin(&place, &server, args);
+        assert_eq!(ended, Some(code), "{args:?}: {said}");
+        assert!(said.contains(words), "{words:?} in {said}");
+        assert!(code == 2 || said.lines().count() == 1, "{said}");
+    };
+    refused(&["tournament", "show", "none"], 1, "there is no tournament none");
+    refused(&["match", "show", "none", "r1m1"], 1, "there is no tournament none");
+    refused(&["account", "register", "house:x"], 1, "house players");
+    let odd = ["tournament", "create", "CUP", "--preset", "fish", "--line", "2"];
+    refused(&odd, 1, "a-z, 0-9");
+    let both = ["tournament", "create", "cup", "--line", "2", "--named", "ann"];
+    refused(&both, 2, "cannot be used with");
+    refused(&["tournament", "create", "cup"], 2, "--named");
+    let policy = ["tournament", "create", "cup", "--line", "2", "--policy", "{"];
+    refused(&policy, 2, "--policy is not JSON");
+    refused(&["tournament", "pause", "cup"], 2, "--why");
+    // Without a token, and with one that is not good.
+    let http = format!("http://{}", server.said["http"].as_str().expect("an address"));
+    for token in ["", "0000"] {
+        let mut command = place.command(&[&["admin", "--server", &http][..], &create].concat());
+        command.env("AGON_TOKEN", token);
+        let mut process = Process(command.spawn().expect("agon starts"));
+        assert_eq!(process.code(), Some(1));
+        let said = process.all_output();
+        assert!(said.contains("AGON_TOKEN") && said.contains("401"), "{said}");
+    }
+    drop(server);
+    let (code, said) = place.agon(&["admin", "--server", &http, "status"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("is the server running"), "{said}");
+}

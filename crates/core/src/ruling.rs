@@ -1,0 +1,96 @@
+//! Rulings: what an operator decides about a tournament, always with who and why.
+
+use crate::ids::PlayerName;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// A reason that is empty, too long or has characters that would spoil a table or a log.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a reason (`why`) has 1 to {max} characters, no control characters, no outer spaces", max = Why::CHARS_MAX)]
+pub struct BadWhy;
+
+/// Why an operator did something, for people.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Why(Arc<str>);
+
+impl Why {
+    /// The longest reason, in characters.
+    pub const CHARS_MAX: usize = 200;
+
+    /// Parses a reason.
+    pub fn new(why: &str) -> Result<Why, BadWhy> {
+        let fits = (1..=Why::CHARS_MAX).contains(&why.chars().count()) && why.trim() == why;
+        match fits && !why.chars().any(char::is_control) {
+            true => Ok(Why(why.into())),
+            false => Err(BadWhy),
+        }
+    }
+
+    /// The reason as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Why {
+    type Error = BadWhy;
+
+    fn try_from(why: String) -> Result<Why, BadWhy> {
+        Why::new(&why)
+    }
+}
+
+impl From<Why> for String {
+    fn from(why: Why) -> String {
+        why.0.to_string()
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", &*self.0)
+    }
+}
+
+/// Who decided something, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Ruling {
+    /// The operator's account.
+    pub by: PlayerName,
+    /// Why.
+    pub why: Why,
+}
+
+/// Another result for a match than the one it came to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Override {
+    /// Who won: one, or several, or nobody, and then the match is void.
+    pub winners: Vec<PlayerName>,
+    /// Who says so, and why.
+    #[serde(flatten)]
+    pub ruling: Ruling,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_short_plain_and_not_empty() {
+        for good in ["x", "the power failed – twice", &"é".repeat(200)] {
+            assert_eq!(Why::new(good).unwrap().as_str(), good);
+        }
+        for bad in ["", " ", " x", "x\n", "a\tb", &"é".repeat(201)] {
+            assert!(Why::new(bad).is_err(), "{bad:?}");
+            assert!(serde_json::from_value::<Why>(bad.into()).is_err(), "{bad:?}");
+        }
+    }
+}

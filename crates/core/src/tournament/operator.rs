@@ -1,0 +1,177 @@
+//! What an operator may do to a tournament: `docs/decisions/0008-rulings-wait-for-resume.md`.
+//!
+//! Nothing follows from a ruling before the pause it was made in is over, so until then it can be
+//! undone.
+
+use super::{Phase, Tournament, TournamentRejection};
+use crate::event::{
+    Event, ReplayOrdered, ResultOverridden, RulingUndone, TournamentPaused, TournamentResumed,
+};
+use crate::ids::{MatchId, PlayerName};
+use crate::match_::ApplyError;
+use crate::policy::Format;
+use crate::ruling::{Override, Ruling};
+use std::collections::BTreeSet;
+
+/// What an operator may decide about a tournament.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TournamentOrder {
+    /// It rests.
+    Pause,
+    /// It goes on.
+    Resume,
+    /// A match of the latest round has this result.
+    Override {
+        /// Which match.
+        id: MatchId,
+        /// Who won.
+        winners: Vec<PlayerName>,
+    },
+    /// A match of the latest round that is over is played again.
+    Replay {
+        /// Which match.
+        id: MatchId,
+    },
+    /// What was ruled about a match in this pause does not hold.
+    Undo {
+        /// Which match.
+        id: MatchId,
+    },
+}
+
+impl Tournament {
+    /// Who paused the tournament and why, if it is paused.
+    pub fn paused(&self) -> Option<&Ruling> {
+        self.state.paused.as_ref()
+    }
+
+    /// Who ended the latest pause and why, if there was one.
+    pub fn resumed(&self) -> Option<&Ruling> {
+        self.state.resumed.as_ref()
+    }
+
+    /// What an operator decided about a match of the latest round, if anything.
+    pub fn overridden(&self, id: &MatchId) -> Option<&Override> {
+        let round = self.state.rounds.last()?;
+        round.overrides[round.place(id)?].as_ref()
+    }
+
+    /// Who ordered the replays of a match of the latest round, and why.
+    pub fn replays(&self, id: &MatchId) -> Vec<&Ruling> {
+        let round = self.state.rounds.last();
+        let replayed = round.and_then(|round| Some(&round.replayed[round.place(id)?]));
+        replayed.into_iter().flatten().map(|(_, ruling)| ruling).collect()
+    }
+
+    pub(super) fn obey(
+        &mut self,
+        events: &mut Vec<Event>,
+        order: TournamentOrder,
+        ruling: Ruling,
+    ) -> Result<(), TournamentRejection> {
+        match (order, self.state.paused.is_some()) {
+            (TournamentOrder::Pause, true) => return Err(TournamentRejection::Paused),
+            (TournamentOrder::Pause, false) => self.emit(events, TournamentPaused { ruling }),
+            (_, false) => return Err(TournamentRejection::NotPaused),
+            (TournamentOrder::Resume, true) => self.emit(events, TournamentResumed { ruling }),
+            (TournamentOrder::Override { id, winners }, true) => {
+                let at = self.place(&id)?;
+                self.unruled(at, &id)?;
+                self.may_win(at, &winners)?;
+                self.emit(events, ResultOverridden { id, result: Override { winners, ruling } });
+            }
+            (TournamentOrder::Replay { id }, true) => {
+                let at = self.place(&id)?;
+                self.unruled(at, &id)?;
+                self.may_replay(at, &id)?;
+                self.emit(events, ReplayOrdered { id, ruling });
+            }
+            (TournamentOrder::Undo { id }, true) => {
+                let at = self.place(&id)?;
+                if self.unruled(at, &id).is_ok() {
+                    return Err(TournamentRejection::NotRuled(id));
+                }
+                self.emit(events, RulingUndone { id, ruling });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a match is in the latest round, whose results nothing was built on yet.
+    fn place(&self, id: &MatchId) -> Result<usize, TournamentRejection> {
+        if self.state.phase != Phase::Playing {
+            return Err(TournamentRejection::NoRound);
+        }
+        let round = self.state.rounds.last();
+        let place = round.and_then(|round| round.place(id));
+        place.ok_or_else(|| TournamentRejection::Settled(id.clone()))
+    }
+
+    fn unruled(&self, at: usize, id: &MatchId) -> Result<(), TournamentRejection> {
+        match self.state.rounds.last().is_some_and(|round| round.is_ruled(at)) {
+            true => Err(TournamentRejection::Ruled(id.clone())),
+            false => Ok(()),
+        }
+    }
+
+    /// A match that is over is replayed, unless somebody would have to who has left.
+    fn may_replay(&self, at: usize, id: &MatchId) -> Result<(), TournamentRejection> {
+        let round = self.state.rounds.last().expect("it has a place in it");
+        if round.reported[at].is_none() {
+            return Err(TournamentRejection::NotOver(id.clone()));
+        }
+        let players = &round.matches[at].players;
+        let gone = self.state.entrants.iter().find(|e| e.dropped && players.contains(&e.player));
+        gone.map_or(Ok(()), |entrant| Err(TournamentRejection::Stranger(entrant.player.clone())))
+    }
+
+    fn may_win(&self, at: usize, winners: &[PlayerName]) -> Result<(), TournamentRejection> {
+        let plan = &self.state.rounds.last().expect("it has a place in it").matches[at];
+        let refuse = |why: String| Err(TournamentRejection::Winners(why));
+        let mut seen = BTreeSet::new();
+        for player in winners {
+            let entrant = self.state.entrants.iter().find(|entrant| entrant.player == *player);
+            if !plan.players.contains(player) {
+                return refuse(format!("{player} does not play in match {}", plan.id));
+            }
+            if entrant.is_none_or(|entrant| entrant.dropped) {
+                return refuse(format!("{player} has left the tournament and cannot win"));
+            }
+            if !seen.insert(player) {
+                return refuse(format!("{player} is named twice"));
+            }
+        }
+        let single = matches!(self.plan.policy.format, Format::Bracket { .. });
+        match winners.len() > 1 && single {
+            true => refuse("a match of a bracket has one winner, or none".into()),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn apply_order(&mut self, event: &Event) -> Result<(), ApplyError> {
+        match event {
+            Event::TournamentPaused(paused) => self.state.paused = Some(paused.ruling.clone()),
+            Event::TournamentResumed(resumed) => {
+                self.state.paused = None;
+                self.state.resumed = Some(resumed.ruling.clone());
+                self.state.rounds.iter_mut().for_each(super::Round::resume);
+            }
+            _ => {
+                let out_of_place = ApplyError::OutOfPlace(event.tag());
+                let ruled = self.state.rounds.last_mut().and_then(|round| round.rule(event));
+                ruled.ok_or(out_of_place)??;
+                self.count_out();
+            }
+        }
+        Ok(())
+    }
+
+    /// Who is out, after results have changed.
+    fn count_out(&mut self) {
+        let results = self.state.rounds.iter().flat_map(|round| round.results.iter().flatten());
+        let out: BTreeSet<&PlayerName> = results.flat_map(|result| &result.out).collect();
+        for entrant in &mut self.state.entrants {
+            entrant.out = entrant.dropped || out.contains(&entrant.player);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Fish spoken with a person: what is asked in words, and what a person may type.
+
+use super::{Action, Answer, Fish, Position, Question, View};
+use crate::Game;
+
+pub(super) fn ask(question: &Question, view: &View) -> String {
+    match question {
+        Question::PlayingAs { color } => format!("You play {color}. Ready?"),
+        Question::PlayingWith { colors } => {
+            let colors: Vec<String> = colors.iter().map(ToString::to_string).collect();
+            format!("You play against {}. Ready?", colors.join(", "))
+        }
+        Question::Place => {
+            let own = view.you.and_then(|seat| view.players.get(seat.index()));
+            let number = own.map_or(0, |own| own.places.len()) + 1;
+            format!("Where do you place penguin {number} of {}?", view.penguins)
+        }
+        Question::Move => "Which penguin slides where?".into(),
+    }
+}
+
+pub(super) fn examples(question: &Question) -> &'static str {
+    match question {
+        Question::PlayingAs { .. } | Question::PlayingWith { .. } => "ok",
+        Question::Place => "2,3 (row, column)",
+        Question::Move => "2,3 > 4,5 (row, column of the penguin and of its goal)",
+    }
+}
+
+pub(super) fn phrase(answer: &Answer) -> String {
+    match answer {
+        Answer::Ok => "ok".into(),
+        Answer::Place(at) => at.to_string(),
+        Answer::Move(Action { from, to }) => format!("{from} > {to}"),
+    }
+}
+
+pub(super) fn understand(text: &str, question: &Question, view: &View) -> Result<Answer, String> {
+    let numbers = numbers(text)?;
+    let answer = match (question, &numbers[..]) {
+        (Question::PlayingAs { .. } | Question::PlayingWith { .. }, _) => Answer::Ok,
+        (Question::Place, [row, column]) => Answer::Place(Position::new(*row, *column)),
+        (Question::Move, [row, column, to_row, to_column]) => Answer::Move(Action {
+            from: Position::new(*row, *column),
+            to: Position::new(*to_row, *to_column),
+        }),
+        (Question::Place, _) => return Err("say a row and a column, such as `2,3`".into()),
+        (Question::Move, _) => return Err("say from where to where, such as `2,3 > 4,5`".into()),
+    };
+    let legal = Fish::legal_in(question, view);
+    if legal.contains(&answer) {
+        return Ok(answer);
+    }
+    Err(match answer {
+        Answer::Ok => "nothing can be answered here".into(),
+        Answer::Place(at) => not_free(at, view),
+        Answer::Move(action) => no_such_move(action, view, &legal),
+    })
+}
+
+/// The numbers in what was typed; letters and signs only keep them apart.
+fn numbers(text: &str) -> Result<Vec<i64>, String> {
+    let mut before = ' ';
+    let words = text.split(|letter: char| {
+        // A dash between two numbers is no sign: `2,3-4,5`.
+        let sign = letter == '-' && !before.is_ascii_digit();
+        before = letter;
+        !letter.is_ascii_digit() && !sign
+    });
+    let words = words.filter(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
+    let read = words.map(|word| word.parse().map_err(|_| format!("{word:?} is no row or column")));
+    read.collect()
+}
+
+fn not_free(at: Position, view: &View) -> String {
+    let stands = view.players.iter().any(|player| player.places.contains(&at));
+    match view.board.shape().tile(at) {
+        None => format!("{at} is off the board"),
+        Some(_) if stands => format!("a penguin stands at {at}"),
+        Some(_) => format!("there is no tile at {at}"),
+    }
+}
+
+fn no_such_move(Action { from, to }: Action, view: &View, legal: &[Answer]) -> String {
+    let own = view.you.or(view.turn).and_then(|seat| view.players.get(seat.index()));
+    if !own.is_some_and(|own| own.places.contains(&from)) {
+        return format!("no penguin of yours is at {from}");
+    }
+    let free = view.board.shape().tile(to).is_some_and(|tile| view.board.fish(tile) > 0)
+        && !view.players.iter().any(|player| player.places.contains(&to));
+    if !free {
+        return not_free(to, view);
+    }
+    let reached: Vec<String> = legal
+        .iter()
+        .filter_map(|answer| match answer {
+            Answer::Move(action) if action.from == from => Some(action.to.to_string()),
+            _ => None,
+        })
+        .collect();
+    match reached.is_empty() {
+        true => format!("the penguin at {from} cannot move"),
+        false => format!(
+            "no straight line of free tiles leads from {from} to {to}; it can go to {}",
+            reached.join(" ")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fish::Config;
+    use crate::{Seed, Viewer};
+
+    #[test]
+    fn every_legal_answer_is_understood_as_it_is_phrased() {
+        let mut game = Fish::new(&Config::default(), 2, &Seed::from_number(3)).unwrap();
+        while let Some(seat) = game.awaiting().first() {
+            let (question, view) = (game.question(seat).unwrap(), game.view(Viewer::Seat(seat)));
+            let legal = Fish::legal_in(&question, &view);
+            for answer in &legal {
+                assert_eq!(understand(&phrase(answer), &question, &view).as_ref(), Ok(answer));
+            }
+            game.apply(seat, &legal[legal.len() / 2]).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let config: Config = serde_json::from_str(r#"{"rows":5,"columns":5}"#).unwrap();
+        let mut game = Fish::new(&config, 2, &Seed::from_number(3)).unwrap();
+        let mut places = Vec::<String>::new();
+        while game.question(game.awaiting().first().unwrap()) == Some(Question::Place) {
+            let seat = game.awaiting().first().unwrap();
+            let view = game.view(Viewer::Seat(seat));
+            let wrong = |text: &str| understand(text, &Question::Place, &view).unwrap_err();
+            assert_eq!(wrong("9,9"), "9,9 is off the board");
+            assert_eq!(wrong("-1,0"), "-1,0 is off the board");
+            assert!(wrong("here").contains("`2,3`"));
+            assert!(wrong("99999999999999999999,1").contains("no row or column"));
+            if let Some(place) = places.last() {
+                assert_eq!(wrong(place), format!("a penguin stands at {place}"));
+            }
+            let answer = Fish::legal_in(&Question::Place, &view).remove(0);
+            places.push(phrase(&answer));
+            game.apply(seat, &answer).unwrap();
+        }
+        let seat = game.awaiting().first().unwrap();
+        let view = game.view(Viewer::Seat(seat));
+        let wrong = |text: &str| understand(text, &Question::Move, &view).unwrap_err();
+        let own = view.players[seat.index()].places[0];
+        let other = view.players[1 - seat.index()].places[0];
+        assert_eq!(wrong(&format!("{other} > 4,4")), format!("no penguin of yours is at {other}"));
+        assert_eq!(wrong(&format!("{own} > {other}")), format!("a penguin stands at {other}"));
+        assert!(wrong("1,1").contains("`2,3 > 4,5`"));
+        assert_eq!(wrong("9,9-8,8"), wrong("9,9 -> 8,8"));
+    }
+}

@@ -1,0 +1,296 @@
+//! The task behind a client: it holds the connection, comes back when it is lost, and sees to it
+//! that an answer is sent once for every time it is asked for, and no more.
+
+use super::memory::{Asked, Memory};
+use super::message::{Message, Refused, Welcome};
+use super::transport::Wire;
+use super::{ClientError, Event, Login, Settings};
+use agon_wire::native::PROTOCOL_VERSION;
+use serde_json::json;
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Events that wait here, besides those in the channel; then the socket is not read.
+const PENDING_MAX: usize = 64;
+/// How long a login may take.
+const LOGIN: Duration = Duration::from_secs(30);
+/// After so long without a word, a sign of life is asked for; after as long again, the connection
+/// is lost.
+const QUIET: Duration = Duration::from_secs(20);
+
+/// What the client wants sent.
+#[derive(Debug)]
+pub(super) enum Command {
+    Answer { id: String, line: String },
+    Line(String),
+}
+
+pub(super) struct Task {
+    settings: Settings,
+    token: Option<String>,
+    events: mpsc::Sender<Result<Event, ClientError>>,
+    commands: mpsc::Receiver<Command>,
+    pending: VecDeque<Event>,
+    wire: Wire,
+    memory: Memory,
+    /// When the server was heard last, and whether it was asked for a sign of life since.
+    heard: Instant,
+    pinged: bool,
+}
+
+/// Why talking ended.
+enum Over {
+    /// Nobody holds the client any more.
+    Dropped,
+    Lost,
+    Failed(ClientError),
+}
+
+/// What happens next.
+enum Next {
+    Room(bool),
+    Command(Option<Command>),
+    Line(io::Result<String>),
+    Quiet,
+}
+
+impl Task {
+    /// Connects and logs in.
+    pub(super) async fn connect(
+        settings: Settings,
+        events: mpsc::Sender<Result<Event, ClientError>>,
+        commands: mpsc::Receiver<Command>,
+    ) -> Result<(Task, Welcome), ClientError> {
+        let mut token = match &settings.login {
+            Login::Token(token) => Some(token.clone()),
+            Login::Password { .. } => None,
+        };
+        let (wire, welcome) = log_in(&settings, &mut token).await?;
+        let (memory, pending, heard) = (Memory::new(), VecDeque::new(), Instant::now());
+        let pinged = false;
+        let task = Task { settings, token, events, commands, pending, wire, memory, heard, pinged };
+        Ok((task, welcome))
+    }
+
+    pub(super) fn token(&self) -> Option<String> {
+        self.token.clone()
+    }
+
+    pub(super) async fn run(mut self) {
+        loop {
+            let error = match self.talk().await {
+                Over::Dropped => return,
+                Over::Failed(error) => error,
+                Over::Lost => {
+                    self.pending.push_back(Event::Lost);
+                    match self.come_back().await {
+                        Ok(()) => continue,
+                        Err(error) => error,
+                    }
+                }
+            };
+            for event in self.pending {
+                if self.events.send(Ok(event)).await.is_err() {
+                    return;
+                }
+            }
+            let _ = self.events.send(Err(error)).await;
+            return;
+        }
+    }
+
+    async fn talk(&mut self) -> Over {
+        loop {
+            match self.next().await {
+                Next::Room(false) | Next::Command(None) => return Over::Dropped,
+                Next::Room(true) => {}
+                Next::Command(Some(command)) => {
+                    let line = match command {
+                        Command::Answer { id, line } => self.memory.answered(&id, line),
+                        Command::Line(line) => Some(line),
+                    };
+                    if let Some(line) = line
+                        && self.wire.send(&line).await.is_err()
+                    {
+                        return Over::Lost;
+                    }
+                }
+                Next::Line(Err(_)) => return Over::Lost,
+                Next::Line(Ok(line)) => {
+                    (self.heard, self.pinged) = (Instant::now(), false);
+                    if let Err(over) = self.hear(line).await {
+                        return over;
+                    }
+                }
+                Next::Quiet if self.pinged => return Over::Lost,
+                Next::Quiet => {
+                    (self.heard, self.pinged) = (Instant::now(), true);
+                    if self.wire.send(r#"{"type":"ping"}"#).await.is_err() {
+                        return Over::Lost;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Next {
+        let Task { events, commands, pending, wire, .. } = self;
+        let (waits, room) = (!pending.is_empty(), pending.len() < PENDING_MAX);
+        tokio::select! {
+            permit = events.reserve(), if waits => match (permit, pending.pop_front()) {
+                (Ok(permit), Some(event)) => {
+                    permit.send(Ok(event));
+                    Next::Room(true)
+                }
+                _ => Next::Room(false),
+            },
+            command = commands.recv() => Next::Command(command),
+            line = wire.receive(), if room => Next::Line(line),
+            () = tokio::time::sleep_until(self.heard + QUIET), if room => Next::Quiet,
+        }
+    }
+
+    async fn hear(&mut self, line: String) -> Result<(), Over> {
+        match Message::read(line) {
+            Message::Request(request) => match self.memory.asked(request) {
+                Asked::Tell(event) => self.pending.push_back(*event),
+                Asked::Answered(line) => {
+                    self.wire.send(&line).await.map_err(|_| Over::Lost)?;
+                }
+            },
+            Message::Notice(notice) => {
+                self.memory.noticed(&notice);
+                self.pending.push_back(Event::Notice(notice));
+            }
+            Message::Refused(refused) if refused.code == "taken-over" => {
+                return Err(Over::Failed(ClientError::TakenOver));
+            }
+            Message::Refused(refused) => self.pending.push_back(Event::Refused(refused)),
+            Message::Done(what) => self.pending.push_back(Event::Done(what)),
+            Message::Welcome(_) | Message::Other => {}
+        }
+        Ok(())
+    }
+
+    /// Comes back after a lost connection: soon at first, then less and less often.
+    async fn come_back(&mut self) -> Result<(), ClientError> {
+        let mut wait_ms = self.settings.back_off_ms.max(1);
+        for _ in 0..self.settings.tries_max {
+            while let Ok(permit) = self.events.try_reserve()
+                && let Some(event) = self.pending.pop_front()
+            {
+                permit.send(Ok(event));
+            }
+            // Up to half as long again, so that not all come back at once.
+            let jitter = random() % (wait_ms / 2 + 1);
+            tokio::select! {
+                () = self.events.closed() => return Err(ClientError::Ended),
+                () = tokio::time::sleep(Duration::from_millis(wait_ms + jitter)) => {}
+            }
+            wait_ms = wait_ms.saturating_mul(2).min(self.settings.back_off_ms_max.max(1));
+            match log_in(&self.settings, &mut self.token).await {
+                Ok((wire, welcome)) => {
+                    self.wire = wire;
+                    (self.heard, self.pinged) = (Instant::now(), false);
+                    self.memory.connection += 1;
+                    self.pending.push_back(Event::Back { active: welcome.active });
+                    return Ok(());
+                }
+                Err(ClientError::Login(refused)) if is_final(&refused) => {
+                    return Err(ClientError::Login(refused));
+                }
+                Err(_) => {}
+            }
+        }
+        let (server, tries) = (self.settings.server.to_string(), self.settings.tries_max);
+        Err(ClientError::GaveUp { server, tries })
+    }
+}
+
+/// Whether another try would be refused as well. All else is a matter of time.
+fn is_final(refused: &Refused) -> bool {
+    matches!(refused.code.as_str(), "wrong-credentials" | "malformed" | "refused")
+}
+
+/// A number nobody can foresee; good enough to keep clients apart.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Connects, says hello and logs in: by token where there is one, else by password.
+async fn log_in(
+    settings: &Settings,
+    token: &mut Option<String>,
+) -> Result<(Wire, Welcome), ClientError> {
+    let server = settings.server.to_string();
+    let trying = async {
+        let mut wire = Wire::open(&settings.server).await?;
+        wire.send(&hello(settings)).await?;
+        loop {
+            let by_token = token.is_some();
+            wire.send(&login(settings, token.as_deref())).await?;
+            match welcomed(&mut wire).await? {
+                Ok(welcome) => {
+                    if welcome.token.is_some() {
+                        token.clone_from(&welcome.token);
+                    }
+                    return Ok(Ok((wire, welcome)));
+                }
+                // The token has expired: there may be a password.
+                Err(refused)
+                    if refused.code == "wrong-credentials"
+                        && by_token
+                        && matches!(settings.login, Login::Password { .. }) =>
+                {
+                    *token = None;
+                }
+                Err(refused) => return Ok(Err(ClientError::Login(refused))),
+            }
+        }
+    };
+    let tried = tokio::time::timeout(LOGIN, trying).await;
+    match tried.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+        Ok(done) => done,
+        Err(why) => Err(ClientError::Unreachable { server, why }),
+    }
+}
+
+/// Waits for the answer to a login.
+async fn welcomed(wire: &mut Wire) -> io::Result<Result<Welcome, Refused>> {
+    loop {
+        match Message::read(wire.receive().await?) {
+            Message::Welcome(welcome) => return Ok(Ok(welcome)),
+            Message::Refused(refused) => return Ok(Err(refused)),
+            _ => {}
+        }
+    }
+}
+
+fn hello(settings: &Settings) -> String {
+    let mut hello = json!({"type": "hello", "protocol": PROTOCOL_VERSION, "name": settings.name});
+    if let Some(nonce) = &settings.nonce {
+        hello["nonce"] = json!(nonce);
+    }
+    if let Some(proposal) = &settings.proposal {
+        hello["proposal"] = json!(proposal);
+    }
+    hello.to_string()
+}
+
+fn login(settings: &Settings, token: Option<&str>) -> String {
+    let login = match (&settings.login, token) {
+        (_, Some(token)) => json!({"type": "login", "token": token}),
+        (Login::Token(token), None) => json!({"type": "login", "token": token}),
+        (Login::Password { account, password, register }, None) => json!({
+            "type": "login",
+            "account": account,
+            "password": password,
+            "register": register,
+        }),
+    };
+    login.to_string()
+}

@@ -1,0 +1,300 @@
+//! What operators may do to what runs. The machines decide; here their decisions are carried to
+//! matches, connections and watchers.
+//!
+//! The tournament leads and its matches follow: whatever is paused, called off or replayed is so
+//! because the tournament's stream says so, and a match that was left behind by a crash is brought
+//! into line when it is taken up.
+
+use super::journal::{Effect, StreamKey};
+use super::{ConnId, Engine, MatchKey, Timer};
+use agon_core::lobby::{LobbyCommand, LobbyOrder, LobbyRejection, Standing};
+use agon_core::{
+    Command, Event, Fault, FaultKind, Match, MatchId, MatchOrder, PlayerName, Rejection, Ruling,
+    Secret, Tournament, TournamentCommand, TournamentId, TournamentOrder, TournamentRejection,
+};
+use agon_wire::native::ToPlayer;
+use serde_json::{Value, json};
+
+/// Why an operator's order was not obeyed.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub(crate) enum NotObeyed {
+    #[error("there is no tournament {0}; GET /api/v1/tournaments lists them")]
+    NoTournament(TournamentId),
+    #[error("{0} does not run; only a tournament that runs can be ruled about")]
+    NotRunning(TournamentId),
+    #[error("{0} has no match {1}; its `pairings` list them")]
+    NoMatch(TournamentId, MatchId),
+    #[error("match {0} is over; override its result, or have it replayed")]
+    MatchOver(MatchId),
+    #[error("{0}")]
+    Tournament(#[from] TournamentRejection),
+    #[error("{0}")]
+    Match(#[from] Rejection),
+    #[error("{0}")]
+    Lobby(#[from] LobbyRejection),
+    #[error("{0}; wait for more players, or call it off")]
+    Plan(String),
+}
+
+impl Engine {
+    /// Has an order about a tournament that runs carried out; gives the streams it is in.
+    pub(crate) fn order(
+        &mut self,
+        id: &TournamentId,
+        order: TournamentOrder,
+        ruling: Ruling,
+    ) -> Result<Vec<StreamKey>, NotObeyed> {
+        let missing = self.not_running(id);
+        let live = self.tournaments.get_mut(id).ok_or(missing)?;
+        let (what, by) = (order.clone(), ruling.clone());
+        let events = live.machine.step(TournamentCommand::Order { order: what, ruling: by })?;
+        let (about, players) = (about(id, &order), self.concerned(id, &order));
+        let tell = telling(players, about.0, &about.1, &ruling);
+        let stream = StreamKey::Tournament(id.clone());
+        self.commit(stream.clone(), &events, vec![tell]);
+        match order {
+            TournamentOrder::Pause => {
+                let keys: Vec<MatchKey> =
+                    self.matches.keys().filter(|key| key.0 == *id).cloned().collect();
+                keys.iter().for_each(|key| self.follow(key));
+                let streams = keys.into_iter().map(StreamKey::Match);
+                Ok(streams.chain([stream]).collect())
+            }
+            TournamentOrder::Resume => {
+                self.forgive_pause(id);
+                Ok(vec![stream])
+            }
+            _ => Ok(vec![stream]),
+        }
+    }
+
+    /// Voids a game of a match that is paused, or takes that back.
+    pub(crate) fn order_game(
+        &mut self,
+        key: &MatchKey,
+        order: MatchOrder,
+        ruling: Ruling,
+    ) -> Result<StreamKey, NotObeyed> {
+        let missing = self.not_running(&key.0);
+        let machine = &self.tournaments.get(&key.0).ok_or(missing)?.machine;
+        let planned = machine.rounds().iter().any(|round| round.place(&key.1).is_some());
+        if !planned {
+            return Err(NotObeyed::NoMatch(key.0.clone(), key.1.clone()));
+        }
+        let Some(live) = self.matches.get(key) else {
+            return Err(NotObeyed::MatchOver(key.1.clone()));
+        };
+        let players = live.played.plan().players.clone();
+        self.step_match(key, Command::Order { order, ruling: ruling.clone() })?;
+        let (about, game) = match order {
+            MatchOrder::Void(game) => ("game-void", game),
+            MatchOrder::UndoVoid(game) => ("game-counts-again", game),
+            _ => unreachable!("orders about games are these two"),
+        };
+        let data = json!({"tournament": key.0, "match": key.1, "game": game});
+        let stream = StreamKey::Match(key.clone());
+        self.once_durable(vec![stream.clone()], telling(players, about, &data, &ruling));
+        Ok(stream)
+    }
+
+    /// Has an order about the lobby carried out.
+    pub(crate) fn order_lobby(
+        &mut self,
+        order: LobbyOrder,
+        ruling: Ruling,
+    ) -> Result<(), NotObeyed> {
+        let command = LobbyCommand::Order { order: order.clone(), ruling: ruling.clone() };
+        if let LobbyOrder::Start(_) = &order {
+            self.try_start(command.clone())?;
+        }
+        let mut effects: Vec<Effect> = Vec::new();
+        if let LobbyOrder::LogOut(account) = order {
+            effects.push(Box::new(move |engine| {
+                let Some(conn) = engine.conn_of(&account) else { return };
+                let detail = format!("an operator logged you out: {}", ruling.why);
+                engine.refuse(conn, "logged-out", detail);
+                engine.closed(conn);
+            }));
+        }
+        Ok(self.step_lobby(command, effects)?)
+    }
+
+    /// Takes a player out of a tournament; gives the streams that is in.
+    pub(crate) fn order_withdrawal(
+        &mut self,
+        tournament: TournamentId,
+        player: PlayerName,
+        ruling: Ruling,
+    ) -> Result<Vec<StreamKey>, NotObeyed> {
+        match self.lobby.tournament(&tournament) {
+            None => Err(NotObeyed::NoTournament(tournament)),
+            Some(Standing::Running(plan)) if plan.players.contains(&player) => {
+                let keys = self.playing.get(&player).into_iter().flatten();
+                let keys = keys.filter(|key| key.0 == tournament).cloned();
+                let streams: Vec<StreamKey> = keys.map(StreamKey::Match).collect();
+                let detail = format!("withdrawn by {}: {}", ruling.by, ruling.why);
+                let fault = Fault::new(FaultKind::Withdrew, "withdrawn", detail);
+                self.take_out(&tournament, &player, fault);
+                Ok(streams.into_iter().chain([StreamKey::Tournament(tournament)]).collect())
+            }
+            Some(Standing::Running(_)) => Err(LobbyRejection::NotSignedUp(player).into()),
+            Some(_) => {
+                let order = LobbyOrder::Withdraw { tournament, player };
+                self.order_lobby(order, ruling).map(|()| Vec::new())
+            }
+        }
+    }
+
+    /// Whether those who signed up can play: a plan that cannot be played must not get into the log.
+    fn try_start(&self, command: LobbyCommand) -> Result<(), NotObeyed> {
+        let mut tried = self.lobby.clone();
+        for event in tried.step(self.now_ms(), command)? {
+            let Event::TournamentStarted(started) = event else { continue };
+            let kind = self.games.kind(&started.plan.game).expect("checked when announced");
+            let made = Tournament::create(started.plan, kind.clone(), Secret::from_seed_number(0));
+            made.map_err(|error| NotObeyed::Plan(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Why nothing can be ruled about a tournament that is not live.
+    fn not_running(&self, id: &TournamentId) -> NotObeyed {
+        match self.lobby.tournament(id) {
+            None => NotObeyed::NoTournament(id.clone()),
+            Some(_) => NotObeyed::NotRunning(id.clone()),
+        }
+    }
+
+    pub(super) fn is_paused(&self, id: &TournamentId) -> bool {
+        self.tournaments.get(id).is_some_and(|live| live.machine.paused().is_some())
+    }
+
+    /// Who has a match that is over replayed, if somebody does and it has not been reopened yet.
+    pub(super) fn replay_of(&self, played: &Match) -> Option<Ruling> {
+        played.result()?;
+        let live = self.tournaments.get(&played.plan().tournament)?;
+        let replays = live.machine.replays(&played.plan().id);
+        replays.get(played.reopened() as usize).map(|ruling| (*ruling).clone())
+    }
+
+    /// Brings a match into line with its tournament.
+    pub(super) fn follow(&mut self, key: &MatchKey) {
+        let (Some(tournament), Some(live)) = (self.tournaments.get(&key.0), self.matches.get(key))
+        else {
+            return;
+        };
+        let rests = live.played.paused();
+        let machine = &tournament.machine;
+        let (order, ruling) = match (machine.paused(), machine.overridden(&key.1)) {
+            _ if live.played.result().is_some() => return,
+            (Some(_), _) if rests.is_some() => return,
+            (Some(ruling), _) => (MatchOrder::Pause, ruling.clone()),
+            (None, Some(overridden)) => (MatchOrder::CallOff, overridden.ruling.clone()),
+            (None, None) => {
+                let Some(own) = rests else { return };
+                (MatchOrder::Resume, machine.resumed().unwrap_or(own).clone())
+            }
+        };
+        if order == MatchOrder::Resume {
+            self.gather_again(key);
+        }
+        let _ = self.step_match(key, Command::Order { order, ruling });
+    }
+
+    /// Before a match goes on: who is here is there, and open requests are to be sent again.
+    fn gather_again(&mut self, key: &MatchKey) {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        live.sent.clear();
+        for player in live.played.plan().players.clone() {
+            if self.is_house(&player) || self.conn_of(&player).is_some() {
+                self.arrive(key, &player);
+            }
+        }
+    }
+
+    /// A pause counts against nobody: who went away in it has as long to come back as after a
+    /// restart.
+    fn forgive_pause(&mut self, id: &TournamentId) {
+        let until = self.now_ms() + self.settings.reconnect_ms;
+        let Some(live) = self.tournaments.get_mut(id) else { return };
+        (live.greet_by, live.miss_by) = (until, until);
+        self.set_timer(until, Timer::Greeting(id.clone()));
+        self.set_timer(until, Timer::Resumed(id.clone()));
+    }
+
+    /// Who did not come back after a pause is gone.
+    pub(super) fn miss_after_pause(&mut self, id: &TournamentId) {
+        let due = self.tournaments.get(id).map(|live| live.miss_by);
+        if due.is_none_or(|due| due > self.now_ms()) {
+            return;
+        }
+        let own = self.matches.iter().filter(|(key, _)| key.0 == *id);
+        let absent = own.flat_map(|(key, live)| {
+            let here = live.played.plan().players.iter().filter(|p| live.played.is_here(p));
+            here.map(move |player| (key.clone(), player.clone()))
+        });
+        for (key, player) in absent.collect::<Vec<_>>() {
+            if !self.is_house(&player) && self.conn_of(&player).is_none() {
+                let fault = Fault::disconnected("did not come back after a pause");
+                let _ = self.step_match(&key, Command::Leave { player, fault });
+            }
+        }
+    }
+
+    /// Tells a player that is here again that its tournament is paused, if it is.
+    pub(super) fn tell_pause(&mut self, conn: ConnId, id: &TournamentId) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        let Some(ruling) = live.machine.paused() else { return };
+        let data = json!({"tournament": id, "by": ruling.by, "why": ruling.why});
+        let data = Some(agon_games::json(&data));
+        self.send(conn, &ToPlayer::notice("paused", data));
+    }
+
+    /// Whom an order is about: the players of a match, or all.
+    fn concerned(&self, id: &TournamentId, order: &TournamentOrder) -> Vec<PlayerName> {
+        let Some(live) = self.tournaments.get(id) else { return Vec::new() };
+        let of_match = match order {
+            TournamentOrder::Pause | TournamentOrder::Resume => None,
+            TournamentOrder::Override { id, .. }
+            | TournamentOrder::Replay { id }
+            | TournamentOrder::Undo { id } => live
+                .machine
+                .rounds()
+                .last()
+                .and_then(|round| Some(round.matches[round.place(id)?].players.clone())),
+        };
+        of_match.unwrap_or_else(|| live.machine.plan().players.clone())
+    }
+}
+
+/// What a notice about an order says, before who and why.
+fn about(id: &TournamentId, order: &TournamentOrder) -> (&'static str, Value) {
+    match order {
+        TournamentOrder::Pause => ("paused", json!({"tournament": id})),
+        TournamentOrder::Resume => ("resumed", json!({"tournament": id})),
+        TournamentOrder::Override { id: one, winners } => {
+            let data = json!({"tournament": id, "match": one, "winners": winners});
+            ("result-overridden", data)
+        }
+        TournamentOrder::Replay { id: one } => {
+            ("replay-ordered", json!({"tournament": id, "match": one}))
+        }
+        TournamentOrder::Undo { id: one } => {
+            ("ruling-undone", json!({"tournament": id, "match": one}))
+        }
+    }
+}
+
+/// Tells players that are here, once it is durable.
+fn telling(players: Vec<PlayerName>, about: &'static str, data: &Value, ruling: &Ruling) -> Effect {
+    let mut data = data.clone();
+    (data["by"], data["why"]) = (json!(ruling.by), json!(ruling.why));
+    Box::new(move |engine| {
+        for player in players {
+            if let Some(conn) = engine.conn_of(&player) {
+                let data = Some(agon_games::json(&data));
+                engine.send(conn, &ToPlayer::notice(about, data));
+            }
+        }
+    })
+}

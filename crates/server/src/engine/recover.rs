@@ -1,0 +1,100 @@
+//! Starting: what the log says is live is taken up again.
+//!
+//! The lobby comes from its latest snapshot and the events since; tournaments and matches that are
+//! over are not opened. So a start takes as long as there is something live, however much is past.
+
+use super::journal::{Journal, StreamKey};
+use super::{Engine, EngineError, Timer};
+use agon_core::lobby::{Lobby, LobbyCommand};
+use agon_core::{ApplyError, Line, Misfit};
+
+impl Engine {
+    /// The lines of a stream.
+    pub(super) fn load(&self, name: &str) -> Result<Vec<Line>, EngineError> {
+        self.load_after(name, 0)
+    }
+
+    /// The lines of a stream after the first so many.
+    fn load_after(&self, name: &str, after: u64) -> Result<Vec<Line>, EngineError> {
+        let texts = self.log.load(name, after)?;
+        let lines = texts.iter().zip(after + 1..).map(|(text, seq)| {
+            Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
+        });
+        let lines: Vec<Line> = lines.collect::<Result<_, _>>()?;
+        let latest = lines.iter().map(|line| line.at).max().unwrap_or(0);
+        self.seen_at.set(self.seen_at.get().max(latest));
+        Ok(lines)
+    }
+
+    /// Folds a machine, and finds the event it stumbles over if it does.
+    pub(super) fn fold<T>(
+        stream: &StreamKey,
+        lines: &[Line],
+        fold: impl Fn(&[Line]) -> Result<T, ApplyError>,
+    ) -> Result<T, EngineError> {
+        let named = |Misfit { seq, error }| EngineError::Fold { stream: stream.name(), seq, error };
+        agon_core::fold(lines, fold).map_err(named)
+    }
+
+    /// Takes up what the log says is live.
+    pub(super) fn recover(&mut self) -> Result<(), EngineError> {
+        let version = self.recover_lobby()?;
+        let name = StreamKey::Lobby.name();
+        self.journals.insert(StreamKey::Lobby, Journal::new(name, version));
+        let now = self.now_ms();
+        self.grace_until = now + self.settings.reconnect_ms;
+        self.recover_tournaments()?;
+        let seen_at = self.seen_at.get();
+        if seen_at > 0 {
+            // Nobody could sign up while nobody was there to listen.
+            let command = LobbyCommand::Resume { away_ms: now.saturating_sub(seen_at) };
+            let _ = self.step_lobby(command, Vec::new());
+        }
+        self.register_houses();
+        self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
+        self.set_timer(now, Timer::Lobby);
+        self.snapshot_if_due();
+        Ok(())
+    }
+
+    /// Folds the lobby, from a snapshot if there is a good one; gives its stream's version.
+    fn recover_lobby(&mut self) -> Result<u64, EngineError> {
+        let kept = match self.snapshots.latest(&*self.log) {
+            Ok(kept) => kept,
+            Err(why) => {
+                super::warn(&format!("{why}; all events of the lobby are read instead"));
+                None
+            }
+        };
+        if let Some((lobby, seq)) = kept {
+            match self.fold_lobby(lobby, seq) {
+                Err(EngineError::Fold { error, .. }) => {
+                    let why = format!("the lobby's snapshot does not fit its log: {error}");
+                    super::warn(&format!("{why}; all events of the lobby are read instead"));
+                }
+                folded => {
+                    self.snapshots.cover(seq);
+                    return folded;
+                }
+            }
+        }
+        self.fold_lobby(Lobby::default(), 0)
+    }
+
+    /// Carries the lobby on from event `seq`.
+    fn fold_lobby(&mut self, mut lobby: Lobby, seq: u64) -> Result<u64, EngineError> {
+        let name = StreamKey::Lobby.name();
+        // With the last event that is known already: it tells when the server was still there.
+        let before = seq.saturating_sub(1);
+        let lines = self.load_after(&name, before)?;
+        for line in lines.iter().skip((seq - before) as usize) {
+            lobby.apply(line.at, &line.event).map_err(|error| EngineError::Fold {
+                stream: name.clone(),
+                seq: line.seq,
+                error,
+            })?;
+        }
+        self.lobby = lobby;
+        Ok(before + lines.len() as u64)
+    }
+}

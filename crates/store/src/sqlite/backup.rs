@@ -1,0 +1,98 @@
+//! Copies of a database, while a server writes it, and putting another in its place.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::reader::Reader;
+use super::schema::{failure, open_reader};
+use super::{SqliteLog, beside, snapshot_path};
+use crate::LogError;
+use crate::disk::{create_private, sync_above};
+
+/// What a copy holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backup {
+    /// Streams.
+    pub streams: u64,
+    /// Events in all of them.
+    pub events: u64,
+    /// The size of the file.
+    pub bytes: u64,
+}
+
+impl SqliteLog {
+    /// Copies a database to a file that is not there yet, as of one instant, even while a server
+    /// writes it, and checks every event of the copy. What fails leaves no file behind.
+    pub fn backup(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Backup, LogError> {
+        let (from, to) = (from.as_ref(), to.as_ref());
+        let part = beside(to, ".part");
+        if to.exists() {
+            let error = std::io::Error::new(ErrorKind::AlreadyExists, "it is there already");
+            return Err(LogError::io("make", to, &error));
+        }
+        let copied = copy(from, &part).and_then(|copied| {
+            // Names it only now: whoever finds the file finds it whole.
+            let named = fs::rename(&part, to).and_then(|()| sync_above(to));
+            named.map_err(|error| LogError::io("name", to, &error))?;
+            Ok(copied)
+        });
+        if copied.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        copied
+    }
+
+    /// Puts the database `by` in the place of the one at `path`, which stays under the name given
+    /// back. Whoever calls this holds the writer's place at `path`, and nobody has `by` open.
+    pub fn replace(path: impl AsRef<Path>, by: impl AsRef<Path>) -> Result<PathBuf, LogError> {
+        let (path, by) = (path.as_ref(), by.as_ref());
+        let failed = |error| LogError::io("replace", path, &error);
+        let names = (1..).map(|number| beside(path, &format!(".damaged-{number}")));
+        let mut free = names.filter(|name| !name.exists());
+        let kept = free.next().expect("there are more numbers than files");
+        // The write-ahead log belongs to the database it was written for, and to no other.
+        let wal = beside(path, "-wal");
+        if wal.exists() {
+            keep(&wal, &beside(&kept, "-wal")).map_err(failed)?;
+        }
+        keep(path, &kept).and_then(|()| sync_above(path)).map_err(failed)?;
+        for end in ["-wal", "-shm"] {
+            remove(&beside(path, end)).map_err(failed)?;
+        }
+        remove(&snapshot_path(path, "lobby")).map_err(failed)?;
+        fs::rename(by, path).and_then(|()| sync_above(path)).map_err(failed)?;
+        Ok(kept)
+    }
+}
+
+fn copy(from: &Path, part: &Path) -> Result<Backup, LogError> {
+    let failed = |what| move |error| LogError::io(what, part, &error);
+    // Made here, so that it is its owner's from its first byte on.
+    create_private(part).map_err(failed("make"))?;
+    let db = open_reader(from)?;
+    db.execute("VACUUM INTO ?1", [part.to_string_lossy()])
+        .map_err(|error| failure("copy", from, &error))?;
+    File::open(part).and_then(|file| file.sync_all()).map_err(failed("write"))?;
+    let reader = Reader::open(part)?;
+    let streams = reader.streams()?;
+    reader.check()?;
+    let events = streams.iter().map(|(_, version)| version).sum();
+    let bytes = fs::metadata(part).map_err(failed("read"))?.len();
+    Ok(Backup { streams: streams.len() as u64, events, bytes })
+}
+
+/// A second name for a file, or a copy where there are no second names.
+fn keep(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::hard_link(from, to).or_else(|_| {
+        fs::copy(from, to)?;
+        File::open(to)?.sync_all()
+    })
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,319 @@
+//! The class protocol: `{Type, Pid, User, Data}`, with two variants that programs in use speak.
+
+use super::play::{card_list, dice_term, roll_of, score_at};
+use super::term::{Pid, Ref, Term};
+use super::{Answers, BadMessage, Password, name, password, strings};
+use agon_core::PlayerName;
+use agon_core::statistics::Record;
+use agon_games::Refusal;
+use agon_games::yahtzee::{Question, ScoreBox, View};
+
+/// How a program writes its messages; told from its login.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variant {
+    /// As the protocol says.
+    Plain,
+    /// Single data are in a tuple of one, and a box counts on the third roll only.
+    Tupled,
+    /// No message has the user's name.
+    NoUser,
+}
+
+/// What a program sends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FromPlayer {
+    /// Registers, or logs in.
+    Login {
+        /// Where to reach it.
+        pid: Pid,
+        /// Who.
+        user: PlayerName,
+        /// Proof.
+        password: Password,
+        /// How it writes.
+        variant: Variant,
+    },
+    /// Leaves.
+    Logout {
+        /// Who asks.
+        pid: Pid,
+        /// What it got when it logged in.
+        ticket: Term,
+    },
+    /// Replies to an invitation.
+    Invited {
+        /// Where play requests go.
+        pid: Pid,
+        /// Whether it comes.
+        accepts: bool,
+        /// To which tournament.
+        tournament: Term,
+        /// What it got when it logged in; not in [`Variant::NoUser`].
+        ticket: Option<Term>,
+    },
+    /// Plays.
+    Action(Action),
+    /// Asks for a tournament.
+    RequestTournament {
+        /// Who asks.
+        pid: Pid,
+        /// How many players.
+        players: i64,
+        /// How many games a match.
+        games: i64,
+    },
+    /// Asks how a tournament stands.
+    TournamentInfo {
+        /// Who asks.
+        pid: Pid,
+        /// Which.
+        tournament: Term,
+    },
+    /// Asks about a player.
+    UserInfo {
+        /// Who asks.
+        pid: Pid,
+        /// About whom.
+        user: PlayerName,
+    },
+}
+
+/// A reply to a play request.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Action {
+    /// Who sent it.
+    pub pid: Pid,
+    /// The request's reference; nothing else says which request it replies to.
+    pub reference: Term,
+    /// The tournament, as it was in the request.
+    pub tournament: Term,
+    /// The game, as it was in the request.
+    pub game: Term,
+    /// The roll, as it was in the request.
+    pub roll: Term,
+    /// Which dice are kept.
+    pub keep: [bool; 5],
+    /// The box, from 1; 0 rolls again.
+    pub line: i64,
+}
+
+/// Reads what a program sent. Data in a tuple of one are taken out of it.
+pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
+    let Some([kind, pid, rest @ ..]) = term.as_tuple() else { return Err(BadMessage::NotAMessage) };
+    let (Some(kind), Some(pid)) = (kind.as_atom(), pid.as_pid()) else {
+        return Err(BadMessage::NotAMessage);
+    };
+    let pid = pid.clone();
+    let Some(last) = rest.last() else { return Err(BadMessage::NotAMessage) };
+    let data = bare(last);
+    match (kind, rest) {
+        ("login", [_] | [_, _]) => login(pid, rest),
+        ("logout", [_] | [_, _]) => Ok(FromPlayer::Logout { pid, ticket: data.clone() }),
+        ("accept_tournament" | "reject_tournament", [_] | [_, _]) => {
+            Ok(invited(pid, kind == "accept_tournament", last))
+        }
+        ("play_action", [_] | [_, _]) => action(pid, last),
+        ("request_tournament", [wanted]) => {
+            let problem = "not {NumPlayers, GamesPerMatch}";
+            let wrong = BadMessage::Field { message: "request_tournament", problem };
+            let Some([players, games]) = wanted.as_tuple() else { return Err(wrong) };
+            let (Some(players), Some(games)) = (players.int(), games.int()) else {
+                return Err(wrong);
+            };
+            Ok(FromPlayer::RequestTournament { pid, players, games })
+        }
+        ("tournament_info", [_]) => {
+            Ok(FromPlayer::TournamentInfo { pid, tournament: data.clone() })
+        }
+        ("user_info", [_]) => Ok(FromPlayer::UserInfo { pid, user: name("user_info", data)? }),
+        _ => Err(BadMessage::NotAMessage),
+    }
+}
+
+/// What is in a tuple of one, or the term itself.
+fn bare(term: &Term) -> &Term {
+    match term.as_tuple() {
+        Some([only]) => only,
+        _ => term,
+    }
+}
+
+fn login(pid: Pid, fields: &[Term]) -> Result<FromPlayer, BadMessage> {
+    let variant = match fields {
+        [_] => Variant::NoUser,
+        [Term::Atom(_), _] => Variant::Tupled,
+        _ => Variant::Plain,
+    };
+    let Some([user, secret]) = fields[fields.len() - 1].as_tuple() else {
+        return Err(BadMessage::Field { message: "login", problem: "not {User, Password}" });
+    };
+    let (user, password) = (name("login", user)?, password("login", secret)?);
+    Ok(FromPlayer::Login { pid, user, password, variant })
+}
+
+fn invited(pid: Pid, accepts: bool, data: &Term) -> FromPlayer {
+    let (tournament, ticket) = match data.as_tuple() {
+        Some([tournament, ticket]) => (tournament, Some(ticket.clone())),
+        _ => (bare(data), None),
+    };
+    FromPlayer::Invited { pid, accepts, tournament: tournament.clone(), ticket }
+}
+
+fn action(pid: Pid, data: &Term) -> Result<FromPlayer, BadMessage> {
+    let wrong = |problem| BadMessage::Field { message: "play_action", problem };
+    // Programs without users copy the turn too, or leave it out.
+    let (reference, tournament, game, roll, keep, line) = match data.as_tuple() {
+        Some([reference, tournament, game, roll, keep, line])
+        | Some([reference, tournament, game, _, roll, keep, line]) => {
+            (reference, tournament, game, roll, keep, line)
+        }
+        _ => return Err(wrong("not {Ref, Tid, Gid, Roll, Keep, Line}")),
+    };
+    let Term::List(flags) = keep else { return Err(wrong("Keep is not a list of booleans")) };
+    let flags: Option<Vec<bool>> = flags.iter().map(boolean).collect();
+    let keep = flags.and_then(|flags| <[bool; 5]>::try_from(flags).ok());
+    Ok(FromPlayer::Action(Action {
+        pid,
+        reference: reference.clone(),
+        tournament: tournament.clone(),
+        game: game.clone(),
+        roll: roll.clone(),
+        keep: keep.ok_or_else(|| wrong("Keep is not five booleans"))?,
+        line: line.int().ok_or_else(|| wrong("Line is not a number"))?,
+    }))
+}
+
+fn boolean(term: &Term) -> Option<bool> {
+    match term.as_atom()? {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// The answers of the game that an action stands for.
+pub fn answers(variant: Variant, question: &Question, action: &Action) -> Result<Answers, Refusal> {
+    let roll = roll_of(question);
+    // Without users the fourth field may be the turn.
+    if variant != Variant::NoUser && action.roll != Term::Int(roll.into()) {
+        return Err(Refusal::wrong_kind(format!("the request was for roll {roll}")));
+    }
+    let scores = action.line != 0 && (roll == 3 || variant != Variant::Tupled);
+    if scores {
+        let at =
+            usize::try_from(action.line).ok().and_then(|line| ScoreBox::at(line.checked_sub(1)?));
+        return Ok(Answers::score(question, score_at(at)));
+    }
+    if roll == 3 {
+        return Err(Refusal::wrong_kind("there is no fourth roll: a line was asked for"));
+    }
+    let keep = action.keep.map(|kept| if kept { "true" } else { "false" }).join(",");
+    Ok(Answers::one(format!(r#"{{"keep":[{keep}]}}"#)))
+}
+
+/// What a request is about.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ids {
+    /// The request.
+    pub reference: Ref,
+    /// The tournament.
+    pub tournament: Ref,
+    /// The game.
+    pub game: Ref,
+}
+
+/// How tournaments stand, in this vocabulary.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Status {
+    /// It runs.
+    InProgress,
+    /// It is over, and somebody won it.
+    Won(PlayerName),
+    /// It is over, and a bye won it.
+    Bye,
+}
+
+/// Writes to one player.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Writer {
+    /// How it writes, and wants to be written to.
+    pub variant: Variant,
+    /// Who is written to.
+    pub user: PlayerName,
+    /// The process of ours it replies to.
+    pub manager: Pid,
+}
+
+impl Writer {
+    /// It is logged in.
+    pub fn logged_in(&self, ticket: &Ref) -> Term {
+        self.single("logged_in", ticket)
+    }
+
+    /// It is invited to a tournament.
+    pub fn start_tournament(&self, tournament: &Ref) -> Term {
+        self.single("start_tournament", tournament)
+    }
+
+    /// It has no more games in a tournament.
+    pub fn end_tournament(&self, tournament: &Ref) -> Term {
+        self.single("end_tournament", tournament)
+    }
+
+    /// A question of the game to the seat whose view it is; `None` if it is nobody's view.
+    pub fn play_request(&self, ids: &Ids, question: &Question, view: &View) -> Option<Term> {
+        let own = view.seat?.index();
+        let mut data: Vec<Term> =
+            [&ids.reference, &ids.tournament, &ids.game].map(|id| id.clone().into()).into();
+        if self.variant == Variant::NoUser {
+            data.push(Term::Int(view.turn.into()));
+        }
+        data.push(Term::Int(roll_of(question).into()));
+        data.push(dice_term(question));
+        data.push(card_list(view.cards.get(own)?));
+        data.push(card_list(view.cards.get(1 - own)?));
+        Some(self.message("play_request", Term::Tuple(data)))
+    }
+
+    fn single(&self, kind: &'static str, data: &Ref) -> Term {
+        let data = Term::from(data.clone());
+        self.message(kind, if self.variant == Variant::Tupled { Term::tuple([data]) } else { data })
+    }
+
+    fn message(&self, kind: &'static str, data: Term) -> Term {
+        let (kind, manager) = (Term::atom(kind), self.manager.clone().into());
+        if self.variant == Variant::NoUser {
+            return Term::tuple([kind, manager, data]);
+        }
+        Term::tuple([kind, manager, Term::string(self.user.as_str()), data])
+    }
+}
+
+/// A tournament that was asked for has started.
+pub fn tournament_started(manager: &Pid, tournament: &Ref, users: &[PlayerName]) -> Term {
+    let data = Term::tuple([tournament.clone().into(), strings(users), Term::nil()]);
+    Term::tuple([Term::atom("tournament_started"), manager.clone().into(), data])
+}
+
+/// How a tournament stands. `tournament` is what was asked about.
+pub fn tournament_status(manager: &Pid, tournament: &Term, status: &Status) -> Term {
+    let (stands, winner) = match status {
+        Status::InProgress => ("in_progress", Term::atom("undefined")),
+        Status::Won(winner) => ("complete", Term::string(winner.as_str())),
+        Status::Bye => ("complete", Term::atom("bye")),
+    };
+    let data = Term::tuple([tournament.clone(), Term::atom(stands), winner, Term::nil()]);
+    Term::tuple([Term::atom("tournament_status"), manager.clone().into(), data])
+}
+
+/// What a player has done.
+pub fn user_status(manager: &Pid, user: &PlayerName, record: &Record) -> Term {
+    let data = Term::tuple([
+        Term::string(user.as_str()),
+        record.matches.won.into(),
+        record.matches.lost.into(),
+        record.tournaments_played.into(),
+        record.tournaments.won.into(),
+    ]);
+    Term::tuple([Term::atom("user_status"), manager.clone().into(), data])
+}

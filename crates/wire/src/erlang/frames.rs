@@ -1,0 +1,110 @@
+//! Frames: a length in two or four bytes, the highest first, and so many bytes.
+
+/// How much room is kept between frames.
+const KEPT_MAX: usize = 4 * 1024;
+
+/// How wide the length is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Header {
+    /// Two bytes: the handshake, and requests to EPMD.
+    Two,
+    /// Four bytes: everything after the handshake. An empty frame is a tick.
+    Four,
+}
+
+impl Header {
+    fn width(self) -> usize {
+        match self {
+            Header::Two => 2,
+            Header::Four => 4,
+        }
+    }
+}
+
+/// A frame longer than allowed. Nothing after it can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a frame of {announced} bytes; at most {max}")]
+pub struct TooLong {
+    /// How long it is to be.
+    pub announced: usize,
+    /// The bound.
+    pub max: usize,
+}
+
+/// Bytes that came in and have not been taken as frames yet. Holds no more than one frame's bound
+/// and one push.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    buffer: Vec<u8>,
+    /// Bytes before this were taken.
+    from: usize,
+    header: Header,
+    max: usize,
+    broken: Option<TooLong>,
+}
+
+impl Frames {
+    /// Frames of at most `max` bytes, their length not counted.
+    pub fn new(header: Header, max: usize) -> Frames {
+        Frames { buffer: Vec::new(), from: 0, header, max, broken: None }
+    }
+
+    /// Goes on with wider lengths: the handshake is over. Bytes that came already are kept.
+    #[must_use]
+    pub fn with(self, header: Header, max: usize) -> Frames {
+        Frames { header, max, ..self }
+    }
+
+    /// Adds bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.broken.is_some() {
+            return;
+        }
+        if self.from > 64 * 1024 {
+            self.buffer.drain(..self.from);
+            self.from = 0;
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next frame that is whole. After an error there is only that error.
+    pub fn take(&mut self) -> Option<Result<&[u8], TooLong>> {
+        if let Some(broken) = self.broken {
+            return Some(Err(broken));
+        }
+        if self.from == self.buffer.len() {
+            // One large frame is no reason to hold as much for as long as the connection lasts.
+            self.buffer.clear();
+            self.buffer.shrink_to(KEPT_MAX);
+            self.from = 0;
+        }
+        let (header, rest) = self.buffer[self.from..].split_at_checked(self.header.width())?;
+        let announced = header.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+        if announced > self.max {
+            let broken = TooLong { announced, max: self.max };
+            self.broken = Some(broken);
+            return Some(Err(broken));
+        }
+        if rest.len() < announced {
+            return None;
+        }
+        let start = self.from + self.header.width();
+        self.from = start + announced;
+        Some(Ok(&self.buffer[start..start + announced]))
+    }
+}
+
+/// A frame around what `write` writes.
+///
+/// # Panics
+/// If it is longer than its length can say.
+pub fn frame(header: Header, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let width = header.width();
+    let mut out = vec![0; width];
+    write(&mut out);
+    let length = u32::try_from(out.len() - width).expect("a frame of ours is short").to_be_bytes();
+    let (high, low) = length.split_at(4 - width);
+    assert!(high.iter().all(|byte| *byte == 0), "a frame of ours is short");
+    out[..width].copy_from_slice(low);
+    out
+}

@@ -1,0 +1,252 @@
+//! How a node that connects is let in: names, flags, and a proof by both sides that they know the
+//! cookie. Agon connects to nobody, so only the accepting side is here.
+
+use super::frames::{Header, frame};
+use super::term::Atom;
+use md5::{Digest, Md5};
+use std::fmt;
+
+/// The longest message of a handshake.
+pub const FRAME_MAX: usize = 1_024;
+
+/// What both nodes have to be able to do.
+pub mod flags {
+    /// Wide references.
+    pub const EXTENDED_REFERENCES: u64 = 0x4;
+    /// Monitors on processes.
+    pub const DIST_MONITOR: u64 = 0x8;
+    /// Funs.
+    pub const FUN_TAGS: u64 = 0x10;
+    /// Monitors on registered names.
+    pub const DIST_MONITOR_NAME: u64 = 0x20;
+    /// Funs, newer.
+    pub const NEW_FUN_TAGS: u64 = 0x80;
+    /// Wide pids and ports.
+    pub const EXTENDED_PIDS_PORTS: u64 = 0x100;
+    /// External funs.
+    pub const EXPORT_PTR_TAG: u64 = 0x200;
+    /// Bit strings.
+    pub const BIT_BINARIES: u64 = 0x400;
+    /// Floats as eight bytes.
+    pub const NEW_FLOATS: u64 = 0x800;
+    /// Atoms in UTF-8.
+    pub const UTF8_ATOMS: u64 = 0x1_0000;
+    /// Maps.
+    pub const MAP_TAG: u64 = 0x2_0000;
+    /// Creations of 32 bits.
+    pub const BIG_CREATION: u64 = 0x4_0000;
+    /// The handshake of OTP 23.
+    pub const HANDSHAKE_23: u64 = 0x100_0000;
+    /// Links are taken back by id.
+    pub const UNLINK_ID: u64 = 0x200_0000;
+    /// All that OTP 25 demands.
+    pub const MANDATORY_25: u64 = 1 << 36;
+    /// Pids and ports of 64 bits.
+    pub const V4_NC: u64 = 1 << 34;
+
+    /// What a peer must offer: without it, it could not read what is sent.
+    pub const DEMANDED: u64 = EXTENDED_REFERENCES
+        | EXTENDED_PIDS_PORTS
+        | NEW_FLOATS
+        | UTF8_ATOMS
+        | BIG_CREATION
+        | HANDSHAKE_23;
+
+    /// What is offered. The flag for published nodes is not among them: Agon stays hidden.
+    pub const OFFERED: u64 = DEMANDED
+        | DIST_MONITOR
+        | FUN_TAGS
+        | DIST_MONITOR_NAME
+        | NEW_FUN_TAGS
+        | EXPORT_PTR_TAG
+        | BIT_BINARIES
+        | MAP_TAG
+        | UNLINK_ID
+        | MANDATORY_25
+        | V4_NC;
+
+    /// What [`MANDATORY_25`] stands for; nodes that set it may leave these out.
+    pub const IN_MANDATORY_25: u64 = EXTENDED_REFERENCES
+        | FUN_TAGS
+        | EXTENDED_PIDS_PORTS
+        | UTF8_ATOMS
+        | NEW_FUN_TAGS
+        | BIG_CREATION
+        | NEW_FLOATS
+        | MAP_TAG
+        | EXPORT_PTR_TAG
+        | BIT_BINARIES
+        | HANDSHAKE_23;
+}
+
+/// Who connects.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Peer {
+    /// Its name, with the host.
+    pub node: Atom,
+    /// What it can do.
+    pub flags: u64,
+    /// Which run of the node it is.
+    pub creation: u32,
+}
+
+/// Why a node is not let in.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotLetIn {
+    /// A message that is not the next one of a handshake.
+    #[error("not the next message of a handshake")]
+    Malformed,
+    /// A node from before OTP 23, or one that cannot read what is sent.
+    #[error("{node:?} lacks flags {missing:#x}; OTP 23 or later is needed")]
+    TooOld {
+        /// Who.
+        node: Atom,
+        /// What it lacks.
+        missing: u64,
+    },
+    /// Another cookie. The peer is told nothing but that the connection ends.
+    #[error(
+        "{node:?} has another cookie; start it with -setcookie and the cookie of this server, \
+         or put that into its ~/.erlang.cookie"
+    )]
+    WrongCookie {
+        /// Who.
+        node: Atom,
+    },
+}
+
+/// What to do after a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Send this and wait for the next message.
+    Send(Vec<u8>),
+    /// Send this; the peer is in. What follows has lengths of four bytes.
+    Done {
+        /// The last message.
+        send: Vec<u8>,
+        /// Who it is.
+        peer: Peer,
+    },
+}
+
+/// A cookie. It is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Cookie(pub String);
+
+impl fmt::Debug for Cookie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+/// The accepting side of one handshake.
+#[derive(Clone, Debug)]
+pub struct Acceptor {
+    node: Atom,
+    creation: u32,
+    cookie: Cookie,
+    challenge: u32,
+    peer: Option<Peer>,
+}
+
+impl Acceptor {
+    /// A handshake of `node` in the run `creation`. `challenge` must be random: who could guess it
+    /// could answer it with an answer that was overheard.
+    pub fn new(node: Atom, creation: u32, cookie: Cookie, challenge: u32) -> Acceptor {
+        Acceptor { node, creation, cookie, challenge, peer: None }
+    }
+
+    /// The next message of the peer, without its length.
+    pub fn message(&mut self, bytes: &[u8]) -> Result<Step, NotLetIn> {
+        match self.peer.take() {
+            None => {
+                self.peer = Some(name(bytes)?);
+                Ok(Step::Send(self.challenge()))
+            }
+            Some(peer) => {
+                let reply = bytes.strip_prefix(b"r").ok_or(NotLetIn::Malformed)?;
+                let (theirs, proof) = reply.split_first_chunk().ok_or(NotLetIn::Malformed)?;
+                if proof.len() != 16 {
+                    return Err(NotLetIn::Malformed);
+                }
+                if !equal(proof, &digest(&self.cookie, self.challenge)) {
+                    return Err(NotLetIn::WrongCookie { node: peer.node });
+                }
+                let proof = digest(&self.cookie, u32::from_be_bytes(*theirs));
+                let send = frame(Header::Two, |out| {
+                    out.push(b'a');
+                    out.extend(proof);
+                });
+                Ok(Step::Done { send, peer })
+            }
+        }
+    }
+
+    /// The status `ok`, then the challenge.
+    fn challenge(&self) -> Vec<u8> {
+        let mut send = frame(Header::Two, |out| out.extend_from_slice(b"sok"));
+        send.extend(frame(Header::Two, |out| {
+            out.push(b'N');
+            out.extend(flags::OFFERED.to_be_bytes());
+            out.extend(self.challenge.to_be_bytes());
+            out.extend(self.creation.to_be_bytes());
+            let name = self.node.as_str().as_bytes();
+            out.extend((name.len() as u16).to_be_bytes());
+            out.extend_from_slice(name);
+        }));
+        send
+    }
+}
+
+/// The proof of knowing a cookie.
+pub fn digest(cookie: &Cookie, challenge: u32) -> [u8; 16] {
+    Md5::new().chain_update(&cookie.0).chain_update(challenge.to_string()).finalize().into()
+}
+
+/// Compares in a time that does not tell where two proofs differ.
+fn equal(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).fold(0, |diff, (one, other)| diff | (one ^ other)) == 0
+}
+
+/// The first message: who it is.
+fn name(bytes: &[u8]) -> Result<Peer, NotLetIn> {
+    let (tag, rest) = bytes.split_first().ok_or(NotLetIn::Malformed)?;
+    let (flags, creation, name) = match tag {
+        b'N' => {
+            let (flags, rest) = rest.split_first_chunk().ok_or(NotLetIn::Malformed)?;
+            let (creation, rest) = rest.split_first_chunk().ok_or(NotLetIn::Malformed)?;
+            let (length, name) = rest.split_first_chunk().ok_or(NotLetIn::Malformed)?;
+            // Fields that are added later come after the name.
+            let length = usize::from(u16::from_be_bytes(*length));
+            let name = name.get(..length).ok_or(NotLetIn::Malformed)?;
+            (u64::from_be_bytes(*flags), u32::from_be_bytes(*creation), name)
+        }
+        // As nodes before OTP 23 begin, and newer ones that do not know whom they meet.
+        b'n' => {
+            let (version_and_flags, name) =
+                rest.split_first_chunk::<6>().ok_or(NotLetIn::Malformed)?;
+            let flags =
+                version_and_flags[2..].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+            (flags, 0, name)
+        }
+        _ => return Err(NotLetIn::Malformed),
+    };
+    let name = std::str::from_utf8(name).map_err(|_| NotLetIn::Malformed)?;
+    let node = Atom::new(name.to_owned()).filter(|_| is_node(name)).ok_or(NotLetIn::Malformed)?;
+    let known = match flags & flags::MANDATORY_25 {
+        0 => flags,
+        _ => flags | flags::IN_MANDATORY_25,
+    };
+    match flags::DEMANDED & !known {
+        0 if *tag == b'N' => Ok(Peer { node, flags: known, creation }),
+        missing => Err(NotLetIn::TooOld { node, missing }),
+    }
+}
+
+/// `name@host`, both there and printable.
+fn is_node(name: &str) -> bool {
+    let parts = name.split_once('@');
+    let full = parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    full && !name.chars().any(char::is_control)
+}

@@ -1,0 +1,112 @@
+//! What the three vocabularies share: Yahtzee in Erlang's terms.
+
+use super::term::Term;
+use agon_games::Refusal;
+use agon_games::yahtzee::{CardView, Dice, Question, ScoreBox};
+
+/// The answers of the game that one message of a player stands for. A player of these vocabularies
+/// may score right after any roll; the game is then told that all dice are kept, and asks for the
+/// box next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answers {
+    /// The answer to the open question.
+    pub now: String,
+    /// The answer to the next one, which the player is not sent.
+    pub then: Option<String>,
+}
+
+impl Answers {
+    pub(super) fn one(now: String) -> Answers {
+        Answers { now, then: None }
+    }
+
+    /// Fill a box now, whatever may still be rolled.
+    pub(super) fn score(question: &Question, score: String) -> Answers {
+        match question {
+            Question::Keep { .. } => {
+                Answers { now: r#"{"keep":[true,true,true,true,true]}"#.into(), then: Some(score) }
+            }
+            Question::Score { .. } => Answers::one(score),
+        }
+    }
+}
+
+/// The dice on the table.
+pub(super) fn dice_of(question: &Question) -> [u8; 5] {
+    let dice: &Dice = match question {
+        Question::Keep { dice, .. } | Question::Score { dice } => dice,
+    };
+    std::array::from_fn(|at| dice[at])
+}
+
+/// The dice as a list. Written item by item: a list of small numbers is a string on the wire, which
+/// is the same list to Erlang.
+pub(super) fn dice_term(question: &Question) -> Term {
+    Term::Bytes(dice_of(question).into())
+}
+
+/// 1 after the first roll; 3 when only a box may be chosen.
+pub(super) fn roll_of(question: &Question) -> u8 {
+    match question {
+        Question::Keep { roll, .. } => *roll,
+        Question::Score { .. } => 3,
+    }
+}
+
+/// The box called `name`, with underscores as Erlang writes it, as the game's answer. A box that no
+/// card has is an answer too: the rules refuse it.
+pub(super) fn score_by_name(name: &str) -> String {
+    let name = name.replace('_', "-");
+    let known = ScoreBox::ALL.into_iter().find(|known| known.name() == name);
+    score_at(known)
+}
+
+pub(super) fn score_at(at: Option<ScoreBox>) -> String {
+    format!(r#"{{"score":"{}"}}"#, at.map_or("no-such-box", ScoreBox::name))
+}
+
+/// A box as an atom.
+pub(super) fn box_atom(at: ScoreBox) -> Term {
+    Term::atom(match at {
+        ScoreBox::Aces => "aces",
+        ScoreBox::Twos => "twos",
+        ScoreBox::Threes => "threes",
+        ScoreBox::Fours => "fours",
+        ScoreBox::Fives => "fives",
+        ScoreBox::Sixes => "sixes",
+        ScoreBox::ThreeOfAKind => "three_of_a_kind",
+        ScoreBox::FourOfAKind => "four_of_a_kind",
+        ScoreBox::FullHouse => "full_house",
+        ScoreBox::SmallStraight => "small_straight",
+        ScoreBox::LargeStraight => "large_straight",
+        ScoreBox::Yahtzee => "yahtzee",
+        ScoreBox::Chance => "chance",
+    })
+}
+
+/// A card as 14 numbers: the boxes in order, -1 for an empty one, then the Yahtzee bonuses.
+pub(super) fn card_list(card: &CardView) -> Term {
+    let boxes = ScoreBox::ALL.iter().map(|at| card.boxes.of(*at).map_or(-1, i64::from));
+    let bonuses = i64::from(card.yahtzee_bonuses);
+    Term::List(boxes.chain([bonuses]).map(Term::Int).collect())
+}
+
+/// A card as a dictionary: boxes in the order of their names, `no_value` for an empty one.
+pub(super) fn card_dictionary(card: &CardView) -> Term {
+    let mut boxes: Vec<(ScoreBox, Term)> = Vec::new();
+    for at in ScoreBox::ALL {
+        let points = card.boxes.of(at).map(|points| Term::Int(points.into()));
+        boxes.push((at, points.unwrap_or_else(|| Term::atom("no_value"))));
+    }
+    boxes.sort_by_key(|(at, _)| at.name());
+    let pair = |(at, points)| Term::tuple([box_atom(at), points]);
+    Term::List(boxes.into_iter().map(pair).collect())
+}
+
+/// A list of dice as JSON text; what is no die at all becomes 0, for the rules to refuse.
+pub(super) fn dice_json(list: &Term) -> Result<String, Refusal> {
+    let values = list.ints().ok_or_else(|| Refusal::malformed("the dice are not a list"))?;
+    let values: Option<Vec<i64>> = values.collect();
+    let values = values.ok_or_else(|| Refusal::malformed("the dice are not numbers"))?;
+    serde_json::to_string(&values).map_err(|error| Refusal::malformed(error.to_string()))
+}

@@ -1,0 +1,216 @@
+//! The queue protocol: every message of a player carries its name and password.
+
+use super::play::{dice_json, dice_of, dice_term, score_by_name};
+use super::referee::statistics;
+use super::term::{Pid, Ref, Term};
+use super::{Answers, BadMessage, Password, name, password};
+use agon_core::PlayerName;
+use agon_core::statistics::Record;
+use agon_games::Refusal;
+use agon_games::yahtzee::Question;
+
+/// What a program sends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FromPlayer {
+    /// Logs in; without a password, to hear that it is new.
+    Login {
+        /// Where to reach it.
+        pid: Pid,
+        /// Who.
+        user: PlayerName,
+        /// Proof.
+        password: Option<Password>,
+    },
+    /// Sets the first password, or changes it.
+    NewPassword {
+        /// Whose.
+        user: PlayerName,
+        /// The new one.
+        new: Password,
+        /// The one before, if there was one.
+        old: Option<Password>,
+    },
+    /// Something only its owner may do.
+    Owned {
+        /// Who.
+        user: PlayerName,
+        /// Proof.
+        password: Password,
+        /// What.
+        what: Owned,
+    },
+    /// Asks for a tournament of those who wait.
+    StartTournament {
+        /// Of how many at most.
+        players_max: i64,
+    },
+    /// Asks about a player.
+    StatsRequest {
+        /// About whom.
+        user: PlayerName,
+    },
+}
+
+/// What only the owner of an account may do.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Owned {
+    /// Leave.
+    Logout,
+    /// Wait for a tournament once more.
+    Enqueue,
+    /// Wait for a tournament once less.
+    Dequeue,
+    /// Leave a tournament.
+    Drop {
+        /// Which.
+        tournament: Term,
+    },
+    /// Roll dice again.
+    Modify {
+        /// In which tournament.
+        tournament: Term,
+        /// In which game.
+        game: Term,
+        /// The dice to roll again, by value.
+        dice: Term,
+    },
+    /// Score.
+    EndTurn {
+        /// The dice the player believes in.
+        dice: Term,
+        /// The box, or the box and its points.
+        score: Term,
+    },
+}
+
+/// Reads what a program sent.
+pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
+    match term.as_tuple().ok_or(BadMessage::NotAMessage)? {
+        [Term::Pid(pid), kind, user, secret] if kind.as_atom() == Some("login") => {
+            let (pid, user) = (pid.clone(), name("login", user)?);
+            Ok(FromPlayer::Login { pid, user, password: optional("login", secret)? })
+        }
+        [kind, user, new, old] if kind.as_atom() == Some("new_password") => {
+            let (user, new) = (name("new_password", user)?, password("new_password", new)?);
+            Ok(FromPlayer::NewPassword { user, new, old: optional("new_password", old)? })
+        }
+        [kind, players] if kind.as_atom() == Some("start_tournament") => {
+            let problem = "MaxPlayers is not a number";
+            let wrong = BadMessage::Field { message: "start_tournament", problem };
+            Ok(FromPlayer::StartTournament { players_max: players.int().ok_or(wrong)? })
+        }
+        [user, kind] if kind.as_atom() == Some("stats_request") => {
+            Ok(FromPlayer::StatsRequest { user: name("stats_request", user)? })
+        }
+        [user, secret, kind, fields @ ..] => owned(user, secret, kind, fields),
+        _ => Err(BadMessage::NotAMessage),
+    }
+}
+
+fn owned(
+    user: &Term,
+    secret: &Term,
+    kind: &Term,
+    fields: &[Term],
+) -> Result<FromPlayer, BadMessage> {
+    let (message, what) = match (kind.as_atom(), fields) {
+        (Some("logout"), []) => ("logout", Owned::Logout),
+        (Some("enqueueMe"), []) => ("enqueueMe", Owned::Enqueue),
+        (Some("dequeueMe"), []) => ("dequeueMe", Owned::Dequeue),
+        (Some("drop_tournament"), [tournament]) => {
+            ("drop_tournament", Owned::Drop { tournament: tournament.clone() })
+        }
+        (Some("modification"), [tournament, game, dice]) => {
+            let [tournament, game, dice] = [tournament, game, dice].map(Term::clone);
+            ("modification", Owned::Modify { tournament, game, dice })
+        }
+        (Some("end_turn"), [dice, score]) => {
+            ("end_turn", Owned::EndTurn { dice: dice.clone(), score: score.clone() })
+        }
+        _ => return Err(BadMessage::NotAMessage),
+    };
+    let (user, password) = (name(message, user)?, password(message, secret)?);
+    Ok(FromPlayer::Owned { user, password, what })
+}
+
+/// A password, or `false` for none.
+fn optional(message: &'static str, term: &Term) -> Result<Option<Password>, BadMessage> {
+    match term.as_atom() {
+        Some("false") => Ok(None),
+        _ => password(message, term).map(Some),
+    }
+}
+
+/// The answer of the game to rolling these dice again. The game wants those that are kept, so dice
+/// that are not on the table have to be refused here.
+pub fn modify(question: &Question, again: &Term) -> Result<Answers, Refusal> {
+    if matches!(question, Question::Score { .. }) {
+        return Err(Refusal::wrong_kind(
+            "there is no fourth roll: the end of the turn was asked for",
+        ));
+    }
+    let again = again.ints().ok_or_else(|| Refusal::malformed("the dice are not a list"))?;
+    let mut keep = dice_of(question).map(|die| (die, true));
+    for die in again {
+        let die = die.ok_or_else(|| Refusal::malformed("the dice are not numbers"))?;
+        // From the right: of dice that show the same, the game keeps the leftmost.
+        let found = keep.iter_mut().rev().find(|(held, kept)| *kept && i64::from(*held) == die);
+        let (_, kept) = found.ok_or_else(|| {
+            let dice = dice_of(question);
+            Refusal::illegal("keepers-not-held", format!("{die} is not left among {dice:?}"))
+        })?;
+        *kept = false;
+    }
+    let keep = keep.map(|(_, kept)| if kept { "true" } else { "false" }).join(",");
+    Ok(Answers::one(format!(r#"{{"keep":[{keep}]}}"#)))
+}
+
+/// The answers of the game to the end of a turn: the box, with the dice and the points the player
+/// believes in.
+pub fn end_turn(question: &Question, dice: &Term, score: &Term) -> Result<Answers, Refusal> {
+    let wrong = || Refusal::malformed("the score is neither a box nor a box with its points");
+    let (at, points) = match score.as_tuple() {
+        Some([at, points]) => (at, Some(points.int().ok_or_else(wrong)?)),
+        Some(_) => return Err(wrong()),
+        None => (score, None),
+    };
+    let mut answer = score_by_name(at.as_atom().ok_or_else(wrong)?);
+    answer.pop();
+    answer.push_str(&format!(r#","dice":{}"#, dice_json(dice)?));
+    if let Some(points) = points {
+        answer.push_str(&format!(r#","points":{points}"#));
+    }
+    answer.push('}');
+    Ok(Answers::score(question, answer))
+}
+
+/// A login was good.
+pub fn authenticated(active: u32, pending: u32) -> Term {
+    Term::tuple([Term::atom("authenticated"), active.into(), pending.into()])
+}
+
+/// A wrong password, or a name that is logged in already.
+pub fn not_authenticated() -> Term {
+    Term::tuple([Term::atom("not_authenticated")])
+}
+
+/// Nobody is called so yet.
+pub fn new_user() -> Term {
+    Term::tuple([Term::atom("new_user")])
+}
+
+/// The dice on the table.
+pub fn dice(tournament: &Ref, game: &Ref, question: &Question) -> Term {
+    let (tournament, game) = (tournament.clone().into(), game.clone().into());
+    Term::tuple([Term::atom("dice"), tournament, game, dice_term(question)])
+}
+
+/// The player has no more games in a tournament.
+pub fn tournament_over(tournament: &Ref) -> Term {
+    Term::tuple([Term::atom("tournament_over"), tournament.clone().into()])
+}
+
+/// What a player has done.
+pub fn stats(user: &PlayerName, record: &Record) -> Term {
+    Term::tuple([Term::atom("stats"), Term::string(user.as_str()), statistics(record)])
+}

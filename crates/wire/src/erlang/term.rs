@@ -1,0 +1,263 @@
+//! Erlang terms as values, and what the protocols read out of them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// An Erlang term.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Term {
+    /// A whole number of up to 64 bits.
+    Int(i64),
+    /// A larger one.
+    Big(Big),
+    /// A float.
+    Float(f64),
+    /// An atom.
+    Atom(Atom),
+    /// A process.
+    Pid(Pid),
+    /// A reference.
+    Ref(Ref),
+    /// A tuple.
+    Tuple(Vec<Term>),
+    /// A proper list; nil if it is empty.
+    List(Vec<Term>),
+    /// A list of numbers from 0 to 255, as short strings travel. Never empty.
+    Bytes(Vec<u8>),
+    /// A list whose end is not nil.
+    Improper(Vec<Term>, Box<Term>),
+    /// A binary.
+    Binary(Vec<u8>),
+    /// A map, in the order it came.
+    Map(Vec<(Term, Term)>),
+    /// A term nobody here looks into (a port, a fun, a bit string), as it came.
+    Other(Vec<u8>),
+}
+
+/// A number beyond 64 bits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Big {
+    /// Whether it is below 0.
+    pub negative: bool,
+    /// Its digits to the base 256, the lowest first.
+    pub digits: Vec<u8>,
+}
+
+/// An atom's name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Atom(Cow<'static, str>);
+
+impl Atom {
+    /// The most characters an atom may have.
+    pub const LEN_MAX: usize = 255;
+
+    /// An atom; `None` if the name is too long.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Option<Atom> {
+        let name = name.into();
+        (name.chars().count() <= Atom::LEN_MAX).then_some(Atom(name))
+    }
+
+    /// Its name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Atom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A process, by its node. Two processes of two runs of a node differ in `creation`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Pid {
+    /// Where it runs.
+    pub node: Atom,
+    /// Its number.
+    pub id: u32,
+    /// More of its number.
+    pub serial: u32,
+    /// Which run of the node.
+    pub creation: u32,
+}
+
+/// A reference: unique among all references of a node and its runs.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Ref {
+    /// Who made it.
+    pub node: Atom,
+    /// Which run of the node.
+    pub creation: u32,
+    /// Its number: one to five words, the lowest first.
+    pub words: Vec<u32>,
+}
+
+impl Ref {
+    /// The most words a reference may have.
+    pub const WORDS_MAX: usize = 5;
+}
+
+impl Term {
+    /// An atom whose name is known when this is compiled.
+    ///
+    /// # Panics
+    /// If the name is longer than an atom may be.
+    pub fn atom(name: &'static str) -> Term {
+        Term::Atom(Atom::new(name).expect("a short name"))
+    }
+
+    /// A tuple.
+    pub fn tuple<const N: usize>(items: [Term; N]) -> Term {
+        Term::Tuple(items.into())
+    }
+
+    /// The empty list.
+    pub fn nil() -> Term {
+        Term::List(Vec::new())
+    }
+
+    /// A string as Erlang writes it: the list of its code points.
+    pub fn string(text: &str) -> Term {
+        let bytes: Result<Vec<u8>, _> = text.chars().map(|c| u8::try_from(u32::from(c))).collect();
+        match bytes {
+            Ok(bytes) if bytes.is_empty() => Term::nil(),
+            Ok(bytes) => Term::Bytes(bytes),
+            Err(_) => Term::List(text.chars().map(|c| Term::Int(u32::from(c).into())).collect()),
+        }
+    }
+
+    /// The text of a string or of a binary in UTF-8.
+    pub fn text(&self) -> Option<String> {
+        if let Term::Binary(bytes) = self {
+            return String::from_utf8(bytes.clone()).ok();
+        }
+        let scalar = |number: i64| u32::try_from(number).ok().and_then(char::from_u32);
+        self.ints()?.map(|number| number.and_then(scalar)).collect()
+    }
+
+    /// The items of a list of numbers, each `None` if it is none; `None` if it is no list.
+    pub fn ints(&self) -> Option<impl Iterator<Item = Option<i64>> + '_> {
+        let (bytes, items): (&[u8], &[Term]) = match self {
+            Term::Bytes(bytes) => (bytes, &[]),
+            Term::List(items) => (&[], items),
+            _ => return None,
+        };
+        Some(bytes.iter().map(|byte| Some(i64::from(*byte))).chain(items.iter().map(Term::int)))
+    }
+
+    /// The number, if it is one of up to 64 bits.
+    pub fn int(&self) -> Option<i64> {
+        match self {
+            Term::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The atom's name.
+    pub fn as_atom(&self) -> Option<&str> {
+        match self {
+            Term::Atom(atom) => Some(atom.as_str()),
+            _ => None,
+        }
+    }
+
+    /// The process.
+    pub fn as_pid(&self) -> Option<&Pid> {
+        match self {
+            Term::Pid(pid) => Some(pid),
+            _ => None,
+        }
+    }
+
+    /// The reference.
+    pub fn as_reference(&self) -> Option<&Ref> {
+        match self {
+            Term::Ref(reference) => Some(reference),
+            _ => None,
+        }
+    }
+
+    /// The tuple's items.
+    pub fn as_tuple(&self) -> Option<&[Term]> {
+        match self {
+            Term::Tuple(items) => Some(items),
+            _ => None,
+        }
+    }
+}
+
+impl From<i64> for Term {
+    fn from(number: i64) -> Term {
+        Term::Int(number)
+    }
+}
+
+impl From<u32> for Term {
+    fn from(number: u32) -> Term {
+        Term::Int(number.into())
+    }
+}
+
+impl From<Pid> for Term {
+    fn from(pid: Pid) -> Term {
+        Term::Pid(pid)
+    }
+}
+
+impl From<Ref> for Term {
+    fn from(reference: Ref) -> Term {
+        Term::Ref(reference)
+    }
+}
+
+/// As Erlang prints it, nearly: for logs and evidence, not for reading back. Passwords are in some
+/// terms; those go into neither.
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Term::Int(number) => write!(f, "{number}"),
+            Term::Big(big) => write!(f, "a number of {} bytes", big.digits.len()),
+            Term::Float(number) => write!(f, "{number:?}"),
+            Term::Atom(atom) => write!(f, "{}", atom.0),
+            Term::Pid(pid) => write!(f, "<{}.{}.{}>", pid.node.0, pid.id, pid.serial),
+            Term::Ref(reference) => {
+                write!(f, "#Ref<{}", reference.node.0)?;
+                reference.words.iter().rev().try_for_each(|word| write!(f, ".{word}"))?;
+                f.write_str(">")
+            }
+            Term::Tuple(items) => all(f, "{", items, "}"),
+            Term::List(items) => all(f, "[", items, "]"),
+            Term::Bytes(bytes) if bytes.iter().all(|byte| matches!(byte, b' '..=b'~')) => {
+                write!(f, "{:?}", String::from_utf8_lossy(bytes))
+            }
+            Term::Bytes(bytes) => all(f, "[", bytes, "]"),
+            Term::Improper(items, end) => {
+                all(f, "[", items, "|")?;
+                write!(f, "{end}]")
+            }
+            Term::Binary(bytes) => all(f, "<<", bytes, ">>"),
+            Term::Map(pairs) => {
+                f.write_str("#{")?;
+                for (at, (key, value)) in pairs.iter().enumerate() {
+                    write!(f, "{}{key} => {value}", if at > 0 { "," } else { "" })?;
+                }
+                f.write_str("}")
+            }
+            Term::Other(_) => f.write_str("something"),
+        }
+    }
+}
+
+fn all<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    open: &str,
+    items: &[T],
+    close: &str,
+) -> fmt::Result {
+    f.write_str(open)?;
+    for (at, item) in items.iter().enumerate() {
+        write!(f, "{}{item}", if at > 0 { "," } else { "" })?;
+    }
+    f.write_str(close)
+}

@@ -1,0 +1,181 @@
+//! The message vocabulary: `{"type":…,"value":…}` both ways. Players are told of moves as they
+//! happen ([`super::broadcast`]), so a request to move carries no state.
+
+use super::{Asked, Awaited, is_action, is_position};
+use crate::sign_up::{BadSignUp, cut};
+use agon_core::{GameResult, PlayerName};
+use agon_games::fish::{Action, Board, Color, Position, Question, View};
+use agon_games::{Refusal, Seat};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+#[derive(Serialize)]
+struct Out<'a, T> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    value: T,
+}
+
+#[derive(Deserialize)]
+struct In<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    value: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct StateOut<'a> {
+    board: &'a Board,
+    players: Vec<PlayerOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlayerOut<'a> {
+    name: &'a PlayerName,
+    places: &'a [Position],
+    color: Color,
+}
+
+#[derive(Serialize)]
+struct ResultOut<'a> {
+    winners: &'a [PlayerName],
+    losers: Vec<&'a PlayerName>,
+    kicked_players: Vec<&'a PlayerName>,
+    state: StateOut<'a>,
+}
+
+/// The answer to a sign-up: in the tournament, or on the waiting list.
+pub fn signed_up(in_tournament: bool) -> String {
+    message("signup_confirmation", in_tournament)
+}
+
+/// The tournament starts.
+pub fn start() -> Asked {
+    Asked::reply(message("tournament_start", true), Awaited::Ready)
+}
+
+/// The tournament is over.
+pub fn end(won: bool) -> Asked {
+    Asked::reply(message("tournament_end", won), Awaited::Farewell)
+}
+
+/// A question of the game to the seat whose view it is. `names` are the players by seat.
+pub fn ask(question: &Question, view: &View, names: &[PlayerName]) -> Asked {
+    match question {
+        Question::PlayingAs { color } => {
+            Asked { send: Some(message("player_assign_color", color)), awaited: None }
+        }
+        Question::PlayingWith { .. } => Asked { send: None, awaited: None },
+        Question::Place => {
+            let from = view.you.or(view.turn).unwrap_or(Seat(0));
+            let text = message("player_request_placement", state(view, names, from));
+            Asked::reply(text, Awaited::Placement)
+        }
+        Question::Move => Asked::reply(message("player_request_move", true), Awaited::Move),
+    }
+}
+
+/// The position, for everybody: the players in playing order from the one to act.
+pub fn broadcast_state(view: &View, names: &[PlayerName]) -> String {
+    message("broadcast_state", state(view, names, view.turn.unwrap_or(Seat(0))))
+}
+
+/// A move that was made, or `None` for a player that could not make one.
+pub fn broadcast_action(action: Option<&Action>) -> String {
+    match action {
+        Some(action) => message("broadcast_action", action),
+        None => message("broadcast_action", "Skip"),
+    }
+}
+
+/// The end of a game: its last view and what came of it.
+pub fn game_over(view: &View, result: &GameResult) -> String {
+    let seated = || result.seats.iter().zip(&result.ranks);
+    let out = |(name, rank): (_, &Option<u8>)| rank.is_none().then_some(name);
+    let lost = |name: &&PlayerName| !result.winners.contains(name);
+    let value = ResultOut {
+        winners: &result.winners,
+        losers: seated()
+            .filter(|(_, rank)| rank.is_some())
+            .map(|(name, _)| name)
+            .filter(lost)
+            .collect(),
+        kicked_players: seated().filter_map(out).collect(),
+        state: state(view, &result.seats, Seat(0)),
+    };
+    message("broadcast_game_over", value)
+}
+
+/// The name in a request to sign up.
+pub(super) fn sign_up(first: &str) -> Result<String, BadSignUp> {
+    let wrong = || BadSignUp::NotASignUp(cut(first));
+    let message: In<'_> = serde_json::from_str(first).map_err(|_| wrong())?;
+    match &*message.kind {
+        "signup_request" => serde_json::from_str(message.value.get()).map_err(|_| wrong()),
+        _ => Err(wrong()),
+    }
+}
+
+/// A player's message as the answer the game or the tournament takes.
+pub fn reply(awaited: Awaited, text: &str) -> Result<String, Refusal> {
+    let message: In<'_> =
+        serde_json::from_str(text).map_err(|error| Refusal::malformed(error.to_string()))?;
+    let value = message.value.get();
+    let Some(kind) = kind(&message.kind) else {
+        return Err(Refusal::malformed(format!("there is no message {:?}", cut(&message.kind))));
+    };
+    if kind != awaited {
+        let detail = format!("{} was asked for, not {}", awaited.wanted(), kind.wanted());
+        return Err(Refusal::wrong_kind(detail));
+    }
+    match kind {
+        Awaited::Ready if matches!(value, "true" | "false") => Ok(value.into()),
+        Awaited::Farewell if value == "true" => Ok("\"ok\"".into()),
+        Awaited::Farewell if value == "false" => {
+            Err(Refusal::wrong_kind("the end of the tournament was not accepted"))
+        }
+        Awaited::Placement if is_position(value) => Ok(format!("{{\"place\":{value}}}")),
+        Awaited::Placement if is_action(value) => {
+            Err(Refusal::wrong_kind("a position was asked for, not a move"))
+        }
+        Awaited::Move if is_action(value) => Ok(format!("{{\"move\":{value}}}")),
+        // Only who can move is asked to, so this breaks a rule, and the game has no word for it.
+        Awaited::Move if value == "\"Skip\"" => {
+            Err(Refusal::illegal("skip", "a player that can move has to"))
+        }
+        Awaited::Move if is_position(value) => {
+            Err(Refusal::wrong_kind("a move was asked for, not a position"))
+        }
+        _ => Err(Refusal::malformed(format!("the value is not {}", awaited.wanted()))),
+    }
+}
+
+/// What a message of a player replies to.
+fn kind(name: &str) -> Option<Awaited> {
+    Some(match name {
+        "tournament_ready" => Awaited::Ready,
+        "player_respond_placement" => Awaited::Placement,
+        "player_respond_move" => Awaited::Move,
+        "tournament_end_response" => Awaited::Farewell,
+        _ => return None,
+    })
+}
+
+/// The position in playing order from `first`, without those who were removed.
+fn state<'a>(view: &'a View, names: &'a [PlayerName], first: Seat) -> StateOut<'a> {
+    let seated: Vec<_> = names.iter().zip(&view.players).collect();
+    let (before, from) = seated.split_at(first.index().min(seated.len()));
+    let players = from.iter().chain(before).filter(|(_, player)| !player.removed);
+    let player = |(name, player): &(&'a PlayerName, &'a agon_games::fish::PlayerView)| PlayerOut {
+        name,
+        places: &player.places,
+        color: player.color,
+    };
+    StateOut { board: &view.board, players: players.map(player).collect() }
+}
+
+fn message<T: Serialize>(kind: &str, value: T) -> String {
+    serde_json::to_string(&Out { kind, value }).expect("messages are JSON")
+}

@@ -1,0 +1,93 @@
+//! The Fish wires, `docs/protocol/fish.md`: two vocabularies for the same game.
+//!
+//! - [`call`]: the server calls, the client answers with one value, what existing clients speak;
+//! - [`message`]: objects with a type and a value both ways, and [`broadcast`], what everybody is
+//!   told there.
+//!
+//! Questions and views of the game go in and texts come out; replies go in and come out as the
+//! game's own answers. Whether an answer keeps to the rules is for the game to say: here a reply is
+//! refused only if it is no reply, or the reply to something else.
+
+pub mod broadcast;
+pub mod call;
+pub mod message;
+
+use crate::sign_up::{BadSignUp, cut, letters};
+use agon_core::PlayerName;
+use agon_games::fish::{Action, Position};
+
+/// The longest name in the call vocabulary.
+pub const NAME_LEN_MAX: usize = 12;
+
+/// Which of the two a connection speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Vocabulary {
+    /// `["setup",[…]]`, answered by a value.
+    Call,
+    /// `{"type":…,"value":…}` both ways.
+    Message,
+}
+
+/// What a connection said first: which vocabulary it speaks, and its name. The message vocabulary
+/// begins with an object, the call vocabulary with a string. With `lenient`, names of the call
+/// vocabulary may hold digits.
+pub fn sign_up(first: &str, lenient: bool) -> Result<(Vocabulary, PlayerName), BadSignUp> {
+    if first.starts_with('{') {
+        let name = message::sign_up(first)?;
+        return Ok((Vocabulary::Message, PlayerName::new(&name)?));
+    }
+    match serde_json::from_str::<String>(first) {
+        Ok(name) => Ok((Vocabulary::Call, letters(&name, NAME_LEN_MAX, lenient)?)),
+        Err(_) => Err(BadSignUp::NotASignUp(cut(first))),
+    }
+}
+
+/// Which reply is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// Whether the player is ready for the tournament.
+    Ready,
+    /// That something was heard.
+    Confirmed,
+    /// Where a penguin goes.
+    Placement,
+    /// How a penguin moves.
+    Move,
+    /// That the end of the tournament was heard.
+    Farewell,
+}
+
+impl Awaited {
+    fn wanted(self) -> &'static str {
+        match self {
+            Awaited::Ready => "whether the player is ready",
+            Awaited::Confirmed | Awaited::Farewell => "a confirmation",
+            Awaited::Placement => "a position",
+            Awaited::Move => "a move",
+        }
+    }
+}
+
+/// A question in the words of a vocabulary.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// What to send, if the vocabulary has words for it.
+    pub send: Option<String>,
+    /// The reply to wait for. If there is none, the question only tells something, and the gateway
+    /// confirms it with `"ok"` for the player.
+    pub awaited: Option<Awaited>,
+}
+
+impl Asked {
+    fn reply(send: String, awaited: Awaited) -> Asked {
+        Asked { send: Some(send), awaited: Some(awaited) }
+    }
+}
+
+fn is_position(text: &str) -> bool {
+    serde_json::from_str::<Position>(text).is_ok()
+}
+
+fn is_action(text: &str) -> bool {
+    serde_json::from_str::<Action>(text).is_ok()
+}

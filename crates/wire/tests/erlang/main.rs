@@ -1,0 +1,8 @@
+//! The Erlang wire: terms as OTP writes them, whole games in all vocabularies, how nodes meet.
+
+mod games;
+mod messages;
+mod nodes;
+#[path = "../support/mod.rs"]
+mod support;
+mod terms;

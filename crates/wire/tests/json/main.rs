@@ -1,0 +1,8 @@
+//! The wires of Fish and Trains: whole games through them, transcripts, wrong replies, damage.
+
+mod fish;
+mod sign_up;
+#[path = "../support/mod.rs"]
+mod support;
+mod trains;
+mod vectors;
