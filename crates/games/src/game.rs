@@ -85,8 +85,8 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// The game as `viewer` may see it.
     fn view(&self, viewer: Viewer) -> Self::View;
 
-    /// Writes the [`view`](Game::view) as JSON; the same text for every game, and sooner where a
-    /// game can do without making the view first.
+    /// Writes the [`view`](Game::view) as JSON. A game that is asked for it often may write the same
+    /// text without making the view first.
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
         write_json(&self.view(viewer), out);
     }

@@ -354,7 +354,8 @@ impl Engine {
         self.drain()
     }
 
-    /// Takes an input and those that wait behind it, as long as one record may wait for another.
+    /// Takes an input and those that wait behind it, up to a bound: what is decided about them goes
+    /// to the log together.
     fn take_all(&mut self, first: Input) {
         let mut input = first;
         for left in (0..DECIDED_MAX).rev() {
