@@ -6,7 +6,7 @@
 use crate::evidence::Evidence;
 use crate::leftovers;
 use agon_core::PlayerName;
-use agon_wire::lines::Lines;
+use agon_wire::lines::{Lines, TooLong};
 use agon_wire::native::{self, BadMessage, FromPlayer, Hello};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
@@ -54,6 +54,24 @@ pub enum Incoming {
     Flushed,
     /// It closed its output, or ended.
     Closed,
+}
+
+impl Incoming {
+    /// Reads a line that came.
+    pub fn read(line: Result<&[u8], TooLong>) -> Incoming {
+        let line = match line {
+            Ok(line) => line,
+            Err(long) => return Incoming::Bad { why: long.to_string(), line: String::new() },
+        };
+        match native::decode(line) {
+            Ok(message) => Incoming::Message(message),
+            Err(bad @ BadMessage::Version(_)) => Incoming::Refused { why: bad.to_string() },
+            Err(bad) => {
+                let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
+                Incoming::Bad { why: bad.to_string(), line }
+            }
+        }
+    }
 }
 
 /// A program and everything it started. Dropped, all of them are gone.
@@ -166,7 +184,7 @@ impl Connection {
         }
         for _ in 0..READS_MAX {
             if let Some(line) = self.lines.take() {
-                return Poll::Ready(read_line(line.map_err(|long| long.to_string())));
+                return Poll::Ready(Incoming::read(line));
             }
             if self.taken > IN_BYTES_MAX {
                 let why = format!("sent over {IN_BYTES_MAX} bytes nobody asked for");
@@ -270,20 +288,5 @@ impl Drop for Group {
         // Nobody left in the group is as good as everybody ended.
         let _ = kill_process_group(self.id, Signal::KILL);
         let _ = self.child.wait();
-    }
-}
-
-fn read_line(line: Result<&[u8], String>) -> Incoming {
-    let line = match line {
-        Ok(line) => line,
-        Err(why) => return Incoming::Bad { why, line: String::new() },
-    };
-    match native::decode(line) {
-        Ok(message) => Incoming::Message(message),
-        Err(bad @ BadMessage::Version(_)) => Incoming::Refused { why: bad.to_string() },
-        Err(bad) => {
-            let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
-            Incoming::Bad { why: bad.to_string(), line }
-        }
     }
 }

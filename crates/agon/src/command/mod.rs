@@ -2,6 +2,7 @@
 
 mod bot;
 mod demo;
+mod doctor;
 mod join;
 mod list;
 mod replay;
@@ -23,6 +24,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Bot(args)) => bot::bot(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Join(args)) => join::join(&args),
+        Some(Command::Doctor(args)) => doctor::doctor(&args),
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::List { json }) => list::list(json),
     }

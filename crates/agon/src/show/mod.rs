@@ -1,9 +1,11 @@
 //! What people see: progress while a run goes on, brackets and tables at its end.
 
 mod bracket;
+mod exam;
 mod progress;
 mod results;
 
+pub(crate) use exam::{ExamProgress, exam};
 pub(crate) use progress::Progress;
 pub(crate) use results::results;
 
