@@ -331,8 +331,8 @@ fails is shown with what was sent, what came back and how to mend it. Examinatio
     pieces notices errors unknown repeat end children
 With --listen it is a server for a program that connects by itself (docs/protocol/native.md, Over
 sockets); a command after -- is started for that, with {server} in its arguments replaced:
-    connect answers rules time notices errors unknown heartbeat pieces together
-    cut restart taken-over
+    connect answers rules positions time stdout pieces notices errors heartbeat unknown
+    together cut restart taken-over
 
 Examples:
     agon doctor -- python3 bot.py
@@ -364,7 +364,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) seed: Option<u64>,
     /// Be a server at this address instead, for a program that connects by itself. Port 0 is any
     /// free one.
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", requires = "game")]
     pub(crate) listen: Option<String>,
     /// Fewer positions and restarts.
     #[arg(long)]

@@ -14,6 +14,7 @@
 
 mod candidate;
 mod exam;
+mod host;
 mod positions;
 mod program;
 mod report;

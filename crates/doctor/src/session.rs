@@ -202,6 +202,23 @@ impl Session {
         Ok(Reply { said, took: started.elapsed(), strays })
     }
 
+    /// Waits for the answers to several requests; gives those that did not come.
+    pub(crate) async fn hear_all<'r>(&mut self, ids: &[&'r str]) -> Result<Vec<&'r str>, Stopped> {
+        let mut left = ids.to_vec();
+        let until = Instant::now() + self.patience;
+        while !left.is_empty() {
+            match next(&mut self.wire, &self.stop, until).await? {
+                Some(Incoming::Message(FromPlayer::Answer { id, .. })) => {
+                    left.retain(|wanted| *wanted != id.as_str());
+                    self.answered.insert(id.as_str().to_owned());
+                }
+                None | Some(Incoming::Closed | Incoming::Flood { .. }) => break,
+                Some(_) => {}
+            }
+        }
+        Ok(left)
+    }
+
     /// Ends the program's input, gives it `grace`, and then ends it.
     pub(crate) async fn finish(self, grace: Duration) -> Ended {
         self.wire.finish(grace).await

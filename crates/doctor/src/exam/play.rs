@@ -81,7 +81,7 @@ impl Played {
     }
 
     /// Judges what came back.
-    fn take(
+    pub(crate) fn take(
         &mut self,
         case: &Case,
         said: &Said,
@@ -131,6 +131,35 @@ impl Played {
         }
     }
 
+    /// Notes that there is no answer, because the program is gone or silent.
+    pub(crate) fn lose(&mut self, failure: Failure) {
+        self.lost += 1;
+        self.unanswered().add(failure);
+    }
+
+    /// Notes that it wrote too much.
+    pub(crate) fn flooded(&mut self, failure: Failure) {
+        self.lost += 1;
+        self.stdout.add(failure);
+    }
+
+    /// Notes answers that came twice.
+    pub(crate) fn note_twice(&mut self, session: &mut Session) {
+        self.twice += std::mem::take(&mut session.twice);
+    }
+
+    /// From now on positions are asked about.
+    pub(crate) fn jump(&mut self, planned: usize) {
+        (self.planned, self.jumping) = (planned, true);
+    }
+
+    /// Whether it makes no sense to ask on, or the time for it is over.
+    pub(crate) fn is_over(&self, until: Instant) -> bool {
+        // Silence costs a limit each time.
+        let hopeless = self.lost >= LOST_MAX || (self.lost >= 2 && self.answered == 0);
+        hopeless || Instant::now() >= until
+    }
+
     /// Where it belongs that there is no answer.
     fn unanswered(&mut self) -> &mut Findings {
         if self.jumping { &mut self.positions } else { &mut self.answers }
@@ -151,7 +180,6 @@ struct Seat<'c, 'a> {
     candidate: &'c mut Candidate<'a>,
     game: &'c GameExam,
     session: Option<Session>,
-    until: Instant,
 }
 
 impl Seat<'_, '_> {
@@ -167,8 +195,7 @@ impl Seat<'_, '_> {
             match self.candidate.start(self.game).await? {
                 Ok(session) => self.session = Some(session),
                 Err(failure) => {
-                    played.lost += 1;
-                    played.unanswered().add(failure);
+                    played.lose(failure);
                     return Ok(None);
                 }
             }
@@ -179,27 +206,20 @@ impl Seat<'_, '_> {
         }
         let reply = session.ask(case).await?;
         played.take(case, &reply.said, reply.took, &reply.strays, self.game.limit());
-        played.twice += std::mem::take(&mut session.twice);
+        played.note_twice(session);
         match reply.said {
             Said::Answer(answer) => Ok(case.check(&answer).is_ok().then_some(answer)),
             said => {
-                played.lost += 1;
                 if let Some(session) = self.session.take() {
                     let failure = no_answer(&said, case, session).await;
                     match said {
-                        Said::Flood(_) => played.stdout.add(failure),
-                        _ => played.unanswered().add(failure),
+                        Said::Flood(_) => played.flooded(failure),
+                        _ => played.lose(failure),
                     }
                 }
                 Ok(None)
             }
         }
-    }
-
-    fn is_over(&self, played: &Played) -> bool {
-        // Silence costs a limit each time.
-        let hopeless = played.lost >= LOST_MAX || (played.lost >= 2 && played.answered == 0);
-        hopeless || Instant::now() >= self.until
     }
 }
 
@@ -213,11 +233,11 @@ pub(crate) async fn play(
         tokio::task::block_in_place(|| positions(&mut maker, &game.shapes, settings.positions()));
     let until = Instant::now() + settings.time_box();
     let mut played = Played::default();
-    let mut seat = Seat { candidate, game, session: None, until };
+    let mut seat = Seat { candidate, game, session: None };
     'games: for number in 0..settings.whole_games() {
         let mut table = maker.table(&game.shapes[number % game.shapes.len()]);
         while let (notices, Some(case)) = table.next() {
-            if seat.is_over(&played) {
+            if played.is_over(until) {
                 break 'games;
             }
             let answer = seat.ask(&notices, &case, &mut played).await?;
@@ -225,9 +245,9 @@ pub(crate) async fn play(
             table.answer(&answer);
         }
     }
-    (played.planned, played.jumping) = (cases.len(), true);
+    played.jump(cases.len());
     for case in &cases {
-        if seat.is_over(&played) {
+        if played.is_over(until) {
             break;
         }
         seat.ask(&[], case, &mut played).await?;
