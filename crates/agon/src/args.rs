@@ -324,9 +324,9 @@ pub(crate) struct JoinArgs {
 }
 
 const DOCTOR_HELP: &str = "\
-Plays whole games with the program and asks it about hundreds of positions of every shape, starts it
-again at every move, sends it messages in pieces, twice, of later versions, and sees how it ends. What
-fails is shown with what was sent, what came back and how to mend it. Examinations:
+Plays whole games with the program and asks it about hundreds of positions of every shape, starts
+it again at every move, sends it messages in pieces, twice, of later versions, and sees how it ends.
+What fails is shown with what was sent, what came back and how to mend it. Examinations:
     hello answers rules positions time stdout restart long same proposal
     pieces notices errors unknown repeat end children
 With --listen it is a server for a program that connects by itself (docs/protocol/native.md, Over

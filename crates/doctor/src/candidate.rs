@@ -50,10 +50,10 @@ impl<'a> Candidate<'a> {
         (self.tell)(Progress { exam, game: game.name(), done, total });
     }
 
-    /// A maker of matches in which the candidate plays.
-    pub(crate) fn maker(&self, game: &GameExam, salt: u64) -> Maker {
-        let seed = self.settings.seed.wrapping_add(salt << 32);
-        Maker::new(game.kind.clone(), game.rules.clone(), self.name.clone(), seed, false)
+    /// A maker of matches in which the candidate plays; no other has the same round.
+    pub(crate) fn maker(&self, game: &GameExam, round: u32) -> Maker {
+        let (kind, rules) = (game.kind.clone(), game.rules.clone());
+        Maker::new(kind, rules, self.name.clone(), self.settings.seed, round, false)
     }
 
     /// Starts the program and hears its hello.

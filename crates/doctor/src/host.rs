@@ -178,7 +178,7 @@ impl Host {
 
 fn no_login(why: &str, last: &str) -> Failure {
     let fix = "after the greeting send {\"type\":\"hello\",\"protocol\":1,\"name\":…}, then \
-               {\"type\":\"login\",\"account\":…,\"password\":…} or the token of an earlier welcome";
+               {\"type\":\"login\",\"account\":…,\"password\":…}, or one with a token";
     let failure = Failure::new(format!("it does not log in: {why}"), fix);
     if last.is_empty() { failure } else { failure.came(last) }
 }

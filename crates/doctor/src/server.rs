@@ -1,8 +1,10 @@
-//! The exam of a program that connects by itself: logins, lost connections, restarts of the server.
+//! The exam of a program that connects by itself: its login, its games, and what it is told.
+
+mod lost;
 
 use crate::exam::play::Played;
 use crate::exam::talk::{self, Asker, line};
-use crate::host::{By, Host, Started, error};
+use crate::host::{By, Host, Started};
 use crate::positions::positions;
 use crate::report::{Exam, Failure, Findings, Report, Verdict};
 use crate::session::{Said, Session, Stopped};
@@ -16,15 +18,6 @@ use std::time::{Duration, Instant};
 
 /// How long past its limit an answer is waited for.
 const SLOW: Duration = Duration::from_secs(5);
-
-/// How long nobody is there when the server is started again.
-const DOWN: Duration = Duration::from_millis(300);
-
-/// How long a program that was thrown out should stay away.
-const AWAY: Duration = Duration::from_secs(2);
-
-/// Times the connection is lost in a game.
-const CUTS: (usize, usize) = (4, 12);
 
 /// Examines whoever connects; starts the program of the settings for that, if there is one.
 pub async fn examine_guest(
@@ -51,8 +44,9 @@ pub async fn examine_guest(
         words => Some(Started::start(words, host.address())?),
     };
     report.games.push(game.name().to_owned());
-    let total = settings.positions() / 2 + settings.whole_games() * 40 + CUTS.1 + 10;
-    let mut visit = Visit { settings, game, host, tell, done: 0, total, session: None };
+    let total = settings.positions() / 2 + settings.whole_games() * 40 + lost::CUTS.1 + 10;
+    let mut visit =
+        Visit { settings, game, host, tell, done: 0, total, session: None, gone: false };
     report.stopped = visit.examine(&mut report.exams).await.is_err();
     if let Some(started) = started {
         let stderr = started.end().await;
@@ -71,6 +65,8 @@ struct Visit<'a> {
     done: usize,
     total: usize,
     session: Option<Session>,
+    /// Whether it was waited for in vain.
+    gone: bool,
 }
 
 impl Visit<'_> {
@@ -84,14 +80,23 @@ impl Visit<'_> {
         let played = self.play().await?;
         let (any, clean) = (played.any_answer(), played.is_clean());
         exams.extend(played.into_exams(self.game));
-        if !any {
+        if !any || self.gone {
             return Ok(());
         }
         self.talk(exams, clean).await?;
-        exams.push(self.together().await?);
-        exams.push(self.cut().await?);
-        exams.push(self.restart().await?);
-        exams.push(self.taken_over().await?);
+        for name in ["together", "cut", "restart", "taken-over"] {
+            let exam = match (self.gone, name) {
+                (true, _) => {
+                    let why = "not held: it does not come back";
+                    Findings::default().into_exam(name, self.game.name(), Verdict::Skipped, why)
+                }
+                (false, "together") => self.together().await?,
+                (false, "cut") => self.cut().await?,
+                (false, "restart") => self.restart().await?,
+                (false, _) => self.taken_over().await?,
+            };
+            exams.push(exam);
+        }
         Ok(())
     }
 
@@ -101,10 +106,11 @@ impl Visit<'_> {
         (self.tell)(Progress { exam, game, done, total: self.total.max(done) });
     }
 
-    fn maker(&self, salt: u64) -> Maker {
-        let seed = self.settings.seed.wrapping_add(salt << 32);
+    /// A maker of matches with the guest; no other has the same round.
+    fn maker(&self, round: u32) -> Maker {
         let name = PlayerName::new("candidate").expect("a name of letters");
-        Maker::new(self.game.kind.clone(), self.game.rules.clone(), name, seed, true)
+        let (kind, rules) = (self.game.kind.clone(), self.game.rules.clone());
+        Maker::new(kind, rules, name, self.settings.seed, round, true)
     }
 
     fn exam(&self, findings: Findings, name: &'static str, detail: impl Into<String>) -> Exam {
@@ -115,7 +121,10 @@ impl Visit<'_> {
     async fn meet(&mut self, others: &[&str]) -> Result<Result<By, Failure>, Stopped> {
         let (mut session, by) = match self.host.guest().await? {
             Ok(guest) => guest,
-            Err(failure) => return Ok(Err(failure)),
+            Err(failure) => {
+                self.gone = true;
+                return Ok(Err(failure));
+            }
         };
         for tournament in ["exam"].iter().chain(others) {
             session.send(&self.about(tournament)).await;
@@ -217,6 +226,9 @@ impl Visit<'_> {
         }
         exams.push(self.exam(findings, "pieces", "requests that come in pieces"));
         for saying in talk::sayings(&asker.notices, true) {
+            if self.gone {
+                break;
+            }
             let saying = saying.without(exams);
             self.step(saying.name);
             let mut asker = Asker::new(maker.table(&self.game.shapes[0]));
@@ -252,151 +264,6 @@ impl Visit<'_> {
             return Ok(Ok(()));
         }
         Ok(self.meet(&[]).await?.map(drop))
-    }
-
-    /// Requests of two tournaments at once.
-    async fn together(&mut self) -> Result<Exam, Stopped> {
-        self.step("together");
-        let mut findings = Findings::default();
-        let detail = "requests of two tournaments at once";
-        let (mut one, mut other) = (self.maker(6), self.maker(7));
-        other.tournament = agon_core::TournamentId::from("exam-2".to_owned());
-        let shape = &self.game.shapes[0];
-        let first = Asker::new(one.table(shape)).case();
-        let second = Asker::new(other.table(shape)).case();
-        if let Err(failure) = self.here().await? {
-            findings.add(failure);
-            return Ok(self.exam(findings, "together", detail));
-        }
-        let about = self.about("exam-2");
-        if let (Some(session), Some(first), Some(second)) = (&mut self.session, first, second) {
-            session.send(&about).await;
-            session.send(&[first.line.clone(), second.line.clone()].concat()).await;
-            // In which order it answers is up to it.
-            let wanted = [first.id.as_str(), second.id.as_str()];
-            let left = session.hear_all(&wanted).await?;
-            if !left.is_empty() {
-                let what = format!("it answers {} of two requests", 2 - left.len());
-                let fix =
-                    "answer every request, whichever tournament it is of; ids begin with its name";
-                findings.add(Failure::new(what, fix).sent(&second.line));
-                self.session = None;
-            }
-        }
-        Ok(self.exam(findings, "together", detail))
-    }
-
-    /// Loses the connection at move after move: before a request, and after one was sent.
-    async fn cut(&mut self) -> Result<Exam, Stopped> {
-        let cuts = if self.settings.quick { CUTS.0 } else { CUTS.1 };
-        let (mut findings, mut by_token, mut twice, mut done) = (Findings::default(), 0, 0, 0);
-        let mut maker = self.maker(8);
-        let mut asker = Asker::new(maker.table(&self.game.shapes[0]));
-        while done < cuts && findings.is_empty() {
-            let Some(case) = asker.case() else {
-                asker = Asker::new(maker.table(&self.game.shapes[0]));
-                continue;
-            };
-            self.step("cut");
-            if let Err(failure) = self.here().await? {
-                findings.add(failure);
-                break;
-            }
-            if let (Some(session), 1) = (&mut self.session, done % 2) {
-                session.send(&case.line).await;
-            }
-            done += 1;
-            self.session = None;
-            match self.meet(&["exam-2"]).await? {
-                Ok(by) => by_token += usize::from(by == By::Token),
-                Err(mut failure) => {
-                    failure.what = format!("after a lost connection {}", failure.what);
-                    findings.add(failure);
-                    break;
-                }
-            }
-            let Some(session) = &mut self.session else { break };
-            let said = session.ask(&case).await?.said;
-            twice += std::mem::take(&mut session.twice);
-            if !matches!(said, Said::Answer(_)) {
-                self.session = None;
-                let (what, _) = missing(&said);
-                let fix = "a request that comes again under the same id is the same question: \
-                           answer it on the new connection, also if you answered it on the old one";
-                findings.add(
-                    Failure::new(format!("after a lost connection {what}"), fix).sent(&case.line),
-                );
-            }
-        }
-        let again = if twice > 0 { format!("; {twice} answers came twice") } else { String::new() };
-        let detail = format!("came back after {done} cuts, {by_token} times by token{again}");
-        let good = if by_token == done && twice == 0 { Verdict::Pass } else { Verdict::Note };
-        Ok(findings.into_exam("cut", self.game.name(), good, detail))
-    }
-
-    /// The server says that it stops, is away for a moment, and comes back.
-    async fn restart(&mut self) -> Result<Exam, Stopped> {
-        self.step("restart");
-        let mut findings = Findings::default();
-        let mut asker = Asker::new(self.maker(9).table(&self.game.shapes[0]));
-        if let Err(failure) = self.here().await? {
-            findings.add(failure);
-            return Ok(self.exam(findings, "restart", "it is not there"));
-        }
-        if let Some(session) = &mut self.session {
-            session.send(&line(&json!({"type": "notice", "about": "stopping"}))).await;
-        }
-        self.host.close();
-        self.session = None;
-        tokio::time::sleep(DOWN).await;
-        if let Err(error) = self.host.open().await {
-            let detail = format!("not held: the address cannot be used again: {error}");
-            return Ok(findings.into_exam("restart", self.game.name(), Verdict::Skipped, detail));
-        }
-        match (self.meet(&[]).await?, asker.case()) {
-            (Err(mut failure), _) => {
-                failure.what = format!("after a restart of the server {}", failure.what);
-                failure.fix =
-                    "try again until the server is there; it may be away for a minute".into();
-                findings.add(failure);
-            }
-            (Ok(_), Some(case)) => {
-                let Some(session) = &mut self.session else {
-                    return Ok(self.exam(findings, "restart", ""));
-                };
-                let said = session.ask(&case).await?.said;
-                if !matches!(said, Said::Answer(_)) {
-                    self.session = None;
-                    let (what, fix) = missing(&said);
-                    let what = format!("after a restart of the server {what}");
-                    findings.add(Failure::new(what, fix).sent(&case.line));
-                }
-            }
-            (Ok(_), None) => {}
-        }
-        Ok(self.exam(findings, "restart", "the server stopped and came back"))
-    }
-
-    /// The account logs in elsewhere: whoever comes back at once takes it back, for ever.
-    async fn taken_over(&mut self) -> Result<Exam, Stopped> {
-        self.step("taken-over");
-        let mut findings = Findings::default();
-        if let Err(failure) = self.here().await? {
-            findings.add(failure);
-            return Ok(self.exam(findings, "taken-over", "it is not there"));
-        }
-        let words = error("taken-over", "the account logged in on another connection".into());
-        if let Some(session) = &mut self.session {
-            session.send(&words).await;
-        }
-        self.session = None;
-        if self.host.is_knocked_at(AWAY).await? {
-            let what = "it comes back at once after it was taken over";
-            let fix =
-                "end, or ask somebody: two programs with one account throw each other out for ever";
-            findings.add(Failure::new(what, fix).sent(&words));
-        }
-        Ok(self.exam(findings, "taken-over", format!("stays away for {AWAY:?}")))
     }
 }
 

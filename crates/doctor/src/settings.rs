@@ -52,9 +52,9 @@ impl GameExam {
         }
         let shapes = shapes(name, &base, kind.seats(), config.is_some());
         // A board may be too small for many players; that is the organiser's to know.
-        let mut fitting = shapes.into_iter().filter_map(|shape| {
+        let mut fitting = shapes.into_iter().map(|shape| {
             let set_up = kind.set_up(&shape.config, shape.seats, &Seed::from_number(0));
-            Some(set_up.map(|_| shape))
+            set_up.map(|_| shape)
         });
         let first = fitting.next().expect("a game is for some players");
         let first = first.map_err(|error| wrong(error.to_string()))?;
@@ -128,7 +128,7 @@ impl Settings {
 
     /// Moves at which it is started again.
     pub(crate) fn restarts(&self) -> usize {
-        if self.quick { 8 } else { 45 }
+        if self.quick { 5 } else { 45 }
     }
 
     /// How long one of the large examinations may take before it is cut short.

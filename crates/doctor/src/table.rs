@@ -48,6 +48,8 @@ pub(crate) struct Maker {
     pub(crate) candidate: PlayerName,
     pub(crate) seed: u64,
     pub(crate) houses: Houses,
+    /// Matches of one maker are of one round, so that no two makers give the same ids.
+    round: u32,
     made: u32,
 }
 
@@ -69,17 +71,18 @@ impl Maker {
         rules: MatchRules,
         candidate: PlayerName,
         seed: u64,
+        round: u32,
         prefixed: bool,
     ) -> Maker {
         let tournament = TournamentId::from("exam".to_owned());
         let houses = Houses::standard();
-        Maker { kind, rules, tournament, prefixed, candidate, seed, houses, made: 0 }
+        Maker { kind, rules, tournament, prefixed, candidate, seed, houses, round, made: 0 }
     }
 
     /// A new match in which everybody is there. No two of a maker have the same ids.
     pub(crate) fn table(&mut self, shape: &Shape) -> Table {
         self.made += 1;
-        let id = MatchId::of(1, self.made);
+        let id = MatchId::of(self.round, self.made);
         let mut dice = Dice::new(&self.seed.to_string(), id.as_str());
         let own = dice.below(shape.seats);
         let other = |number: usize| PlayerName::new(&format!("other-{number}"));
@@ -90,7 +93,7 @@ impl Maker {
         let plan = MatchPlan {
             tournament: self.tournament.clone(),
             id: id.clone(),
-            round: 1,
+            round: self.round,
             players: names.collect(),
             reason: "an exam".into(),
             game: self.kind.name().into(),

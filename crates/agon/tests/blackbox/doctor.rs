@@ -124,13 +124,9 @@ fn players_that_misbehave_fail_and_leave_nothing_behind() {
         ("version", "hello"),
         ("hello-and-go", "answers"),
         ("flood", "stdout"),
-        ("flood-blank", "stdout"),
-        ("long-line", "stdout"),
         ("garbage", "stdout"),
-        ("nonsense", "answers"),
         ("wrong-kind", "answers"),
         ("illegal", "rules"),
-        ("stubborn", "end"),
     ] {
         let program = bot("misbehave.py", &[mode, "0", &token]);
         fails(&place, &PATIENT, &program, &[expected]);
@@ -140,7 +136,7 @@ fn players_that_misbehave_fail_and_leave_nothing_behind() {
     let report = fails(&place, &PATIENT, &program, &["answers"]);
     // Its last words are with the failure.
     assert!(report.to_string().contains("this bot is about to crash"), "{report:#}");
-    for mode in ["twice", "banner", "flood-stderr"] {
+    for mode in ["twice", "banner"] {
         fails(&place, &PATIENT, &bot("misbehave.py", &[mode]), &[]);
     }
 }
@@ -149,8 +145,8 @@ fn players_that_misbehave_fail_and_leave_nothing_behind() {
 fn slow_is_something_else_than_silent() {
     let place = Place::new();
     let flags = ["--game", "yahtzee", "--answer-ms", "1000"];
-    // Three seconds late with the first request of every process, far from the limit.
-    let report = fails(&place, &flags, &bot("misbehave.py", &["late"]), &["time"]);
+    // Three seconds late with the fifth request of a process, far from the limit.
+    let report = fails(&place, &flags, &bot("misbehave.py", &["late", "4"]), &["time"]);
     assert!(report.to_string().contains("longer than 1s"), "{report:#}");
     fails(&place, &flags, &bot("misbehave.py", &["hang"]), &["answers"]);
     let flags = ["--game", "yahtzee", "--hello-ms", "500"];
@@ -232,7 +228,8 @@ fn a_player_that_connects_is_examined_over_its_socket() {
     ] {
         guest(&place, mode, expected);
     }
-    let report = guest(&place, "stays-away", &["cut", "restart", "taken-over"]);
+    let report = guest(&place, "stays-away", &["cut"]);
+    assert_eq!(with(&report, "skipped"), ["restart", "taken-over"], "{report:#}");
     assert!(report.to_string().contains("after a lost connection nobody connects"), "{report:#}");
 }
 

@@ -4,7 +4,7 @@ Usage: careless_guest.py MODE ADDRESS. Modes:
     none        plays well: comes back with its token until the server is there
     stays-away  ends when the connection is lost
     fights      comes back after it was taken over
-    heartbeat   ends at a heartbeat
+    heartbeat   hangs up at a heartbeat
     answered    does not answer what it answered on an earlier connection
     one         answers the requests of its first tournament only
     anonymous   sends no login
@@ -46,7 +46,7 @@ class Guest:
             if kind == "welcome":
                 self.token = message.get("token", self.token)
             elif kind == "heartbeat" and MODE == "heartbeat":
-                return False
+                return True
             elif kind == "error" and message["code"] == "taken-over":
                 return MODE == "fights"
             elif kind == "request":

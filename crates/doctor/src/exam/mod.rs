@@ -23,7 +23,7 @@ pub(crate) fn refused(refusal: &Refusal, case: &Case, answer: &str) -> Failure {
         ),
         RefusalKind::Illegal => (
             format!("its answer to a {ask} question breaks a rule: {}", refusal.code),
-            "choose among what the view of this request allows; this is cheating, without a second try",
+            "choose among what this request's view allows; this is cheating, without a second try",
         ),
     };
     let came = format!("{answer}   ({refusal})");

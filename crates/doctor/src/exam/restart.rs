@@ -50,8 +50,8 @@ async fn answer_alone(
     legal: bool,
     findings: &mut Findings,
 ) -> Result<Option<String>, Stopped> {
-    const FIX: &str = "take everything from the request itself: its view and question are all there \
-                       is to know, and notices are not sent again";
+    const FIX: &str = "take everything from the request itself: its view and question are all \
+                       there is to know, and notices are not sent again";
     let mut session = match candidate.start(game).await? {
         Ok(session) => session,
         Err(failure) => {
