@@ -90,7 +90,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Why there is no answer, with the evidence; `None` if there is one.
+/// Why there is no answer, with the evidence. Ends the program.
 pub(crate) async fn no_answer(said: &Said, case: &Case, session: Session) -> Failure {
     let ended = session.finish(Duration::from_millis(300)).await;
     let failure = match said {

@@ -97,8 +97,11 @@ impl Host {
             let incoming = tokio::select! {
                 biased;
                 () = self.stop.wait() => return Err(Stopped),
-                incoming = socket.next() => incoming,
-                () = tokio::time::sleep_until(until) => Incoming::Flushed,
+                incoming = socket.next() => Some(incoming),
+                () = tokio::time::sleep_until(until) => None,
+            };
+            let Some(incoming) = incoming else {
+                return Ok(Err(no_login("it does not in time", &last)));
             };
             match incoming {
                 Incoming::Message(FromPlayer::Hello(said)) => hello = hello.or(Some(said)),
@@ -127,7 +130,7 @@ impl Host {
                 Incoming::Refused { why } | Incoming::Flood { why } => {
                     return Ok(Err(no_login(&why, &last)));
                 }
-                Incoming::Flushed => return Ok(Err(no_login("it does not in time", &last))),
+                Incoming::Flushed => {}
                 Incoming::Closed => return Ok(Err(no_login("it hangs up", &last))),
             }
         }

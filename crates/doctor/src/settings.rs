@@ -128,7 +128,12 @@ impl Settings {
 
     /// Moves at which it is started again.
     pub(crate) fn restarts(&self) -> usize {
-        if self.quick { 5 } else { 45 }
+        if self.quick { 8 } else { 45 }
+    }
+
+    /// At every how many moves of a game.
+    pub(crate) fn restart_every(&self) -> usize {
+        if self.quick { 4 } else { 1 }
     }
 
     /// How long one of the large examinations may take before it is cut short.

@@ -21,19 +21,23 @@ pub(crate) async fn restart(
     game: &GameExam,
     legal: bool,
 ) -> Result<Exam, Stopped> {
-    let until = Instant::now() + candidate.settings.time_box();
-    let (mut findings, mut moves) = (Findings::default(), 0);
+    let settings = candidate.settings;
+    let until = Instant::now() + settings.time_box();
+    let (mut findings, mut moves, mut asked) = (Findings::default(), 0, 0);
     let mut maker = candidate.maker(game, 3);
-    let shape = game.shapes.last().unwrap_or(&game.longest);
-    let mut table = maker.table(shape);
-    while moves < candidate.settings.restarts() && findings.count() < 5 && Instant::now() < until {
+    let mut table = maker.table(&game.shapes[0]);
+    while moves < settings.restarts() && findings.count() < 5 && Instant::now() < until {
         let (_, Some(case)) = table.next() else {
-            table = maker.table(&game.shapes[0]);
+            table = maker.table(&game.shapes[moves % game.shapes.len()]);
             continue;
         };
-        moves += 1;
-        candidate.step("restart", game);
-        let answer = answer_alone(candidate, game, &case, legal, &mut findings).await?;
+        let mut answer = None;
+        if asked % settings.restart_every() == 0 {
+            moves += 1;
+            candidate.step("restart", game);
+            answer = answer_alone(candidate, game, &case, legal, &mut findings).await?;
+        }
+        asked += 1;
         let answer = answer.filter(|answer| case.check(answer).is_ok());
         let answer = answer.unwrap_or_else(|| table.any_answer(&case));
         table.answer(&answer);
