@@ -437,20 +437,3 @@ fn metrics_add_up_also_after_a_restart() {
     assert_eq!(metric(&text, "agon_matches_running"), 0);
     assert!(metric(&text, "agon_accounts") > 1);
 }
-
-#[test]
-fn every_route_is_on_the_page() {
-    let server = Server::start();
-    let page = include_str!("../../../docs/protocol/http.md");
-    let routes: Vec<(&str, String)> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("### ")?.split_once(' '))
-        .map(|(method, path)| (method, path.replace(['{', '}'], "")))
-        .collect();
-    assert_eq!(routes.len(), 24, "a route was added: tell what it does");
-    for (method, path) in routes {
-        let reply = server.http(method, &path, None, "");
-        let unknown = reply.status == 405 || reply.body.contains("no such page");
-        assert!(!unknown, "{method} {path}: {reply:?}");
-    }
-}

@@ -1,5 +1,6 @@
 //! A server in this process and players on sockets.
 
+pub(crate) mod contract;
 pub(crate) mod http;
 pub(crate) mod websocket;
 
