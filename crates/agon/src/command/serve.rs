@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
@@ -31,15 +32,20 @@ const LOOK_MS: u64 = 50;
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit> {
     let settings = Serve::read(args)?;
     crate::command::solve::use_cache(None);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let runtime = runtime()?;
+    let exit = runtime.block_on(run(args, settings));
+    runtime.shutdown_background();
+    exit
+}
+
+/// The runtime that holds the sockets.
+pub(crate) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         // Passwords are hashed on these threads: memory for a few at once, whoever knocks.
         .max_blocking_threads(8)
         .build()
-        .context("failed to start the runtime")?;
-    let exit = runtime.block_on(run(args, settings));
-    runtime.shutdown_background();
-    exit
+        .context("failed to start the runtime")
 }
 
 async fn run(args: &ServeArgs, settings: Serve) -> Result<Exit> {
