@@ -145,9 +145,19 @@ pub struct Policy {
     /// How matches go.
     #[serde(rename = "match")]
     pub rules: MatchRules,
+    /// By how much observers see matches late, so that they cannot help players.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub observer_delay_ms: Millis,
+}
+
+fn is_zero(value: &Millis) -> bool {
+    *value == 0
 }
 
 impl Policy {
+    /// The most observers may be behind.
+    pub const OBSERVER_DELAY_MS_MAX: Millis = 3_600_000;
+
     /// Whether the policy makes sense; otherwise a sentence that says what does not.
     pub fn check(&self) -> Result<(), String> {
         let rules = &self.rules;
@@ -155,6 +165,13 @@ impl Policy {
             return Err(format!(
                 "a match is best of an odd number of games up to 99, not {}",
                 rules.best_of
+            ));
+        }
+        if self.observer_delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
+            return Err(format!(
+                "observer_delay_ms is at most {}, not {}",
+                Policy::OBSERVER_DELAY_MS_MAX,
+                self.observer_delay_ms
             ));
         }
         match self.format {

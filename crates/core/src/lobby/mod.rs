@@ -112,6 +112,11 @@ impl Lobby {
         self.queues.get(queue).map_or(&[], Vec::as_slice)
     }
 
+    /// All queues somebody waits in, by name.
+    pub fn queues(&self) -> impl Iterator<Item = (&QueueName, &[PlayerName])> {
+        self.queues.iter().map(|(name, waiting)| (name, waiting.as_slice()))
+    }
+
     /// All tournaments, by name.
     pub fn tournaments(&self) -> impl Iterator<Item = (&TournamentId, &Standing)> {
         self.tournaments.iter()

@@ -79,6 +79,11 @@ impl Engine {
         Archive { log: Arc::clone(&self.log), games: self.games.clone() }
     }
 
+    /// Changes whenever the lobby does.
+    pub(crate) fn lobby_version(&self) -> u64 {
+        self.journals.get(&StreamKey::Lobby).map_or(0, |journal| journal.version())
+    }
+
     pub(crate) fn hashers(&self) -> Hashers {
         self.hashers.clone()
     }

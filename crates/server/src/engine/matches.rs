@@ -96,6 +96,7 @@ impl Engine {
             stirred: true,
         };
         self.matches.insert(key.clone(), live);
+        self.begin_to_hold_back(&key);
         self.follow(&key);
         for player in &plan.players {
             if self.is_house(player) || self.conn_of(player).is_some() {
@@ -376,6 +377,7 @@ impl Engine {
 
     fn match_over(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.remove(key) else { return };
+        self.held_back.remove(key);
         let Some(result) = live.played.result().cloned() else { return };
         for player in &live.played.plan().players {
             if let Some(keys) = self.playing.get_mut(player) {

@@ -6,6 +6,7 @@
 
 mod ask;
 mod attach;
+pub(crate) mod delay;
 mod hash;
 mod house;
 mod journal;
@@ -84,6 +85,8 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// Who has an account that logs in twice.
     pub second_login: SecondLogin,
+    /// By how much matches are shown late to observers, at least.
+    pub observer_delay_ms: Millis,
 }
 
 impl Default for Settings {
@@ -92,6 +95,7 @@ impl Default for Settings {
             token_ms: 30 * 24 * 3_600_000,
             reconnect_ms: 60_000,
             second_login: SecondLogin::default(),
+            observer_delay_ms: 0,
             seed: None,
         }
     }
@@ -267,6 +271,7 @@ pub struct Engine {
     tournament_records: u64,
     hashers: Hashers,
     watchers: HashMap<watch::Topic, watch::Watchers>,
+    held_back: HashMap<MatchKey, delay::HeldBack>,
     snapshots: Snapshots,
     /// The latest event that was read at the start: until then the server was there.
     seen_at: Cell<Millis>,
@@ -314,6 +319,7 @@ impl Engine {
             tournament_records: 0,
             hashers,
             watchers: HashMap::new(),
+            held_back: HashMap::new(),
             snapshots: Snapshots::default(),
             seen_at: Cell::new(0),
             stopping: false,

@@ -10,9 +10,13 @@ mod announce;
 mod archive;
 mod body;
 mod events;
+mod games;
 mod listener;
+mod lobby;
 mod matches;
 mod metrics;
+mod observe;
+mod observer;
 mod openapi;
 mod operator;
 mod page;
@@ -52,6 +56,7 @@ struct Web {
     handle: Handle,
     gateway: Gateway,
     ledger: Arc<Ledger>,
+    hub: Arc<lobby::Hub>,
     places: Arc<Semaphore>,
 }
 
@@ -90,7 +95,8 @@ fn router(web: Web) -> Router {
 pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
     let handle = gateway.engine().clone();
     let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let web = Web { handle, gateway: gateway.clone(), ledger: Arc::default(), places };
+    let (ledger, hub) = (Arc::default(), Arc::default());
+    let web = Web { handle, gateway: gateway.clone(), ledger, hub, places };
     tokio::spawn(standings::warm(web.clone()));
     listener::serve(listener, router(web), gateway).await;
 }

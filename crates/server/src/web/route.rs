@@ -5,6 +5,7 @@
 
 use super::Web;
 use super::body::Form;
+use super::observe::Watching;
 use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -129,10 +130,11 @@ impl Route {
     pub(super) fn events<T: JsonSchema>(self) -> Route {
         let shape: Shape = |generator| generator.subschema_for::<T>();
         let tells = "Events; the data of each is of this shape.";
-        self.also(Given { status: 200, tells, body: Some(("text/event-stream", shape)) })
+        self.query::<Watching>()
+            .also(Given { status: 200, tells, body: Some(("text/event-stream", shape)) })
             .also(Given { status: 204, tells: "The end was seen already.", body: None })
             .upgrades("The same events over WebSocket.")
-            .fails(&[400, 403])
+            .fails(&[403, 422])
     }
 
     /// Becomes a WebSocket.

@@ -3,8 +3,8 @@
 use super::route::Access::{Operator, Token};
 use super::route::Route;
 use super::{
-    accounts, announce, events, matches, metrics, openapi, operator, page, play, queues, shapes,
-    standings, tournaments,
+    accounts, announce, events, games, lobby, matches, metrics, openapi, operator, page, play,
+    queues, shapes, standings, tournaments,
 };
 use agon_core::PlayerStatistics;
 use serde_json::Value;
@@ -67,6 +67,10 @@ fn of_accounts() -> Vec<Route> {
 
 fn of_tournaments() -> Vec<Route> {
     vec![
+        Route::get("/api/v1/lobby", lobby::one, "Who is here, who waits, and what is played.")
+            .gives::<lobby::Shows>(200),
+        Route::get("/api/v1/events", events::of_lobby, "What happens in the lobby.")
+            .events::<lobby::Shows>(),
         Route::get("/api/v1/tournaments", tournaments::list, "All tournaments, by name.")
             .query::<page::Page>()
             .gives::<shapes::Tournaments>(200),
@@ -125,6 +129,16 @@ fn of_matches() -> Vec<Route> {
             "What happens in a match.",
         )
         .events::<shapes::Match>()
+        .fails(&[404]),
+        Route::get("/api/v1/tournaments/{id}/matches/{match}/games/{game}", games::one, "A game.")
+            .gives::<shapes::Game>(200)
+            .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/events",
+            events::of_game,
+            "What happens in a game.",
+        )
+        .events::<shapes::Game>()
         .fails(&[404]),
     ]
 }

@@ -266,6 +266,74 @@ pub(super) enum Match {
     },
 }
 
+/// A game.
+#[derive(JsonSchema)]
+#[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Game {
+    /// It may come.
+    Waiting {
+        tournament: TournamentId,
+        r#match: MatchId,
+        game: String,
+        number: u32,
+        /// How old this is, in milliseconds; only in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        behind_ms: Option<Millis>,
+        /// How many changes were left out before this one; only in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        skipped: Option<u64>,
+    },
+    /// It runs.
+    Running {
+        tournament: TournamentId,
+        r#match: MatchId,
+        game: String,
+        number: u32,
+        seats: Vec<PlayerName>,
+        /// The public view; the schema of the game has its form.
+        view: Value,
+        /// The operator's ruling that will make it void.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        voided: Option<Ruling>,
+        /// How old this is, in milliseconds; only in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        behind_ms: Option<Millis>,
+        /// How many changes were left out before this one; only in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        skipped: Option<u64>,
+    },
+    /// It is over.
+    Over {
+        tournament: TournamentId,
+        r#match: MatchId,
+        game: String,
+        number: u32,
+        result: GameResult,
+        /// The public view, and everything once the match is over. An event may come without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        view: Option<Value>,
+        /// How old this is, in milliseconds; only in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        behind_ms: Option<Millis>,
+        /// How many changes were left out before this one; only in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        skipped: Option<u64>,
+    },
+    /// The match was decided without it.
+    NotPlayed {
+        tournament: TournamentId,
+        r#match: MatchId,
+        game: String,
+        number: u32,
+        /// How old this is, in milliseconds; only in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        behind_ms: Option<Millis>,
+        /// How many changes were left out before this one; only in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        skipped: Option<u64>,
+    },
+}
+
 /// Everybody who is rated at a game, the strongest first.
 #[derive(JsonSchema)]
 #[serde(deny_unknown_fields)]

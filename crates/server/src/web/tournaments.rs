@@ -69,7 +69,7 @@ pub(super) async fn list(State(web): State<Web>, Query(page): Query<Page>) -> An
 }
 
 /// A tournament in a list of them.
-fn in_list(id: &str, standing: &Standing) -> Value {
+pub(super) fn in_list(id: &str, standing: &Standing) -> Value {
     let (word, game, players) = match standing {
         Standing::Open(up) => ("open", &up.announcement.game, up.players.len()),
         Standing::Running(plan) => ("running", &plan.game, plan.players.len()),

@@ -237,6 +237,11 @@ impl Server {
         client
     }
 
+    /// Events over WebSocket.
+    pub(crate) fn watch(&self, path: &str) -> websocket::Client<TcpStream> {
+        websocket::Client::open_at(TcpStream::connect(self.http).unwrap(), path)
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
