@@ -1,10 +1,10 @@
 //! All routes. What is not in this list is no page, and what is in it is in the OpenAPI document.
 
-use super::route::Access::{Operator, Token};
+use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, announce, events, games, lobby, matches, metrics, openapi, operator, page, play,
-    queues, shapes, standings, tournaments,
+    accounts, announce, events, faults, games, lobby, matches, metrics, openapi, operator, page,
+    play, played, queues, shapes, standings, tournaments,
 };
 use agon_core::PlayerStatistics;
 use serde_json::Value;
@@ -32,6 +32,21 @@ fn of_accounts() -> Vec<Route> {
         Route::get("/api/v1/accounts/{name}", accounts::one, "An account and its statistics.")
             .gives::<shapes::AccountInFull>(200)
             .fails(&[404, 422]),
+        Route::get(
+            "/api/v1/accounts/{name}/matches",
+            played::lately,
+            "The latest matches of a player.",
+        )
+        .gives::<played::Played>(200)
+        .fails(&[404, 422]),
+        Route::get(
+            "/api/v1/accounts/{name}/faults",
+            faults::of_account,
+            "What a player did wrong, with the evidence; `me` is who asks.",
+        )
+        .by(Owner)
+        .gives::<faults::Faults>(200)
+        .fails(&[404, 422]),
         Route::put(
             "/api/v1/accounts/me/password",
             accounts::change_password,
@@ -130,6 +145,14 @@ fn of_matches() -> Vec<Route> {
         )
         .events::<shapes::Match>()
         .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/faults",
+            faults::of_match,
+            "What players did wrong in a match; one's own with the evidence.",
+        )
+        .by(PerhapsToken)
+        .gives::<faults::Faults>(200)
+        .fails(&[404]),
         Route::get("/api/v1/tournaments/{id}/matches/{match}/games/{game}", games::one, "A game.")
             .gives::<shapes::Game>(200)
             .fails(&[404]),
@@ -140,6 +163,13 @@ fn of_matches() -> Vec<Route> {
         )
         .events::<shapes::Game>()
         .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/replay",
+            played::replay,
+            "A game of a match that is over, position by position.",
+        )
+        .gives::<played::Replay>(200)
+        .fails(&[404, 409]),
     ]
 }
 
@@ -206,6 +236,20 @@ fn of_results() -> Vec<Route> {
         Route::get("/api/v1/ladders/{game}", standings::ladder, "Ratings at a game, best first.")
             .gives::<shapes::Ladder>(200)
             .fails(&[404]),
+        Route::get(
+            "/api/v1/ladders/{game}/history/{player}",
+            standings::history,
+            "How a player's rating came to be.",
+        )
+        .gives::<standings::RatingHistory>(200)
+        .fails(&[404, 422]),
+        Route::get(
+            "/api/v1/statistics/{player}/versus/{other}",
+            standings::versus,
+            "How one player did against another.",
+        )
+        .gives::<standings::Versus>(200)
+        .fails(&[404, 422]),
     ]
 }
 
