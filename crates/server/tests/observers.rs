@@ -303,6 +303,32 @@ fn an_operator_may_hold_all_back() {
     held_back(&server, json!({"match": {"time": {"answer_ms": 600_000}}}));
 }
 
+/// How it stood a while ago is not known any more, so nothing is shown of the game.
+#[test]
+fn a_restart_shows_nothing_that_is_held_back() {
+    let mut server = Server::start();
+    let olga = operator(&server);
+    let (ann, words) = patient_player(&server, "ann", "greedy");
+    until("ann is in line", || server.line().len() == 1);
+    let time = json!({"time": {"answer_ms": 600_000, "wait_ms": 600_000}, "crash": "resume"});
+    let policy = json!({"observer_delay_ms": 3_600_000, "match": time});
+    announce(&server, &olga, &cup("cup", "yahtzee-queue", &["ann", "house:random"], policy));
+    for _ in 0..4 {
+        words.send(()).unwrap();
+    }
+    until("some of it was played", || server.decisions() > 4);
+    server = server.started_again();
+    let one = "/tournaments/cup/matches/r1m1";
+    let shown = get(&server, one);
+    assert_eq!(shown["standing"], "running");
+    assert_eq!(shown.get("in_progress"), None, "{shown}");
+    assert_eq!(get(&server, &format!("{one}/games/1"))["standing"], "waiting");
+    let path = format!("{API}{one}/events");
+    let first = next(&mut server.watch(&path), &path).unwrap();
+    assert_eq!(first.data.get("in_progress"), None, "{first:?}");
+    drop((words, ann));
+}
+
 #[test]
 fn what_is_held_back_comes_in_the_end() {
     let server = Server::start();
