@@ -211,6 +211,7 @@ fn plain_policy() -> Policy {
             confirm_result: false,
             time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
         },
+        observer_delay_ms: 0,
     }
 }
 

@@ -22,6 +22,7 @@
 use crate::ids::{MatchId, TournamentId};
 use agon_games::Seed;
 use hmac::{Hmac, Mac};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -32,12 +33,12 @@ use std::fmt;
 pub struct Secret([u8; 32]);
 
 /// What is published of a secret before it is revealed.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Commitment([u8; 32]);
 
 /// A nonce: up to 64 hexadecimal digits that a seat adds to the luck of its games.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Nonce(String);
 

@@ -2,6 +2,7 @@
 
 use crate::ids::{PlayerName, RequestId};
 use agon_games::{Refusal, RefusalKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +11,7 @@ use std::fmt;
 pub(crate) const FOREIGN_REQUEST: &str = "foreign-request";
 
 /// What a player did wrong. Faults of the server are never among these.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// A well-formed answer that breaks a rule of the game, or an answer for somebody else.
@@ -45,7 +46,7 @@ impl fmt::Display for FaultKind {
 
 /// A fault with its reason and evidence. Holds nothing that differs between two runs with the same
 /// answers: times are in the log's lines.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// What sort.
     pub kind: FaultKind,
@@ -130,7 +131,7 @@ impl fmt::Display for Fault {
 }
 
 /// A fault and where it happened.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Faulted {
     /// Whose fault.
     pub player: PlayerName,

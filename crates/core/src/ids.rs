@@ -1,6 +1,7 @@
 //! Names and numbers that cross module borders, each its own type.
 
 use agon_games::Json;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +15,9 @@ pub type Millis = u64;
 pub struct BadName(pub String);
 
 /// The name an account plays under.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = 50))]
 pub struct PlayerName(Arc<str>);
 
 impl PlayerName {
@@ -64,7 +66,7 @@ impl fmt::Debug for PlayerName {
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(transparent)]
         pub struct $name(Arc<str>);
 
@@ -146,7 +148,7 @@ impl MatchId {
 
 /// JSON text that compares by its characters. Values in events are kept in canonical form, so equal
 /// values have equal text.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Raw(pub Json);
 

@@ -25,6 +25,7 @@
 
 pub mod driver;
 mod event;
+mod evidence;
 pub mod fair;
 mod fault;
 mod fold;
@@ -44,6 +45,7 @@ pub mod tournament;
 pub mod verify;
 
 pub use event::*;
+pub use evidence::{Asked, Evidence, evidence};
 pub use fair::{Commitment, Nonce, Secret};
 pub use fault::{Fault, FaultKind, Faulted};
 pub use fold::{Misfit, fold};

@@ -1,10 +1,11 @@
 //! Policies: what organisers differ in, as data.
 
 use crate::ids::Millis;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who meets whom, and when it is over.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Format {
     /// Single elimination over a power of two of slots; empty slots are byes.
@@ -25,7 +26,7 @@ pub enum Format {
 }
 
 /// In which order players are put into slots and games.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pairing {
     /// In order of sign-up, neighbours meet: 1 and 2, 3 and 4.
@@ -37,7 +38,7 @@ pub enum Pairing {
 }
 
 /// What a crash (a lost connection, no answer in time, bytes that are no answer) costs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashCost {
     /// The game in progress, not the match; the match waits for the player to come back.
@@ -49,7 +50,7 @@ pub enum CrashCost {
 }
 
 /// What cheating costs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheatCost {
     /// The game, as by a crash.
@@ -61,7 +62,7 @@ pub enum CheatCost {
 }
 
 /// What a tied game means.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
     /// It is discarded and played again; too many in a row restart the match under the game's
@@ -72,7 +73,7 @@ pub enum Ties {
 }
 
 /// What players are asked before the first round.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Greeting {
     /// Nothing.
@@ -84,7 +85,7 @@ pub enum Greeting {
 }
 
 /// What players are told after the last round, and have to confirm.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Farewell {
     /// Told, nothing to confirm.
@@ -96,7 +97,7 @@ pub enum Farewell {
 }
 
 /// How long things may take, in milliseconds.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimeLimits {
     /// For one answer, from the moment the request was written to the player.
@@ -108,7 +109,7 @@ pub struct TimeLimits {
 }
 
 /// The part of a policy that one match needs.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatchRules {
     /// Best of how many games; odd.
@@ -130,7 +131,7 @@ pub struct MatchRules {
 }
 
 /// Everything an organiser decides about a tournament besides the game itself.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// Who meets whom.
@@ -144,9 +145,19 @@ pub struct Policy {
     /// How matches go.
     #[serde(rename = "match")]
     pub rules: MatchRules,
+    /// By how much observers see matches late, so that they cannot help players.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub observer_delay_ms: Millis,
+}
+
+fn is_zero(value: &Millis) -> bool {
+    *value == 0
 }
 
 impl Policy {
+    /// The most observers may be behind.
+    pub const OBSERVER_DELAY_MS_MAX: Millis = 3_600_000;
+
     /// Whether the policy makes sense; otherwise a sentence that says what does not.
     pub fn check(&self) -> Result<(), String> {
         let rules = &self.rules;
@@ -154,6 +165,13 @@ impl Policy {
             return Err(format!(
                 "a match is best of an odd number of games up to 99, not {}",
                 rules.best_of
+            ));
+        }
+        if self.observer_delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
+            return Err(format!(
+                "observer_delay_ms is at most {}, not {}",
+                Policy::OBSERVER_DELAY_MS_MAX,
+                self.observer_delay_ms
             ));
         }
         match self.format {

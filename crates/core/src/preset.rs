@@ -93,6 +93,7 @@ fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
             confirm_result: false,
             time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
         },
+        observer_delay_ms: 0,
     }
 }
 
@@ -112,6 +113,7 @@ fn knockout(max: u32, greeting: Greeting, farewell: Farewell, answer_ms: u64) ->
             confirm_result: farewell == Farewell::Everybody,
             time: TimeLimits { answer_ms, bank_ms: 0, wait_ms: 0 },
         },
+        observer_delay_ms: 0,
     }
 }
 

@@ -4,10 +4,11 @@
 use crate::fault::Faulted;
 use crate::ids::{MatchId, PlayerName, TournamentId};
 use crate::ruling::{Override, Ruling};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a game ended.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "kebab-case")]
 pub enum GameEnd {
     /// By the rules of the game.
@@ -22,7 +23,7 @@ pub enum GameEnd {
 }
 
 /// One finished game.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GameResult {
     /// Its number in the match, from 1.
     pub game: u32,
@@ -55,7 +56,7 @@ impl GameResult {
 }
 
 /// How a match was decided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
     /// By games.
@@ -73,7 +74,7 @@ pub enum How {
 }
 
 /// One finished match.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MatchResult {
     /// Who won: one, or several where first place is shared, or nobody.
     pub winners: Vec<PlayerName>,
@@ -104,7 +105,7 @@ impl MatchResult {
 }
 
 /// A match as a tournament's result shows it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MatchReport {
     /// Its name.
     pub id: MatchId,
@@ -120,7 +121,7 @@ pub struct MatchReport {
 }
 
 /// A bye or a pause: a place in a round without a match.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bye {
     /// Who advances without playing; `None` where a bye meets a bye.
     pub player: Option<PlayerName>,
@@ -132,7 +133,7 @@ pub struct Bye {
 }
 
 /// One round of a tournament.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RoundResult {
     /// Its number, from 1.
     pub round: u32,
@@ -143,7 +144,7 @@ pub struct RoundResult {
 }
 
 /// One player's tournament.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PlayerSummary {
     /// Place in the standings, from 1, shared by equals.
     pub rank: u32,
@@ -170,7 +171,7 @@ pub struct PlayerSummary {
 }
 
 /// The result of a tournament.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Results {
     /// Its name.
     pub tournament: TournamentId,

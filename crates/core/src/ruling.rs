@@ -1,6 +1,7 @@
 //! Rulings: what an operator decides about a tournament, always with who and why.
 
 use crate::ids::PlayerName;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 pub struct BadWhy;
 
 /// Why an operator did something, for people.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Why(Arc<str>);
 
@@ -61,7 +62,7 @@ impl fmt::Debug for Why {
 }
 
 /// Who decided something, and why.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ruling {
     /// The operator's account.
     pub by: PlayerName,
@@ -70,7 +71,7 @@ pub struct Ruling {
 }
 
 /// Another result for a match than the one it came to.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Override {
     /// Who won: one, or several, or nobody, and then the match is void.
     pub winners: Vec<PlayerName>,

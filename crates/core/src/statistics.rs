@@ -19,13 +19,14 @@ use crate::rating::{
 use crate::report::{GameEnd, GameResult, How, MatchResult};
 use crate::tournament::Round;
 use agon_games::Registry;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// Won, lost, tied. A first place shared by several is a tie for each of them.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, JsonSchema)]
 pub struct Tally {
     /// Won alone.
     pub won: u32,
@@ -75,7 +76,7 @@ impl Tally {
 }
 
 /// What a player has done.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, JsonSchema)]
 pub struct Record {
     /// Games.
     pub games: Tally,
@@ -158,7 +159,7 @@ impl Record {
 }
 
 /// A player's record in one game, with its place on the game's ladder.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct GameStatistics {
     /// What it has done.
     #[serde(flatten)]
@@ -170,7 +171,7 @@ pub struct GameStatistics {
 }
 
 /// Everything there is to say about a player.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PlayerStatistics {
     /// Who.
     pub player: PlayerName,
@@ -181,7 +182,7 @@ pub struct PlayerStatistics {
 }
 
 /// How one player did against another, where both took part: who finished ahead of whom.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, JsonSchema)]
 pub struct Meetings {
     /// Games.
     pub games: Tally,
@@ -196,7 +197,7 @@ impl Meetings {
 }
 
 /// One player against another.
-#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, JsonSchema)]
 pub struct HeadToHead {
     /// All games together.
     pub total: Meetings,

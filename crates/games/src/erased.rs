@@ -33,6 +33,9 @@ pub trait GameKind: Send + Sync {
     /// The default configuration.
     fn default_config(&self) -> Json;
 
+    /// JSON Schemas of its questions, views, answers and configurations, under `$defs`.
+    fn schemas(&self) -> serde_json::Value;
+
     /// The configuration in full (defaults filled in) and in canonical form, or why it is not one.
     fn check_config(&self, config: &str) -> Result<Json, SetupError>;
 
@@ -213,6 +216,10 @@ impl<G: Game> GameKind for Kind<G> {
 
     fn default_config(&self) -> Json {
         json(&G::Config::default())
+    }
+
+    fn schemas(&self) -> serde_json::Value {
+        crate::schema::of_game::<G>()
     }
 
     fn check_config(&self, config: &str) -> Result<Json, SetupError> {

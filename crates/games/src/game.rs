@@ -2,6 +2,7 @@
 
 use crate::erased::json;
 use crate::{Outcome, Refusal, Seat, SeatSet, Seed, SetupError};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -49,17 +50,25 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
 
     /// What an organiser may set. `Default` is the game as most people play it; unknown fields are
     /// refused.
-    type Config: Serialize + DeserializeOwned + Default + Clone + Debug + PartialEq + Send + Sync;
+    type Config: Serialize
+        + DeserializeOwned
+        + JsonSchema
+        + Default
+        + Clone
+        + Debug
+        + PartialEq
+        + Send
+        + Sync;
 
     /// What a seat is asked.
-    type Question: Serialize + DeserializeOwned + Clone + Debug + PartialEq;
+    type Question: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq;
 
     /// What a seat may reply.
-    type Answer: Serialize + DeserializeOwned + Clone + Debug + PartialEq;
+    type Answer: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq;
 
     /// What a viewer sees. One type for seats, public and full view: a player needs no memory, so
     /// it holds everything its reader may know.
-    type View: Serialize + DeserializeOwned + Clone + Debug + PartialEq;
+    type View: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq;
 
     /// What luck may give: dice rolled, cards dealt, a board laid out.
     type Drawn: Serialize;

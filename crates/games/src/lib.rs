@@ -30,6 +30,7 @@ mod game;
 mod luck;
 mod outcome;
 mod refusal;
+mod schema;
 mod seat;
 
 pub mod fish;

@@ -4,6 +4,7 @@
 use agon_core::lobby::{Announcement, Selection};
 use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
 use agon_games::Registry;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 const ID_CHARS_MAX: usize = 60;
 
 /// What is asked for.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
     id: String,

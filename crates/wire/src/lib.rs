@@ -2,6 +2,7 @@
 //!
 //! - [`lines`]: JSON lines with a bound on their length;
 //! - [`native`]: Agon's own protocol, `docs/protocol/native.md`;
+//! - [`schema`]: the schema of its messages, made from their types;
 //! - [`websocket`]: frames of WebSocket, where lines are messages;
 //! - [`values`]: JSON values one after the other, with bounds on their size and depth;
 //! - [`sign_up`], [`fish`] and [`trains`]: the wires of systems Agon grew from, over such values;
@@ -12,6 +13,7 @@ pub mod erlang;
 pub mod fish;
 pub mod lines;
 pub mod native;
+pub mod schema;
 pub mod sign_up;
 pub mod trains;
 pub mod values;

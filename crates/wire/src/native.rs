@@ -4,6 +4,7 @@
 use agon_core::lobby::AccountKind;
 use agon_core::{Commitment, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
 use agon_games::{Json, Seat};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -15,8 +16,9 @@ pub const PROTOCOL_VERSION: u32 = 1;
 pub const LINE_BYTES_MAX: usize = 256 * 1024;
 
 /// What Agon sends.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
+#[schemars(rename = "Message")]
 pub enum ToPlayer<'a> {
     /// The first line.
     Hello {
@@ -109,10 +111,11 @@ impl<'a> ToPlayer<'a> {
 }
 
 /// A question, with everything a player needs to answer it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Request<'a> {
     /// Always `request`.
     #[serde(rename = "type")]
+    #[schemars(extend("const" = "request"))]
     pub kind: &'static str,
     /// The id the answer must carry.
     pub id: &'a RequestId,
@@ -146,7 +149,7 @@ pub enum FromPlayer {
 }
 
 /// What a player says to the lobby of a server.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ToLobby {
     /// Prove who it is, by name and password or by a token.
@@ -244,7 +247,7 @@ impl std::fmt::Debug for ToLobby {
 }
 
 /// A player's first line.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Hello {
     /// The protocol's version.
     pub protocol: u32,
@@ -298,6 +301,10 @@ pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
         _ => BadMessage::NotJson(error.to_string()),
     };
     let tagged: Tagged<'_> = serde_json::from_str(text).map_err(wrong)?;
+    // A list of values is a struct to serde, and no message to anybody.
+    if !text.trim_ascii_start().starts_with('{') {
+        return Err(BadMessage::NotAMessage("a message is an object".into()));
+    }
     match &*tagged.kind {
         "answer" => {
             let missing = |what: &str| BadMessage::NotAMessage(format!("an answer has {what}"));

@@ -3,7 +3,7 @@
 use crate::args::ServeArgs;
 use crate::exit::Misuse;
 use agon_core::lobby::{Announcement, Selection};
-use agon_core::{PlayerName, Preset, Raw, TournamentId};
+use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_server::{Limits, SecondLogin, Settings};
@@ -28,6 +28,7 @@ struct ServeFile {
     reconnect_ms: Option<u64>,
     players_may_invite: Option<bool>,
     second_login: Option<SecondLogin>,
+    observer_delay_ms: Option<u64>,
     tls: Option<TlsTable>,
     #[serde(default)]
     limits: LimitsTable,
@@ -105,6 +106,11 @@ impl Serve {
         super::set(&mut settings.players_may_invite, file.players_may_invite);
         settings.seed = args.seed;
         super::set(&mut settings.second_login, file.second_login);
+        super::set(&mut settings.observer_delay_ms, file.observer_delay_ms);
+        if settings.observer_delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
+            let most = Policy::OBSERVER_DELAY_MS_MAX;
+            return Err(Misuse(format!("observer_delay_ms is at most {most}")).into());
+        }
         let mut tournaments: Vec<Announcement> = Vec::new();
         for table in &file.tournament {
             let announcement = announcement(table)?;

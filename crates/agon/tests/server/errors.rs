@@ -49,6 +49,7 @@ fn mistakes_in_the_configuration_are_named() {
         ("[limits]\nlines_burst_max = 0".to_owned(), "at least 1"),
         ("[limits]\nheartbeat_ms = 60000".to_owned(), "silence_ms_max"),
         ("second_login = \"both\"".to_owned(), "takeover"),
+        ("observer_delay_ms = 3600001".to_owned(), "3600000"),
         ("[tls]\ncert = \"x.pem\"".to_owned(), "key"),
         ("[tls]\ncert = \"x.pem\"\nkey = \"y.pem\"".to_owned(), "x.pem"),
         (cup("preset = \"chess\"\nplayers = 2"), "there are: yahtzee-class"),

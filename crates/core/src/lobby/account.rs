@@ -1,11 +1,14 @@
 //! Accounts, their roles and kinds, and the hashes kept of what they prove themselves with.
 
 use crate::ids::Millis;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What sort of player an account is; visible to all.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccountKind {
     /// A program.
@@ -17,7 +20,7 @@ pub enum AccountKind {
 }
 
 /// What an account may do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Play.
@@ -74,7 +77,7 @@ impl TokenHash {
 pub struct BadQueueName(String);
 
 /// The name of a queue: a preset's, or one an operator made up.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct QueueName(String);
 

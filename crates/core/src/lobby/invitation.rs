@@ -5,11 +5,12 @@
 
 use super::{Announcement, signup};
 use crate::ids::{Millis, PlayerName};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Whom to invite, and how long to wait for how many.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
     /// Who, in the order they will play in.
@@ -60,7 +61,7 @@ impl Terms {
 }
 
 /// What somebody who is invited said so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
     /// Nothing yet.

@@ -124,6 +124,11 @@ impl Lobby {
         self.queues.get(queue).unwrap_or(Queue::EMPTY)
     }
 
+    /// All queues somebody waits in, by name.
+    pub fn queues(&self) -> impl Iterator<Item = (&QueueName, &Queue)> {
+        self.queues.iter()
+    }
+
     /// All tournaments, by name.
     pub fn tournaments(&self) -> impl Iterator<Item = (&TournamentId, &Standing)> {
         self.tournaments.iter()

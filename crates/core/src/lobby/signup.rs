@@ -4,10 +4,11 @@ use super::{QueueName, Terms};
 use crate::ids::{Millis, PlayerName, Raw, TournamentId};
 use crate::plan::TournamentPlan;
 use crate::policy::Policy;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How long a sign-up waits for how many players.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     /// The fewest players that end the first wait well.
@@ -47,7 +48,7 @@ impl Window {
 }
 
 /// Whom a tournament takes.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Selection {
     /// The first of those logged in, who then move to the end of the line.

@@ -3,10 +3,11 @@
 use super::Match;
 use crate::ids::{MatchId, PlayerName, TournamentId};
 use crate::report::GameResult;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The match as everybody may see it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct MatchView<'a> {
     tournament: &'a TournamentId,
     id: &'a MatchId,

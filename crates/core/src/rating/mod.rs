@@ -21,6 +21,7 @@ pub mod weng_lin;
 use crate::ids::{PlayerName, TournamentId};
 use crate::report::{GameEnd, GameResult, How, MatchResult, RoundResult};
 use glicko2::Glicko2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ use std::fmt;
 use weng_lin::{Shift, WengLin};
 
 /// How strong a player is at a game. Shown as `1512 ± 43`.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rating {
     /// The estimate of its strength.
     pub value: f64,
@@ -215,7 +216,7 @@ fn without_forfeits(
 }
 
 /// One point of a player's chart.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RatingPoint {
     /// The tournament.
     pub tournament: TournamentId,
@@ -228,7 +229,7 @@ pub struct RatingPoint {
 }
 
 /// One player's place on a ladder.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ranked {
     /// From 1, shared by equals.
     pub rank: u32,

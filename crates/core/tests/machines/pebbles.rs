@@ -10,10 +10,11 @@ use crate::support::{Call, Reply, Script, What, World};
 use agon_core::driver::{Asked, Table};
 use agon_core::{Preset, Raw, Secret, TournamentPlan};
 use agon_games::{Game, Luck, Outcome, Refusal, Registry, Seat, SeatSet, Seed, SetupError, Viewer};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     heap_max: u64,
@@ -25,7 +26,7 @@ impl Default for Config {
     }
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 struct View {
     heap: u64,
     turn: Seat,

@@ -2,6 +2,7 @@
 
 use super::{Shape, TILES_MAX, Tile};
 use crate::SetupError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ pub const FISH_MAX: u8 = 5;
 
 /// Rows of 0 to 5 fish, 0 for a hole; all rows equally long, and 1 to [`TILES_MAX`] tiles in all.
 /// Short rows are padded with holes as they are read.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<Vec<u8>>", into = "Vec<Vec<u8>>")]
 pub struct Board {
     shape: &'static Shape,

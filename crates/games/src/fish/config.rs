@@ -2,6 +2,7 @@
 
 use super::{Board, FISH_MAX, Shape, TILES_MAX, Tile, penguins_each};
 use crate::{Luck, Seed, SetupError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many tiles one number from luck lays out: 5^25 fits into 64 bits, and few words are rejected.
@@ -27,7 +28,7 @@ static FISH_OF_FIVE: [[u8; 5]; 3125] = {
 const FISH: u64 = FISH_MAX as u64;
 
 /// The settings of a game of Fish.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Rows of the board; not looked at where `board` is given.

@@ -3,8 +3,10 @@
 //! of [`super::Ice`].
 
 use super::small::Small;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -51,6 +53,22 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", self.row, self.column)
+    }
+}
+
+impl JsonSchema for Position {
+    fn schema_name() -> Cow<'static, str> {
+        "Position".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A place on or off the board: row and column from the top left.",
+            "type": "array",
+            "items": {"type": "integer"},
+            "minItems": 2,
+            "maxItems": 2,
+        })
     }
 }
 
@@ -106,7 +124,9 @@ impl Visitor<'_> for CoordinateVisitor {
 
 /// A penguin's way from one tile to another; `[[row, column], [row, column]]` on wires. Actions
 /// are ordered by from-row, from-column, to-row, to-column.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(from = "[Position; 2]", into = "[Position; 2]")]
 pub struct Action {
     /// The tile it leaves.

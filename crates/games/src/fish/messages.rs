@@ -2,11 +2,14 @@
 
 use super::{Action, Board, Player, Position, State};
 use crate::{Seat, SeatSet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A player's colour, by seat.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Color {
     /// Seat 0.
@@ -46,7 +49,7 @@ impl fmt::Display for Color {
 }
 
 /// What a player is asked: `{"ask":"place"}` and so on.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Question {
     /// To confirm its colour.
@@ -73,7 +76,7 @@ pub struct Drawn {
 }
 
 /// What a player answers: `"ok"`, `{"place":[r,c]}` or `{"move":[[r,c],[r,c]]}`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// Confirms.
@@ -85,7 +88,7 @@ pub enum Answer {
 }
 
 /// What a game is at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Every player is told its colour and confirms.
@@ -101,7 +104,7 @@ pub enum Phase {
 }
 
 /// One player as everybody sees it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlayerView {
     /// Its colour.
@@ -116,7 +119,7 @@ pub struct PlayerView {
 
 /// The game as everybody sees it; nothing in Fish is hidden. A seat's view differs from the public
 /// one in `you` and `since` only.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct View {
     /// Whose view it is; absent from views for everybody.

@@ -1,10 +1,13 @@
 //! The four colours, and cards counted by colour.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A colour of cards and of connections, in code-point order of the names.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Color {
     /// `"blue"`
@@ -50,7 +53,7 @@ impl fmt::Display for Color {
 }
 
 /// How many cards of each colour somebody holds. `{"red":2}` on the wire; a colour left out is 0.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Hand {
     /// Blue cards.

@@ -3,11 +3,12 @@
 use super::deck::DECK_LEN;
 use super::{Color, Map, MapError};
 use crate::{Proposal, Refusal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::sync::{Arc, LazyLock};
 
 /// The settings of a game of Trains.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The map. Games share it, with all that is derived from it.

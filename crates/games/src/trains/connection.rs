@@ -1,12 +1,16 @@
 //! One connection of a map, by the names of its cities: `["Boston","New York","red",3]`.
 
 use super::{Color, Name, Pair};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How many segments a connection has: 3, 4 or 5.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "u64", into = "u64")]
+#[schemars(extend("minimum" = 3, "maximum" = 5))]
 pub struct Length(u8);
 
 /// A number of segments no connection has.
@@ -49,7 +53,9 @@ impl From<Length> for u64 {
 }
 
 /// A connection between two cities. Ordered by pair, then length, then colour.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "(Name, Name, Color, Length)", into = "(Name, Name, Color, Length)")]
 pub struct Connection {
     /// The cities.

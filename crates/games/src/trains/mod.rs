@@ -31,6 +31,7 @@ mod player_state;
 mod playout;
 mod render;
 mod rules;
+mod schema;
 mod score;
 mod speech;
 mod state;

@@ -3,6 +3,7 @@
 //! Both are small values without a pointer: answers made in this process are copied and compared
 //! without an allocation or a count of references.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
@@ -76,7 +77,9 @@ impl<'de> Deserialize<'de> for Name {
 }
 
 /// Two different cities. On the wire `[A,B]` with A before B; either order is understood.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "(Name, Name)", into = "(Name, Name)")]
 pub struct Pair {
     first: Name,

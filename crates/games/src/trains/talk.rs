@@ -2,6 +2,7 @@
 
 use super::{Color, Connection, Pair};
 use crate::Seat;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many cards a player begins with.
@@ -20,7 +21,7 @@ pub const RAILS: u8 = 45;
 pub const RAILS_LAST: u8 = 2;
 
 /// What a seat is asked. Its view says the rest.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Question {
     /// To confirm what it begins with. Only where [`Config::confirm`](super::Config) is set.
@@ -58,7 +59,7 @@ pub struct Drawn {
 }
 
 /// What a seat replies.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// To `setup` and `more`: `"ok"`.

@@ -4,11 +4,12 @@ use super::player_state::{Natural, Own, PlayerState};
 use super::state::{self, Stage, Trains};
 use super::{Color, Connection, Hand, Map, Pair};
 use crate::{Seat, Viewer};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A game as one viewer may see it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct View {
     /// The map.
@@ -34,7 +35,7 @@ pub struct View {
 }
 
 /// One player in a view.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Player {
     /// Whether the player was removed.
@@ -55,7 +56,7 @@ pub struct Player {
 }
 
 /// One thing that happened for all to see.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
     /// Who.
@@ -65,7 +66,7 @@ pub struct Action {
 }
 
 /// What a player did.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deed {
     /// It picked its destinations.

@@ -7,6 +7,7 @@
 //! if it knows better.
 
 use super::{Dice, ScoreBox};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -14,7 +15,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// What a seat is asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Question {
     /// Which dice to keep. Keeping all five after the first roll goes straight to scoring.

@@ -3,10 +3,11 @@
 use super::TURNS;
 use super::dice::Sequence;
 use crate::SetupError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The configuration of a game of Yahtzee.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Whether both seats get the same dice.
@@ -20,7 +21,7 @@ pub struct Config {
 }
 
 /// Whether both seats get the same dice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DiceSource {
     /// One sequence of dice per turn, the same for both seats.
@@ -35,7 +36,7 @@ pub enum DiceSource {
 /// Under every rule five alike earn a bonus of 100 if the Yahtzee box holds 50, and a joker needs
 /// the upper box of its value to be filled. A joker scores full house, small straight and large
 /// straight at full value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// A joker counts only if the Yahtzee box holds 50. It may go into any empty box.

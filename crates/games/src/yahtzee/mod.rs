@@ -26,6 +26,7 @@ mod card;
 mod config;
 mod dice;
 mod game;
+mod schema;
 mod speech;
 mod state;
 mod tables;

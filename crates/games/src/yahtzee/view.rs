@@ -7,10 +7,11 @@ use super::dice::{Record, Sequence, Step};
 use super::state::{Side, Yahtzee};
 use super::{Dice, DiceSource, Rule, TURNS};
 use crate::{Seat, Viewer};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A game as one viewer may see it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct View {
     /// The viewer's seat; `None` for the public and full view.
@@ -38,7 +39,7 @@ pub struct View {
 }
 
 /// A card with its sums.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CardView {
     /// The points in every box.
@@ -54,7 +55,7 @@ pub struct CardView {
 }
 
 /// What one seat did in one turn.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Play {
     /// The dice on the table: the first roll, then what lay there after each choice of keepers.
@@ -66,7 +67,7 @@ pub struct Play {
 }
 
 /// A box that was filled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scored {
     /// The box.

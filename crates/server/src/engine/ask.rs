@@ -7,7 +7,7 @@ use crate::auth::{self, Hashers};
 use agon_core::lobby::{
     AccountKind, LobbyCommand, LobbyRejection, PasswordHash, Role, Standing, TokenHash,
 };
-use agon_core::{Millis, PlayerName, Tournament, TournamentId};
+use agon_core::{Millis, PlayerName, Secrets, Tournament, TournamentId};
 use agon_games::Registry;
 use agon_store::Log;
 use std::sync::Arc;
@@ -79,6 +79,11 @@ impl Engine {
         Archive { log: Arc::clone(&self.log), games: self.games.clone() }
     }
 
+    /// Changes whenever the lobby does.
+    pub(crate) fn lobby_version(&self) -> u64 {
+        self.journals.get(&StreamKey::Lobby).map_or(0, |journal| journal.version())
+    }
+
     pub(crate) fn hashers(&self) -> Hashers {
         self.hashers.clone()
     }
@@ -96,6 +101,23 @@ impl Engine {
 
     pub(crate) fn live_match(&self, key: &MatchKey) -> Option<&agon_core::Match> {
         self.matches.get(key).map(|live| &live.played)
+    }
+
+    /// What the games of a match that runs are drawn from. For folding its log, and for nothing that
+    /// is shown.
+    pub(crate) fn match_secrets(&self, key: &MatchKey) -> Option<Secrets> {
+        let live = self.tournaments.get(&key.0).filter(|_| self.matches.contains_key(key))?;
+        Some(Secrets::Known(live.secret.of_match(&key.1)))
+    }
+
+    /// The matches that run in which a player did something wrong.
+    pub(crate) fn faulty_matches(&self, player: &PlayerName) -> Vec<MatchKey> {
+        let keys = self.playing.get(player).into_iter().flatten();
+        let faulty = keys.filter(|key| {
+            let faults = self.live_match(key).map_or(&[][..], |live| live.faults());
+            faults.iter().any(|faulted| faulted.player == *player)
+        });
+        faulty.cloned().collect()
     }
 
     /// Lets the lobby decide something for an account that proved itself.

@@ -134,6 +134,7 @@ impl Engine {
         if !quiet {
             return;
         }
+        self.keep_for_later(&stream);
         self.show_watchers(&stream);
         match stream {
             StreamKey::Match(key) => self.speak_now(&key),

@@ -95,6 +95,7 @@ impl Engine {
             stirred: true,
         };
         self.matches.insert(key.clone(), live);
+        self.begin_to_hold_back(&key);
         self.follow(&key);
         for player in &plan.players {
             let tournament = self.tournaments.get(&plan.tournament);
@@ -374,6 +375,7 @@ impl Engine {
 
     fn match_over(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.remove(key) else { return };
+        self.held_back.remove(key);
         let Some(result) = live.played.result().cloned() else { return };
         for player in &live.played.plan().players {
             if let Some(keys) = self.playing.get_mut(player) {

@@ -7,6 +7,7 @@
 mod announce;
 mod ask;
 mod attach;
+pub(crate) mod delay;
 mod hash;
 mod house;
 mod journal;
@@ -45,7 +46,7 @@ use journal::{Decided, Journal};
 use matches::LiveMatch;
 use news::News;
 pub(crate) use operator::NotObeyed;
-pub(crate) use results::Report;
+pub(crate) use results::{Report, Row as ReportRow};
 use snapshots::Snapshots;
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -91,6 +92,8 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// Who has an account that logs in twice.
     pub second_login: SecondLogin,
+    /// By how much matches are shown late to observers, at least.
+    pub observer_delay_ms: Millis,
 }
 
 impl Default for Settings {
@@ -100,6 +103,7 @@ impl Default for Settings {
             reconnect_ms: 60_000,
             second_login: SecondLogin::default(),
             players_may_invite: false,
+            observer_delay_ms: 0,
             seed: None,
         }
     }
@@ -279,6 +283,7 @@ pub struct Engine {
     tournament_records: u64,
     hashers: Hashers,
     watchers: HashMap<watch::Topic, watch::Watchers>,
+    held_back: HashMap<MatchKey, delay::HeldBack>,
     snapshots: Snapshots,
     /// The latest event that was read at the start: until then the server was there.
     seen_at: Cell<Millis>,
@@ -328,6 +333,7 @@ impl Engine {
             tournament_records: 0,
             hashers,
             watchers: HashMap::new(),
+            held_back: HashMap::new(),
             snapshots: Snapshots::default(),
             seen_at: Cell::new(0),
             stopping: false,

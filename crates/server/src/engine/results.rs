@@ -7,14 +7,16 @@ use super::{ConnId, Engine};
 use agon_core::lobby::{LobbyCommand, Standing};
 use agon_core::{PlayerName, PlayerSummary, Results, TournamentId};
 use agon_wire::native::ToPlayer;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The most players a notice lists.
 const ROWS_MAX: usize = 1_000;
 
 /// One player in a report.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-struct Row {
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Row {
     rank: u32,
     player: PlayerName,
     matches_won: u32,

@@ -7,6 +7,7 @@
 
 use super::journal::StreamKey;
 use super::{Engine, MatchKey, show};
+use crate::clock;
 use agon_core::{Millis, TournamentId};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -67,13 +68,20 @@ pub(crate) struct Shown {
     /// the log, which would tell how often players answered.
     pub(crate) mark: u64,
     pub(crate) data: Arc<str>,
+    /// When things stood so.
+    pub(crate) at: Millis,
+    /// For how long it is kept from watchers.
+    pub(crate) held_ms: Millis,
+    /// Messages that were dropped before this one.
+    pub(crate) skipped: u64,
 }
 
 impl Shown {
     pub(crate) fn new(about: About, data: Arc<str>) -> Shown {
         let mut hasher = DefaultHasher::new();
         data.hash(&mut hasher);
-        Shown { about, mark: hasher.finish(), data }
+        let (mark, at) = (hasher.finish(), clock::now_ms());
+        Shown { about, mark, data, at, held_ms: 0, skipped: 0 }
     }
 }
 
@@ -97,6 +105,8 @@ pub(crate) struct Watchers {
 
 /// The watcher's own end.
 pub(crate) struct Watch {
+    /// What was held back when it began to watch, and comes first.
+    early: VecDeque<Shown>,
     queue: Arc<Mutex<VecDeque<Shown>>>,
     wake: mpsc::Receiver<()>,
 }
@@ -108,7 +118,8 @@ impl Watch {
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Shown>> {
         loop {
-            if let Some(shown) = locked(&self.queue).pop_front() {
+            let early = self.early.pop_front();
+            if let Some(shown) = early.or_else(|| locked(&self.queue).pop_front()) {
                 return std::task::Poll::Ready(Some(shown));
             }
             match std::task::ready!(self.wake.poll_recv(context)) {
@@ -121,14 +132,19 @@ impl Watch {
 }
 
 impl Watcher {
-    fn new(seen: Option<u64>) -> (Watcher, Watch) {
+    pub(crate) fn new(seen: Option<u64>) -> (Watcher, Watch) {
         let queue = Arc::new(Mutex::new(VecDeque::new()));
         let (wake, woken) = mpsc::channel(1);
         let watcher = Watcher { queue: Arc::clone(&queue), wake, seen };
-        (watcher, Watch { queue, wake: woken })
+        (watcher, Watch { early: VecDeque::new(), queue, wake: woken })
     }
 
-    fn show(&mut self, mut shown: Shown) {
+    /// Whether nobody is at the other end any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.wake.is_closed()
+    }
+
+    pub(crate) fn show(&mut self, mut shown: Shown) {
         // Nothing that everybody may see has changed.
         if self.seen == Some(shown.mark) && shown.about != About::End {
             return;
@@ -136,7 +152,7 @@ impl Watcher {
         self.seen = Some(shown.mark);
         let mut queue = locked(&self.queue);
         if queue.len() >= QUEUE_MAX {
-            queue.clear();
+            shown.skipped += queue.drain(..).map(|dropped| dropped.skipped + 1).sum::<u64>();
             if shown.about == About::Change {
                 shown.about = About::Lagged;
             }
@@ -175,8 +191,14 @@ impl Engine {
                 return Err(NoWatch::Full);
             }
         }
-        let (mut watcher, watch) = Watcher::new(seen);
-        watcher.show(Shown::new(About::Snapshot, data));
+        let (mut watcher, mut watch) = Watcher::new(seen);
+        match self.held_back(&topic) {
+            Some(held) => {
+                watch.early = held.filter(|shown| watcher.seen != Some(shown.mark)).collect();
+                watcher.seen = watch.early.back().map(|shown| shown.mark).or(watcher.seen);
+            }
+            None => watcher.show(Shown::new(About::Snapshot, data)),
+        }
         self.watchers.entry(topic).or_default().all.push(watcher);
         Ok(watch)
     }
@@ -216,7 +238,8 @@ impl Engine {
         watchers.all.retain(|watcher| !watcher.wake.is_closed());
         let Some(data) = self.shown(&topic) else { return };
         let about = if over { About::End } else { About::Change };
-        let shown = Shown::new(about, data);
+        let mut shown = Shown::new(about, data);
+        shown.held_ms = self.held_ms(&topic);
         watchers.all.iter_mut().for_each(|watcher| watcher.show(shown.clone()));
         if !over && !watchers.all.is_empty() {
             (watchers.shown_at, watchers.stale) = (self.now_ms(), false);

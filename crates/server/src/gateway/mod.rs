@@ -81,7 +81,7 @@ impl Gateway {
     }
 
     /// Counts a connection of a player from an address.
-    fn guest(&self, from: IpAddr) -> Option<Guest> {
+    pub(crate) fn guest(&self, from: IpAddr) -> Option<Guest> {
         self.0.guests.enter(from, self.0.limits.connections_per_address_max)
     }
 

@@ -13,6 +13,7 @@ use axum::Json;
 use axum::extract::{ConnectInfo, Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 const HOUSE: &str = "house:";
 
 /// A name and a password.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Credentials {
     account: String,
@@ -28,7 +29,7 @@ pub(super) struct Credentials {
 }
 
 /// A name and a password for a new account, and what sort of player it is.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Registration {
     account: String,
@@ -49,7 +50,7 @@ impl Form for Credentials {
 }
 
 /// The password and the next one.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Change {
     old: String,

@@ -40,15 +40,20 @@ pub(super) fn tournament(archive: &Archive, id: &TournamentId) -> Option<Tournam
 /// A match that is over, with the secrets its log reveals.
 pub(super) fn match_(archive: &Archive, tournament: &TournamentId, id: &MatchId) -> Option<Match> {
     let lines = parsed(&match_lines(archive, tournament, id)?)?;
+    let secrets = revealed(&lines);
+    Match::fold(&lines, &archive.games, secrets).ok()
+}
+
+/// The secrets a log reveals.
+pub(super) fn revealed(lines: &[Line]) -> Secrets {
     let secrets = lines.iter().filter_map(|line| match &line.event {
         Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
         _ => None,
     });
-    let secrets = Secrets::Revealed(secrets.collect::<BTreeMap<_, _>>());
-    Match::fold(&lines, &archive.games, secrets).ok()
+    Secrets::Revealed(secrets.collect::<BTreeMap<_, _>>())
 }
 
-fn parsed(texts: &[String]) -> Option<Vec<Line>> {
+pub(super) fn parsed(texts: &[String]) -> Option<Vec<Line>> {
     texts.iter().map(|text| Line::read(text).ok()).collect()
 }
 

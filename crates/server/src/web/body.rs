@@ -4,13 +4,14 @@ use super::problem::Problem;
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 /// The largest body.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// What a body can be read as.
-pub(super) trait Form: DeserializeOwned {
+pub(super) trait Form: DeserializeOwned + JsonSchema {
     /// Its fields, for whoever got it wrong.
     const FIELDS: &str;
     /// Whether nothing of it may be repeated: it holds a password.
@@ -33,7 +34,7 @@ impl<S: Send + Sync, T: Form> FromRequest<S> for Body<T> {
 }
 
 fn read<T: Form>(bytes: &[u8]) -> Result<T, Problem> {
-    serde_json::from_slice(bytes).map_err(|error| {
+    let read = serde_json::from_slice(bytes).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         if !error.is_data() {
             let detail = format!("the body is not JSON at {place}; send {}", T::FIELDS);
@@ -42,5 +43,10 @@ fn read<T: Form>(bytes: &[u8]) -> Result<T, Problem> {
         let why = if T::SECRET { place } else { error.to_string() };
         let fields = T::FIELDS;
         Problem::unprocessable(format!("the body is not what it should be ({why}); send {fields}"))
-    })
+    })?;
+    // A list of values is a struct to serde, and no form to anybody.
+    match bytes.trim_ascii_start().first() {
+        Some(b'{') => Ok(read),
+        _ => Err(Problem::unprocessable(format!("the body is no object; send {}", T::FIELDS))),
+    }
 }

@@ -1,114 +1,94 @@
-//! Server-sent events: a snapshot, then every public change, until the end.
+//! Events: a snapshot, then every public change, until the end; of the lobby, a tournament, a match or
+//! a game.
 //!
 //! An event's id stands for what it shows, also after a restart. Whoever comes back with the latest
 //! id is sent nothing twice; whoever has seen the end is sent 204, at which browsers stop coming
 //! back.
 
-use super::matches::Names;
+use super::matches::{Found, Names};
+use super::observe::Asked;
+use super::observer::{Observer, like};
 use super::problem::Problem;
-use super::{Answer, Web, archive, matches, tournaments};
+use super::{Answer, Web, archive, games, lobby, matches, tournaments};
 use crate::engine::show;
-use crate::engine::watch::{About, NoWatch, Shown, Topic, Watch};
+use crate::engine::watch::{About, NoWatch, Topic, Watch};
 use agon_core::TournamentId;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
-use futures_core::Stream;
-use serde_json::Value;
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-
-/// What goes to one watcher.
-enum Events {
-    Live(Watch),
-    /// Something that is over: one event and no more.
-    Once(Option<Shown>),
-}
-
-impl Stream for Events {
-    type Item = Result<Event, Infallible>;
-
-    fn poll_next(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Event, Infallible>>> {
-        let shown = match &mut *self {
-            Events::Live(watch) => ready!(watch.poll_next(context)),
-            Events::Once(shown) => shown.take(),
-        };
-        Poll::Ready(shown.map(|shown| Ok(event(&shown))))
-    }
-}
-
-fn event(shown: &Shown) -> Event {
-    let name = match shown.about {
-        About::Snapshot => "snapshot",
-        About::Change => "change",
-        About::Lagged => "lagged",
-        About::End => "end",
-    };
-    Event::default().event(name).id(format!("{:016x}", shown.mark)).data(&*shown.data)
-}
-
-fn seen(headers: &HeaderMap) -> Option<u64> {
-    u64::from_str_radix(headers.get("last-event-id")?.to_str().ok()?, 16).ok()
-}
-
-fn sent(events: Events) -> Response {
-    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
-}
-
-/// The only event of something that is over.
-fn ended(value: &Value, seen: Option<u64>) -> Response {
-    let shown = Shown::new(About::End, value.to_string().into());
-    if seen == Some(shown.mark) {
-        return StatusCode::NO_CONTENT.into_response();
-    }
-    sent(Events::Once(Some(shown)))
-}
 
 /// Watches something that runs; `None` if it does not.
-async fn watch(web: &Web, topic: Topic, seen: Option<u64>) -> Result<Option<Response>, Problem> {
+async fn watch(web: &Web, topic: Topic, seen: Option<u64>) -> Result<Option<Watch>, Problem> {
     let streams = vec![topic.stream()];
     match web.ask(streams, move |engine| engine.watch(topic, seen)).await? {
-        Ok(watch) => Ok(Some(sent(Events::Live(watch)))),
+        Ok(watch) => Ok(Some(watch)),
         Err(NoWatch::NotRunning) => Ok(None),
         Err(NoWatch::Full) => Err(Problem::busy("too many watch at once")),
     }
 }
 
-pub(super) async fn of_match(State(web): State<Web>, path: Names, headers: HeaderMap) -> Answer {
+pub(super) async fn of_lobby(State(web): State<Web>, asked: Asked) -> Answer {
+    let watch = lobby::watch(&web, asked.seen)?;
+    let delay_ms = asked.delay_ms;
+    asked.answer(Observer::of(watch, delay_ms))
+}
+
+pub(super) async fn of_match(State(web): State<Web>, path: Names, asked: Asked) -> Answer {
     let (tournament, id) = matches::names(path)?;
-    let seen = seen(&headers);
     let topic = Topic::Match((tournament.clone(), id.clone()));
-    if let Some(response) = watch(&web, topic, seen).await? {
-        return Ok(response);
+    if let Some(watch) = watch(&web, topic, asked.seen).await? {
+        let delay_ms = asked.delay_ms;
+        return asked.answer(Observer::of(watch, delay_ms));
     }
     match matches::look(&web, &tournament, &id).await? {
-        matches::Found::NoTournament => Err(tournaments::unknown(&tournament)),
-        matches::Found::Nothing => Err(matches::unknown(&tournament, &id)),
-        matches::Found::Running(_) => Err(Problem::busy("the match is about to start")),
-        matches::Found::Over | matches::Found::PerhapsOver => {
+        Found::NoTournament => Err(tournaments::unknown(&tournament)),
+        Found::Nothing => Err(matches::unknown(&tournament, &id)),
+        Found::Running(_) => Err(Problem::busy("the match is about to start")),
+        Found::Over | Found::PerhapsOver => {
             let shown = matches::over(&web, &tournament, &id).await?;
-            Ok(ended(&shown, seen))
+            asked.ended(&shown)
         }
     }
+}
+
+/// A game is watched by watching its match.
+pub(super) async fn of_game(
+    State(web): State<Web>,
+    Path((tournament, id, game)): Path<(String, String, String)>,
+    asked: Asked,
+) -> Answer {
+    let (tournament, id) = matches::names(Path((tournament, id)))?;
+    let number = games::number(&id, &game)?;
+    let topic = Topic::Match((tournament.clone(), id.clone()));
+    // What was seen of the game is not what was seen of the match.
+    let Some(watch) = watch(&web, topic, None).await? else {
+        let over = games::look(&web, &tournament, &id, number).await?;
+        return match over["standing"] == "waiting" {
+            true => Err(Problem::busy("the match is about to start")),
+            false => asked.ended(&over),
+        };
+    };
+    let (delay_ms, seen) = (asked.delay_ms, asked.seen);
+    let turned = move |shown: &crate::engine::watch::Shown| {
+        let of_match = serde_json::from_str(&shown.data).ok()?;
+        let game = games::within(&of_match, number)?;
+        let over = game["standing"] == "over" || game["standing"] == "not-played";
+        let about = if over { About::End } else { shown.about };
+        Some(like(shown, about, game.to_string().into()))
+    };
+    asked.answer(Observer::turned(watch, delay_ms, seen, Box::new(turned)))
 }
 
 pub(super) async fn of_tournament(
     State(web): State<Web>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    asked: Asked,
 ) -> Answer {
     let id = TournamentId::from(id);
-    let seen = seen(&headers);
-    if let Some(response) = watch(&web, Topic::Tournament(id.clone()), seen).await? {
-        return Ok(response);
+    if let Some(watch) = watch(&web, Topic::Tournament(id.clone()), asked.seen).await? {
+        let delay_ms = asked.delay_ms;
+        return asked.answer(Observer::of(watch, delay_ms));
     }
-    let asked = id.clone();
-    match web.ask_lobby(move |engine| tournaments::find(engine, &asked)).await? {
+    let wanted = id.clone();
+    match web.ask_lobby(move |engine| tournaments::find(engine, &wanted)).await? {
         tournaments::Found::Nothing => Err(tournaments::unknown(&id)),
         // Its secret is on its way to the log.
         tournaments::Found::Shown(shown) if shown["standing"] == "running" => {
@@ -123,7 +103,7 @@ pub(super) async fn of_tournament(
             let over = archive::read(&web, move |archive| {
                 archive::tournament(archive, &id).map(|over| show::tournament(&over))
             });
-            Ok(ended(&over.await?, seen))
+            asked.ended(&over.await?)
         }
     }
 }

@@ -9,11 +9,12 @@ use agon_core::lobby::{Invitation, LobbyCommand};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// What can be said to an invitation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Said {
     Accept,
@@ -22,7 +23,7 @@ enum Said {
 }
 
 /// An answer to an invitation.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reply {
     answer: Said,

@@ -24,9 +24,9 @@ pub(super) enum Found {
     PerhapsOver,
 }
 
-pub(super) fn find(engine: &Engine, tournament: &TournamentId, id: &MatchId) -> Found {
-    if let Some(live) = engine.live_match(&(tournament.clone(), id.clone())) {
-        return Found::Running(show::match_(live));
+pub(super) fn find(engine: &mut Engine, tournament: &TournamentId, id: &MatchId) -> Found {
+    if let Some(visible) = engine.visible_match(&(tournament.clone(), id.clone())) {
+        return Found::Running(visible);
     }
     match (engine.lobby().tournament(tournament), engine.live_tournament(tournament)) {
         (None, _) => Found::NoTournament,

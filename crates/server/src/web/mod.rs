@@ -10,16 +10,27 @@ mod announce;
 mod archive;
 mod body;
 mod events;
+mod faults;
+mod games;
 mod invitations;
 mod listener;
+mod lobby;
 mod matches;
 mod metrics;
+mod observe;
+mod observer;
+mod openapi;
 mod operator;
 mod page;
 mod play;
+mod played;
 mod problem;
 mod queues;
+mod recent;
 mod reports;
+mod route;
+mod routes;
+mod shapes;
 mod standings;
 mod tournaments;
 mod who;
@@ -30,7 +41,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post, put};
+pub use openapi::openapi;
 use problem::Problem;
 use standings::Ledger;
 use std::sync::Arc;
@@ -50,6 +61,7 @@ struct Web {
     handle: Handle,
     gateway: Gateway,
     ledger: Arc<Ledger>,
+    hub: Arc<lobby::Hub>,
     places: Arc<Semaphore>,
 }
 
@@ -77,59 +89,19 @@ type Answer = Result<Response, Problem>;
 
 /// All routes, over one engine. Requests carry where they come from.
 fn router(web: Web) -> Router {
-    let api = Router::new()
-        .route("/accounts", get(accounts::list).post(accounts::register))
-        .route("/accounts/{name}", get(accounts::one))
-        .route("/accounts/me/password", put(accounts::change_password))
-        .route("/sessions", post(accounts::log_in).delete(accounts::log_out))
-        .route("/play", get(play::play))
-        .route("/queues/{name}", get(queues::list).post(queues::enter).delete(queues::leave))
-        .route("/invitations", get(invitations::mine))
-        .route("/tournaments", get(tournaments::list).post(announce::announce))
-        .route("/tournaments/{id}", get(tournaments::one))
-        .route("/tournaments/{id}/signups", post(tournaments::sign_up))
-        .route("/tournaments/{id}/signups", delete(tournaments::withdraw))
-        .route("/tournaments/{id}/invitation", put(invitations::answer))
-        .route("/tournaments/{id}/report", get(reports::one))
-        .route("/tournaments/{id}/log", get(tournaments::log))
-        .route("/tournaments/{id}/events", get(events::of_tournament))
-        .route("/tournaments/{id}/matches/{match}", get(matches::one))
-        .route("/tournaments/{id}/matches/{match}/log", get(matches::log))
-        .route("/tournaments/{id}/matches/{match}/events", get(events::of_match))
-        .merge(for_operators())
-        .route("/statistics/{player}", get(standings::of_player))
-        .route("/ladders/{game}", get(standings::ladder));
-    Router::new()
-        .nest("/api/v1", api)
-        .route("/healthz", get(metrics::health))
-        .route("/metrics", get(metrics::metrics))
-        .with_state(web.clone())
+    let all = routes::all().into_iter();
+    let all = all.fold(Router::new(), |router, route| router.route(route.path, route.handler));
+    all.with_state(web.clone())
         .layer(from_fn_with_state(web, bounded))
         .layer(from_fn(problem::for_every_error))
-}
-
-/// What only operators may do.
-fn for_operators() -> Router<Web> {
-    Router::new()
-        .route("/accounts/{name}/logout", post(operator::log_out))
-        .route("/blacklist/{name}", post(operator::blacklist).delete(operator::lift))
-        .route("/tournaments/{id}/start", post(operator::start))
-        .route("/tournaments/{id}/call-off", post(operator::call_off))
-        .route("/tournaments/{id}/pause", post(operator::pause))
-        .route("/tournaments/{id}/resume", post(operator::resume))
-        .route("/tournaments/{id}/withdraw", post(operator::withdraw))
-        .route("/tournaments/{id}/matches/{match}/override", post(operator::override_result))
-        .route("/tournaments/{id}/matches/{match}/replay", post(operator::replay))
-        .route("/tournaments/{id}/matches/{match}/undo", post(operator::undo))
-        .route("/tournaments/{id}/matches/{match}/games/{game}/void", post(operator::void))
-        .route("/tournaments/{id}/matches/{match}/games/{game}/undo", post(operator::undo_void))
 }
 
 /// Serves HTTP, and players over WebSocket, until the task is dropped.
 pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
     let handle = gateway.engine().clone();
     let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let web = Web { handle, gateway: gateway.clone(), ledger: Arc::default(), places };
+    let (ledger, hub) = (Arc::default(), Arc::default());
+    let web = Web { handle, gateway: gateway.clone(), ledger, hub, places };
     tokio::spawn(standings::warm(web.clone()));
     listener::serve(listener, router(web), gateway).await;
 }

@@ -17,10 +17,11 @@ use agon_core::{
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Why something is done.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reason {
     why: Why,
@@ -32,7 +33,7 @@ impl Form for Reason {
 }
 
 /// Another result.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Outcome {
     winners: Vec<PlayerName>,
@@ -45,7 +46,7 @@ impl Form for Outcome {
 }
 
 /// Who is taken out.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Player {
     player: PlayerName,

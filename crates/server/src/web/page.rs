@@ -1,5 +1,6 @@
 //! Long lists, a page at a time: what comes after a name, up to a limit.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,11 +11,13 @@ const LIMIT: usize = 100;
 const LIMIT_MAX: usize = 1_000;
 
 /// Which page.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Page {
+    /// The `next` of the page before.
     #[serde(default)]
     after: Option<String>,
+    /// How many entries, 1 to 1,000; 100 unless said.
     #[serde(default)]
     limit: Option<usize>,
 }

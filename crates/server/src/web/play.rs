@@ -6,7 +6,7 @@ use super::{Answer, Web};
 use agon_wire::websocket::{accept_key, is_key};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 
 /// Begins a WebSocket. Who comes is said on it, not here: no header is looked at for that.
 pub(super) async fn play(
@@ -14,32 +14,45 @@ pub(super) async fn play(
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
     mut request: Request,
 ) -> Answer {
-    let headers = request.headers();
-    if !names(headers, &header::UPGRADE, "websocket")
-        || !names(headers, &header::CONNECTION, "upgrade")
-        || !names(headers, &header::SEC_WEBSOCKET_VERSION, "13")
-    {
+    if !wants_websocket(request.headers()) {
         let detail = "this page speaks WebSocket (RFC 6455), version 13";
         return Err(Problem::new(StatusCode::UPGRADE_REQUIRED, "upgrade-required", detail));
     }
+    let key = accepted(request.headers())?;
+    let ticket = web.gateway.ticket(peer).map_err(Problem::busy)?;
+    let upgrade = hyper::upgrade::on(&mut request);
+    tokio::spawn(web.gateway.clone().serve_upgraded(upgrade, ticket));
+    Ok(switching(&key))
+}
+
+/// Whether a request is to become a WebSocket.
+pub(super) fn wants_websocket(headers: &HeaderMap) -> bool {
+    names(headers, &header::UPGRADE, "websocket")
+        && names(headers, &header::CONNECTION, "upgrade")
+        && names(headers, &header::SEC_WEBSOCKET_VERSION, "13")
+}
+
+/// What a handshake is answered with, if it may be.
+pub(super) fn accepted(headers: &HeaderMap) -> Result<String, Problem> {
     let key = text(headers, &header::SEC_WEBSOCKET_KEY).filter(|key| is_key(key));
     let Some(key) = key.map(accept_key) else {
         let detail = "Sec-WebSocket-Key is sixteen bytes in base64";
         return Err(Problem::new(StatusCode::BAD_REQUEST, "bad-request", detail));
     };
-    if !is_own_origin(headers) {
-        let detail = "pages of other sites may not play here";
-        return Err(Problem::forbidden(detail));
+    match is_own_origin(headers) {
+        true => Ok(key),
+        false => Err(Problem::forbidden("pages of other sites may not connect here")),
     }
-    let ticket = web.gateway.ticket(peer).map_err(Problem::busy)?;
-    let upgrade = hyper::upgrade::on(&mut request);
-    tokio::spawn(web.gateway.clone().serve_upgraded(upgrade, ticket));
+}
+
+/// The last answer over HTTP.
+pub(super) fn switching(key: &str) -> Response {
     let headers = [
         (header::UPGRADE, "websocket"),
         (header::CONNECTION, "upgrade"),
-        (header::SEC_WEBSOCKET_ACCEPT, &key),
+        (header::SEC_WEBSOCKET_ACCEPT, key),
     ];
-    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
+    (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

@@ -2,13 +2,17 @@
 //! tournament has something to tell.
 
 use super::problem::Problem;
+use super::recent::{Lately, Recent};
 use super::{Answer, Web, accounts};
 use crate::engine::{Archive, StreamKey};
 use agon_core::lobby::Standing;
-use agon_core::{Event, Line, PlayerName, RatingSettings, Statistics, TournamentId};
+use agon_core::rating::RatingPoint;
+use agon_core::{Event, HeadToHead, Line, PlayerName, RatingSettings, Statistics, TournamentId};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +25,7 @@ pub(super) struct Ledger(Arc<Mutex<Kept>>);
 #[derive(Default)]
 struct Kept {
     statistics: Option<Statistics>,
+    recent: Recent,
     /// The engine's count of records when it was last carried on.
     records: Option<u64>,
     /// How far each stream was read; `None` where it has ended.
@@ -38,6 +43,7 @@ impl Kept {
             for text in archive.log.load(&name, *after).ok()? {
                 let line = Line::read(&text).ok()?;
                 statistics.apply(id, line.at, &line.event).ok()?;
+                self.recent.apply(id, line.at, &line.event);
                 *after += 1;
                 ended |= is_end(&line.event);
             }
@@ -56,7 +62,7 @@ fn is_end(event: &Event) -> bool {
 /// Looks at the statistics as they are now.
 async fn look<T: Send + 'static>(
     web: &Web,
-    what: impl FnOnce(&Statistics) -> T + Send + 'static,
+    what: impl FnOnce(&Statistics, &Recent) -> T + Send + 'static,
 ) -> Result<T, Problem> {
     let mut kept = Arc::clone(&web.ledger.0).lock_owned().await;
     let seen = kept.records.filter(|_| kept.statistics.is_some());
@@ -81,7 +87,8 @@ async fn look<T: Send + 'static>(
             }
             kept.records = Some(records);
         }
-        kept.statistics.as_ref().map(what)
+        let statistics = kept.statistics.as_ref()?;
+        Some(what(statistics, &kept.recent))
     });
     done.await.ok().flatten().ok_or_else(Problem::internal)
 }
@@ -89,32 +96,91 @@ async fn look<T: Send + 'static>(
 /// Reads what is past before anybody asks for it, away from the engine.
 pub(super) async fn warm(web: Web) {
     // Whoever asks will be told what is wrong.
-    let _ = look(&web, |_| ()).await;
+    let _ = look(&web, |_, _| ()).await;
 }
 
 /// What a player has done so far.
 pub(super) async fn player(web: &Web, player: &PlayerName) -> Result<Value, Problem> {
     let player = player.clone();
-    look(web, move |statistics| json!(statistics.player(&player))).await
+    look(web, move |statistics, _| json!(statistics.player(&player))).await
 }
 
 pub(super) async fn of_player(State(web): State<Web>, Path(name): Path<String>) -> Answer {
-    let name = accounts::name_of(&name)?;
-    let asked = name.clone();
-    let known = web.ask_lobby(move |engine| engine.lobby().account(&asked).is_some()).await?;
-    if !known {
-        return Err(Problem::not_found(format!("there is no account {name}")));
-    }
+    let name = known(&web, &name).await?;
     Ok(Json(player(&web, &name).await?).into_response())
 }
 
-pub(super) async fn ladder(State(web): State<Web>, Path(game): Path<String>) -> Answer {
+/// The name of an account there is.
+pub(super) async fn known(web: &Web, name: &str) -> Result<PlayerName, Problem> {
+    let name = accounts::name_of(name)?;
+    let asked = name.clone();
+    match web.ask_lobby(move |engine| engine.lobby().account(&asked).is_some()).await? {
+        true => Ok(name),
+        false => Err(Problem::not_found(format!("there is no account {name}"))),
+    }
+}
+
+/// What a player did lately, in tournaments that had something to tell of it.
+pub(super) async fn lately(web: &Web, player: &PlayerName) -> Result<Lately, Problem> {
+    let player = player.clone();
+    look(web, move |_, recent| recent.of(&player)).await
+}
+
+/// One player against another.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Versus {
+    player: PlayerName,
+    other: PlayerName,
+    #[serde(flatten)]
+    met: HeadToHead,
+}
+
+pub(super) async fn versus(
+    State(web): State<Web>,
+    Path((player, other)): Path<(String, String)>,
+) -> Answer {
+    let (player, other) = (known(&web, &player).await?, known(&web, &other).await?);
+    let both = (player.clone(), other.clone());
+    let met = look(&web, move |statistics, _| statistics.head_to_head(&both.0, &both.1)).await?;
+    Ok(Json(Versus { player, other, met }).into_response())
+}
+
+/// How a player's rating at a game came to be.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RatingHistory {
+    game: String,
+    player: PlayerName,
+    /// After each round it had a result in, oldest first.
+    points: Vec<RatingPoint>,
+}
+
+pub(super) async fn history(
+    State(web): State<Web>,
+    Path((game, player)): Path<(String, String)>,
+) -> Answer {
+    check_game(&web, &game).await?;
+    let player = known(&web, &player).await?;
+    let asked = (game.clone(), player.clone());
+    let points = look(&web, move |statistics, _| {
+        let ladder = statistics.ladder(&asked.0);
+        ladder.map_or(Vec::new(), |ladder| ladder.history(&asked.1).to_vec())
+    });
+    let points = points.await?;
+    Ok(Json(RatingHistory { game, player, points }).into_response())
+}
+
+async fn check_game(web: &Web, game: &str) -> Result<(), Problem> {
     let archive = web.ask_lobby(|engine| engine.archive()).await?;
-    if archive.games.kind(&game).is_none() {
+    if archive.games.kind(game).is_none() {
         let known = archive.games.names().join(", ");
         return Err(Problem::not_found(format!("there is no game {game:?}; there are: {known}")));
     }
+    Ok(())
+}
+
+pub(super) async fn ladder(State(web): State<Web>, Path(game): Path<String>) -> Answer {
+    check_game(&web, &game).await?;
     let asked = game.clone();
-    let ranking = look(&web, move |statistics| statistics.ranking(&asked)).await?;
+    let ranking = look(&web, move |statistics, _| statistics.ranking(&asked)).await?;
     Ok(Json(json!({"game": game, "players": ranking})).into_response())
 }

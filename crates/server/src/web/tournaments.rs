@@ -11,6 +11,7 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -79,7 +80,7 @@ pub(super) fn unknown(id: &TournamentId) -> Problem {
 }
 
 /// Which tournaments.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Listed {
     #[serde(default)]
@@ -108,7 +109,7 @@ pub(super) async fn list(
 }
 
 /// A tournament in a list of them.
-fn in_list(id: &str, standing: &Standing) -> Value {
+pub(super) fn in_list(id: &str, standing: &Standing) -> Value {
     let (word, game, players) = match standing {
         Standing::Open(up) => ("open", &up.announcement.game, up.players.len()),
         Standing::Inviting(invitation) => {

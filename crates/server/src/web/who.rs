@@ -37,6 +37,20 @@ impl FromRequestParts<Web> for Who {
     }
 }
 
+/// An account that proved itself, or nobody who tried to.
+pub(super) struct Perhaps(pub(super) Option<Who>);
+
+impl FromRequestParts<Web> for Perhaps {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Perhaps, Problem> {
+        if parts.headers.get(header::AUTHORIZATION).is_none() {
+            return Ok(Perhaps(None));
+        }
+        Ok(Perhaps(Some(Who::from_request_parts(parts, web).await?)))
+    }
+}
+
 /// An operator that proved itself.
 pub(super) struct Operator(pub(super) PlayerName);
 

@@ -1,5 +1,6 @@
 //! A tiny HTTP client: one connection a request, and one that stays for events.
 
+use super::contract;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -88,8 +89,13 @@ pub(crate) fn send(
     let mut from = open(address, &head, body);
     let (status, headers) = head_of(&mut from);
     let mut body = String::new();
-    from.read_to_string(&mut body).unwrap();
-    Reply { status, headers, body }
+    // Events may never end.
+    if headers.get("content-type").is_none_or(|media| media != "text/event-stream") {
+        from.read_to_string(&mut body).unwrap();
+    }
+    let reply = Reply { status, headers, body };
+    contract::check(method, path, &reply);
+    reply
 }
 
 /// One server-sent event.
@@ -103,6 +109,7 @@ pub(crate) struct Event {
 /// Events as they come.
 pub(crate) struct Events {
     pub(crate) status: u16,
+    path: String,
     from: BufReader<TcpStream>,
 }
 
@@ -113,7 +120,7 @@ impl Events {
         let head = format!("GET {path} HTTP/1.0\r\naccept: text/event-stream\r\n{last}");
         let mut from = open(address, &head, "");
         let (status, _) = head_of(&mut from);
-        Events { status, from }
+        Events { status, path: path.to_owned(), from }
     }
 }
 
@@ -135,7 +142,10 @@ impl Iterator for Events {
                 // A comment that keeps the connection alive.
                 Some(_) => {}
                 None if event.name.is_empty() => {}
-                None => return Some(event),
+                None => {
+                    contract::check_event(&self.path, &event.data);
+                    return Some(event);
+                }
             }
         }
     }

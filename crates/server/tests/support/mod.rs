@@ -1,5 +1,6 @@
 //! A server in this process and players on sockets.
 
+pub(crate) mod contract;
 pub(crate) mod http;
 pub(crate) mod websocket;
 
@@ -234,6 +235,11 @@ impl Server {
         let mut client = websocket::Client::open(TcpStream::connect(self.http).unwrap());
         client.expect("greeting", "agon");
         client
+    }
+
+    /// Events over WebSocket.
+    pub(crate) fn watch(&self, path: &str) -> websocket::Client<TcpStream> {
+        websocket::Client::open_at(TcpStream::connect(self.http).unwrap(), path)
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -26,8 +26,13 @@ pub(crate) struct Client<S> {
 
 /// The head of a handshake, with more headers.
 pub(crate) fn handshake(more: &str) -> String {
+    handshake_at("/api/v1/play", more)
+}
+
+/// The same, for another page.
+pub(crate) fn handshake_at(path: &str, more: &str) -> String {
     format!(
-        "GET /api/v1/play HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\n\
+        "GET {path} HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\n\
          connection: keep-alive, Upgrade\r\nsec-websocket-version: 13\r\n\
          sec-websocket-key: {KEY}\r\n{more}\r\n"
     )
@@ -36,16 +41,25 @@ pub(crate) fn handshake(more: &str) -> String {
 impl Client<TcpStream> {
     /// Over a plain socket, with patience.
     pub(crate) fn open(socket: TcpStream) -> Client<TcpStream> {
+        Client::open_at(socket, "/api/v1/play")
+    }
+
+    /// The same, to another page.
+    pub(crate) fn open_at(socket: TcpStream, path: &str) -> Client<TcpStream> {
         socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         socket.set_nodelay(true).unwrap();
-        Client::over(socket)
+        Client::over_at(socket, path)
     }
 }
 
 impl<S: Read + Write> Client<S> {
     /// Shakes hands over a stream.
-    pub(crate) fn over(mut stream: S) -> Client<S> {
-        stream.write_all(handshake("").as_bytes()).unwrap();
+    pub(crate) fn over(stream: S) -> Client<S> {
+        Client::over_at(stream, "/api/v1/play")
+    }
+
+    fn over_at(mut stream: S, path: &str) -> Client<S> {
+        stream.write_all(handshake_at(path, "").as_bytes()).unwrap();
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             let mut byte = [0];

@@ -1,0 +1,90 @@
+//! Evidence: what a player was asked when it did something wrong, found again by folding the log.
+//!
+//! It holds what that player was shown, and nothing of what others hold. Who may read it is for the
+//! shell to decide.
+
+use crate::event::Event;
+use crate::fault::Faulted;
+use crate::ids::{Millis, PlayerName, Raw, RequestId};
+use crate::line::Line;
+use crate::match_::{ApplyError, Ask, Match, Secrets};
+use agon_games::{Registry, Seat, Viewer, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a player was asked.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct Asked {
+    /// Since when the question was open.
+    pub since: Millis,
+    /// How long the answer might take, from when the question was written to the player.
+    pub limit_ms: Millis,
+    /// From which seat; nothing, where it had to confirm a result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Seat>,
+    /// The question; where it had to confirm a result, whether it had won.
+    pub question: Raw,
+    /// What it was shown of the game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view: Option<Raw>,
+}
+
+/// A fault, when it happened, and what was asked then.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Evidence {
+    /// When it was noted.
+    pub at: Millis,
+    /// Whose fault, and what sort.
+    pub faulted: Faulted,
+    /// What was asked, if something was.
+    pub asked: Option<Asked>,
+}
+
+/// The evidence of all faults in a match's stream, in order.
+pub fn evidence(
+    lines: &[Line],
+    games: &Registry,
+    secrets: Secrets,
+) -> Result<Vec<Evidence>, ApplyError> {
+    let (first, rest) = lines.split_first().ok_or(ApplyError::Empty)?;
+    let mut played = Match::fold([first], games, secrets)?;
+    let mut since: BTreeMap<RequestId, Millis> = BTreeMap::new();
+    let mut found = Vec::new();
+    for line in rest {
+        if let Some(faulted) = faulted(&line.event) {
+            let asked = asked(&played, &faulted.player, &since);
+            found.push(Evidence { at: line.at, faulted: faulted.clone(), asked });
+        }
+        played.apply(line.at, &line.event)?;
+        let open = played.pending().into_iter().map(|pending| pending.id);
+        since = open.map(|id| (id.clone(), *since.get(&id).unwrap_or(&line.at))).collect();
+    }
+    Ok(found)
+}
+
+fn faulted(event: &Event) -> Option<&Faulted> {
+    match event {
+        Event::PlayerLeft(left) => Some(&left.faulted),
+        Event::PlayerFaulted(faulted) => Some(&faulted.faulted),
+        Event::WaitExpired(expired) => Some(&expired.faulted),
+        _ => None,
+    }
+}
+
+fn asked(
+    played: &Match,
+    player: &PlayerName,
+    since: &BTreeMap<RequestId, Millis>,
+) -> Option<Asked> {
+    let pending = played.pending().into_iter().find(|pending| pending.player == *player)?;
+    let (since, limit_ms) = (*since.get(&pending.id)?, pending.limit_ms);
+    let (seat, question, view) = match pending.ask {
+        Ask::Confirm { won } => (None, json(&won), None),
+        Ask::Game(seat) => {
+            let game = played.referee()?.game();
+            (Some(seat), game.question(seat)?, Some(Raw(game.view(Viewer::Seat(seat)))))
+        }
+    };
+    Some(Asked { since, limit_ms, seat, question: Raw(question), view })
+}

@@ -1,0 +1,238 @@
+//! How observers get their events: as server-sent events, or over WebSocket where they ask for that.
+//! The same events either way.
+
+use super::listener::Peer;
+use super::observer::{self, Observer};
+use super::play::{accepted, switching, wants_websocket};
+use super::problem::Problem;
+use super::{Answer, Web};
+use crate::engine::watch::{About, Shown};
+use crate::gateway::{Guest, Limits};
+use agon_core::{Millis, Policy};
+use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
+use axum::extract::{ConnectInfo, FromRequest, Query, Request};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_core::Stream;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, timeout};
+
+/// The largest frame an observer may send: it has nothing to say but pings and pongs.
+const FRAME_BYTES_MAX: usize = 4 * 1024;
+
+/// How long the other end may take to close.
+const LINGER_MS: u64 = 1_000;
+
+/// How somebody wants to watch.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Watching {
+    /// By how much events come late, in milliseconds, up to an hour.
+    #[serde(default)]
+    delay_ms: Option<Millis>,
+    /// The id of the last event seen, for whoever cannot send it as a header.
+    #[serde(default)]
+    last_event_id: Option<String>,
+}
+
+/// A request for events.
+pub(super) struct Asked {
+    pub(super) seen: Option<u64>,
+    pub(super) delay_ms: Millis,
+    /// What it takes to answer over WebSocket, where that is asked for.
+    door: Option<Door>,
+}
+
+struct Door {
+    key: String,
+    upgrade: OnUpgrade,
+    guest: Guest,
+    limits: Limits,
+}
+
+impl FromRequest<Web> for Asked {
+    type Rejection = Problem;
+
+    async fn from_request(mut request: Request, web: &Web) -> Result<Asked, Problem> {
+        let Query(watching) = Query::<Watching>::try_from_uri(request.uri()).map_err(|_| {
+            let detail = "the query takes delay_ms and last_event_id";
+            Problem::new(StatusCode::BAD_REQUEST, "bad-request", detail)
+        })?;
+        let delay_ms = watching.delay_ms.unwrap_or(0);
+        if delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
+            let most = Policy::OBSERVER_DELAY_MS_MAX;
+            return Err(Problem::unprocessable(format!("`delay_ms` is at most {most}")));
+        }
+        let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
+        let seen = watching.last_event_id.as_deref().or(header);
+        let seen = seen.and_then(|id| u64::from_str_radix(id, 16).ok());
+        let door = match wants_websocket(request.headers()) {
+            true => Some(Door::open(&mut request, web)?),
+            false => None,
+        };
+        Ok(Asked { seen, delay_ms, door })
+    }
+}
+
+impl Door {
+    fn open(request: &mut Request, web: &Web) -> Result<Door, Problem> {
+        let headers: &HeaderMap = request.headers();
+        let key = accepted(headers)?;
+        let peer = request.extensions().get::<ConnectInfo<Peer>>();
+        let Some(ConnectInfo(Peer(peer))) = peer.copied() else { return Err(Problem::internal()) };
+        let guest = web.gateway.guest(peer);
+        let guest = guest.ok_or_else(|| Problem::busy("too many connections from this address"))?;
+        let (upgrade, limits) = (hyper::upgrade::on(request), web.gateway.limits().clone());
+        Ok(Door { key, upgrade, guest, limits })
+    }
+}
+
+impl Asked {
+    /// Answers with the observer's events.
+    pub(super) fn answer(self, observer: Observer) -> Answer {
+        let Some(Door { key, upgrade, guest, limits }) = self.door else {
+            let events = Sse::new(Events(observer));
+            return Ok(events.keep_alive(KeepAlive::default()).into_response());
+        };
+        tokio::spawn(async move {
+            let patience = Duration::from_millis(limits.login_ms_max.max(1));
+            if let Ok(Ok(upgraded)) = timeout(patience, upgrade).await {
+                serve(TokioIo::new(upgraded), observer, &limits).await;
+            }
+            drop(guest);
+        });
+        Ok(switching(&key))
+    }
+
+    /// Answers with the only event of something that is over; with nothing, if that was seen.
+    pub(super) fn ended(self, value: &impl serde::Serialize) -> Answer {
+        let data = serde_json::to_string(value).map_err(|_| Problem::internal())?;
+        let shown = Shown::new(About::End, data.into());
+        if self.seen == Some(shown.mark) {
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
+        self.answer(Observer::once(shown))
+    }
+}
+
+/// Server-sent events.
+struct Events(Observer);
+
+impl Stream for Events {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Event, Infallible>>> {
+        let next = self.0.poll_next(context);
+        next.map(|shown| {
+            let shown = shown?;
+            let event = Event::default().event(observer::name(&shown)).id(observer::id(&shown));
+            Some(Ok(event.data(observer::data(&shown))))
+        })
+    }
+}
+
+/// An event as a message: the same words and the same data.
+fn message(shown: &Shown) -> String {
+    let (name, id, data) = (observer::name(shown), observer::id(shown), observer::data(shown));
+    format!("{{\"event\":\"{name}\",\"id\":\"{id}\",\"data\":{data}}}")
+}
+
+/// What ends a connection, as WebSocket has numbers for it.
+const NORMAL: u16 = 1000;
+const GOING_AWAY: u16 = 1001;
+const PROTOCOL_ERROR: u16 = 1002;
+const NOT_FOR_YOU: u16 = 1008;
+
+/// Sends events until there are no more, or the other end is gone.
+async fn serve(stream: TokioIo<hyper::upgrade::Upgraded>, mut observer: Observer, limits: &Limits) {
+    let (mut from, mut to) = tokio::io::split(stream);
+    let mut frames = Frames::of_client(FRAME_BYTES_MAX);
+    let beat = Duration::from_millis(limits.heartbeat_ms.max(1));
+    let silence = Duration::from_millis(limits.silence_ms_max);
+    let (mut heard, mut next_beat) = (Instant::now(), Instant::now() + beat);
+    let mut piece = [0; 512];
+    let code = loop {
+        let sent = tokio::select! {
+            shown = poll_fn(|context| observer.poll_next(context)) => match shown {
+                Some(shown) => send(&mut to, limits, Opcode::Text, message(&shown).as_bytes()).await,
+                None => break NORMAL,
+            },
+            read = from.read(&mut piece) => {
+                let Ok(count @ 1..) = read else { return };
+                heard = Instant::now();
+                frames.push(&piece[..count]);
+                match take(&mut frames, &mut to, limits).await {
+                    Ok(sent) => sent,
+                    Err(code) => break code,
+                }
+            }
+            () = tokio::time::sleep_until(next_beat) => {
+                if heard.elapsed() >= silence {
+                    break GOING_AWAY;
+                }
+                next_beat = Instant::now() + beat;
+                send(&mut to, limits, Opcode::Ping, &[]).await
+            }
+        };
+        if !sent {
+            return;
+        }
+    };
+    send(&mut to, limits, Opcode::Close, &code.to_be_bytes()).await;
+    // A socket that is closed with something unread in it takes the last words along.
+    let drained = async { while let Ok(1..) = from.read(&mut piece).await {} };
+    let _ = timeout(Duration::from_millis(LINGER_MS), drained).await;
+}
+
+/// Takes what came: answers pings; whether that could be sent, or the code to close with.
+async fn take(
+    frames: &mut Frames,
+    to: &mut (impl AsyncWrite + Unpin),
+    limits: &Limits,
+) -> Result<bool, u16> {
+    while let Some(came) = frames.take() {
+        match came {
+            Ok(Incoming::Ping(payload)) => {
+                let payload = payload.to_vec();
+                if !send(to, limits, Opcode::Pong, &payload).await {
+                    return Ok(false);
+                }
+            }
+            Ok(Incoming::Pong(_)) => {}
+            Ok(Incoming::Close(_)) => return Err(NORMAL),
+            // Observers have nothing to say.
+            Ok(Incoming::Text(_)) => return Err(NOT_FOR_YOU),
+            Err(_) => return Err(PROTOCOL_ERROR),
+        }
+    }
+    Ok(true)
+}
+
+async fn send(
+    to: &mut (impl AsyncWrite + Unpin),
+    limits: &Limits,
+    opcode: Opcode,
+    payload: &[u8],
+) -> bool {
+    let mut bytes = Vec::with_capacity(payload.len() + 10);
+    encode(&mut bytes, opcode, payload, None);
+    let written = async {
+        to.write_all(&bytes).await?;
+        to.flush().await
+    };
+    let patience = Duration::from_millis(limits.write_ms_max);
+    timeout(patience, written).await.is_ok_and(|written| written.is_ok())
+}

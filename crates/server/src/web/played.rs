@@ -1,0 +1,164 @@
+//! What was played: a player's latest matches, and whole games, position by position.
+
+use super::problem::Problem;
+use super::recent::At;
+use super::{Answer, Web, archive, games, matches, standings, tournaments};
+use agon_core::{
+    Event, GameResult, Line, Match, MatchId, MatchReport, Millis, PlayerName, Raw, TournamentId,
+};
+use agon_games::{GameState, Registry, Seat, Viewer};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::IntoResponse;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The latest matches of a player.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Played {
+    player: PlayerName,
+    /// The latest first, up to 20.
+    matches: Vec<PlayedMatch>,
+}
+
+/// A match that is over.
+#[derive(Serialize, JsonSchema)]
+struct PlayedMatch {
+    tournament: TournamentId,
+    game: String,
+    /// When it was over.
+    at: Millis,
+    #[serde(flatten)]
+    report: MatchReport,
+}
+
+pub(super) async fn lately(State(web): State<Web>, Path(name): Path<String>) -> Answer {
+    let player = standings::known(&web, &name).await?;
+    let places = standings::lately(&web, &player).await?.played;
+    let matches = archive::read(&web, move |archive| {
+        let mut found = Vec::new();
+        for At { tournament, id, at } in places {
+            let played = archive::tournament(archive, &tournament)?;
+            let rounds = played.results().rounds;
+            let report = rounds.into_iter().flat_map(|round| round.matches);
+            // One that is being played again has no result.
+            let Some(report) = report.into_iter().find(|report| report.id == id) else { continue };
+            let game = played.plan().game.clone();
+            found.push(PlayedMatch { tournament, game, at, report });
+        }
+        Some(found)
+    });
+    let matches = matches.await?;
+    Ok(Json(Played { player, matches }).into_response())
+}
+
+/// A game, position by position.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Replay {
+    tournament: TournamentId,
+    r#match: MatchId,
+    game: String,
+    number: u32,
+    seats: Vec<PlayerName>,
+    result: GameResult,
+    steps: Vec<Step>,
+}
+
+/// Something that happened, and the position after it.
+#[derive(Serialize, JsonSchema)]
+struct Step {
+    /// When.
+    at: Millis,
+    /// The event's name in the log.
+    event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seat: Option<Seat>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Raw>,
+    /// What luck gave in consequence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drawn: Option<Raw>,
+    /// A sentence for people, without the player's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tells: Option<String>,
+    /// Everything, also what was hidden.
+    view: Raw,
+}
+
+pub(super) async fn replay(
+    State(web): State<Web>,
+    Path((tournament, id, game)): games::Numbered,
+) -> Answer {
+    let (tournament, id) = matches::names(Path((tournament, id)))?;
+    let number = games::number(&id, &game)?;
+    match matches::look(&web, &tournament, &id).await? {
+        matches::Found::NoTournament => return Err(tournaments::unknown(&tournament)),
+        matches::Found::Nothing => return Err(matches::unknown(&tournament, &id)),
+        matches::Found::Running(_) => {
+            let detail =
+                format!("the games of {id} are shown when it is over; watch it until then");
+            return Err(Problem::conflict(detail));
+        }
+        matches::Found::Over | matches::Found::PerhapsOver => {}
+    }
+    let key = (tournament.clone(), id.clone());
+    let read = archive::read(&web, move |archive| {
+        let lines = archive::parsed(&archive::match_lines(archive, &key.0, &key.1)?)?;
+        match lines.is_empty() {
+            true => Some(None),
+            false => replayed(&lines, &archive.games, number).map(Some),
+        }
+    });
+    let found = read.await?.ok_or_else(|| matches::unknown(&tournament, &id))?;
+    let missing = || Problem::not_found(format!("match {id} had no game {number}"));
+    Ok(Json(found.ok_or_else(missing)?).into_response())
+}
+
+/// A game of a match that is over; nothing inside, if there was none of that number.
+fn replayed(lines: &[Line], games: &Registry, number: u32) -> Option<Option<Replay>> {
+    let (first, rest) = lines.split_first()?;
+    let mut played = Match::fold([first], games, archive::revealed(lines)).ok()?;
+    let mut steps = Vec::new();
+    for line in rest {
+        let running = |played: &Match| {
+            let referee = played.referee().filter(|referee| referee.number() == number);
+            referee.map(|referee| referee.game().boxed_clone())
+        };
+        let before = running(&played);
+        played.apply(line.at, &line.event).ok()?;
+        if let Some(after) = running(&played) {
+            steps.extend(step(line, before.as_deref(), &*after));
+        }
+    }
+    let plan = played.plan();
+    let finished = played.finished().find(|(result, _)| result.game == number);
+    Some(finished.map(|(result, _)| Replay {
+        tournament: plan.tournament.clone(),
+        r#match: plan.id.clone(),
+        game: plan.game.clone(),
+        number,
+        seats: result.seats.clone(),
+        result: result.clone(),
+        steps,
+    }))
+}
+
+fn step(line: &Line, before: Option<&dyn GameState>, after: &dyn GameState) -> Option<Step> {
+    let (mut seat, mut answer, mut tells) = (None, None, None);
+    let drawn = match &line.event {
+        Event::GameStarted(started) => started.drawn.clone(),
+        Event::AnswerAccepted(accepted) => {
+            let text = accepted.answer.get();
+            tells = before.map(|before| after.tell(before, accepted.seat, text));
+            (seat, answer) = (Some(accepted.seat), Some(accepted.answer.clone()));
+            accepted.drawn.clone()
+        }
+        Event::SeatRemoved(removed) => {
+            seat = Some(removed.seat);
+            removed.drawn.clone()
+        }
+        _ => return None,
+    };
+    let view = Raw(after.view(Viewer::Full));
+    Some(Step { at: line.at, event: line.event.tag(), seat, answer, drawn, tells, view })
+}

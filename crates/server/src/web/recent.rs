@@ -1,0 +1,128 @@
+//! Where to look for what a player did lately: the latest matches it played, and those in which it
+//! did something wrong. A projection of tournaments' streams; what happened there is read from them.
+
+use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// How many places are kept for a player.
+pub(super) const KEPT_MAX: usize = 20;
+
+/// A match that was reported.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct At {
+    pub(super) tournament: TournamentId,
+    pub(super) id: MatchId,
+    pub(super) at: Millis,
+}
+
+/// Somebody who is out before or after the rounds.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Dropped {
+    pub(super) tournament: TournamentId,
+    pub(super) at: Millis,
+    pub(super) faulted: Faulted,
+}
+
+/// What is kept about a player.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Lately {
+    pub(super) played: VecDeque<At>,
+    pub(super) faulty: VecDeque<At>,
+    pub(super) dropped: VecDeque<Dropped>,
+}
+
+/// What all players did lately.
+#[derive(Default)]
+pub(super) struct Recent {
+    players: BTreeMap<PlayerName, Lately>,
+    /// Who plays in the matches of running tournaments' latest rounds.
+    open: BTreeMap<TournamentId, BTreeMap<MatchId, Vec<PlayerName>>>,
+}
+
+impl Recent {
+    pub(super) fn of(&self, player: &PlayerName) -> Lately {
+        self.players.get(player).cloned().unwrap_or_default()
+    }
+
+    /// Applies an event of the stream of `tournament`.
+    pub(super) fn apply(&mut self, tournament: &TournamentId, at: Millis, event: &Event) {
+        match event {
+            Event::RoundPaired(paired) => {
+                let players = paired.matches.iter().map(|m| (m.id.clone(), m.players.clone()));
+                self.open.insert(tournament.clone(), players.collect());
+            }
+            Event::MatchReported(reported) => {
+                let open = self.open.get(tournament).and_then(|open| open.get(&reported.id));
+                let place = At { tournament: tournament.clone(), id: reported.id.clone(), at };
+                for player in open.into_iter().flatten() {
+                    let faults = &reported.result.faults;
+                    let faulty = faults.iter().any(|faulted| faulted.player == *player);
+                    let lately = self.players.entry(player.clone()).or_default();
+                    keep_match(&mut lately.played, &place);
+                    if faulty {
+                        keep_match(&mut lately.faulty, &place);
+                    }
+                }
+            }
+            Event::PlayerDropped(dropped) => {
+                let faulted = dropped.faulted.clone();
+                let lately = self.players.entry(faulted.player.clone()).or_default();
+                keep(&mut lately.dropped, Dropped { tournament: tournament.clone(), at, faulted });
+            }
+            Event::TournamentEnded(_) | Event::TournamentAborted(_) => {
+                self.open.remove(tournament);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A match that was played again is kept once.
+fn keep_match(list: &mut VecDeque<At>, place: &At) {
+    list.retain(|kept| (&kept.tournament, &kept.id) != (&place.tournament, &place.id));
+    keep(list, place.clone());
+}
+
+/// The latest are first. Streams are read one after the other, so they come in any order.
+fn keep<T: Dated>(list: &mut VecDeque<T>, entry: T) {
+    let place = list.partition_point(|kept| kept.at() > entry.at());
+    list.insert(place, entry);
+    list.truncate(KEPT_MAX);
+}
+
+trait Dated {
+    fn at(&self) -> Millis;
+}
+
+impl Dated for At {
+    fn at(&self) -> Millis {
+        self.at
+    }
+}
+
+impl Dated for Dropped {
+    fn at(&self) -> Millis {
+        self.at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(number: u32, at: Millis) -> At {
+        At { tournament: TournamentId::from("cup"), id: MatchId::of(1, number), at }
+    }
+
+    #[test]
+    fn the_latest_are_kept_in_order_and_each_once() {
+        let mut list = VecDeque::new();
+        for at in [5, 1, 9, 3, 7] {
+            keep_match(&mut list, &place(at as u32, at));
+        }
+        keep_match(&mut list, &place(3, 8));
+        assert_eq!(list.iter().map(|kept| kept.at).collect::<Vec<_>>(), [9, 8, 7, 5, 1]);
+        (10..100).for_each(|at| keep_match(&mut list, &place(at as u32, at)));
+        assert_eq!((list.len(), list[0].at), (KEPT_MAX, 99));
+    }
+}

@@ -1,0 +1,290 @@
+//! All routes. What is not in this list is no page, and what is in it is in the OpenAPI document.
+
+use super::route::Access::{Operator, Owner, PerhapsToken, Token};
+use super::route::Route;
+use super::{
+    accounts, announce, events, faults, games, invitations, lobby, matches, metrics, openapi,
+    operator, page, play, played, queues, reports, shapes, standings, tournaments,
+};
+use agon_core::PlayerStatistics;
+use serde_json::Value;
+
+/// Every route there is.
+pub(super) fn all() -> Vec<Route> {
+    let mut all = of_accounts();
+    all.extend(of_tournaments());
+    all.extend(of_matches());
+    all.extend(for_operators());
+    all.extend(of_results());
+    all.extend(of_the_server());
+    all
+}
+
+fn of_accounts() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/accounts", accounts::list, "All accounts, by name.")
+            .query::<page::Page>()
+            .gives::<shapes::Accounts>(200),
+        Route::post("/api/v1/accounts", accounts::register, "Registers an account.")
+            .takes::<accounts::Registration>()
+            .gives::<shapes::Account>(201)
+            .fails(&[409]),
+        Route::get("/api/v1/accounts/{name}", accounts::one, "An account and its statistics.")
+            .gives::<shapes::AccountInFull>(200)
+            .fails(&[404, 422]),
+        Route::get(
+            "/api/v1/accounts/{name}/matches",
+            played::lately,
+            "The latest matches of a player.",
+        )
+        .gives::<played::Played>(200)
+        .fails(&[404, 422]),
+        Route::get(
+            "/api/v1/accounts/{name}/faults",
+            faults::of_account,
+            "What a player did wrong, with the evidence; `me` is who asks.",
+        )
+        .by(Owner)
+        .gives::<faults::Faults>(200)
+        .fails(&[404, 422]),
+        Route::put(
+            "/api/v1/accounts/me/password",
+            accounts::change_password,
+            "Changes the password of the account.",
+        )
+        .by(Token)
+        .takes::<accounts::Change>()
+        .done()
+        .fails(&[403, 429]),
+        Route::post("/api/v1/sessions", accounts::log_in, "Logs in for a token.")
+            .takes::<accounts::Credentials>()
+            .gives::<shapes::Session>(201)
+            .fails(&[401, 429]),
+        Route::delete("/api/v1/sessions", accounts::log_out, "Revokes the token it is sent with.")
+            .by(Token)
+            .done(),
+        Route::get("/api/v1/queues/{name}", queues::list, "Who waits in a queue.")
+            .gives::<shapes::Queue>(200)
+            .fails(&[422]),
+        Route::post("/api/v1/queues/{name}", queues::enter, "Waits in a queue once more.")
+            .by(Token)
+            .gives::<shapes::Queue>(200)
+            .fails(&[403, 409, 422]),
+        Route::delete("/api/v1/queues/{name}", queues::leave, "Waits in a queue once less.")
+            .by(Token)
+            .gives::<shapes::Queue>(200)
+            .fails(&[409, 422]),
+        Route::get("/api/v1/play", play::play, "The native protocol over WebSocket.")
+            .upgrades("A WebSocket; docs/protocol/native.md has its messages.")
+            .fails(&[400, 403, 426]),
+    ]
+}
+
+fn of_tournaments() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/lobby", lobby::one, "Who is here, who waits, and what is played.")
+            .gives::<lobby::Shows>(200),
+        Route::get("/api/v1/events", events::of_lobby, "What happens in the lobby.")
+            .events::<lobby::Shows>(),
+        Route::get("/api/v1/tournaments", tournaments::list, "All tournaments, by name.")
+            .by(PerhapsToken)
+            .query::<tournaments::Listed>()
+            .gives::<shapes::Tournaments>(200),
+        Route::post("/api/v1/tournaments", announce::announce, "Announces a tournament.")
+            .by(Operator)
+            .takes::<crate::wanted::Wanted>()
+            .gives::<shapes::Announced>(201)
+            .fails(&[404, 409]),
+        Route::get("/api/v1/tournaments/{id}", tournaments::one, "A tournament.")
+            .gives::<shapes::Tournament>(200)
+            .fails(&[404]),
+        Route::post("/api/v1/tournaments/{id}/signups", tournaments::sign_up, "Signs up.")
+            .by(Token)
+            .gives::<shapes::SignedUp>(201)
+            .fails(&[403, 404, 409]),
+        Route::delete(
+            "/api/v1/tournaments/{id}/signups",
+            tournaments::withdraw,
+            "Takes the sign-up back, or leaves a tournament that runs.",
+        )
+        .by(Token)
+        .done()
+        .fails(&[404, 409]),
+        Route::get("/api/v1/invitations", invitations::mine, "What one is invited to.")
+            .by(Token)
+            .gives::<shapes::Invitations>(200),
+        Route::put(
+            "/api/v1/tournaments/{id}/invitation",
+            invitations::answer,
+            "Accepts or rejects an invitation, or says that one is ready.",
+        )
+        .by(Token)
+        .takes::<invitations::Reply>()
+        .gives::<shapes::Answered>(200)
+        .fails(&[403, 404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/report",
+            reports::one,
+            "The final report: who won, who is where, who cheated, who failed.",
+        )
+        .gives::<shapes::Report>(200)
+        .fails(&[404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/log",
+            tournaments::log,
+            "The log of a tournament that is over, a line an event.",
+        )
+        .text("application/jsonl")
+        .fails(&[404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/events",
+            events::of_tournament,
+            "What happens in a tournament.",
+        )
+        .events::<shapes::Tournament>()
+        .fails(&[404, 409]),
+    ]
+}
+
+fn of_matches() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/tournaments/{id}/matches/{match}", matches::one, "A match.")
+            .gives::<shapes::Match>(200)
+            .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/log",
+            matches::log,
+            "The log of a match that is over, a line an event.",
+        )
+        .text("application/jsonl")
+        .fails(&[404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/events",
+            events::of_match,
+            "What happens in a match.",
+        )
+        .events::<shapes::Match>()
+        .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/faults",
+            faults::of_match,
+            "What players did wrong in a match; one's own with the evidence.",
+        )
+        .by(PerhapsToken)
+        .gives::<faults::Faults>(200)
+        .fails(&[404]),
+        Route::get("/api/v1/tournaments/{id}/matches/{match}/games/{game}", games::one, "A game.")
+            .gives::<shapes::Game>(200)
+            .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/events",
+            events::of_game,
+            "What happens in a game.",
+        )
+        .events::<shapes::Game>()
+        .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/replay",
+            played::replay,
+            "A game of a match that is over, position by position.",
+        )
+        .gives::<played::Replay>(200)
+        .fails(&[404, 409]),
+    ]
+}
+
+/// What only operators may do.
+fn for_operators() -> Vec<Route> {
+    use operator::{Outcome, Player, Reason};
+    let orders = vec![
+        Route::post("/api/v1/accounts/{name}/logout", operator::log_out, "Logs an account out.")
+            .takes::<Reason>(),
+        Route::post("/api/v1/blacklist/{name}", operator::blacklist, "Blacklists an account.")
+            .takes::<Reason>(),
+        Route::delete("/api/v1/blacklist/{name}", operator::lift, "Lifts the blacklisting.")
+            .takes::<Reason>(),
+        Route::post("/api/v1/tournaments/{id}/start", operator::start, "Starts it now.")
+            .takes::<Reason>(),
+        Route::post("/api/v1/tournaments/{id}/call-off", operator::call_off, "Calls it off.")
+            .takes::<Reason>(),
+        Route::post("/api/v1/tournaments/{id}/pause", operator::pause, "Pauses it.")
+            .takes::<Reason>(),
+        Route::post("/api/v1/tournaments/{id}/resume", operator::resume, "Goes on with it.")
+            .takes::<Reason>(),
+        Route::post("/api/v1/tournaments/{id}/withdraw", operator::withdraw, "Takes a player out.")
+            .takes::<Player>(),
+        Route::post(
+            "/api/v1/tournaments/{id}/matches/{match}/override",
+            operator::override_result,
+            "Gives a match another result.",
+        )
+        .takes::<Outcome>(),
+        Route::post(
+            "/api/v1/tournaments/{id}/matches/{match}/replay",
+            operator::replay,
+            "Has a match played again.",
+        )
+        .takes::<Reason>(),
+        Route::post(
+            "/api/v1/tournaments/{id}/matches/{match}/undo",
+            operator::undo,
+            "Undoes the latest ruling about a match.",
+        )
+        .takes::<Reason>(),
+        Route::post(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/void",
+            operator::void,
+            "Makes a game void.",
+        )
+        .takes::<Reason>(),
+        Route::post(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/undo",
+            operator::undo_void,
+            "Undoes that a game is void.",
+        )
+        .takes::<Reason>(),
+    ];
+    let order = |route: Route| route.by(Operator).done().fails(&[404, 409]);
+    orders.into_iter().map(order).collect()
+}
+
+fn of_results() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/statistics/{player}", standings::of_player, "What a player has done.")
+            .gives::<PlayerStatistics>(200)
+            .fails(&[404, 422]),
+        Route::get("/api/v1/ladders/{game}", standings::ladder, "Ratings at a game, best first.")
+            .gives::<shapes::Ladder>(200)
+            .fails(&[404]),
+        Route::get(
+            "/api/v1/ladders/{game}/history/{player}",
+            standings::history,
+            "How a player's rating came to be.",
+        )
+        .gives::<standings::RatingHistory>(200)
+        .fails(&[404, 422]),
+        Route::get(
+            "/api/v1/statistics/{player}/versus/{other}",
+            standings::versus,
+            "How one player did against another.",
+        )
+        .gives::<standings::Versus>(200)
+        .fails(&[404, 422]),
+    ]
+}
+
+fn of_the_server() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/openapi.json", openapi::show, "This document.").gives::<Value>(200),
+        Route::get(
+            "/api/v1/schemas/{schema}",
+            openapi::schema,
+            "The JSON Schemas of the native protocol, or of a game.",
+        )
+        .gives::<Value>(200)
+        .fails(&[404]),
+        Route::get("/healthz", metrics::health, "A sign of life.").gives::<shapes::Health>(200),
+        Route::get("/metrics", metrics::metrics, "Counters in the text format of Prometheus.")
+            .text("text/plain; version=0.0.4"),
+    ]
+}
