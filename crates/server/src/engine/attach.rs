@@ -2,6 +2,7 @@
 
 use super::{Engine, SecondLogin, lobby};
 use crate::gateway::{Outbox, Written};
+use crate::meters::{End, Login};
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
@@ -27,6 +28,11 @@ impl Session {
     /// Sends a message if there is room for it.
     pub(super) fn try_send(&self, message: &ToPlayer<'_>) -> bool {
         self.out.send(native::encode(message), None)
+    }
+
+    /// Notes why it ends.
+    pub(super) fn ends(&self, end: End) {
+        self.out.ends(end);
     }
 }
 
@@ -103,7 +109,7 @@ impl Engine {
         session.junk += 1;
         if session.junk > JUNK_MAX {
             self.refuse(conn, "flood", "too many lines that nobody asked for");
-            self.closed(conn);
+            self.end(conn, End::Flood);
         }
     }
 
@@ -118,7 +124,7 @@ impl Engine {
         let Some(session) = self.sessions.get(&conn) else { return };
         if session.account.is_none() && !session.checking {
             self.refuse(conn, "login-timeout", "log in sooner");
-            self.closed(conn);
+            self.end(conn, End::LoginTimeout);
         }
     }
 
@@ -128,6 +134,7 @@ impl Engine {
         let elsewhere = refuses && self.conn_of(account).is_some_and(|other| other != conn);
         if elsewhere {
             let detail = "the account is on another connection; close that one";
+            self.login_was(conn, Some(account), Login::Refused);
             self.refuse(conn, "logged-in-elsewhere", detail);
         }
         elsewhere
@@ -145,6 +152,7 @@ impl Engine {
             && let Some(session) = self.sessions.get_mut(&old)
         {
             session.account = None;
+            session.ends(End::TakenOver);
             self.refuse(old, "taken-over", "the account logged in on another connection");
             self.sessions.remove(&old);
         }
@@ -152,8 +160,17 @@ impl Engine {
             session.account = Some(account.clone());
             session.out.logged_in();
         }
+        self.login_was(conn, Some(account), Login::Good);
         self.tell_tournaments(conn, account);
         self.player_is_here(account);
+    }
+
+    /// Ends a connection, for a reason the operator may want to know.
+    pub(super) fn end(&mut self, conn: ConnId, end: End) {
+        if let Some(session) = self.sessions.get(&conn) {
+            session.ends(end);
+        }
+        self.closed(conn);
     }
 
     pub(super) fn closed(&mut self, conn: ConnId) {

@@ -83,6 +83,7 @@ impl Engine {
         }
         let live = LiveMatch { played, sent: Vec::new(), timer: None, held_until };
         self.matches.insert(key.clone(), live);
+        self.handle.meters().matches_started.add();
         self.follow(&key);
         for player in &plan.players {
             if self.is_house(player) || self.conn_of(player).is_some() {
@@ -105,6 +106,7 @@ impl Engine {
         self.count_games(&events);
         let mut effects = self.blacklisted_by(key, &events);
         effects.extend(self.lapses(key, &events));
+        effects.extend(self.notes(key, &events));
         self.commit(StreamKey::Match(key.clone()), &events, effects);
         Ok(())
     }
@@ -358,6 +360,8 @@ impl Engine {
 
     fn match_over(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.remove(key) else { return };
+        self.handle.meters().matches_ended.add();
+        tracing::debug!(tournament = %key.0, r#match = %key.1, "a match is over");
         let Some(result) = live.played.result().cloned() else { return };
         for player in &live.played.plan().players {
             if let Some(keys) = self.playing.get_mut(player) {

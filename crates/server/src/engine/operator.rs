@@ -7,6 +7,7 @@
 
 use super::journal::{Effect, StreamKey};
 use super::{ConnId, Engine, MatchKey, Timer};
+use crate::meters::End;
 use agon_core::lobby::{LobbyCommand, LobbyOrder, LobbyRejection, Standing};
 use agon_core::{
     Command, Event, Fault, FaultKind, Match, MatchId, MatchOrder, PlayerName, Rejection, Ruling,
@@ -113,7 +114,7 @@ impl Engine {
                 let Some(conn) = engine.conn_of(&account) else { return };
                 let detail = format!("an operator logged you out: {}", ruling.why);
                 engine.refuse(conn, "logged-out", detail);
-                engine.closed(conn);
+                engine.end(conn, End::ByOperator);
             }));
         }
         Ok(self.step_lobby(command, effects)?)

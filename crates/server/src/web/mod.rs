@@ -9,9 +9,12 @@ mod accounts;
 mod announce;
 mod archive;
 mod body;
+mod docs;
 mod events;
+mod exposition;
 mod listener;
 mod matches;
+mod measure;
 mod metrics;
 mod operator;
 mod page;
@@ -19,6 +22,8 @@ mod play;
 mod problem;
 mod queues;
 mod standings;
+mod start;
+mod starting;
 mod tournaments;
 mod who;
 
@@ -31,6 +36,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use problem::Problem;
 use standings::Ledger;
+pub use starting::answer_starting;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -96,11 +102,15 @@ fn router(web: Web) -> Router {
         .route("/ladders/{game}", get(standings::ladder));
     Router::new()
         .nest("/api/v1", api)
+        .route("/", get(start::page))
+        .route("/start.css", get(start::style))
+        .route("/docs/{page}", get(docs::page))
         .route("/healthz", get(metrics::health))
         .route("/metrics", get(metrics::metrics))
         .with_state(web.clone())
-        .layer(from_fn_with_state(web, bounded))
+        .layer(from_fn_with_state(web.clone(), bounded))
         .layer(from_fn(problem::for_every_error))
+        .layer(from_fn_with_state(web, measure::measured))
 }
 
 /// What only operators may do.
