@@ -69,6 +69,11 @@ macro_rules! text_id {
         pub struct $name(Arc<str>);
 
         impl $name {
+            /// The id that is spelt so.
+            pub fn from_text(text: &str) -> $name {
+                $name(text.into())
+            }
+
             /// The id as text.
             pub fn as_str(&self) -> &str {
                 &self.0

@@ -1,6 +1,7 @@
 //! Games chosen at run time: the same trait without its types, speaking JSON, and the registry of
 //! all games. A new game is one folder and one line in [`Registry::standard`].
 
+use crate::game::write_json;
 use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -84,6 +85,10 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn only_tells(&self, seat: Seat) -> bool;
     /// See [`Game::view`].
     fn view(&self, viewer: Viewer) -> Json;
+    /// See [`Game::write_view`].
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>);
+    /// Writes the [`question`](GameState::question) as JSON; `false`, and nothing, if there is none.
+    fn write_question(&self, seat: Seat, out: &mut Vec<u8>) -> bool;
     /// Parses and checks an answer; gives it back in canonical form.
     fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal>;
     /// Parses, checks and applies an answer; gives it back in canonical form. A refusal changes
@@ -292,6 +297,18 @@ impl<G: Game> GameState for State<G> {
 
     fn view(&self, viewer: Viewer) -> Json {
         json(&self.0.view(viewer))
+    }
+
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        self.0.write_view(viewer, out);
+    }
+
+    fn write_question(&self, seat: Seat, out: &mut Vec<u8>) -> bool {
+        let question = self.0.question(seat);
+        question.is_some_and(|question| {
+            write_json(&question, out);
+            true
+        })
     }
 
     fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal> {

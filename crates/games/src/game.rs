@@ -85,6 +85,12 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// The game as `viewer` may see it.
     fn view(&self, viewer: Viewer) -> Self::View;
 
+    /// Writes the [`view`](Game::view) as JSON. A game that is asked for it often may write the same
+    /// text without making the view first.
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        write_json(&self.view(viewer), out);
+    }
+
     /// Whether `seat` may give this answer now.
     fn check(&self, seat: Seat, answer: &Self::Answer) -> Result<(), Refusal>;
 
@@ -193,4 +199,9 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     ) -> Proposal<Self::Config> {
         Proposal::Refused(Refusal::malformed(format!("{} takes no proposals", Self::NAME)))
     }
+}
+
+/// Writes a value as JSON.
+pub(crate) fn write_json<T: Serialize>(value: &T, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, value).expect("types that cross a wire are JSON");
 }

@@ -167,6 +167,8 @@ fn whoever_cannot_come_back_gives_up() {
     let settings = Settings { tries_max: 3, back_off_ms: 1, ..settings(server.address(), "ann") };
     let mut ann = runtime.block_on(Client::connect(settings)).unwrap();
     drop(server);
+    let stopping = runtime.block_on(ann.next()).unwrap();
+    assert!(matches!(&stopping, Event::Notice(it) if it.about == "stopping"), "{stopping:?}");
     assert!(matches!(runtime.block_on(ann.next()).unwrap(), Event::Lost));
     let error = runtime.block_on(ann.next()).unwrap_err();
     assert!(matches!(error, ClientError::GaveUp { tries: 3, .. }), "{error}");

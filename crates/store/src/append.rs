@@ -1,6 +1,7 @@
 //! One decision on its way into the log, and the promise to answer it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::line::Header;
 use crate::{AppendError, check_stream_name};
@@ -78,34 +79,76 @@ impl Append {
     }
 }
 
-/// An append waiting in a queue. Dropped unanswered, it answers that the log is closed, so that
-/// `done` is called once whatever happens to the thread that was to do it.
+/// Called once with what came of each of several appends, in their order.
+pub type DoneAll = Box<dyn FnOnce(Vec<Result<u64, AppendError>>) + Send>;
+
+/// Submits appends one by one, and answers when the last of them is answered.
+pub(crate) fn gather(appends: Vec<Append>, done: DoneAll, mut submit: impl FnMut(Append, Done)) {
+    if appends.is_empty() {
+        return done(Vec::new());
+    }
+    let results: Vec<Result<u64, AppendError>> =
+        appends.iter().map(|_| Err(AppendError::Closed)).collect();
+    let gathered = Arc::new(Mutex::new((appends.len(), results, Some(done))));
+    for (place, append) in appends.into_iter().enumerate() {
+        let gathered = Arc::clone(&gathered);
+        let one = move |result| {
+            let mut all = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+            let (left, results, done) = &mut *all;
+            *left -= 1;
+            results[place] = result;
+            if *left == 0
+                && let Some(done) = done.take()
+            {
+                let results = std::mem::take(results);
+                // It may submit again: not under the lock.
+                drop(all);
+                done(results);
+            }
+        };
+        submit(append, Box::new(one));
+    }
+}
+
+/// Appends of one caller waiting in a queue. Dropped unanswered, they answer that the log is
+/// closed, so that `done` is called once whatever happens to the thread that was to do it.
 pub(crate) struct Pending {
-    pub(crate) append: Append,
-    done: Option<Done>,
+    pub(crate) appends: Vec<Append>,
+    done: Option<DoneAll>,
 }
 
 impl Pending {
-    pub(crate) fn new(append: Append, done: Done) -> Self {
-        Pending { append, done: Some(done) }
+    pub(crate) fn new(appends: Vec<Append>, done: DoneAll) -> Self {
+        Pending { appends, done: Some(done) }
     }
 
-    pub(crate) fn answer(mut self, result: Result<u64, AppendError>) {
-        self.call(result);
+    /// One append by itself.
+    pub(crate) fn one(append: Append, done: Done) -> Self {
+        let done = |results: Vec<Result<u64, AppendError>>| {
+            done(results.into_iter().next().unwrap_or(Err(AppendError::Closed)));
+        };
+        Pending::new(vec![append], Box::new(done))
     }
 
-    fn call(&mut self, result: Result<u64, AppendError>) {
+    /// Gives one result for each append.
+    pub(crate) fn answer(mut self, results: Vec<Result<u64, AppendError>>) {
+        assert_eq!(results.len(), self.appends.len(), "an answer for every append");
+        self.call(results);
+    }
+
+    fn call(&mut self, results: Vec<Result<u64, AppendError>>) {
         if let Some(done) = self.done.take() {
             // A bug in one caller must not stop the log for all others; the panic hook has
             // reported it by the time it arrives here.
-            let _ = catch_unwind(AssertUnwindSafe(|| done(result)));
+            let _ = catch_unwind(AssertUnwindSafe(|| done(results)));
         }
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.call(Err(AppendError::Closed));
+        let closed = self.appends.iter().map(|_| Err(AppendError::Closed)).collect();
+        self.call(closed);
     }
 }
 
@@ -159,7 +202,11 @@ mod tests {
     fn an_abandoned_append_is_answered() {
         let (tx, rx) = std::sync::mpsc::channel();
         let done: Done = Box::new(move |result| tx.send(result).unwrap());
-        drop(Pending::new(append(0, vec![line(1, 0)]), done));
+        drop(Pending::one(append(0, vec![line(1, 0)]), done));
         assert_eq!(rx.try_iter().collect::<Vec<_>>(), [Err(AppendError::Closed)]);
+        let (tx, rx) = std::sync::mpsc::channel();
+        let two = vec![append(0, vec![line(1, 0)]), append(1, vec![line(2, 0)])];
+        drop(Pending::new(two, Box::new(move |results| tx.send(results).unwrap())));
+        assert_eq!(rx.try_iter().collect::<Vec<_>>(), [vec![Err(AppendError::Closed); 2]]);
     }
 }

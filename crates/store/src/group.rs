@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use crate::append::Pending;
+use crate::append::{Pending, gather};
 use crate::queue::Queue;
-use crate::{Append, AppendError, Done, LogError};
+use crate::{Append, AppendError, Done, DoneAll, LogError};
 
 /// Appends waiting at once before those who submit have to wait too.
 const QUEUE_MAX: usize = 4096;
@@ -46,7 +46,20 @@ impl Group {
             return done(Err(refused));
         }
         // A job refused by a closed queue answers for itself when it is dropped.
-        let _ = self.queue.push(Job::Append(Pending::new(append, done)));
+        let _ = self.queue.push(Job::Append(Pending::one(append, done)));
+    }
+
+    /// Several at once, from a caller whose lines are JSON.
+    pub(crate) fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
+        let checked: Result<Vec<()>, AppendError> =
+            appends.iter().map(Append::check_headers).collect();
+        match checked {
+            Ok(_) => {
+                let _ = self.queue.push(Job::Append(Pending::new(appends, done)));
+            }
+            // One that is wrong is refused alone, each of the others as if it had come alone.
+            Err(_) => gather(appends, done, |append, done| self.submit(append, done)),
+        }
     }
 
     pub(crate) fn flush(&self) -> Result<(), LogError> {
@@ -70,11 +83,11 @@ impl Drop for Group {
 }
 
 impl Turns {
-    /// Hands over groups of appends until the log is closed. `commit` gives one result for each,
+    /// Hands over groups of appends until the log is closed. `commit` gives the results for each,
     /// in order, after all that succeeded are durable.
     pub(crate) fn serve(
         &self,
-        mut commit: impl FnMut(&[Pending]) -> Vec<Result<u64, AppendError>>,
+        mut commit: impl FnMut(&[Pending]) -> Vec<Vec<Result<u64, AppendError>>>,
     ) {
         let mut jobs = Vec::new();
         while self.queue.take(&mut jobs) {
@@ -87,9 +100,9 @@ impl Turns {
                 }
             }
             let results = if group.is_empty() { Vec::new() } else { commit(&group) };
-            assert_eq!(results.len(), group.len(), "an answer for every append");
-            for (pending, result) in group.into_iter().zip(results) {
-                pending.answer(result);
+            assert_eq!(results.len(), group.len(), "an answer for everybody");
+            for (pending, results) in group.into_iter().zip(results) {
+                pending.answer(results);
             }
             for waiting in flushes {
                 // Whoever waited may have given up.
@@ -123,8 +136,9 @@ mod tests {
         rx
     }
 
-    fn all_accepted(group: &[Pending]) -> Vec<Result<u64, AppendError>> {
-        group.iter().map(|pending| Ok(pending.append.version_after())).collect()
+    fn all_accepted(group: &[Pending]) -> Vec<Vec<Result<u64, AppendError>>> {
+        let accepted = |append: &Append| Ok(append.version_after());
+        group.iter().map(|pending| pending.appends.iter().map(accepted).collect()).collect()
     }
 
     #[test]

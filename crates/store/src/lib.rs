@@ -34,7 +34,7 @@ mod snapshot;
 mod sqlite;
 mod sum;
 
-pub use append::{Append, Done};
+pub use append::{Append, Done, DoneAll};
 pub use error::{AppendError, LogError};
 pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file};
 pub use inspect::{Damage, Hold, Inspection, Inspector};

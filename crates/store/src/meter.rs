@@ -15,6 +15,9 @@ const COMMIT_US: &[u64] =
 /// Bounds for how many records a commit has.
 const RECORDS: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 4_096];
 
+/// The answers to the appends that were submitted together.
+type Answers = Vec<Result<u64, AppendError>>;
+
 /// Numbers counted in buckets, by any number of threads.
 #[derive(Debug)]
 pub struct Histogram {
@@ -82,19 +85,17 @@ impl Default for Meter {
 
 impl Meter {
     /// Measures a commit.
-    pub(crate) fn measure(
-        &self,
-        commit: impl FnOnce() -> Vec<Result<u64, AppendError>>,
-    ) -> Vec<Result<u64, AppendError>> {
+    pub(crate) fn measure(&self, commit: impl FnOnce() -> Vec<Answers>) -> Vec<Answers> {
         let started = Instant::now();
         let results = commit();
         let took = started.elapsed();
         self.commit_us.add(took.as_micros().try_into().unwrap_or(u64::MAX));
-        self.records.add(results.len() as u64);
-        let refused = results.iter().filter(|result| result.is_err()).count();
+        let records = results.iter().map(Vec::len).sum::<usize>() as u64;
+        self.records.add(records);
+        let refused = results.iter().flatten().filter(|result| result.is_err()).count();
         self.refused.fetch_add(refused as u64, Ordering::Relaxed);
         if took > SLOW {
-            let (took_ms, records) = (took.as_millis() as u64, results.len());
+            let took_ms = took.as_millis() as u64;
             tracing::warn!(took_ms, records, "the log is slow: is the disk busy?");
         }
         results
@@ -116,8 +117,8 @@ mod tests {
     #[test]
     fn commits_are_measured() {
         let meter = Meter::default();
-        let results = meter.measure(|| vec![Ok(1), Err(AppendError::Closed), Ok(2)]);
-        assert_eq!(results.len(), 3);
+        let results = meter.measure(|| vec![vec![Ok(1), Err(AppendError::Closed)], vec![Ok(2)]]);
+        assert_eq!(results.len(), 2);
         assert_eq!((meter.records.sum(), meter.refused.load(Ordering::Relaxed)), (3, 1));
         let commits = meter.commit_us.cumulated().last().map_or(0, |(_, count)| *count);
         assert_eq!(commits + meter.commit_us.beyond(), 1);

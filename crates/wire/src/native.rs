@@ -269,7 +269,7 @@ pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
             let missing = |what: &str| BadMessage::NotAMessage(format!("an answer has {what}"));
             let id = tagged.id.ok_or_else(|| missing("the id of its request"))?;
             let answer = tagged.answer.ok_or_else(|| missing("a field named answer"))?;
-            let (id, answer) = (RequestId::from(id.into_owned()), answer.get().to_owned());
+            let (id, answer) = (RequestId::from_text(&id), answer.get().to_owned());
             Ok(FromPlayer::Answer { id, answer })
         }
         "hello" => {

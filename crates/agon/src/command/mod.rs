@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 mod admin;
+mod bench;
 mod bot;
 mod demo;
 mod join;
@@ -34,6 +35,8 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Watch(args)) => watch::watch(&args),
         Some(Command::Admin(args)) => admin::admin(&args),
         Some(Command::Solve(args)) => solve::solve(&args),
+        Some(Command::Bench(args)) => bench::bench(&args),
+        Some(Command::BenchPart(args)) => bench::part(&args),
         Some(Command::List { json }) => list::list(json),
     }
 }

@@ -23,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
@@ -59,15 +60,20 @@ fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
         tracing::warn!(name, "this variable is no setting of a server");
     }
     crate::command::solve::use_cache(None);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let runtime = runtime()?;
+    let exit = runtime.block_on(run(args, settings, or_next));
+    runtime.shutdown_background();
+    exit
+}
+
+/// The runtime that holds the sockets.
+pub(crate) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         // Passwords are hashed on these threads: memory for a few at once, whoever knocks.
         .max_blocking_threads(8)
         .build()
-        .context("failed to start the runtime")?;
-    let exit = runtime.block_on(run(args, settings, or_next));
-    runtime.shutdown_background();
-    exit
+        .context("failed to start the runtime")
 }
 
 async fn run(args: &ServeArgs, settings: Serve, or_next: bool) -> Result<Exit> {

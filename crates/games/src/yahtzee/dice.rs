@@ -6,7 +6,7 @@
 //! no other hand has.
 
 use super::boxes::ScoreBox;
-use super::tables::{ALIKE, HAND_OF_WEIGHT, POINTS, USED, WEIGHTS, WEIGHTS_OF_FOUR};
+use super::tables::{ALIKE, DIE_OF_WEIGHT, HAND_OF_WEIGHT, POINTS, USED, WEIGHTS, WEIGHTS_OF_FOUR};
 use super::{Places, TURNS};
 use crate::{Luck, Seed};
 
@@ -62,9 +62,7 @@ impl Sequence {
 
     /// All fifteen.
     pub(super) fn dice(self) -> [u8; Sequence::LEN] {
-        let die =
-            |weight| WEIGHTS.iter().take_while(|lighter| **lighter < weight).count() as u8 + 1;
-        std::array::from_fn(|at| die(self.0[at]))
+        std::array::from_fn(|at| DIE_OF_WEIGHT[usize::from(self.0[at])])
     }
 
     /// The dice on the table after the choices of `record`.
@@ -184,6 +182,16 @@ impl Record {
             Step::Score | Step::Done => self.0,
         };
         Places::from_bits((keepers >> (5 - 5 * attempt)) as u8 & 31)
+    }
+
+    /// How many choices of keepers there were, for those who look at the turn.
+    pub(super) fn attempts(self) -> u32 {
+        match self.step() {
+            Step::First => 0,
+            Step::Second => 1,
+            // Keeping all of the first roll leaves no second choice.
+            Step::Score | Step::Done => 1 + u32::from(self.kept(0) != Places::ALL),
+        }
     }
 
     /// The same turn up to the keepers of `attempts` attempts.

@@ -6,7 +6,8 @@ use super::config::{Config, DiceSource};
 use super::dice::{Hand, Step};
 use super::state::{Latest, SEATS, Yahtzee};
 use super::view::{Drawn, View};
-use super::{ScoreBox, speech, text};
+use super::{ScoreBox, speech, text, write};
+use crate::game::write_json;
 use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
 
@@ -56,6 +57,13 @@ impl Game for Yahtzee {
 
     fn view(&self, viewer: Viewer) -> View {
         self.view_for(viewer)
+    }
+
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        match viewer {
+            Viewer::Seat(_) | Viewer::Public => write::write_view(self, viewer, out),
+            Viewer::Full => write_json(&self.view_for(viewer), out),
+        }
     }
 
     #[inline]

@@ -17,7 +17,8 @@
 //! # How the modules divide it
 //! `dice` has the sequences and what a player kept, `tables` what a hand is worth before jokers,
 //! `card` jokers, bonuses and totals, `state` whose turn it is, and `game` puts them behind the
-//! trait. `answer` and `view` are what crosses a wire, `text` is for people.
+//! trait. `answer` and `view` are what crosses a wire, `write` writes views quickly, `text` is for
+//! people.
 
 mod answer;
 mod boxes;
@@ -30,6 +31,7 @@ mod state;
 mod tables;
 mod text;
 mod view;
+mod write;
 
 pub use answer::{Answer, Keep, Places, Question, Score, Values};
 pub use boxes::{Boxes, ScoreBox};

@@ -6,6 +6,17 @@
 /// By a die's value minus one: its weight. No two hands of five dice weigh the same.
 pub(super) const WEIGHTS: [u8; 6] = [0, 1, 6, 31, 177, 254];
 
+/// The value that has a weight; 1 where none has.
+pub(super) const DIE_OF_WEIGHT: [u8; 256] = {
+    let mut dice = [1; 256];
+    let mut at = 0;
+    while at < WEIGHTS.len() {
+        dice[WEIGHTS[at] as usize] = at as u8 + 1;
+        at += 1;
+    }
+    dice
+};
+
 /// The hand of five dice by what they weigh together, at most 5 * 254.
 pub(super) static HAND_OF_WEIGHT: [u8; 2048] = hands().0;
 

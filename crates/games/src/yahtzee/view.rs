@@ -5,7 +5,7 @@ use super::boxes::{Boxes, ScoreBox};
 use super::card::YAHTZEE_BONUS;
 use super::dice::{Record, Sequence, Step};
 use super::state::{Side, Yahtzee};
-use super::{Dice, DiceSource, Places, Rule, TURNS};
+use super::{Dice, DiceSource, Rule, TURNS};
 use crate::{Seat, Viewer};
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,7 @@ impl Yahtzee {
 }
 
 /// A seat's card, for those who see the turn being played or not.
-fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
+pub(super) fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
     let now = side.now();
     if !sees && turn < TURNS && now.step() == Step::Done {
         return side.card.view_before(now.scored(), now.bonus());
@@ -135,18 +135,7 @@ fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
 
 /// What a seat did in a turn, as far as `record` goes.
 fn play(side: &Side, sequence: &Sequence, record: Record) -> Play {
-    let attempts = match record.step() {
-        Step::First => 0,
-        Step::Second => 1,
-        // Keeping all of the first roll leaves no second choice.
-        Step::Score | Step::Done => {
-            if record.kept(0) == Places::ALL {
-                1
-            } else {
-                2
-            }
-        }
-    };
+    let attempts = record.attempts();
     let at = record.scored();
     let bonus = YAHTZEE_BONUS * u16::from(record.bonus());
     let scored = Scored { at, points: side.card.points(at), bonus };

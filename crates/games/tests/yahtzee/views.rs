@@ -40,7 +40,37 @@ fn with_other_unseen_dice(game: &Yahtzee, seat: Option<Seat>, other: &View) -> V
         .collect()
 }
 
+/// What is written without making the view first is what the view is written as.
+fn assert_written_alike(game: &Yahtzee) {
+    for viewer in [Viewer::Seat(Seat(0)), Viewer::Seat(Seat(1)), Viewer::Public, Viewer::Full] {
+        let mut text = Vec::new();
+        game.write_view(viewer, &mut text);
+        let due = serde_json::to_string(&game.view(viewer)).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), due);
+    }
+}
+
 proptest! {
+    #[test]
+    fn yahtzee_views_are_written_alike_at_every_step(
+        seed in any::<u64>(),
+        rule in prop::sample::select(vec![Rule::Tournament, Rule::ForcedJoker, Rule::FreeJoker]),
+        dice in prop::sample::select(vec![DiceSource::Duplicate, DiceSource::Independent]),
+        choices in prop::collection::vec(any::<u64>(), 0..80),
+        removed in prop::option::of((0..80_usize, 0..2_u8)),
+    ) {
+        let mut game = drawn(&Config { rule, dice, ..Config::default() }, seed);
+        assert_written_alike(&game);
+        for (at, choice) in choices.into_iter().enumerate() {
+            if let Some((when, seat)) = removed && when == at {
+                game.remove(Seat(seat));
+            } else if !game.awaiting().is_empty() {
+                step(&mut game, choice);
+            }
+            assert_written_alike(&game);
+        }
+    }
+
     /// Replays the same choices over dice that differ where the viewer has not looked yet.
     #[test]
     fn yahtzee_views_do_not_depend_on_dice_to_come(

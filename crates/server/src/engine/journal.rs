@@ -54,6 +54,13 @@ impl Journal {
     }
 }
 
+/// Records on their way to the log: each append with its stream.
+#[derive(Default)]
+pub(super) struct Decided {
+    streams: Vec<StreamKey>,
+    appends: Vec<Append>,
+}
+
 impl Engine {
     /// Hands a record to the log. Its effects happen when it is durable.
     pub(super) fn commit(&mut self, stream: StreamKey, events: &[Event], effects: Vec<Effect>) {
@@ -74,12 +81,36 @@ impl Engine {
         journal.version = append.version_after();
         journal.in_flight += 1;
         journal.effects.push_back(effects);
-        let handle = self.handle.clone();
-        let done = move |result| handle.send(Input::Committed { stream, result });
-        self.log.submit(append, Box::new(done));
+        self.decided.streams.push(stream);
+        self.decided.appends.push(append);
     }
 
-    pub(super) fn committed(&mut self, stream: StreamKey, result: Result<u64, AppendError>) {
+    /// Hands the log what was decided since the last time, all at once.
+    pub(super) fn submit_decided(&mut self) {
+        if self.decided.appends.is_empty() {
+            return;
+        }
+        let Decided { streams, appends } = std::mem::take(&mut self.decided);
+        let handle = self.handle.clone();
+        let done = move |results| handle.send(Input::Committed { streams, results });
+        self.log.submit_all(appends, Box::new(done));
+    }
+
+    /// Does what waited for records, in the order they were decided in.
+    pub(super) fn all_committed(
+        &mut self,
+        streams: Vec<StreamKey>,
+        results: Vec<Result<u64, AppendError>>,
+    ) {
+        for (stream, result) in streams.into_iter().zip(results) {
+            self.committed(stream, result);
+            if self.failed.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn committed(&mut self, stream: StreamKey, result: Result<u64, AppendError>) {
         if let Err(error) = result {
             self.failed = Some(error.into());
             return;
@@ -95,7 +126,7 @@ impl Engine {
         }
         self.show_watchers(&stream);
         match stream {
-            StreamKey::Match(key) => self.speak(&key),
+            StreamKey::Match(key) => self.speak_now(&key),
             StreamKey::Tournament(id) => self.go_on(&id),
             StreamKey::Lobby => self.snapshot_if_due(),
             StreamKey::Secret(_) => {}

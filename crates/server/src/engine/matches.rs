@@ -1,13 +1,15 @@
 //! Matches: requests out, answers in, time.
 
 use super::journal::{Effect, StreamKey};
+use super::request::Common;
+use super::tournaments::LiveTournament;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::Written;
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchOrder, MatchPlan, Millis, Pending,
-    PlayerName, Rejection, RequestId, Secrets, TournamentId,
+    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
+    Pending, PlayerName, Rejection, RequestId, Secrets, TournamentId,
 };
-use agon_wire::native::{self, Request, ToPlayer};
+use agon_wire::native::{self, ToPlayer};
 
 /// A match that runs.
 pub(crate) struct LiveMatch {
@@ -18,6 +20,10 @@ pub(crate) struct LiveMatch {
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
     held_until: u64,
+    /// What its requests have in common.
+    pub(super) common: Common,
+    /// Something has changed that time depends on, besides the game going on.
+    stirred: bool,
 }
 
 /// A request that was handed over.
@@ -81,7 +87,14 @@ impl Engine {
         for player in &plan.players {
             self.playing.entry(player.clone()).or_default().insert(key.clone());
         }
-        let live = LiveMatch { played, sent: Vec::new(), timer: None, held_until };
+        let live = LiveMatch {
+            played,
+            sent: Vec::new(),
+            timer: None,
+            held_until,
+            common: Common::default(),
+            stirred: true,
+        };
         self.matches.insert(key.clone(), live);
         self.handle.meters().matches_started.add();
         self.follow(&key);
@@ -101,12 +114,17 @@ impl Engine {
         if events.is_empty() {
             return Ok(());
         }
-        let accepted = events.iter().filter(|event| matches!(event, Event::AnswerAccepted(_)));
-        self.decisions += accepted.count() as u64;
-        self.count_games(&events);
-        let mut effects = self.blacklisted_by(key, &events);
-        effects.extend(self.lapses(key, &events));
-        effects.extend(self.notes(key, &events));
+        let mut effects = Vec::new();
+        self.decisions += u64::from(matches!(events[0], Event::AnswerAccepted(_)));
+        // Mostly an answer is accepted, and nothing follows from it but the next request.
+        if !matches!(events[..], [Event::AnswerAccepted(_)]) {
+            live.common.forget();
+            live.stirred = true;
+            self.count_games(&events);
+            effects = self.blacklisted_by(key, &events);
+            effects.extend(self.lapses(key, &events));
+            effects.extend(self.notes(key, &events));
+        }
         self.commit(StreamKey::Match(key.clone()), &events, effects);
         Ok(())
     }
@@ -166,7 +184,12 @@ impl Engine {
             self.arrive(&key, player);
             self.speak(&key);
         }
-        let tournaments: Vec<TournamentId> = self.tournaments.keys().cloned().collect();
+        // It may be greeted in others.
+        let greets = |live: &LiveTournament| {
+            live.machine.pending().iter().any(|pending| pending.player == *player)
+        };
+        let tournaments = self.tournaments.iter().filter(|(_, live)| greets(live));
+        let tournaments: Vec<TournamentId> = tournaments.map(|(id, _)| id.clone()).collect();
         tournaments.iter().for_each(|id| self.go_on(id));
     }
 
@@ -179,24 +202,24 @@ impl Engine {
 
     /// Says what a match has to say: requests, and its end. Only what is durable is said.
     pub(super) fn speak(&mut self, key: &MatchKey) {
-        if !self.is_durable(&StreamKey::Match(key.clone())) {
-            return;
+        if self.is_durable(&StreamKey::Match(key.clone())) {
+            self.speak_now(key);
         }
-        let Some(live) = self.matches.get(key) else { return };
+    }
+
+    /// The same for a match whose latest record is durable.
+    pub(super) fn speak_now(&mut self, key: &MatchKey) {
+        let Some(live) = self.matches.get_mut(key) else { return };
         if live.played.result().is_some() {
             return self.match_over(key);
         }
         if live.played.paused().is_some() {
             return;
         }
-        for pending in live.played.pending() {
-            let sent = self
-                .matches
-                .get(key)
-                .is_some_and(|live| live.sent.iter().any(|sent| sent.id == pending.id));
-            if sent {
-                continue;
-            }
+        let mut open = live.played.pending();
+        live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));
+        open.retain(|pending| live.sent.iter().all(|sent| pending.id != sent.id));
+        for pending in open {
             if self.is_house(&pending.player) {
                 self.mark_sent(key, &pending, None);
                 self.ask_house(key, pending);
@@ -208,8 +231,7 @@ impl Engine {
     }
 
     fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending) {
-        let Some(live) = self.matches.get(key) else { return };
-        let id = wire_id(&key.0, &pending.id);
+        let Some(live) = self.matches.get_mut(key) else { return };
         let tells = match (pending.ask, live.played.referee()) {
             (Ask::Confirm { won }, _) => Some(("game-over", agon_games::json(&won))),
             (Ask::Game(seat), Some(referee)) if referee.game().only_tells(seat) => {
@@ -229,17 +251,8 @@ impl Engine {
             let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
             return;
         }
-        let (Ask::Game(seat), Some(referee)) = (pending.ask, live.played.referee()) else { return };
-        let game = referee.game();
-        let line = native::encode(&Request {
-            kind: "request",
-            id: &id,
-            deadline_ms: pending.limit_ms,
-            seat,
-            question: game.question(seat).expect("an awaited seat has a question"),
-            view: game.view(agon_games::Viewer::Seat(seat)),
-            in_match: live.played.view(),
-        });
+        let Ask::Game(seat) = pending.ask else { return };
+        let Some(line) = live.request_line(&key.0, &pending, seat) else { return };
         let written = Written::default();
         self.mark_sent(key, &pending, Some(written.clone()));
         self.send_line(conn, line, Some(written));
@@ -248,9 +261,9 @@ impl Engine {
     fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, written: Option<Written>) {
         let now = self.now_ms();
         let Some(live) = self.matches.get_mut(key) else { return };
-        let open: Vec<RequestId> = live.played.pending().into_iter().map(|p| p.id).collect();
-        live.sent.retain(|sent| open.contains(&sent.id));
         let (id, limit_ms) = (pending.id.clone(), pending.limit_ms);
+        let due = now.saturating_add(limit_ms);
+        live.stirred |= live.timer.is_none_or(|at| due < at);
         if written.is_some() {
             // No earlier than now; when it is written is looked up when that seems to be over.
             live.played.delivered(&id, now);
@@ -261,6 +274,10 @@ impl Engine {
 
     fn reset_timer(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.get_mut(key) else { return };
+        // What was asked since is due later.
+        if !std::mem::take(&mut live.stirred) && live.timer.is_some() {
+            return;
+        }
         let Some(deadline) = live.played.deadline() else { return };
         let deadline = deadline.saturating_add(ON_ITS_WAY_MS);
         // A timer that rings early finds nothing due and is set again.
@@ -308,7 +325,8 @@ impl Engine {
     ) {
         let parsed = id.as_str().split_once(':').and_then(|(tournament, request)| {
             let (match_id, _) = request.split_once('.')?;
-            Some(((TournamentId::from(tournament), match_id.into()), RequestId::from(request)))
+            let key = (TournamentId::from_text(tournament), MatchId::from_text(match_id));
+            Some((key, RequestId::from_text(request)))
         });
         let outcome = match parsed {
             Some((key, request)) => {
@@ -399,9 +417,4 @@ impl Engine {
     pub(super) fn is_house(&self, player: &PlayerName) -> bool {
         player.as_str().starts_with(house::PREFIX)
     }
-}
-
-/// A request's id on the wire: unique among all tournaments.
-fn wire_id(tournament: &TournamentId, request: &RequestId) -> RequestId {
-    RequestId::from(format!("{tournament}:{request}"))
 }

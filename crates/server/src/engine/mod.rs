@@ -6,6 +6,7 @@
 
 mod ask;
 mod attach;
+mod hash;
 mod house;
 mod journal;
 mod lobby;
@@ -13,6 +14,7 @@ mod matches;
 mod notes;
 mod operator;
 mod recover;
+mod request;
 pub(crate) mod show;
 mod snapshots;
 mod stop;
@@ -34,9 +36,10 @@ pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
 use attach::Session;
+use hash::Ids;
 use house::HousePool;
-use journal::Journal;
 pub(crate) use journal::StreamKey;
+use journal::{Decided, Journal};
 pub use lobby::AnnounceError;
 use matches::LiveMatch;
 pub(crate) use operator::NotObeyed;
@@ -58,6 +61,9 @@ const BEHIND_MS_MAX: Millis = 1_000;
 
 /// A match of a tournament.
 pub(crate) type MatchKey = (TournamentId, MatchId);
+
+/// Inputs that are taken before the log is handed what was decided about them.
+const DECIDED_MAX: usize = 256;
 
 /// What happens to a login of an account that is on another connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize, serde::Serialize)]
@@ -160,8 +166,8 @@ pub(crate) enum Input {
     Checked { conn: ConnId, checked: lobby::Checked },
     /// A house player answers.
     House { key: MatchKey, player: PlayerName, request: agon_core::RequestId, answer: String },
-    /// A record is durable, or refused.
-    Committed { stream: StreamKey, result: Result<u64, AppendError> },
+    /// Records are durable, or refused; each with its stream, in the order they were decided in.
+    Committed { streams: Vec<StreamKey>, results: Vec<Result<u64, AppendError>> },
     /// Something to be done on the engine's thread.
     Call(Box<dyn FnOnce(&mut Engine) + Send>),
     /// Stop.
@@ -234,6 +240,7 @@ enum Timer {
     Lobby,
     Reconnect,
     LogOut(PlayerName),
+    Watch(watch::Topic),
 }
 
 /// The engine.
@@ -245,13 +252,17 @@ pub struct Engine {
     handle: Handle,
     inbox: Receiver<Input>,
     house_pool: HousePool,
-    journals: HashMap<StreamKey, Journal>,
+    /// The time of the input that is being taken: one look at the clock for each.
+    now: Millis,
+    journals: Ids<StreamKey, Journal>,
+    /// Records decided since the log was last handed some.
+    decided: Decided,
     lobby: Lobby,
     tournaments: HashMap<TournamentId, LiveTournament>,
-    matches: HashMap<MatchKey, LiveMatch>,
+    matches: Ids<MatchKey, LiveMatch>,
     /// In which matches a player is.
     playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
-    sessions: HashMap<ConnId, Session>,
+    sessions: Ids<ConnId, Session>,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
     /// Since when players in line are without a connection.
@@ -265,7 +276,7 @@ pub struct Engine {
     games_seen: GameCounts,
     tournament_records: u64,
     hashers: Hashers,
-    watchers: HashMap<watch::Topic, Vec<watch::Watcher>>,
+    watchers: HashMap<watch::Topic, watch::Watchers>,
     snapshots: Snapshots,
     /// The latest event that was read at the start: until then the server was there.
     seen_at: Cell<Millis>,
@@ -295,12 +306,14 @@ impl Engine {
             handle,
             inbox: receiver,
             house_pool,
-            journals: HashMap::new(),
+            now: clock::now_ms(),
+            journals: Ids::default(),
+            decided: Decided::default(),
             lobby: Lobby::default(),
             tournaments: HashMap::new(),
-            matches: HashMap::new(),
+            matches: Ids::default(),
             playing: HashMap::new(),
-            sessions: HashMap::new(),
+            sessions: Ids::default(),
             here: HashMap::new(),
             gone_since: HashMap::new(),
             timers: BinaryHeap::new(),
@@ -328,6 +341,7 @@ impl Engine {
     /// Runs until it is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), EngineError> {
         while !self.stopping {
+            self.submit_decided();
             let input = match self.pause() {
                 None => self.inbox.try_recv().ok(),
                 Some(pause) => match self.inbox.recv_timeout(pause) {
@@ -337,14 +351,32 @@ impl Engine {
                 },
             };
             match input {
-                Some(input) => self.take(input),
-                None => self.on_time(self.now_ms()),
+                Some(input) => self.take_all(input),
+                None => {
+                    self.now = clock::now_ms();
+                    self.on_time(self.now);
+                }
             }
             if let Some(error) = self.failed.take() {
                 return Err(self.end_with(error));
             }
         }
         self.drain()
+    }
+
+    /// Takes an input and those that wait behind it, up to a bound: what is decided about them goes
+    /// to the log together.
+    fn take_all(&mut self, first: Input) {
+        let mut input = first;
+        for left in (0..DECIDED_MAX).rev() {
+            self.now = clock::now_ms();
+            self.take(input);
+            if self.failed.is_some() || self.stopping || left == 0 {
+                return;
+            }
+            let Ok(next) = self.inbox.try_recv() else { return };
+            input = next;
+        }
     }
 
     /// What goes on.
@@ -382,21 +414,21 @@ impl Engine {
             Input::House { key, player, request, answer } => {
                 self.house_answered(&key, player, request, answer);
             }
-            Input::Committed { stream, result } => self.committed(stream, result),
+            Input::Committed { streams, results } => self.all_committed(streams, results),
             Input::Call(what) => what(self),
             Input::Stop => self.stop(),
         }
     }
 
     fn now_ms(&self) -> Millis {
-        clock::now_ms()
+        self.now
     }
 
     /// How long nothing is due; `None` if something is due now.
     fn pause(&self) -> Option<Duration> {
         let longest = Duration::from_secs(60);
         let Some(Reverse((at, _))) = self.timers.peek() else { return Some(longest) };
-        let now = self.now_ms();
+        let now = clock::now_ms();
         (*at > now).then(|| Duration::from_millis(at - now).min(longest))
     }
 
@@ -424,6 +456,7 @@ impl Engine {
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
+                Timer::Watch(topic) => self.show_late(&topic),
             }
         }
     }

@@ -4,8 +4,11 @@
 //! configuration of games (which may hold a deck or dice in order) only when all is over. Who has
 //! answered and how often is not shown either: where players move at once, that is news to them.
 
-use agon_core::{Match, Tournament, TournamentPlan};
-use agon_games::Viewer;
+use agon_core::{
+    GameResult, Match, MatchResult, MatchView, PlayerName, Ruling, Tournament, TournamentPlan,
+};
+use agon_games::{Json, Viewer};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// A plan; the configuration only of tournaments that are over.
@@ -59,32 +62,69 @@ pub(crate) fn tournament(tournament: &Tournament) -> Value {
 
 /// A match that runs or is over.
 pub(crate) fn match_(played: &Match) -> Value {
-    let mut shown = json!({
-        "standing": if played.result().is_some() { "over" } else { "running" },
-        "game": played.plan().game,
-        "reason": played.plan().reason,
-        "match": played.view(),
-    });
-    if let Some(referee) = played.referee() {
-        shown["in_progress"] = json!({
-            "game": referee.number(),
-            "seats": referee.seats(),
-            "view": referee.game().view(Viewer::Public),
-        });
-        if let Some(ruling) = played.void_in_progress() {
-            shown["in_progress"]["voided"] = json!(ruling);
+    json!(ShownMatch::of(played))
+}
+
+/// A match that runs, as text: made for every change that is watched, so without the detour over
+/// values. Fields of views come in another order than in [`match_`].
+pub(crate) fn running_match(played: &Match) -> String {
+    serde_json::to_string(&ShownMatch::of(played)).expect("what is shown is JSON")
+}
+
+#[derive(Serialize)]
+struct ShownMatch<'a> {
+    game: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_progress: Option<InProgress<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latest: Option<Latest<'a>>,
+    #[serde(rename = "match")]
+    in_match: MatchView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<&'a Ruling>,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a MatchResult>,
+    standing: &'static str,
+}
+
+#[derive(Serialize)]
+struct InProgress<'a> {
+    game: u32,
+    seats: &'a [PlayerName],
+    view: Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voided: Option<&'a Ruling>,
+}
+
+#[derive(Serialize)]
+struct Latest<'a> {
+    result: &'a GameResult,
+    view: Json,
+}
+
+impl ShownMatch<'_> {
+    fn of(played: &Match) -> ShownMatch<'_> {
+        let over = played.result().is_some();
+        // The games of a match may share a deck or dice: all is shown when the last one is over.
+        let viewer = if over { Viewer::Full } else { Viewer::Public };
+        ShownMatch {
+            game: &played.plan().game,
+            in_progress: played.referee().map(|referee| InProgress {
+                game: referee.number(),
+                seats: referee.seats(),
+                view: referee.game().view(Viewer::Public),
+                voided: played.void_in_progress(),
+            }),
+            latest: played
+                .finished()
+                .last()
+                .map(|(result, game)| Latest { result, view: game.view(viewer) }),
+            in_match: played.view(),
+            paused: played.paused(),
+            reason: &played.plan().reason,
+            result: played.result(),
+            standing: if over { "over" } else { "running" },
         }
     }
-    if let Some(ruling) = played.paused() {
-        shown["paused"] = json!(ruling);
-    }
-    if let Some((result, game)) = played.finished().last() {
-        // The games of a match may share a deck or dice: all is shown when the last one is over.
-        let viewer = if played.result().is_some() { Viewer::Full } else { Viewer::Public };
-        shown["latest"] = json!({"result": result, "view": game.view(viewer)});
-    }
-    if let Some(result) = played.result() {
-        shown["result"] = json!(result);
-    }
-    shown
 }

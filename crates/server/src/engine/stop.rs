@@ -26,9 +26,10 @@ impl Engine {
     pub(super) fn drain(mut self) -> Result<(), EngineError> {
         let give_up = Instant::now() + DRAIN_MAX;
         while self.journals.values().any(|journal| journal.in_flight > 0) {
+            self.submit_decided();
             let left = give_up.saturating_duration_since(Instant::now());
             match self.inbox.recv_timeout(left) {
-                Ok(Input::Committed { stream, result }) => self.committed(stream, result),
+                Ok(Input::Committed { streams, results }) => self.all_committed(streams, results),
                 // Our doing, or no matter: nobody is missed any more.
                 Ok(Input::Closed { conn }) => drop(self.sessions.remove(&conn)),
                 Ok(_) => {}

@@ -1,11 +1,13 @@
 //! Watchers: whoever wants to hear of every public change of a match or a tournament.
 //!
 //! A watcher never holds the engine up. Each has a queue with a bound; when it is full, all that
-//! waits in it is replaced by one message that says so and shows how things stand now.
+//! waits in it is replaced by one message that says so and shows how things stand now. Things that
+//! change often are shown now and then: written once for all who watch, with everything that has
+//! changed since.
 
 use super::journal::StreamKey;
 use super::{Engine, MatchKey, show};
-use agon_core::TournamentId;
+use agon_core::{Millis, TournamentId};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,8 +19,11 @@ const QUEUE_MAX: usize = 16;
 /// Watchers at once.
 pub(crate) const WATCHERS_MAX: usize = 2_000;
 
+/// How far two changes of one thing that are shown lie apart at least.
+const APART_MS: Millis = 100;
+
 /// What is watched.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Topic {
     Tournament(TournamentId),
     Match(MatchKey),
@@ -78,6 +83,16 @@ pub(crate) struct Watcher {
     wake: mpsc::Sender<()>,
     /// The mark of what it was shown last, or has seen before.
     seen: Option<u64>,
+}
+
+/// All that watch one thing.
+#[derive(Default)]
+pub(crate) struct Watchers {
+    all: Vec<Watcher>,
+    /// When they were last shown something.
+    shown_at: Millis,
+    /// Something has changed since, and a timer is set.
+    stale: bool,
 }
 
 /// The watcher's own end.
@@ -151,49 +166,82 @@ impl Engine {
     /// to be seen, it is shown how things stand.
     pub(crate) fn watch(&mut self, topic: Topic, seen: Option<u64>) -> Result<Watch, NoWatch> {
         let data = self.shown(&topic).ok_or(NoWatch::NotRunning)?;
-        if self.watchers.values().map(Vec::len).sum::<usize>() >= WATCHERS_MAX {
+        if self.watcher_count() >= WATCHERS_MAX {
             for watchers in self.watchers.values_mut() {
-                watchers.retain(|watcher| !watcher.wake.is_closed());
+                watchers.all.retain(|watcher| !watcher.wake.is_closed());
             }
-            self.watchers.retain(|_, watchers| !watchers.is_empty());
-            if self.watchers.values().map(Vec::len).sum::<usize>() >= WATCHERS_MAX {
+            self.watchers.retain(|_, watchers| !watchers.all.is_empty());
+            if self.watcher_count() >= WATCHERS_MAX {
                 return Err(NoWatch::Full);
             }
         }
         let (mut watcher, watch) = Watcher::new(seen);
         watcher.show(Shown::new(About::Snapshot, data));
-        self.watchers.entry(topic).or_default().push(watcher);
+        self.watchers.entry(topic).or_default().all.push(watcher);
         Ok(watch)
     }
 
-    /// Shows watchers of a stream how it stands. Called when all of it is durable.
+    fn watcher_count(&self) -> usize {
+        self.watchers.values().map(|watchers| watchers.all.len()).sum()
+    }
+
+    /// Shows watchers of a stream how it stands, or will soon. Called when all of it is durable.
     pub(super) fn show_watchers(&mut self, stream: &StreamKey) {
         if self.watchers.is_empty() {
             return;
         }
         let Some(topic) = Topic::of(stream) else { return };
+        let now = self.now_ms();
+        let over = self.is_over(&topic);
+        let Some(watchers) = self.watchers.get_mut(&topic) else { return };
+        let next = watchers.shown_at.saturating_add(APART_MS);
+        if over || next <= now {
+            return self.show_now(topic, over);
+        }
+        if !std::mem::replace(&mut watchers.stale, true) {
+            self.set_timer(next, super::Timer::Watch(topic));
+        }
+    }
+
+    /// Shows what has changed since it was last shown. What is not durable yet is shown when it is.
+    pub(super) fn show_late(&mut self, topic: &Topic) {
+        let stale = self.watchers.get(topic).is_some_and(|watchers| watchers.stale);
+        if stale && self.is_durable(&topic.stream()) {
+            self.show_now(topic.clone(), self.is_over(topic));
+        }
+    }
+
+    fn show_now(&mut self, topic: Topic, over: bool) {
         let Some(mut watchers) = self.watchers.remove(&topic) else { return };
-        watchers.retain(|watcher| !watcher.wake.is_closed());
+        watchers.all.retain(|watcher| !watcher.wake.is_closed());
         let Some(data) = self.shown(&topic) else { return };
-        let over = match &topic {
-            Topic::Tournament(id) => self.live_tournament(id).is_none_or(|live| live.is_over()),
-            Topic::Match(key) => self.live_match(key).is_none_or(|live| live.result().is_some()),
-        };
         let about = if over { About::End } else { About::Change };
         let shown = Shown::new(about, data);
-        watchers.iter_mut().for_each(|watcher| watcher.show(shown.clone()));
-        if !over && !watchers.is_empty() {
+        watchers.all.iter_mut().for_each(|watcher| watcher.show(shown.clone()));
+        if !over && !watchers.all.is_empty() {
+            (watchers.shown_at, watchers.stale) = (self.now_ms(), false);
             self.watchers.insert(topic, watchers);
+        }
+    }
+
+    fn is_over(&self, topic: &Topic) -> bool {
+        match topic {
+            Topic::Tournament(id) => self.live_tournament(id).is_none_or(|live| live.is_over()),
+            Topic::Match(key) => self.live_match(key).is_none_or(|live| live.result().is_some()),
         }
     }
 
     /// Everything public about something that runs.
     fn shown(&self, topic: &Topic) -> Option<Arc<str>> {
-        let value = match topic {
-            Topic::Tournament(id) => show::tournament(self.live_tournament(id)?),
-            Topic::Match(key) => show::match_(self.live_match(key)?),
+        let text = match topic {
+            Topic::Tournament(id) => show::tournament(self.live_tournament(id)?).to_string(),
+            Topic::Match(key) => match self.live_match(key)? {
+                // The end is shown as the archive shows it, so that both have one mark.
+                over if over.result().is_some() => show::match_(over).to_string(),
+                running => show::running_match(running),
+            },
         };
-        Some(value.to_string().into())
+        Some(text.into())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::files::{Files, Slot};
 use crate::append::Pending;
 use crate::group::Group;
-use crate::{AppendError, LogError};
+use crate::{Append, AppendError, LogError};
 
 pub(super) fn start(files: Arc<Files>) -> Result<Group, LogError> {
     let root = files.root().to_owned();
@@ -15,18 +15,20 @@ pub(super) fn start(files: Arc<Files>) -> Result<Group, LogError> {
 }
 
 /// Writes every append, syncs every file touched, then shows the new events to readers.
-fn commit(files: &Files, group: &[Pending]) -> Vec<Result<u64, AppendError>> {
-    let written: Vec<_> = group.iter().map(|pending| files.write(&pending.append)).collect();
+fn commit(files: &Files, group: &[Pending]) -> Vec<Vec<Result<u64, AppendError>>> {
+    let appends = || group.iter().flat_map(|pending| &pending.appends);
+    let written: Vec<_> = appends().map(|append| files.write(append)).collect();
     let touched: HashMap<_, _> = written.iter().flatten().map(|slot| (slot.id, slot)).collect();
     let touched: Vec<_> = touched.into_values().cloned().collect();
     let failures = files.sync(&touched);
     for slot in touched.iter().filter(|slot| !failures.contains_key(&slot.id)) {
         slot.accept();
     }
-    let answer = |pending: &Pending, slot: Arc<Slot>| match failures.get(&slot.id) {
-        None => Ok(pending.append.version_after()),
+    let answer = |append: &Append, slot: Arc<Slot>| match failures.get(&slot.id) {
+        None => Ok(append.version_after()),
         Some(error) => Err(error.clone()),
     };
-    let answers = group.iter().zip(written);
-    answers.map(|(pending, slot)| slot.and_then(|slot| answer(pending, slot))).collect()
+    let answers = appends().zip(written);
+    let mut answers = answers.map(|(append, slot)| slot.and_then(|slot| answer(append, slot)));
+    group.iter().map(|pending| answers.by_ref().take(pending.appends.len()).collect()).collect()
 }

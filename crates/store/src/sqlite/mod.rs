@@ -21,7 +21,7 @@ use crate::disk::write_whole;
 use crate::group::{Group, Turns};
 use crate::lock::Lock;
 use crate::name::check_for_reading;
-use crate::{Append, AppendError, Done, Log, LogError, Meter, Snapshot};
+use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Meter, Snapshot};
 
 pub use backup::Backup;
 pub(crate) use reader::Reader;
@@ -73,6 +73,13 @@ impl Log for SqliteLog {
         match &self.group {
             Some(group) => group.submit(append, done),
             None => done(Err(AppendError::ReadOnly)),
+        }
+    }
+
+    fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
+        match &self.group {
+            Some(group) => group.submit_all(appends, done),
+            None => done(appends.iter().map(|_| Err(AppendError::ReadOnly)).collect()),
         }
     }
 

@@ -183,9 +183,9 @@ fn a_full_database_refuses_the_group_and_goes_on_when_there_is_room() {
     let db = schema::open_writer(&dir.path().join("log.db")).unwrap();
     let mut writer = Writer::new(&db).unwrap();
     let mut commit = |appends: Vec<Append>| {
-        let pending = |append| Pending::new(append, Box::new(|_| ()));
+        let pending = |append| Pending::one(append, Box::new(|_| ()));
         let group: Vec<_> = appends.into_iter().map(pending).collect();
-        writer.commit(&group)
+        writer.commit(&group).concat()
     };
     assert_eq!(commit(vec![append("a", 0, 1), append("b", 0, 1)]), [Ok(1), Ok(1)]);
 
@@ -335,7 +335,7 @@ fn what_is_replaced_is_kept_with_its_write_ahead_log() {
     // As if a server had been killed: what it wrote last is in the write-ahead log only.
     let db = schema::open_writer(&path).unwrap();
     let mut writer = Writer::new(&db).unwrap();
-    writer.commit(&[Pending::new(append("last", 0, 1), Box::new(|_| ()))]);
+    writer.commit(&[Pending::one(append("last", 0, 1), Box::new(|_| ()))]);
     let kept = SqliteLog::replace(&path, &by).unwrap();
     drop(writer);
     drop(db);

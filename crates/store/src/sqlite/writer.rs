@@ -12,6 +12,9 @@ use crate::{Append, AppendError};
 /// Streams whose version is remembered; a server may run for years.
 const VERSIONS_MAX: usize = 100_000;
 
+/// What came of the appends of one caller.
+type Answers = Vec<Result<u64, AppendError>>;
+
 pub(super) struct Writer<'db> {
     db: &'db Connection,
     begin: Statement<'db>,
@@ -53,7 +56,7 @@ impl<'db> Writer<'db> {
 
     /// Makes a group durable. A conflict is the matter of one append; a failure of the disk is
     /// that of all, and whatever they wrote is taken back.
-    pub(super) fn commit(&mut self, group: &[Pending]) -> Vec<Result<u64, AppendError>> {
+    pub(super) fn commit(&mut self, group: &[Pending]) -> Vec<Answers> {
         match self.transact(group) {
             Ok(results) => results,
             Err(error) => {
@@ -67,12 +70,14 @@ impl<'db> Writer<'db> {
         }
     }
 
-    fn transact(&mut self, group: &[Pending]) -> rusqlite::Result<Vec<Result<u64, AppendError>>> {
+    fn transact(&mut self, group: &[Pending]) -> rusqlite::Result<Vec<Answers>> {
         if self.versions.len() > VERSIONS_MAX {
             self.versions.clear();
         }
         self.begin.execute([])?;
-        let results = group.iter().map(|pending| self.append(&pending.append));
+        let results = group.iter().map(|pending| -> rusqlite::Result<Answers> {
+            pending.appends.iter().map(|append| self.append(append)).collect()
+        });
         let results = results.collect::<rusqlite::Result<_>>()?;
         self.commit.execute([])?;
         Ok(results)
@@ -137,13 +142,13 @@ impl<'db> Writer<'db> {
 }
 
 /// The same refusal for everyone.
-pub(super) fn refuse(group: &[Pending], error: &rusqlite::Error) -> Vec<Result<u64, AppendError>> {
-    let refused = |pending: &Pending| {
+pub(super) fn refuse(group: &[Pending], error: &rusqlite::Error) -> Vec<Answers> {
+    let refused = |append: &Append| {
         Err(AppendError::Io {
-            stream: pending.append.stream.clone(),
+            stream: append.stream.clone(),
             kind: kind_of(error),
             message: error.to_string(),
         })
     };
-    group.iter().map(refused).collect()
+    group.iter().map(|pending| pending.appends.iter().map(refused).collect()).collect()
 }

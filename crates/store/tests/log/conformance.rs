@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use agon_store::{AppendError, Log, LogError, Snapshot};
+use agon_store::{Append, AppendError, Log, LogError, Snapshot};
 
 use crate::place::{Place, decision};
 
@@ -38,6 +38,7 @@ conformance! {
     opened_again_it_is_the_same
     bad_names_are_refused
     bad_lines_are_refused
+    several_are_answered_together
     answers_come_in_order
     an_answer_may_submit
     a_flush_waits_for_answers
@@ -227,6 +228,27 @@ fn bad_lines_are_refused(place: &Place) {
         AppendError::BadSize { .. }
     ));
     assert_eq!(log.streams().unwrap(), []);
+}
+
+fn several_are_answered_together(place: &Place) {
+    let log = place.open();
+    let submit = |appends: Vec<Append>| {
+        let (tx, rx) = channel();
+        log.submit_all(appends, Box::new(move |results| tx.send(results).unwrap()));
+        rx.recv().unwrap()
+    };
+    assert_eq!(submit(Vec::new()), []);
+    let first =
+        submit(vec![decision("a", 0, 1, ""), decision("b", 0, 2, ""), decision("a", 1, 1, "")]);
+    assert_eq!(first, [Ok(1), Ok(2), Ok(2)]);
+    // What is wrong with one does not hold up the others.
+    let mut bad = decision("b", 2, 1, "");
+    bad.lines[0].clear();
+    let second = submit(vec![decision("a", 1, 1, ""), bad, decision("a", 2, 1, "")]);
+    assert!(matches!(second[0], Err(AppendError::Conflict { expected: 1, actual: 2, .. })));
+    assert!(matches!(second[1], Err(AppendError::BadLine { line: 1, .. })), "{second:?}");
+    assert_eq!(second[2], Ok(3));
+    assert_eq!(log.streams().unwrap(), [("a".to_owned(), 3), ("b".to_owned(), 2)]);
 }
 
 fn answers_come_in_order(place: &Place) {

@@ -1,0 +1,187 @@
+//! The players: connections that log in with a token, play, and come back when they are lost.
+
+use super::answer::{Asked, Next};
+use super::load::{Load, Mind, drive};
+use super::wire::{Inbox, Wire};
+use anyhow::{Context, Result, bail};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+
+/// How long a player waits before it tries to connect again.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// All players of a run. Dropped, they all leave.
+pub(super) struct Crew {
+    pub(super) load: Rc<Load>,
+    state: Rc<State>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+struct State {
+    place: SocketAddr,
+    wire: Wire,
+    /// How many are logged in.
+    here: Cell<usize>,
+    /// Connections that ended though nobody meant them to.
+    lost: Cell<u64>,
+    /// The first thing that went wrong.
+    complaint: RefCell<Option<String>>,
+    /// When somebody last gave an answer in a match after which it is another's turn.
+    passed_on: RefCell<HashMap<u64, Instant>>,
+}
+
+impl Crew {
+    /// Sends players to a server, one for each token.
+    pub(super) fn send(place: SocketAddr, wire: Wire, tokens: &[String]) -> Crew {
+        let state = Rc::new(State {
+            place,
+            wire,
+            here: Cell::new(0),
+            lost: Cell::new(0),
+            complaint: RefCell::default(),
+            passed_on: RefCell::default(),
+        });
+        let load = Rc::new(Load::default());
+        let tasks = tokens.iter().map(|token| {
+            let (state, load, token) = (Rc::clone(&state), Rc::clone(&load), token.clone());
+            tokio::task::spawn_local(async move { stay(&state, &load, &token).await })
+        });
+        let tasks = tasks.collect();
+        Crew { load, state, tasks }
+    }
+
+    /// Waits until so many are logged in, and says how long that took.
+    pub(super) async fn all_here(&self, patience: Duration) -> Result<Duration> {
+        let started = Instant::now();
+        while self.state.here.get() < self.tasks.len() {
+            if started.elapsed() > patience {
+                let (here, all) = (self.state.here.get(), self.tasks.len());
+                let complaint = self.state.complaint.borrow().clone().unwrap_or_default();
+                bail!("only {here} of {all} players are logged in after {patience:?} {complaint}");
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        Ok(started.elapsed())
+    }
+
+    /// Waits until all have noticed that the server is gone.
+    pub(super) async fn all_gone(&self) {
+        while self.state.here.get() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Forgets what went wrong so far, where that was our doing.
+    pub(super) fn forgive(&self) {
+        self.state.lost.set(0);
+        *self.state.complaint.borrow_mut() = None;
+    }
+
+    /// What went wrong so far: the first thing, and how many connections were lost.
+    pub(super) fn complaint(&self) -> Option<String> {
+        let first = self.state.complaint.borrow().clone()?;
+        Some(format!("{first} ({} connections were lost)", self.state.lost.get()))
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Connects, logs in and plays, again and again.
+async fn stay(state: &State, load: &Load, token: &str) {
+    loop {
+        let visit = async {
+            let (mut stream, mut inbox) = log_in(state, token).await?;
+            state.here.set(state.here.get() + 1);
+            let mut player = Player { state, load, own: Vec::new(), answered: Vec::new() };
+            let over = drive(&mut stream, &mut inbox, state.wire, load, &mut player).await;
+            state.here.set(state.here.get() - 1);
+            state.lost.set(state.lost.get() + 1);
+            over
+        };
+        if let Err(error) = visit.await {
+            state.complaint.borrow_mut().get_or_insert(format!("{error:#}"));
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+async fn log_in(state: &State, token: &str) -> Result<(TcpStream, Inbox)> {
+    let mut stream = TcpStream::connect(state.place).await.context("failed to connect")?;
+    stream.set_nodelay(true)?;
+    let mut inbox = Inbox::new();
+    state.wire.open(&mut stream, &mut inbox).await?;
+    let mut out = Vec::new();
+    state.wire.message(r#"{"type":"hello","protocol":1,"name":"bench"}"#, &mut out);
+    state.wire.message(&format!(r#"{{"type":"login","token":"{token}"}}"#), &mut out);
+    stream.write_all(&out).await?;
+    loop {
+        while let Some(message) = state.wire.next(&mut inbox)? {
+            if message.starts_with(br#"{"type":"welcome""#) {
+                return Ok((stream, inbox));
+            }
+            if message.starts_with(br#"{"type":"error""#) {
+                bail!("not let in: {}", String::from_utf8_lossy(message));
+            }
+        }
+        if inbox.fill(&mut stream).await? == 0 {
+            bail!("the server closed a connection that wanted to log in");
+        }
+    }
+}
+
+/// One player that is logged in.
+struct Player<'a> {
+    state: &'a State,
+    load: &'a Load,
+    /// When it answered, where the next request to it waits for that alone.
+    own: Vec<(u64, Instant)>,
+    /// What it answered and has not written yet.
+    answered: Vec<(u64, Next)>,
+}
+
+impl Mind for Player<'_> {
+    fn take(&mut self, message: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64> {
+        let Some(asked) = Asked::read(message) else {
+            if message.starts_with(br#"{"type":"error""#) {
+                let complaint = String::from_utf8_lossy(message).into_owned();
+                self.state.complaint.borrow_mut().get_or_insert(complaint);
+            }
+            return Ok(0);
+        };
+        let number = asked.match_number();
+        let own = self.own.iter().position(|(known, _)| *known == number);
+        let since = match own {
+            Some(own) => Some(self.own.swap_remove(own).1),
+            None => self.state.passed_on.borrow().get(&number).copied(),
+        };
+        if let Some(since) = since {
+            self.load.latency.borrow_mut().note(at.saturating_duration_since(since));
+        }
+        let began = self.state.wire.begin(out);
+        let next = asked.answer(out)?;
+        self.state.wire.end(out, began);
+        self.answered.push((number, next));
+        Ok(1)
+    }
+
+    fn wrote(&mut self, at: Instant) {
+        for (number, next) in self.answered.drain(..) {
+            match next {
+                Next::Own => self.own.push((number, at)),
+                Next::Others => {
+                    self.state.passed_on.borrow_mut().insert(number, at);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What a run showed, as JSON and as a table.
+
+use super::histogram::Histogram;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Latencies in milliseconds, as players see them.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Latency {
+    p50: f64,
+    p90: f64,
+    p99: f64,
+    p999: f64,
+}
+
+impl Latency {
+    pub(super) fn of(histogram: &Histogram) -> Latency {
+        Latency {
+            p50: histogram.percentile_ms(0.5),
+            p90: histogram.percentile_ms(0.9),
+            p99: histogram.percentile_ms(0.99),
+            p999: histogram.percentile_ms(0.999),
+        }
+    }
+
+    /// The median of each over several slices.
+    fn median(pairs: &[Pair]) -> Latency {
+        let of = |what: fn(&Latency) -> f64| median(pairs.iter().map(|pair| what(&pair.latency)));
+        Latency { p50: of(|l| l.p50), p90: of(|l| l.p90), p99: of(|l| l.p99), p999: of(|l| l.p999) }
+    }
+
+    fn json(&self) -> Value {
+        json!({"p50": self.p50, "p90": self.p90, "p99": self.p99, "p999": self.p999})
+    }
+
+    fn text(&self) -> String {
+        let Latency { p50, p90, p99, p999 } = self;
+        format!("p50 {p50:.1}, p90 {p90:.1}, p99 {p99:.1}, p99.9 {p999:.1} ms")
+    }
+}
+
+/// A slice of play and one of ping-pong.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Pair {
+    pub(super) per_second: f64,
+    pub(super) cpu_us: f64,
+    pub(super) latency: Latency,
+    pub(super) bare_per_second: f64,
+    pub(super) bare_cpu_us: f64,
+}
+
+/// Play at half the rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paced {
+    pub(super) per_second: f64,
+    pub(super) latency: Latency,
+}
+
+/// Play with observers.
+#[derive(Clone, Debug)]
+pub(super) struct Observed {
+    pub(super) each: usize,
+    pub(super) events_per_second: f64,
+    pub(super) pairs: Vec<Pair>,
+}
+
+/// A server that was killed and started again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Restarted {
+    pub(super) listening_seconds: f64,
+    pub(super) all_back_seconds: f64,
+    pub(super) per_second_after: f64,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Report {
+    pub(super) game: String,
+    pub(super) players: usize,
+    pub(super) matches: usize,
+    pub(super) transport: &'static str,
+    pub(super) seconds: f64,
+    pub(super) connect_seconds: f64,
+    pub(super) bytes_per_connection: u64,
+    pub(super) bare_bytes_per_connection: u64,
+    pub(super) bytes_up: usize,
+    pub(super) bytes_down: usize,
+    pub(super) pairs: Vec<Pair>,
+    pub(super) half_load: Option<Paced>,
+    pub(super) observers: Option<Observed>,
+    pub(super) restart: Option<Restarted>,
+    pub(super) complaint: Option<String>,
+}
+
+impl Report {
+    pub(super) fn decisions_per_second(&self) -> f64 {
+        median(self.pairs.iter().map(|pair| pair.per_second))
+    }
+
+    fn bare_per_second(&self) -> f64 {
+        median(self.pairs.iter().map(|pair| pair.bare_per_second))
+    }
+
+    fn cpu_us(&self) -> (f64, f64, f64) {
+        let of = |what: fn(&Pair) -> f64| median(self.pairs.iter().map(what));
+        (of(|p| p.cpu_us), of(|p| p.bare_cpu_us), of(|p| p.cpu_us / p.bare_cpu_us))
+    }
+
+    /// What observers leave of the rate, both beside the ping-pong of their time.
+    fn observed_share(&self, observed: &Observed) -> f64 {
+        ratio(&observed.pairs) / ratio(&self.pairs)
+    }
+
+    pub(super) fn json(&self) -> String {
+        let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
+        let ratios: Vec<f64> = ratios(&self.pairs).map(round).collect();
+        let mut value = json!({
+            "game": self.game, "players": self.players, "matches": self.matches,
+            "transport": self.transport, "seconds": self.seconds, "machine": machine(),
+            "decisions_per_second": self.decisions_per_second().round(),
+            "bare_per_second": self.bare_per_second().round(),
+            "ratio": round(ratio(&self.pairs)), "ratios": ratios,
+            "latency_ms": Latency::median(&self.pairs).json(),
+            "server_cpu_us_per_decision": round(cpu),
+            "bare_cpu_us_per_round_trip": round(bare_cpu),
+            "cpu_ratio": round(cpu_ratio),
+            "bytes_per_connection": self.bytes_per_connection,
+            "bare_bytes_per_connection": self.bare_bytes_per_connection,
+            "bytes_per_answer": self.bytes_up, "bytes_per_request": self.bytes_down,
+            "connect_seconds": round(self.connect_seconds),
+            "complaint": self.complaint,
+        });
+        if let Some(paced) = &self.half_load {
+            let (rate, latency) = (paced.per_second.round(), paced.latency.json());
+            value["half_load"] = json!({"decisions_per_second": rate, "latency_ms": latency});
+        }
+        if let Some(observed) = &self.observers {
+            value["observers"] = json!({
+                "each": observed.each,
+                "decisions_per_second": median(observed.pairs.iter().map(|p| p.per_second)).round(),
+                "ratio": round(ratio(&observed.pairs)),
+                "share_of_rate": round(self.observed_share(observed)),
+                "events_per_second": observed.events_per_second.round(),
+            });
+        }
+        if let Some(restart) = &self.restart {
+            value["restart"] = json!({
+                "listening_seconds": round(restart.listening_seconds),
+                "all_back_seconds": round(restart.all_back_seconds),
+                "decisions_per_second_after": restart.per_second_after.round(),
+            });
+        }
+        format!("{value}\n")
+    }
+
+    pub(super) fn table(&self) -> String {
+        let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
+        let mut rows: Vec<(&str, String)> = vec![
+            ("decisions per second", format!("{:.0}", self.decisions_per_second())),
+            ("bare ping-pong", format!("{:.0} a second", self.bare_per_second())),
+            ("ratio", format!("{:.2} ({})", ratio(&self.pairs), spread(&self.pairs))),
+            ("latency", Latency::median(&self.pairs).text()),
+            ("server CPU", format!("{cpu:.1} µs a decision")),
+            ("bare CPU", format!("{bare_cpu:.1} µs a round trip; ratio {cpu_ratio:.2}")),
+            (
+                "memory",
+                format!(
+                    "{} bytes a connection; bare {}",
+                    self.bytes_per_connection, self.bare_bytes_per_connection
+                ),
+            ),
+            ("messages", format!("{} bytes up, {} down", self.bytes_up, self.bytes_down)),
+            ("logging in", format!("{:.2} s for all", self.connect_seconds)),
+        ];
+        if let Some(paced) = &self.half_load {
+            let rate = paced.per_second;
+            rows.push(("half the load", format!("{rate:.0} a second: {}", paced.latency.text())));
+        }
+        if let Some(observed) = &self.observers {
+            let Observed { each, events_per_second, .. } = observed;
+            let share = 100.0 * self.observed_share(observed);
+            let text = format!(
+                "{each} a match leave {share:.0} % of the rate; {events_per_second:.0} events a second"
+            );
+            rows.push(("observers", text));
+        }
+        if let Some(restart) = &self.restart {
+            let Restarted { listening_seconds, all_back_seconds, per_second_after } = restart;
+            let text = format!(
+                "listens after {listening_seconds:.2} s, everybody back after \
+                 {all_back_seconds:.2} s, then {per_second_after:.0} decisions a second"
+            );
+            rows.push(("killed", text));
+        }
+        rows.extend(self.complaint.iter().map(|complaint| ("something failed", complaint.clone())));
+        let Report { game, players, matches, transport, .. } = self;
+        let mut text =
+            format!("{game}: {players} players in {matches} matches over {transport}, durable\n\n");
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<22}{value}");
+        }
+        let _ = writeln!(text, "{:<22}{}", "machine", machine());
+        text
+    }
+}
+
+fn ratios(pairs: &[Pair]) -> impl Iterator<Item = f64> {
+    pairs.iter().map(|pair| pair.per_second / pair.bare_per_second)
+}
+
+/// The median of the pairs' ratios.
+fn ratio(pairs: &[Pair]) -> f64 {
+    median(ratios(pairs))
+}
+
+/// From the least to the largest ratio.
+fn spread(pairs: &[Pair]) -> String {
+    let least = ratios(pairs).fold(f64::INFINITY, f64::min);
+    let largest = ratios(pairs).fold(0.0, f64::max);
+    format!("pairs from {least:.2} to {largest:.2}")
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn round(value: f64) -> f64 {
+    (value * 1_000.0).round() / 1_000.0
+}
+
+/// The machine, as far as it tells.
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info.lines().find(|line| line.starts_with("model name"));
+    let name = name.and_then(|line| line.split_once(": ")).map_or("unknown", |(_, name)| name);
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    format!("{cores} cores of {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_are_of_pairs() {
+        let pair = |per_second: f64, bare_per_second: f64| Pair {
+            per_second,
+            bare_per_second,
+            cpu_us: 10.0,
+            bare_cpu_us: 5.0,
+            ..Pair::default()
+        };
+        let pairs = vec![pair(1.0, 10.0), pair(6.0, 10.0), pair(10.0, 20.0)];
+        let report = Report { pairs, ..Report::default() };
+        let value: Value = serde_json::from_str(&report.json()).unwrap();
+        assert_eq!(value["ratio"], 0.5);
+        assert_eq!(value["cpu_ratio"], 2.0);
+        assert_eq!(value["decisions_per_second"], 6.0);
+        assert!(report.table().contains("0.50 (pairs from 0.10 to 0.60)"), "{}", report.table());
+    }
+}

@@ -1,0 +1,160 @@
+//! The server that is measured: started as an operator would, in a folder of its own, on a real
+//! log.
+
+use super::accounts;
+use super::child::Child;
+use crate::command::serve::LOG_FILE;
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// How long players have to answer: they are held back while something else is measured.
+const ANSWER_MS: u64 = 3_600_000;
+
+/// Games a match may take: more than a run has time for.
+const BEST_OF: u32 = 99;
+
+/// A folder that goes away with the run.
+pub(super) struct Folder {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl Folder {
+    /// Makes a folder that nobody else may read, in `dir`.
+    pub(super) fn make(dir: &Path, keep: bool) -> Result<Folder> {
+        use std::os::unix::fs::DirBuilderExt;
+        let path = dir.join(format!("agon-bench-{}", std::process::id()));
+        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
+        made.with_context(|| format!("failed to make the folder {}", path.display()))?;
+        Ok(Folder { path, keep })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// A server in a folder.
+pub(super) struct Server {
+    pub(super) process: Child,
+    pub(super) tcp: SocketAddr,
+    pub(super) http: SocketAddr,
+    folder: PathBuf,
+    operator: String,
+}
+
+impl Server {
+    /// Makes accounts and starts a server that has them; the tokens of its players.
+    pub(super) async fn start(
+        folder: &Path,
+        ip: IpAddr,
+        players: usize,
+    ) -> Result<(Server, Vec<String>)> {
+        let data = folder.join("data");
+        std::fs::create_dir(&data).context("failed to make a folder")?;
+        let mut tokens = accounts::write(&data.join(LOG_FILE), players)?;
+        let operator = tokens.remove(0);
+        // All players come from one address.
+        let config = format!(
+            "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
+             connections_per_address_max = {0}\nlogin_ms_max = 60000\n",
+            players + 1_000
+        );
+        std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
+        let any = SocketAddr::from((ip, 0));
+        let (process, tcp, http) = launch(folder, any, any).await?;
+        Ok((Server { process, tcp, http, folder: folder.to_owned(), operator }, tokens))
+    }
+
+    /// Starts it again at the addresses it had.
+    pub(super) async fn start_again(&mut self) -> Result<()> {
+        let (process, _, _) = launch(&self.folder, self.tcp, self.http).await?;
+        self.process = process;
+        Ok(())
+    }
+
+    /// Has the operator start a tournament in which the first `players` in line all play.
+    pub(super) async fn tournament(&self, id: &str, game: &str, players: usize) -> Result<()> {
+        let (preset, config) = match game {
+            // Players that all answer alike would tie every game with the same dice.
+            "yahtzee" => ("yahtzee-class", json!({"dice": "independent"})),
+            other => (other, json!({})),
+        };
+        let policy = json!({
+            "format": {"kind": "round-robin"},
+            "greeting": "none",
+            "farewell": "none",
+            "match": {
+                "best_of": BEST_OF,
+                "ties": "share",
+                "confirm_result": false,
+                "time": {"answer_ms": ANSWER_MS, "wait_ms": ANSWER_MS},
+            },
+        });
+        let body = json!({
+            "id": id,
+            "preset": preset,
+            "config": config,
+            "policy": policy,
+            "selection": {"by": "line", "at_most": players},
+        });
+        let (status, answer) = self.post("/api/v1/tournaments", &body).await?;
+        if status != 201 {
+            bail!("failed: the server does not start a tournament ({status}): {answer}");
+        }
+        Ok(())
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Result<(u16, String)> {
+        let mut stream = TcpStream::connect(self.http).await.context("failed to connect")?;
+        let (body, host, token) = (body.to_string(), self.http, &self.operator);
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.context("failed to read the server's answer")?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("failed: no HTTP answer")?;
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        Ok((status.context("failed: an HTTP answer without a status")?, body.to_owned()))
+    }
+}
+
+/// Starts a server and waits until it listens.
+async fn launch(
+    folder: &Path,
+    tcp: SocketAddr,
+    http: SocketAddr,
+) -> Result<(Child, SocketAddr, SocketAddr)> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (data, config) = (path("data"), path("agon.toml"));
+    let (tcp, http) = (tcp.to_string(), http.to_string());
+    let args = ["serve", "--data", &data, "--config", &config, "--tcp", &tcp, "--http", &http];
+    let args = [&args[..], &["--json"]].concat();
+    let words = folder.join("serve.stderr");
+    let mut process = Child::start_with_log(&args, &words)?;
+    let line = process.line().await.map_err(|error| {
+        let words = std::fs::read_to_string(&words).unwrap_or_default();
+        error.context(format!("failed to start a server: {}", words.trim()))
+    })?;
+    let said: Value = serde_json::from_str(&line).context("failed: the server says no JSON")?;
+    let place = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
+    match (place(&said["players"]["tcp"]), place(&said["http"])) {
+        (Some(tcp), Some(http)) => Ok((process, tcp, http)),
+        _ => bail!("failed: the server does not say where it listens: {line}"),
+    }
+}

@@ -1,0 +1,107 @@
+//! The load generator: what it prints, what it refuses, and that it leaves nothing behind.
+
+use crate::support::{Place, Process, until};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+
+/// What a short run prints.
+fn measured(args: &[&str]) -> Value {
+    let place = Place::new("");
+    let all = [&["bench", "--seconds", "1", "--json", "--quiet"], args].concat();
+    let (code, said) = place.agon(&all);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(leftovers(&place), Vec::<String>::new());
+    serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+fn leftovers(place: &Place) -> Vec<String> {
+    let files = std::fs::read_dir(place.path("")).expect("the test's folder");
+    let names = files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("agon-bench")).collect()
+}
+
+#[test]
+fn a_run_measures_everything_it_was_asked_for() {
+    let seen = measured(&["--players", "8", "--half-load", "--observers", "2", "--restart"]);
+    let positive = [
+        "/decisions_per_second",
+        "/bare_per_second",
+        "/ratio",
+        "/latency_ms/p50",
+        "/latency_ms/p99",
+        "/server_cpu_us_per_decision",
+        "/bare_cpu_us_per_round_trip",
+        "/cpu_ratio",
+        "/bytes_per_answer",
+        "/bytes_per_request",
+        "/half_load/decisions_per_second",
+        "/half_load/latency_ms/p99",
+        "/observers/decisions_per_second",
+        "/observers/share_of_rate",
+        "/observers/events_per_second",
+        "/restart/all_back_seconds",
+        "/restart/decisions_per_second_after",
+    ];
+    for name in positive {
+        let value = seen.pointer(name).and_then(Value::as_f64);
+        assert!(value.is_some_and(|value| value > 0.0), "{name}: {seen}");
+    }
+    assert!(seen["bytes_per_connection"].is_u64(), "{seen}");
+    assert_eq!((&seen["players"], &seen["matches"]), (&8.into(), &4.into()));
+    assert_eq!(seen["complaint"], Value::Null, "{seen}");
+}
+
+#[test]
+fn every_game_and_transport_can_be_measured() {
+    let runs: [&[&str]; 3] = [
+        &["--game", "fish", "--players", "4"],
+        &["--game", "trains", "--players", "4"],
+        &["--transport", "ws", "--players", "4", "--matches", "6"],
+    ];
+    for run in runs {
+        let seen = measured(run);
+        assert!(seen["decisions_per_second"].as_f64().is_some_and(|rate| rate > 0.0), "{seen}");
+        assert_eq!(seen["complaint"], Value::Null, "{seen}");
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let place = Place::new("");
+    let refused = [
+        (&["--address", "192.0.2.1"][..], "loopback"),
+        (&["--players", "7"], "even"),
+        (&["--players", "4", "--matches", "0"], "--matches"),
+        (&["--seconds", "0"], "--seconds"),
+        (&["--game", "chess"], "chess"),
+    ];
+    for (args, word) in refused {
+        let (code, said) = place.agon(&[&["bench"], args].concat());
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(word), "{args:?}: {said}");
+    }
+    assert_eq!(leftovers(&place), Vec::<String>::new());
+}
+
+#[test]
+fn a_run_that_is_interrupted_leaves_nothing_behind() {
+    let place = Place::new("");
+    let mut command = place.command(&["bench", "--players", "4", "--seconds", "600"]);
+    let mut process = Process(command.spawn().expect("agon starts"));
+    let stderr = process.0.stderr.take().expect("a pipe");
+    let slice = BufReader::new(stderr).lines().map_while(Result::ok);
+    assert!(slice.into_iter().any(|line| line.contains("slice 1")), "it gets to the first slice");
+    let folder = place.path(&format!("agon-bench-{}", process.0.id()));
+    assert!(folder.is_dir());
+    process.signal(Signal::INT);
+    assert_eq!(process.code(), Some(130));
+    assert!(!folder.exists());
+    // Whatever was started with the folder among its arguments is gone as well.
+    let folder = folder.file_name().expect("a name").to_string_lossy().into_owned();
+    until("its processes are gone", || {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let lines = processes.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());
+        !lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(&folder))
+    });
+}

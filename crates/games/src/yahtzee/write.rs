@@ -1,0 +1,162 @@
+//! The view as JSON text, written straight from the game.
+//!
+//! A server writes a view for every request it sends. What is written here is the text that the
+//! view itself would be written as, without the many small lists it is made of; a test compares.
+
+use super::boxes::ScoreBox;
+use super::card::YAHTZEE_BONUS;
+use super::config::{DiceSource, Rule};
+use super::dice::{Dice, Record, Sequence, Step};
+use super::state::{Side, Yahtzee};
+use super::view::{CardView, card_of};
+use super::{Places, TURNS};
+use crate::{SeatSet, Viewer};
+
+/// Writes what a seat or the public sees.
+pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, out: &mut Vec<u8>) {
+    let turn = game.turn();
+    let own = match viewer {
+        Viewer::Seat(seat) => Some(seat.index()),
+        Viewer::Public | Viewer::Full => None,
+    };
+    out.extend_from_slice(br#"{"seat":"#);
+    match own {
+        Some(seat) => number(out, seat as u16),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.extend_from_slice(match game.source() {
+        DiceSource::Duplicate => br#","dice":"duplicate","rule":""#,
+        DiceSource::Independent => br#","dice":"independent","rule":""#,
+    });
+    out.extend_from_slice(match game.rule() {
+        Rule::Tournament => b"tournament",
+        Rule::ForcedJoker => b"forced-joker",
+        Rule::FreeJoker => b"free-joker",
+    });
+    out.extend_from_slice(br#"","turn":"#);
+    number(out, turn as u16 + 1);
+    out.extend_from_slice(br#","cards":["#);
+    for (seat, side) in game.sides().iter().enumerate() {
+        comma(out, seat);
+        card(out, &card_of(side, turn, own == Some(seat)));
+    }
+    out.extend_from_slice(br#"],"history":["#);
+    for past in 0..turn {
+        comma(out, past);
+        for (seat, side) in game.sides().iter().enumerate() {
+            out.push(if seat == 0 { b'[' } else { b',' });
+            play(out, side, game.sequence(seat, past), game.record(seat, past));
+        }
+        out.push(b']');
+    }
+    out.extend_from_slice(br#"],"now":["#);
+    for (seat, side) in game.sides().iter().enumerate() {
+        comma(out, seat);
+        if own == Some(seat) && turn < TURNS {
+            play(out, side, game.sequence(seat, turn), side.now());
+        } else {
+            out.extend_from_slice(b"null");
+        }
+    }
+    out.extend_from_slice(br#"],"unfinished":"#);
+    seats(out, game.unfinished());
+    out.extend_from_slice(br#","removed":"#);
+    seats(out, game.removed_seats());
+    out.push(b'}');
+}
+
+fn card(out: &mut Vec<u8>, card: &CardView) {
+    out.extend_from_slice(br#"{"boxes":{"#);
+    for (place, at) in ScoreBox::ALL.into_iter().enumerate() {
+        comma(out, place);
+        out.push(b'"');
+        out.extend_from_slice(at.name().as_bytes());
+        out.extend_from_slice(b"\":");
+        match card.boxes.of(at) {
+            Some(points) => number(out, u16::from(points)),
+            None => out.extend_from_slice(b"null"),
+        }
+    }
+    out.extend_from_slice(br#"},"upper":"#);
+    number(out, card.upper);
+    out.extend_from_slice(br#","upper_bonus":"#);
+    number(out, card.upper_bonus);
+    out.extend_from_slice(br#","yahtzee_bonuses":"#);
+    number(out, u16::from(card.yahtzee_bonuses));
+    out.extend_from_slice(br#","total":"#);
+    number(out, card.total);
+    out.push(b'}');
+}
+
+fn play(out: &mut Vec<u8>, side: &Side, sequence: &Sequence, record: Record) {
+    let attempts = record.attempts();
+    let all = sequence.dice();
+    let (first, mut later) = all.split_at(5);
+    let mut table: Dice = std::array::from_fn(|at| first[at]);
+    out.extend_from_slice(br#"{"rolls":["#);
+    dice(out, table);
+    for attempt in 0..attempts {
+        let kept = record.kept(attempt);
+        for at in (0..5).filter(|at| !kept.has(*at)) {
+            (table[at], later) = (later[0], &later[1..]);
+        }
+        out.push(b',');
+        dice(out, table);
+    }
+    out.extend_from_slice(br#"],"kept":["#);
+    for attempt in 0..attempts {
+        comma(out, attempt as usize);
+        flags(out, record.kept(attempt));
+    }
+    out.extend_from_slice(br#"],"scored":"#);
+    if record.step() == Step::Done {
+        let at = record.scored();
+        out.extend_from_slice(br#"{"box":""#);
+        out.extend_from_slice(at.name().as_bytes());
+        out.extend_from_slice(br#"","points":"#);
+        number(out, u16::from(side.card.points(at)));
+        out.extend_from_slice(br#","bonus":"#);
+        number(out, YAHTZEE_BONUS * u16::from(record.bonus()));
+        out.extend_from_slice(b"}}");
+    } else {
+        out.extend_from_slice(b"null}");
+    }
+}
+
+fn dice(out: &mut Vec<u8>, [a, b, c, d, e]: Dice) {
+    let digit = |die: u8| b'0' + die;
+    let (a, b, c, d, e) = (digit(a), digit(b), digit(c), digit(d), digit(e));
+    out.extend_from_slice(&[b'[', a, b',', b, b',', c, b',', d, b',', e, b']']);
+}
+
+fn flags(out: &mut Vec<u8>, places: Places) {
+    out.push(b'[');
+    for at in 0..5 {
+        comma(out, at);
+        out.extend_from_slice(if places.has(at) { b"true" } else { b"false" });
+    }
+    out.push(b']');
+}
+
+fn seats(out: &mut Vec<u8>, seats: SeatSet) {
+    out.push(b'[');
+    for (place, seat) in seats.enumerate() {
+        comma(out, place);
+        number(out, u16::from(seat.0));
+    }
+    out.push(b']');
+}
+
+/// A comma before every entry but the first.
+fn comma(out: &mut Vec<u8>, place: usize) {
+    if place > 0 {
+        out.push(b',');
+    }
+}
+
+fn number(out: &mut Vec<u8>, number: u16) {
+    if number >= 10 {
+        self::number(out, number / 10);
+    }
+    out.push(b'0' + (number % 10) as u8);
+}

@@ -1,0 +1,141 @@
+//! Requests as lines. A server writes one for every decision, so they are put together from text:
+//! the view straight from the game, and what is said of the match kept from one to the next.
+
+use super::matches::LiveMatch;
+use agon_core::{Match, Pending, TournamentId};
+use agon_games::{Seat, Viewer};
+use std::io::Write;
+
+/// What requests of a match have in common.
+#[derive(Default)]
+pub(super) struct Common {
+    /// The match as everybody may see it, as JSON; empty when it has to be written anew.
+    in_match: Vec<u8>,
+    /// How long the latest line was.
+    bytes: usize,
+}
+
+impl Common {
+    /// Something about the match has changed, not only about its game.
+    pub(super) fn forget(&mut self) {
+        self.in_match.clear();
+    }
+}
+
+impl LiveMatch {
+    /// The line that asks a seat what the game asks it; `None` if it asks nothing.
+    pub(super) fn request_line(
+        &mut self,
+        tournament: &TournamentId,
+        pending: &Pending,
+        seat: Seat,
+    ) -> Option<Vec<u8>> {
+        write_line(&self.played, &mut self.common, tournament, pending, seat)
+    }
+}
+
+fn write_line(
+    played: &Match,
+    common: &mut Common,
+    tournament: &TournamentId,
+    pending: &Pending,
+    seat: Seat,
+) -> Option<Vec<u8>> {
+    if common.in_match.is_empty() {
+        let written = serde_json::to_writer(&mut common.in_match, &played.view());
+        written.expect("views of matches are JSON");
+    }
+    let game = played.referee()?.game();
+    // The next one is a little longer.
+    let mut line = Vec::with_capacity(common.bytes.max(512) + 128);
+    // Ids are plain ASCII without quotes, so they need no escaping.
+    line.extend_from_slice(br#"{"type":"request","id":""#);
+    line.extend_from_slice(tournament.as_str().as_bytes());
+    line.push(b':');
+    line.extend_from_slice(pending.id.as_str().as_bytes());
+    write!(line, r#"","deadline_ms":{},"seat":{},"question":"#, pending.limit_ms, seat.0)
+        .expect("memory takes it");
+    if !game.write_question(seat, &mut line) {
+        return None;
+    }
+    line.extend_from_slice(br#","view":"#);
+    game.write_view(Viewer::Seat(seat), &mut line);
+    line.extend_from_slice(br#","match":"#);
+    line.extend_from_slice(&common.in_match);
+    line.extend_from_slice(b"}\n");
+    common.bytes = line.len();
+    Some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agon_core::{
+        Ask, Command, MatchId, MatchPlan, PlayerName, Preset, Raw, RequestId, Secret, Secrets,
+    };
+    use agon_games::Registry;
+    use agon_wire::native::{self, Request};
+
+    /// Plays a match by first legal answers and compares every request with what the codec writes.
+    fn compare(preset: &str) {
+        let preset = Preset::named(preset).unwrap();
+        let games = Registry::standard();
+        let kind = games.kind(preset.game).unwrap().clone();
+        let players = ["a \"b\"", "é"].map(|name| PlayerName::new(name).unwrap());
+        let plan = MatchPlan {
+            tournament: TournamentId::from("cup"),
+            id: MatchId::of(1, 1),
+            round: 1,
+            players: players.to_vec(),
+            reason: "a test".into(),
+            game: preset.game.into(),
+            config: Raw(kind.check_config(preset.config).unwrap()),
+            rules: agon_core::MatchRules { best_of: 3, ..preset.policy.rules },
+        };
+        let tournament = plan.tournament.clone();
+        let secrets = Secrets::Known(Secret::from_seed_number(1));
+        let (mut played, _) = Match::create(plan, kind, secrets, 0).unwrap();
+        let mut common = Common::default();
+        let step = |played: &mut Match, common: &mut Common, command| {
+            if played.step(1, command).unwrap().len() > 1 {
+                common.forget();
+            }
+        };
+        for player in players {
+            step(&mut played, &mut common, Command::Arrive { player, nonce: None });
+        }
+        let mut compared = 0;
+        while let Some(pending) = played.pending().into_iter().next() {
+            let answer = match (pending.ask, played.referee()) {
+                (Ask::Game(seat), Some(referee)) => {
+                    let game = referee.game();
+                    let line = write_line(&played, &mut common, &tournament, &pending, seat);
+                    let due = native::encode(&Request {
+                        kind: "request",
+                        id: &RequestId::from(format!("cup:{}", pending.id)),
+                        deadline_ms: pending.limit_ms,
+                        seat,
+                        question: game.question(seat).unwrap(),
+                        view: game.view(Viewer::Seat(seat)),
+                        in_match: played.view(),
+                    });
+                    assert_eq!(String::from_utf8(line.unwrap()), String::from_utf8(due));
+                    compared += 1;
+                    game.legal(seat)[0].get().to_owned()
+                }
+                _ => "\"ok\"".into(),
+            };
+            let (player, request, took_ms) = (pending.player, pending.id, Some(0));
+            let answer = Command::Answer { player, request, answer, took_ms };
+            step(&mut played, &mut common, answer);
+        }
+        assert!(played.result().is_some() && compared > 20, "{compared}");
+    }
+
+    #[test]
+    fn a_request_is_written_as_the_codec_writes_it() {
+        compare("yahtzee-referee");
+        compare("fish");
+        compare("trains");
+    }
+}
