@@ -4,6 +4,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use support::{Server, Setup, announcement, named, player, until};
 
 /// All metrics, by name and labels.
@@ -91,36 +92,57 @@ fn what_is_counted_adds_up() {
     });
 }
 
+/// A connection that is logged in.
+fn logged_in(server: &Server, name: &str) -> support::Client {
+    let mut client = server.connect();
+    client.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
+    client
+        .say(&format!(r#"{{"type":"login","account":"{name}","password":"pw","register":true}}"#));
+    client.expect("welcome", name);
+    client
+}
+
 #[test]
-fn why_connections_end_and_players_fail_is_counted() {
+fn why_connections_end_is_counted() {
     let mut setup = Setup::default();
-    (setup.limits.lines_per_second_max, setup.limits.lines_burst_max) = (100, 20);
     setup.limits.login_ms_max = 100;
-    setup.limits.connections_per_address_max = 3;
     let server = Server::with(setup);
-    let count = |name: &str| metrics(&server)[name];
+    let ended = |server: &Server, why: &str| {
+        sum(&metrics(server), "agon_connections_closed_total", &format!("reason=\"{why}\""))
+    };
     let mut silent = server.connect();
     while silent.hear().is_some() {}
-    let ended = "agon_connections_closed_total{transport=\"tcp\",reason=\"login-timeout\"}";
-    until("that is counted", || count(ended) == 1.0);
-    let ann = player(&server, "ann", "greedy");
-    let again = player(&server, "ann", "greedy");
-    let ended = "agon_connections_closed_total{transport=\"tcp\",reason=\"taken-over\"}";
-    until("the first was taken over", || count(ended) == 1.0);
-    drop(ann);
+    until("it took too long", || ended(&server, "login-timeout") == 1.0);
+    let mut setup = Setup::default();
+    (setup.limits.lines_per_second_max, setup.limits.lines_burst_max) = (100, 20);
+    let server = Server::with(setup);
+    let mut first = logged_in(&server, "ann");
+    let mut second = logged_in(&server, "ann");
+    while first.hear().is_some() {}
+    until("it was taken over", || ended(&server, "taken-over") == 1.0);
+    second.say(r#"{"type":"logout"}"#);
+    while second.hear().is_some() {}
+    until("it logged out", || ended(&server, "logged-out") == 1.0);
+    let mut flood = server.connect();
+    (0..200).for_each(|_| drop(flood.to.write_all(b"garbage\n")));
+    while flood.hear().is_some() {}
+    until("it was too much", || ended(&server, "flood") == 1.0);
+    let now = metrics(&server);
+    assert_eq!(now["agon_connections_slowed_total"], 1.0);
+    assert_adds_up(&now);
+}
+
+#[test]
+fn faults_are_counted_by_kind() {
+    let server = Server::start();
+    let mut ann = logged_in(&server, "ann");
     let mut duel = announcement("duel", "yahtzee-class", 1, 2);
     duel.selection = named(&["ann", "house:greedy"]);
-    duel.policy.rules.time.wait_ms = 1;
-    drop(again);
-    until("she is gone", || server.connections() == 0);
     server.announce(duel);
-    until("she is missed", || sum(&metrics(&server), "agon_faults_total", "") > 0.0);
-    let mut flood = server.connect();
-    (0..200).for_each(|_| drop(std::io::Write::write_all(&mut flood.to, b"garbage\n")));
-    while flood.hear().is_some() {}
-    let ended = "agon_connections_closed_total{transport=\"tcp\",reason=\"flood\"}";
-    until("that is counted", || count(ended) == 1.0);
-    until("so is that it was too fast", || count("agon_connections_slowed_total") == 1.0);
+    while ann.hear().expect("a message")["type"] != "request" {}
+    ann.say("garbage");
+    until("it is counted", || metrics(&server)["agon_faults_total{kind=\"malformed\"}"] == 1.0);
+    assert_eq!(sum(&metrics(&server), "agon_faults_total", ""), 1.0);
     assert_adds_up(&metrics(&server));
 }
 

@@ -49,7 +49,7 @@ fn the_unit_is_one_and_keeps_the_server_in() {
     std::fs::write(&path, unit.replace("/usr/bin/agon", AGON)).expect("a file");
     let analyze = |args: &[&str]| Command::new("systemd-analyze").args(args).arg(&path).output();
     let Ok(verified) = analyze(&["--man=no", "verify"]) else {
-        return println!("not run: there is no systemd-analyze");
+        return eprintln!("not run: there is no systemd-analyze");
     };
     let said = String::from_utf8_lossy(&verified.stderr).into_owned();
     assert!(verified.status.success() && !said.contains("agon.service"), "{said}");
@@ -117,7 +117,7 @@ fn the_image_knows_whether_the_server_is_well() {
     let address = server.said["http"].as_str().expect("an address").to_owned();
     let port = address.rsplit(':').next().expect("a port");
     match healthy(port) {
-        Err(_) => println!("not run: there is no bash"),
+        Err(_) => eprintln!("not run: there is no bash"),
         Ok(well) => {
             assert!(well, "the server is up");
             drop(server);
