@@ -16,6 +16,7 @@ those over the file. `agon serve --check` shows what comes of it; docs/operate.m
     http = \"127.0.0.1:7380\"               second_login = \"takeover\"
     token_ms = 2592000000                  reconnect_ms = 60000
     log = \"info\"                           log_format = \"text\"
+    operator_token_file = \"operator.token\"
     [tls]
     cert = \"cert.pem\"                      key = \"key.pem\"
     [limits]
@@ -69,6 +70,9 @@ pub(crate) struct ServeArgs {
     /// Make a new token for the account `operator` and print it. The first start does so anyway.
     #[arg(long, conflicts_with = "check")]
     pub(crate) operator_token: bool,
+    /// Write a new token for `operator` to this file, for its owner only, instead of printing it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) operator_token_file: Option<PathBuf>,
     /// Check all settings, print them and where each comes from, and start nothing.
     #[arg(long)]
     pub(crate) check: bool,

@@ -3,6 +3,7 @@
 mod check;
 mod listen;
 mod notify;
+mod token;
 mod waiting;
 
 use crate::args::{Args, Command, ServeArgs};
@@ -95,6 +96,8 @@ async fn run(args: &ServeArgs, settings: Serve, or_next: bool) -> Result<Exit> {
     let (over, mut ended) = oneshot::channel();
     std::thread::spawn(move || over.send(engine.run()));
     let token = operator_token(&handle, args.operator_token).await?;
+    let token = token.map(|token| token::keep(token, settings.operator_token_file.as_deref()));
+    let token = token.transpose()?;
     drop(up);
     let http = starting.await.context("failed to listen for HTTP")?;
     let runtime = tokio::runtime::Handle::current();
@@ -105,7 +108,7 @@ async fn run(args: &ServeArgs, settings: Serve, or_next: bool) -> Result<Exit> {
         tokio::spawn(reload(signal(SignalKind::hangup())?, tls));
     }
     tokio::spawn(waiting::announce_all(handle.clone(), settings.tournaments));
-    listen::say(args.json, &places, token.as_deref())?;
+    listen::say(args.json, &places, token.as_ref())?;
     tracing::info!(tcp = %places.tcp, http = %places.http, tls = places.tls, "the server is up");
     notify::tell("READY=1");
     tokio::spawn(notify::keep_watchdog(handle.clone()));

@@ -16,7 +16,7 @@ enum Kind {
 }
 
 /// Every setting that is one value, by its place in the file. Tournaments are in the file only.
-const SETTINGS: [(&str, Kind); 22] = [
+const SETTINGS: [(&str, Kind); 23] = [
     ("data", Kind::Text),
     ("tcp", Kind::Text),
     ("http", Kind::Text),
@@ -24,6 +24,7 @@ const SETTINGS: [(&str, Kind); 22] = [
     ("reconnect_ms", Kind::Number),
     ("second_login", Kind::Text),
     ("seed", Kind::Number),
+    ("operator_token_file", Kind::Text),
     ("log", Kind::Text),
     ("log_format", Kind::Text),
     ("tls.cert", Kind::Text),

@@ -30,6 +30,7 @@ struct ServeFile {
     reconnect_ms: Option<u64>,
     second_login: Option<SecondLogin>,
     seed: Option<u64>,
+    operator_token_file: Option<PathBuf>,
     log: Option<String>,
     log_format: Option<LogFormat>,
     #[serde(default)]
@@ -94,6 +95,8 @@ pub(crate) struct Serve {
     pub(crate) http: String,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
+    /// Where a new token of the operator goes instead of stdout.
+    pub(crate) operator_token_file: Option<PathBuf>,
     /// How much to tell on stderr, and how.
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
@@ -129,6 +132,7 @@ impl Serve {
             http: args.http.clone().or(file.http).unwrap_or_else(|| HTTP.into()),
             settings,
             limits: limits(&file.limits)?,
+            operator_token_file: args.operator_token_file.clone().or(file.operator_token_file),
             log,
             log_format: args.log_format.or(file.log_format).unwrap_or_default(),
             tls: tls(args, file.tls)?,
@@ -162,6 +166,7 @@ impl Serve {
             "reconnect_ms": self.settings.reconnect_ms,
             "second_login": self.settings.second_login,
             "seed": self.settings.seed,
+            "operator_token_file": self.operator_token_file,
             "log": self.log,
             "log_format": self.log_format,
             "tls": tls,
@@ -188,6 +193,7 @@ fn note_flags(layers: &mut Layers, args: &ServeArgs) {
     layers.flag("tls.cert", args.tls_cert.is_some());
     layers.flag("tls.key", args.tls_key.is_some());
     layers.flag("seed", args.seed.is_some());
+    layers.flag("operator_token_file", args.operator_token_file.is_some());
     layers.flag("log", args.log.is_some());
     layers.flag("log_format", args.log_format.is_some());
 }

@@ -209,3 +209,26 @@ fn whoever_does_not_read_stderr_does_not_stop_the_server() {
     server.process.signal(Signal::TERM);
     assert_eq!(server.process.code(), Some(0));
 }
+
+#[test]
+fn a_token_can_go_to_a_file_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new("operator_token_file = \"operator.token\"\n");
+    std::fs::write(place.path("operator.token"), "an old one").expect("a file");
+    let server = Server::start(&place);
+    assert_eq!(server.said["operator"]["token_file"], "operator.token");
+    assert!(server.said["operator"]["token"].is_null());
+    let mode =
+        std::fs::metadata(place.path("operator.token")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let address = server.said["http"].as_str().expect("an address");
+    let http = format!("http://{address}");
+    let args = ["admin", "--server", &http, "--token-file", "operator.token"];
+    let (code, said) = place.agon(&[&args[..], &["account", "register", "ann"]].concat());
+    assert_eq!((code, said.as_str()), (Some(0), "ann is registered.\n"));
+    let nowhere = Place::new("operator_token_file = \"no/such/folder\"\n");
+    let args = ["serve", "--config", "agon.toml", "--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    let (code, said) = nowhere.agon(&args);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("--operator-token") && !said.contains("operator: token"), "{said}");
+}

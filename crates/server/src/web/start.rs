@@ -89,14 +89,15 @@ fn html(status: &Status, games: &GameCounts, rows: &[Row]) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Agon</title>\n<link rel=\"stylesheet\" href=\"/start.css\">\n</head>\n<body>\n<main>\n\
+         <title>Agon</title>\n<link rel=\"stylesheet\" href=\"/start.css\">\n</head>\n\
+         <body>\n<main>\n\
          <h1>Agon <small>{version}</small></h1>\n\
-         <p class=\"lead\">Tournaments of turn-based games between programs and people. This server \
-         is up.</p>\n<dl class=\"tiles\">{tiles}</dl>\n\
+         <p class=\"lead\">Tournaments of turn-based games between programs and people. This \
+         server is up.</p>\n<dl class=\"tiles\">{tiles}</dl>\n\
          <h2>Tournaments</h2>\n{tournaments}\n\
          <h2>Play</h2>\n<p>Programs connect over TCP or over WebSocket (<code>/api/v1/play</code>) \
-         and speak JSON lines: <code>agon join</code> brings one here, <code>agon play</code> brings \
-         you, <code>agon watch</code> shows what goes on.</p>\n\
+         and speak JSON lines: <code>agon join</code> brings one here, <code>agon play</code> \
+         brings you, <code>agon watch</code> shows what goes on.</p>\n\
          <h2>Interface</h2>\n<ul>\n\
          <li><a href=\"/api/v1/tournaments\">/api/v1/tournaments</a>: what is played</li>\n\
          <li><a href=\"/api/v1/accounts\">/api/v1/accounts</a>: who plays</li>\n\

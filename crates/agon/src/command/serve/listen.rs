@@ -1,6 +1,7 @@
 //! Where the server listens, and how that is told.
 
 use super::OPERATOR;
+use super::token::Token;
 use crate::command::print;
 use crate::exit::Misuse;
 use anyhow::{Context, Result};
@@ -55,7 +56,7 @@ async fn next_free(address: &str) -> Option<TcpListener> {
 }
 
 /// Says where the server is, and the operator's token if there is a new one.
-pub(super) fn say(json: bool, places: &Places, token: Option<&str>) -> Result<()> {
+pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<()> {
     let Places { tcp, http, tls } = places;
     let (stream, scheme, socket) =
         if *tls { ("tls", "https", "wss") } else { ("tcp", "http", "ws") };
@@ -66,12 +67,19 @@ pub(super) fn say(json: bool, places: &Places, token: Option<&str>) -> Result<()
         let mut line =
             serde_json::json!({"players": players, "http": http, "tls": tls, "open": open});
         if let Some(token) = token {
-            line["operator"] = serde_json::json!({"account": OPERATOR, "token": token});
+            line["operator"] = match token {
+                Token::Said(token) => serde_json::json!({"account": OPERATOR, "token": token}),
+                Token::In(file) => serde_json::json!({"account": OPERATOR, "token_file": file}),
+            };
         }
         format!("{line}\n")
     } else {
-        let operator = token.map(|token| {
-            format!("operator: token {token} (shown once; agon serve --operator-token makes a new one)\n")
+        let operator = token.map(|token| match token {
+            Token::Said(token) => format!(
+                "operator: token {token} \
+                 (shown once; agon serve --operator-token makes a new one)\n"
+            ),
+            Token::In(file) => format!("operator: token in {}\n", file.display()),
         });
         format!(
             "{}players: {stream} {tcp}\nplayers: {websocket}\n\
