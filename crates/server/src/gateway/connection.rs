@@ -275,19 +275,30 @@ async fn write(
             to.write_all(&batch.bytes).await?;
             to.flush().await
         };
-        match tokio::time::timeout(patience, written).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) => return false,
-            Err(_) => {
+        if let Err(error) = patiently(patience, written).await {
+            if error.kind() == std::io::ErrorKind::TimedOut {
                 pulse.ends(End::Unwritable);
-                return false;
             }
+            return false;
         }
         let now = now_ms();
         batch.written.iter().for_each(|written| written.set(now));
         pulse.said(now);
     }
     tokio::time::timeout(patience, to.shutdown()).await.is_ok_and(|shut| shut.is_ok())
+}
+
+/// Writes, but not for ever. A clock is set only for a write that has to wait: few have to.
+async fn patiently(
+    patience: Duration,
+    written: impl Future<Output = std::io::Result<()>>,
+) -> std::io::Result<()> {
+    let mut written = std::pin::pin!(written);
+    let at_once = poll_fn(|context| Poll::Ready(written.as_mut().poll(context))).await;
+    match at_once {
+        Poll::Ready(done) => done,
+        Poll::Pending => tokio::time::timeout(patience, written).await?,
+    }
 }
 
 /// Reads to the end and forgets it.
