@@ -4,6 +4,7 @@ mod admin;
 mod clients;
 mod doctor;
 pub(crate) mod log;
+mod serve;
 
 pub(crate) use admin::{
     AccountCommand, AdminArgs, AdminCommand, BlacklistCommand, CreateArgs, GameCommand,
@@ -11,6 +12,7 @@ pub(crate) use admin::{
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use serve::{LogFormat, ServeArgs};
 
 use crate::exit;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -20,13 +22,15 @@ use std::path::PathBuf;
 #[derive(Parser, Debug)]
 #[command(name = "agon", version, after_help = exit::HELP, max_term_width = 100)]
 pub(crate) struct Args {
-    /// What to do; without it, a demonstration tournament between house players.
+    /// What to do; without it, a server with default settings.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    /// See it work: a tournament between house players, shown and checked.
+    Demo,
     /// Play a whole tournament between programs on this machine.
     Run(Box<RunArgs>),
     /// Show a game as text: dice, boards and maps, move by move.
@@ -258,61 +262,6 @@ pub(crate) struct BotArgs {
     /// Which house player, without `house:`; see `agon list`.
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-}
-
-const SERVE_HELP: &str = "\
-Everything that happened is in DIR/agon.sqlite: a server that is killed and started again goes on
-where it stood, and nobody loses anything by it. docs/operate.md has the rest.
-
-A TOML file has any of these fields; flags win over it:
-    data = \"agon-data\"                    tcp = \"127.0.0.1:7300\"
-    token_ms = 2592000000                  reconnect_ms = 60000
-    [limits]
-    connections_max = 20000                connections_per_address_max = 2000
-    outbox_lines_max = 64                  inbox_lines_max = 32
-    line_bytes_max = 262144                write_ms_max = 10000
-    login_ms_max = 10000
-    [[tournament]]                         # starts as soon as its players are logged in
-    name = \"cup\"                           preset = \"yahtzee-queue\"
-    players = 8                            # the first in line; or
-    # named = [\"ann\", \"house:greedy\"]
-    best_of = 5                            start = \"when-ready\"";
-
-fn serve_help() -> String {
-    format!("{SERVE_HELP}\n\n{}", exit::HELP)
-}
-
-#[derive(ClapArgs, Debug)]
-#[command(after_help = serve_help())]
-pub(crate) struct ServeArgs {
-    /// The folder of the log; by default ./agon-data.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// Where players connect; by default 127.0.0.1:7300. Port 0 is any free one.
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) tcp: Option<String>,
-    /// Where the HTTP interface is; by default 127.0.0.1:7380.
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) http: Option<String>,
-    /// A certificate (PEM): everything is TLS then. It is read again on SIGHUP.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tls_cert: Option<PathBuf>,
-    /// The certificate's key (PEM).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// Settings from a TOML file; flags win over it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Take the luck of all tournaments from this number, to repeat an experiment. Whoever knows
-    /// it knows all dice.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Make a new token for the account `operator` and print it. The first start does so anyway.
-    #[arg(long)]
-    pub(crate) operator_token: bool,
-    /// Say where the server listens as one line of JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(ClapArgs, Debug)]

@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod config;
+mod diagnostics;
 mod exit;
 mod show;
 

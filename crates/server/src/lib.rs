@@ -16,6 +16,7 @@ mod auth;
 mod clock;
 mod engine;
 mod gateway;
+mod meters;
 mod throttle;
 mod wanted;
 pub mod web;

@@ -268,7 +268,7 @@ fn a_pause_counts_against_nobody_and_a_voided_game_is_played_again() {
     ann.expect("notice", r#""about":"paused""#);
     // Lost in the pause and back, under a policy where that would cost the game.
     drop(bob);
-    until("bob is gone", || metric(&server, "agon_connections") == 1);
+    until("bob is gone", || metric(&server, "agon_connections{transport=\"tcp\"}") == 1);
     order("matches/r1m1/games/1/void").expect(204);
     ann.expect("notice", r#""about":"game-void""#);
     let one = get(&server, "/tournaments/cup/matches/r1m1");

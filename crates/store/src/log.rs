@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
 use crate::append::gather;
-use crate::{Append, AppendError, Done, DoneAll, LogError, Snapshot};
+use crate::{Append, AppendError, Done, DoneAll, LogError, Meter, Snapshot};
 
 /// A log: streams of events that only grow.
 ///
@@ -34,6 +34,11 @@ pub trait Log: Send + Sync {
 
     /// Waits until everything submitted so far is durable even if the power fails.
     fn flush(&self) -> Result<(), LogError>;
+
+    /// Measures of this log, if it keeps any.
+    fn meter(&self) -> Option<Arc<Meter>> {
+        None
+    }
 
     /// Keeps a snapshot in place of the one before, if this log keeps snapshots. It must be of
     /// events that are durable. May take long, and holds no append up.
@@ -80,6 +85,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn flush(&self) -> Result<(), LogError> {
         (**self).flush()
+    }
+
+    fn meter(&self) -> Option<Arc<Meter>> {
+        (**self).meter()
     }
 
     fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<(), LogError> {

@@ -25,7 +25,7 @@ pub(crate) struct AdminArgs {
         long,
         value_name = "URL",
         default_value = "http://127.0.0.1:7380",
-        env = "AGON_HTTP",
+        env = "AGON_SERVER",
         global = true
     )]
     pub(crate) server: String,

@@ -1,4 +1,4 @@
-//! Plain `agon`: a tournament between house players, from the first dice to the checked result.
+//! `agon demo`: a tournament between house players, from the first dice to the checked result.
 
 use crate::args::{ColourArg, ReplayArgs, RunArgs, VerifyArgs};
 use crate::command::{replay, run, verify};

@@ -23,7 +23,8 @@ use anyhow::{Context, Result};
 
 pub(crate) fn dispatch(args: Args) -> Result<Exit> {
     match args.command {
-        None => demo::demo(),
+        None => serve::plain(),
+        Some(Command::Demo) => demo::demo(),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Replay(args)) => replay::replay(&args),
         Some(Command::Verify(args)) => verify::verify(&args),

@@ -1,20 +1,28 @@
 //! `agon serve`: a server for players that come over the network.
 
-use crate::args::ServeArgs;
+mod check;
+mod listen;
+mod notify;
+mod token;
+mod waiting;
+
+use crate::args::{Args, Command, ServeArgs};
 use crate::config::serve::Serve;
+use crate::diagnostics;
 use crate::exit::{Exit, Misuse};
 use agon_core::PlayerName;
-use agon_core::lobby::{Announcement, Role, Selection};
+use agon_core::lobby::Role;
 use agon_games::Registry;
 use agon_players::Houses;
-use agon_server::web::serve_http;
+use agon_server::web::{answer_starting, serve_http};
 use agon_server::{Engine, EngineError, Gateway, Handle, Tls, serve_tcp};
 use agon_store::{Log, LogError, SqliteLog};
 use anyhow::{Context, Result};
-use std::net::SocketAddr;
+use clap::Parser;
+use listen::{Places, listen};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -26,14 +34,35 @@ pub(crate) const LOG_FILE: &str = "agon.sqlite";
 /// The account that may do everything.
 const OPERATOR: &str = "operator";
 
-/// How often tournaments of the configuration look for their players.
-const LOOK_MS: u64 = 50;
+/// Plain `agon`: a server with the settings of the environment, on the next free ports where the
+/// usual ones are taken.
+pub(crate) fn plain() -> Result<Exit> {
+    let args = Args::try_parse_from(["agon", "serve"]).map(|args| args.command);
+    let Ok(Some(Command::Serve(args))) = args else {
+        return Err(
+            Misuse("the environment makes no sense; see `agon serve --check`".into()).into()
+        );
+    };
+    start(&args, true)
+}
 
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit> {
+    start(args, false)
+}
+
+fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
     let settings = Serve::read(args)?;
+    if args.check {
+        return check::check(&settings, args.json);
+    }
+    let level = diagnostics::parse(&settings.log)?;
+    let _diagnostics = diagnostics::start(level, settings.log_format);
+    for name in &settings.layers.unknown {
+        tracing::warn!(name, "this variable is no setting of a server");
+    }
     crate::command::solve::use_cache(None);
     let runtime = runtime()?;
-    let exit = runtime.block_on(run(args, settings));
+    let exit = runtime.block_on(run(args, settings, or_next));
     runtime.shutdown_background();
     exit
 }
@@ -48,62 +77,70 @@ pub(crate) fn runtime() -> Result<Runtime> {
         .context("failed to start the runtime")
 }
 
-async fn run(args: &ServeArgs, settings: Serve) -> Result<Exit> {
+async fn run(args: &ServeArgs, settings: Serve, or_next: bool) -> Result<Exit> {
     // From here on, not from when somebody waits for them: no signal is missed.
     let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let tls = settings.tls.as_ref().map(|(cert, key)| Tls::load(cert, key));
     let tls = tls.transpose().map_err(|error| Misuse(error.to_string()))?.map(Arc::new);
-    let (tcp, http) =
-        (listen(&settings.tcp, "--tcp").await?, listen(&settings.http, "--http").await?);
+    let or_next = |path: &str| or_next && !settings.is_chosen(path);
+    let tcp = listen(&settings.tcp, "--tcp", or_next("tcp")).await?;
+    let http = listen(&settings.http, "--http", or_next("http")).await?;
     let address =
         |listener: &TcpListener| listener.local_addr().context("failed to read an address");
     let places = Places { tcp: address(&tcp)?, http: address(&http)?, tls: tls.is_some() };
-    let log = open_log(&settings.data)?;
-    let (games, houses) = (Registry::standard(), Houses::standard());
-    let runtime = tokio::runtime::Handle::current();
-    let engine = Engine::open(log, games, houses, settings.settings, runtime.clone())
-        .map_err(|error| explained(error, &settings.data))?;
+    // Whoever asks while the log is read is told to come back.
+    let (up, heard) = oneshot::channel();
+    let starting = tokio::spawn(answer_starting(http, tls.clone(), heard));
+    let engine = open_engine(&settings)?;
     let handle = engine.handle();
     let (over, mut ended) = oneshot::channel();
     std::thread::spawn(move || over.send(engine.run()));
     let token = operator_token(&handle, args.operator_token).await?;
+    let token = token.map(|token| token::keep(token, settings.operator_token_file.as_deref()));
+    let token = token.transpose()?;
+    drop(up);
+    let http = starting.await.context("failed to listen for HTTP")?;
+    let runtime = tokio::runtime::Handle::current();
     let gateway = Gateway::start(handle.clone(), settings.limits, tls.clone(), &runtime);
     tokio::spawn(serve_tcp(tcp, gateway.clone()));
     tokio::spawn(serve_http(http, gateway));
     if let Some(tls) = tls {
         tokio::spawn(reload(signal(SignalKind::hangup())?, tls));
     }
-    tokio::spawn(announce_all(handle.clone(), settings.tournaments));
-    say(args.json, &places, token.as_deref())?;
+    tokio::spawn(waiting::announce_all(handle.clone(), settings.tournaments));
+    listen::say(args.json, &places, token.as_ref())?;
+    tracing::info!(tcp = %places.tcp, http = %places.http, tls = places.tls, "the server is up");
+    notify::tell("READY=1");
+    tokio::spawn(notify::keep_watchdog(handle.clone()));
     let result = tokio::select! {
         result = &mut ended => result,
         () = asked_to_stop(signals, handle) => ended.await,
     };
     let result = result.context("failed: the engine ended without a word")?;
     result.map_err(|error| explained(error, &settings.data))?;
+    tracing::info!("stopped");
     Ok(Exit::Success)
 }
 
-/// Where the server listens.
-struct Places {
-    tcp: SocketAddr,
-    http: SocketAddr,
-    tls: bool,
-}
-
-async fn listen(address: &str, flag: &str) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let next = match error.kind() {
-            std::io::ErrorKind::AddrInUse => {
-                format!("another program listens there; stop it, or choose another with {flag}")
-            }
-            std::io::ErrorKind::InvalidInput => {
-                return Misuse(format!("{address:?} is no address; use HOST:PORT")).into();
-            }
-            _ => format!("choose another with {flag} HOST:PORT"),
-        };
-        anyhow::anyhow!("failed to listen on {address}: {error}; {next}")
-    })
+/// Reads the log and takes up what is live.
+fn open_engine(settings: &Serve) -> Result<Engine> {
+    let started = Instant::now();
+    let log = open_log(&settings.data)?;
+    let (games, houses) = (Registry::standard(), Houses::standard());
+    let runtime = tokio::runtime::Handle::current();
+    let engine = Engine::open(log, games, houses, settings.settings.clone(), runtime)
+        .map_err(|error| explained(error, &settings.data))?;
+    let status = engine.status();
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        data = %settings.data.display(),
+        accounts = status.accounts,
+        tournaments = status.tournaments,
+        matches = status.matches,
+        took_ms = started.elapsed().as_millis() as u64,
+        "the log was read"
+    );
+    Ok(engine)
 }
 
 /// Opens the log in the folder, and makes the folder if it is not there.
@@ -149,40 +186,14 @@ async fn operator_token(handle: &Handle, asked: bool) -> Result<Option<String>> 
     Ok(token?.await.ok())
 }
 
-fn say(json: bool, places: &Places, token: Option<&str>) -> Result<()> {
-    use std::io::Write;
-    let Places { tcp, http, tls } = places;
-    let (stream, scheme, socket) =
-        if *tls { ("tls", "https", "wss") } else { ("tcp", "http", "ws") };
-    let websocket = format!("{socket}://{http}/api/v1/play");
-    let listeners =
-        format!("players: {stream} {tcp}\nplayers: {websocket}\nhttp: {scheme}://{http}/api/v1\n");
-    let text = match (json, token) {
-        (true, token) => {
-            let players = serde_json::json!({"tcp": tcp, "websocket": websocket});
-            let mut line = serde_json::json!({"players": players, "http": http, "tls": tls});
-            if let Some(token) = token {
-                line["operator"] = serde_json::json!({"account": OPERATOR, "token": token});
-            }
-            format!("{line}\n")
-        }
-        (false, Some(token)) => format!(
-            "operator: token {token} (shown once; agon serve --operator-token makes a new one)\n\
-             {listeners}"
-        ),
-        (false, None) => listeners,
-    };
-    super::print(&text)?;
-    Ok(std::io::stdout().flush()?)
-}
-
 /// Waits for the first signal and has the engine stop; the second ends the process.
 async fn asked_to_stop((mut interrupt, mut terminate): (Signal, Signal), handle: Handle) {
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
-    eprintln!("agon: stopping; the next start goes on from here");
+    tracing::info!("stopping; the next start goes on from here");
+    notify::tell("STOPPING=1");
     handle.stop();
     tokio::spawn(async move {
         tokio::select! {
@@ -198,50 +209,8 @@ async fn asked_to_stop((mut interrupt, mut terminate): (Signal, Signal), handle:
 async fn reload(mut hang_ups: Signal, tls: Arc<Tls>) {
     while hang_ups.recv().await.is_some() {
         match tls.reload() {
-            Ok(()) => eprintln!("agon: the certificate was read again"),
-            Err(error) => eprintln!("agon: {error}; the old certificate stays"),
+            Ok(()) => tracing::info!("the certificate was read again"),
+            Err(error) => tracing::error!("{error}; the old certificate stays"),
         }
     }
-}
-
-/// Announces the tournaments of the configuration as their players come.
-async fn announce_all(handle: Handle, mut waiting: Vec<Announcement>) {
-    let mut timer = tokio::time::interval(Duration::from_millis(LOOK_MS));
-    while !waiting.is_empty() {
-        timer.tick().await;
-        let looked = handle.call(move |engine| {
-            waiting.retain(|announcement| look_for_players(engine, announcement));
-            waiting
-        });
-        let Some(left) = looked.await else { return };
-        waiting = left;
-    }
-}
-
-/// Announces a tournament if its players are here; says whether it has to wait.
-fn look_for_players(engine: &mut Engine, announcement: &Announcement) -> bool {
-    let lobby = engine.lobby();
-    if lobby.tournament(&announcement.id).is_some() {
-        return false;
-    }
-    let line = lobby.line();
-    let free = |player: &&PlayerName| {
-        lobby.account(player).is_some_and(|account| account.blacklisted.is_none())
-    };
-    let ready = match &announcement.selection {
-        Selection::Line { at_most } => line.iter().filter(free).count() >= *at_most as usize,
-        Selection::Named { players } => players
-            .iter()
-            .all(|player| player.as_str().starts_with("house:") || line.contains(player)),
-        _ => false,
-    };
-    if !ready {
-        return true;
-    }
-    let id = &announcement.id;
-    match engine.announce(announcement.clone()) {
-        Ok(()) => eprintln!("agon: tournament {id} starts"),
-        Err(error) => eprintln!("agon: tournament {id} cannot be held: {error}"),
-    }
-    false
 }

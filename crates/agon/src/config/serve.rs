@@ -1,6 +1,8 @@
-//! The settings of a server: a TOML file, flags over it.
+//! The settings of a server: a TOML file, variables over it, flags over both.
 
-use crate::args::ServeArgs;
+use super::layers::Layers;
+use crate::args::{LogFormat, ServeArgs};
+use crate::diagnostics;
 use crate::exit::Misuse;
 use agon_core::lobby::{Announcement, Selection};
 use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
@@ -29,7 +31,12 @@ struct ServeFile {
     players_may_invite: Option<bool>,
     second_login: Option<SecondLogin>,
     observer_delay_ms: Option<u64>,
-    tls: Option<TlsTable>,
+    seed: Option<u64>,
+    operator_token_file: Option<PathBuf>,
+    log: Option<String>,
+    log_format: Option<LogFormat>,
+    #[serde(default)]
+    tls: TlsTable,
     #[serde(default)]
     limits: LimitsTable,
     #[serde(default)]
@@ -52,11 +59,11 @@ struct LimitsTable {
     silence_ms_max: Option<u64>,
 }
 
-#[derive(Deserialize, Debug)]
+#[derive(Deserialize, Debug, Default)]
 #[serde(deny_unknown_fields)]
 struct TlsTable {
-    cert: PathBuf,
-    key: PathBuf,
+    cert: Option<PathBuf>,
+    key: Option<PathBuf>,
 }
 
 #[derive(Deserialize, Debug)]
@@ -90,50 +97,140 @@ pub(crate) struct Serve {
     pub(crate) http: String,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
+    /// Where a new token of the operator goes instead of stdout.
+    pub(crate) operator_token_file: Option<PathBuf>,
+    /// How much to tell on stderr, and how.
+    pub(crate) log: String,
+    pub(crate) log_format: LogFormat,
     /// The files of a certificate and its key.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     /// Tournaments that wait for their players.
     pub(crate) tournaments: Vec<Announcement>,
+    /// Where all that comes from.
+    pub(crate) layers: Layers,
 }
 
 impl Serve {
-    /// Brings flags and file together.
+    /// Brings flags, variables and file together.
     pub(crate) fn read(args: &ServeArgs) -> Result<Serve> {
-        let file: ServeFile = super::read_toml(args.config.as_deref())?;
+        // Once as what it should be, for mistakes to be named with their place in the file.
+        let _: ServeFile = super::read_toml(args.config.as_deref())?;
+        let mut layers = Layers::over(super::read_toml(args.config.as_deref())?);
+        layers.take_variables(std::env::vars_os(), fits)?;
+        let file = layers.table.clone().try_into::<ServeFile>();
+        let file = file.map_err(|error| Misuse(error.to_string()))?;
+        note_flags(&mut layers, args);
         let mut settings = Settings::default();
         super::set(&mut settings.token_ms, file.token_ms);
         super::set(&mut settings.reconnect_ms, file.reconnect_ms);
         super::set(&mut settings.players_may_invite, file.players_may_invite);
-        settings.seed = args.seed;
+        settings.seed = args.seed.or(file.seed);
         super::set(&mut settings.second_login, file.second_login);
         super::set(&mut settings.observer_delay_ms, file.observer_delay_ms);
         if settings.observer_delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
             let most = Policy::OBSERVER_DELAY_MS_MAX;
             return Err(Misuse(format!("observer_delay_ms is at most {most}")).into());
         }
-        let mut tournaments: Vec<Announcement> = Vec::new();
-        for table in &file.tournament {
-            let announcement = announcement(table)?;
-            if tournaments.iter().any(|other| other.id == announcement.id) {
-                let why = format!("there are two tournaments {:?}; rename one", table.name);
-                return Err(Misuse(why).into());
-            }
-            tournaments.push(announcement);
-        }
         let data = args.data.clone().or(file.data);
+        let log = args.log.clone().or(file.log).unwrap_or_else(|| diagnostics::LEVEL.into());
+        diagnostics::parse(&log)?;
         Ok(Serve {
             data: data.unwrap_or_else(|| Path::new("agon-data").to_owned()),
             tcp: args.tcp.clone().or(file.tcp).unwrap_or_else(|| TCP.into()),
             http: args.http.clone().or(file.http).unwrap_or_else(|| HTTP.into()),
             settings,
             limits: limits(&file.limits)?,
+            operator_token_file: args.operator_token_file.clone().or(file.operator_token_file),
+            log,
+            log_format: args.log_format.or(file.log_format).unwrap_or_default(),
             tls: tls(args, file.tls)?,
-            tournaments,
+            tournaments: announcements(&file.tournament)?,
+            layers,
+        })
+    }
+
+    /// Whether somebody said where to listen.
+    pub(crate) fn is_chosen(&self, path: &str) -> bool {
+        self.layers.source(path).is_some()
+    }
+
+    /// All settings, as the file has them.
+    pub(crate) fn effective(&self) -> serde_json::Value {
+        let tls =
+            self.tls.as_ref().map(|(cert, key)| serde_json::json!({"cert": cert, "key": key}));
+        let tournaments = self.tournaments.iter().map(|announcement| {
+            serde_json::json!({
+                "name": announcement.id,
+                "preset": announcement.preset,
+                "best_of": announcement.policy.rules.best_of,
+                "selection": announcement.selection,
+            })
+        });
+        serde_json::json!({
+            "data": self.data,
+            "tcp": self.tcp,
+            "http": self.http,
+            "token_ms": self.settings.token_ms,
+            "reconnect_ms": self.settings.reconnect_ms,
+            "second_login": self.settings.second_login,
+            "seed": self.settings.seed,
+            "operator_token_file": self.operator_token_file,
+            "log": self.log,
+            "log_format": self.log_format,
+            "tls": tls,
+            "limits": self.limits,
+            "tournament": tournaments.collect::<Vec<_>>(),
         })
     }
 }
 
+/// Whether a setting makes sense by itself.
+fn fits(table: toml::Table) -> Result<(), String> {
+    let file = table.try_into::<ServeFile>().map_err(|error| error.message().to_owned())?;
+    check_counts(&given(&file.limits)).map_err(|misuse| misuse.0)?;
+    file.log.map_or(Ok(()), |level| match diagnostics::parse(&level) {
+        Ok(_) => Ok(()),
+        Err(misuse) => Err(misuse.0),
+    })
+}
+
+fn note_flags(layers: &mut Layers, args: &ServeArgs) {
+    layers.flag("data", args.data.is_some());
+    layers.flag("tcp", args.tcp.is_some());
+    layers.flag("http", args.http.is_some());
+    layers.flag("tls.cert", args.tls_cert.is_some());
+    layers.flag("tls.key", args.tls_key.is_some());
+    layers.flag("seed", args.seed.is_some());
+    layers.flag("operator_token_file", args.operator_token_file.is_some());
+    layers.flag("log", args.log.is_some());
+    layers.flag("log_format", args.log_format.is_some());
+}
+
+fn announcements(tables: &[TournamentTable]) -> Result<Vec<Announcement>> {
+    let mut all: Vec<Announcement> = Vec::new();
+    for table in tables {
+        let announcement = announcement(table)?;
+        if all.iter().any(|other| other.id == announcement.id) {
+            let why = format!("there are two tournaments {:?}; rename one", table.name);
+            return Err(Misuse(why).into());
+        }
+        all.push(announcement);
+    }
+    Ok(all)
+}
+
 fn limits(table: &LimitsTable) -> Result<Limits> {
+    let limits = given(table);
+    check_counts(&limits)?;
+    if limits.heartbeat_ms == 0 || limits.silence_ms_max <= limits.heartbeat_ms {
+        let why = "[limits]: silence_ms_max is longer than heartbeat_ms, which is at least 1";
+        return Err(Misuse(why.into()).into());
+    }
+    Ok(limits)
+}
+
+/// The defaults, and what is given over them.
+fn given(table: &LimitsTable) -> Limits {
     let mut limits = Limits::default();
     super::set(&mut limits.connections_max, table.connections_max);
     super::set(&mut limits.connections_per_address_max, table.connections_per_address_max);
@@ -146,6 +243,10 @@ fn limits(table: &LimitsTable) -> Result<Limits> {
     super::set(&mut limits.lines_burst_max, table.lines_burst_max);
     super::set(&mut limits.heartbeat_ms, table.heartbeat_ms);
     super::set(&mut limits.silence_ms_max, table.silence_ms_max);
+    limits
+}
+
+fn check_counts(limits: &Limits) -> Result<(), Misuse> {
     let counts = [
         limits.connections_max,
         limits.connections_per_address_max,
@@ -155,25 +256,21 @@ fn limits(table: &LimitsTable) -> Result<Limits> {
         limits.lines_per_second_max as usize,
         limits.lines_burst_max as usize,
     ];
-    if counts.iter().any(|count| !(1..=1_000_000_000).contains(count)) {
-        return Err(
-            Misuse("[limits]: every bound is at least 1, and below a billion".into()).into()
-        );
+    match counts.iter().all(|count| (1..=1_000_000_000).contains(count)) {
+        true => Ok(()),
+        false => Err(Misuse("[limits]: every bound is at least 1, and at most a billion".into())),
     }
-    if limits.heartbeat_ms == 0 || limits.silence_ms_max <= limits.heartbeat_ms {
-        let why = "[limits]: silence_ms_max is longer than heartbeat_ms, which is at least 1";
-        return Err(Misuse(why.into()).into());
-    }
-    Ok(limits)
 }
 
 /// The files of a certificate: both or none, each from a flag or from the file.
-fn tls(args: &ServeArgs, table: Option<TlsTable>) -> Result<Option<(PathBuf, PathBuf)>> {
-    let (cert, key) = table.map(|table| (table.cert, table.key)).unzip();
-    match (args.tls_cert.clone().or(cert), args.tls_key.clone().or(key)) {
+fn tls(args: &ServeArgs, table: TlsTable) -> Result<Option<(PathBuf, PathBuf)>> {
+    match (args.tls_cert.clone().or(table.cert), args.tls_key.clone().or(table.key)) {
         (None, None) => Ok(None),
         (Some(cert), Some(key)) => Ok(Some((cert, key))),
-        _ => Err(Misuse("give both --tls-cert FILE and --tls-key FILE".into()).into()),
+        _ => {
+            Err(Misuse("give both tls.cert and tls.key (--tls-cert FILE --tls-key FILE)".into())
+                .into())
+        }
     }
 }
 

@@ -108,7 +108,8 @@ fn a_cross_table_for_people() {
 fn the_demonstration_ends_well_and_leaves_nothing() {
     let place = Place::new();
     std::fs::create_dir(place.path("tmp")).expect("a folder");
-    let child = place.command(&[]).env("TMPDIR", place.path("tmp")).spawn().expect("agon starts");
+    let mut command = place.command(&["demo"]);
+    let child = command.env("TMPDIR", place.path("tmp")).spawn().expect("agon starts");
     let ended = crate::support::finish(child);
     assert_eq!(ended.code, Some(0), "{ended:#?}");
     has(

@@ -3,6 +3,7 @@
 use super::journal::{Effect, StreamKey};
 use super::{Engine, SecondLogin, lobby};
 use crate::gateway::{Outbox, Written};
+use crate::meters::{End, Login};
 use agon_core::lobby::TokenHash;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
@@ -31,6 +32,11 @@ impl Session {
     /// Sends a message if there is room for it.
     pub(super) fn try_send(&self, message: &ToPlayer<'_>) -> bool {
         self.out.send(native::encode(message), None)
+    }
+
+    /// Notes why it ends.
+    pub(super) fn ends(&self, end: End) {
+        self.out.ends(end);
     }
 }
 
@@ -115,7 +121,7 @@ impl Engine {
         session.junk += 1;
         if session.junk > JUNK_MAX {
             self.refuse(conn, "flood", "too many lines that nobody asked for");
-            self.closed(conn);
+            self.end(conn, End::Flood);
         }
     }
 
@@ -130,7 +136,7 @@ impl Engine {
         let Some(session) = self.sessions.get(&conn) else { return };
         if session.account.is_none() && !session.checking {
             self.refuse(conn, "login-timeout", "log in sooner");
-            self.closed(conn);
+            self.end(conn, End::LoginTimeout);
         }
     }
 
@@ -140,6 +146,7 @@ impl Engine {
         let elsewhere = refuses && self.conn_of(account).is_some_and(|other| other != conn);
         if elsewhere {
             let detail = "the account is on another connection; close that one";
+            self.login_was(conn, Some(account), Login::Refused);
             self.refuse(conn, "logged-in-elsewhere", detail);
         }
         elsewhere
@@ -157,6 +164,7 @@ impl Engine {
             && let Some(session) = self.sessions.get_mut(&old)
         {
             session.account = None;
+            session.ends(End::TakenOver);
             self.refuse(old, "taken-over", "the account logged in on another connection");
             self.sessions.remove(&old);
             self.unsubscribe(old);
@@ -165,6 +173,7 @@ impl Engine {
             session.account = Some(account.clone());
             session.out.logged_in();
         }
+        self.login_was(conn, Some(account), Login::Good);
         self.tell_tournaments(conn, account);
         self.player_is_here(account);
         // What the lobby has for it may be on its way to the disk.
@@ -174,6 +183,14 @@ impl Engine {
             engine.deliver_results(conn, &account);
         });
         self.once_durable(vec![StreamKey::Lobby], tell);
+    }
+
+    /// Ends a connection, for a reason the operator may want to know.
+    pub(super) fn end(&mut self, conn: ConnId, end: End) {
+        if let Some(session) = self.sessions.get(&conn) {
+            session.ends(end);
+        }
+        self.closed(conn);
     }
 
     pub(super) fn closed(&mut self, conn: ConnId) {

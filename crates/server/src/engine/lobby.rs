@@ -4,6 +4,7 @@ use super::journal::{Effect, StreamKey};
 use super::news::news_of;
 use super::{AnnounceError, ConnId, Engine, MatchKey, Timer, house};
 use crate::auth;
+use crate::meters::{End, Login as Outcome};
 use agon_core::lobby::{
     AccountKind, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role, TokenHash,
 };
@@ -107,7 +108,10 @@ impl Engine {
             let holder = self.lobby.holder(&TokenHash::of(&token), self.now_ms()).cloned();
             return match holder {
                 Some(account) => self.welcome(conn, account, TokenHash::of(&token), None),
-                None => self.refuse(conn, "wrong-credentials", "the token is not good"),
+                None => {
+                    self.login_was(conn, None, Outcome::Wrong);
+                    self.refuse(conn, "wrong-credentials", "the token is not good");
+                }
             };
         }
         let (Some(account), Some(password)) = (account, password) else {
@@ -118,6 +122,7 @@ impl Engine {
             return self.refuse(conn, "malformed", detail);
         }
         if account.as_str().starts_with(house::PREFIX) {
+            self.login_was(conn, Some(&account), Outcome::Refused);
             return self.refuse(conn, "wrong-credentials", "house players do not log in");
         }
         let kind = kind.unwrap_or(AccountKind::Program);
@@ -167,6 +172,7 @@ impl Engine {
             }
             Checked::Wrong(account) => {
                 self.throttle.wrong(from, &account, self.now_ms());
+                self.login_was(conn, Some(&account), Outcome::Wrong);
                 self.refuse(conn, "wrong-credentials", "no such account, or another password");
                 self.count_junk(conn);
             }
@@ -193,20 +199,28 @@ impl Engine {
     /// How long whoever asks from there has to wait before another password of the account is
     /// looked at.
     pub(crate) fn password_wait_ms(&mut self, from: IpAddr, account: &PlayerName) -> Option<u64> {
-        self.throttle.wait_ms(from, account, self.now_ms())
+        let wait_ms = self.throttle.wait_ms(from, account, self.now_ms());
+        if wait_ms.is_some() {
+            self.note_login(None, Some(from), Some(account), Outcome::Throttled);
+        }
+        wait_ms
     }
 
     /// Counts a password that was right or wrong.
     pub(crate) fn password_was(&mut self, from: IpAddr, account: &PlayerName, right: bool) {
         match right {
             true => self.throttle.right(from, account),
-            false => self.throttle.wrong(from, account, self.now_ms()),
+            false => {
+                self.throttle.wrong(from, account, self.now_ms());
+                self.note_login(None, Some(from), Some(account), Outcome::Wrong);
+            }
         }
     }
 
     fn slow_down(&mut self, conn: ConnId, wait_ms: u64) {
         let seconds = wait_ms.div_ceil(1_000);
         let detail = format!("too many wrong passwords; try again in {seconds} s");
+        self.login_was(conn, None, Outcome::Throttled);
         self.refuse(conn, "slow-down", detail);
         self.count_junk(conn);
     }
@@ -344,7 +358,7 @@ impl Engine {
 
     fn log_out(&mut self, conn: ConnId, account: PlayerName) {
         self.send(conn, &ToPlayer::Done { what: "logout", tournament: None });
-        self.closed(conn);
+        self.end(conn, End::LoggedOut);
         let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
     }
 

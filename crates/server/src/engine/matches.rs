@@ -96,6 +96,7 @@ impl Engine {
         };
         self.matches.insert(key.clone(), live);
         self.begin_to_hold_back(&key);
+        self.handle.meters().matches_started.add();
         self.follow(&key);
         for player in &plan.players {
             let tournament = self.tournaments.get(&plan.tournament);
@@ -127,6 +128,7 @@ impl Engine {
             self.count_games(&events);
             effects = self.blacklisted_by(key, &events);
             effects.extend(self.lapses(key, &events));
+            effects.extend(self.notes(key, &events));
         }
         self.commit(StreamKey::Match(key.clone()), &events, effects);
         Ok(())
@@ -376,6 +378,8 @@ impl Engine {
     fn match_over(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.remove(key) else { return };
         self.held_back.remove(key);
+        self.handle.meters().matches_ended.add();
+        tracing::debug!(tournament = %key.0, r#match = %key.1, "a match is over");
         let Some(result) = live.played.result().cloned() else { return };
         for player in &live.played.plan().players {
             if let Some(keys) = self.playing.get_mut(player) {

@@ -14,6 +14,7 @@ mod journal;
 mod lobby;
 mod matches;
 mod news;
+mod notes;
 mod operator;
 mod recover;
 mod request;
@@ -27,6 +28,7 @@ pub(crate) mod watch;
 use crate::auth::{Hashers, NoEntropy};
 use crate::clock;
 use crate::gateway::Outbox;
+use crate::meters::Meters;
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, MatchId, Millis, PlayerName, TournamentId};
@@ -53,6 +55,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
@@ -69,7 +72,7 @@ pub(crate) type MatchKey = (TournamentId, MatchId);
 const DECIDED_MAX: usize = 256;
 
 /// What happens to a login of an account that is on another connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecondLogin {
     /// The newest connection has it.
@@ -187,6 +190,7 @@ pub(crate) enum Input {
 #[derive(Clone, Debug)]
 pub struct Handle {
     inbox: Sender<Input>,
+    meters: Arc<Meters>,
 }
 
 impl Handle {
@@ -198,12 +202,18 @@ impl Handle {
     #[cfg(test)]
     pub(crate) fn detached() -> (Handle, Receiver<Input>) {
         let (inbox, receiver) = channel();
-        (Handle { inbox }, receiver)
+        (Handle { inbox, meters: Arc::default() }, receiver)
     }
 
     /// Asks the engine to stop once what is on its way is durable.
     pub fn stop(&self) {
+        self.meters.stopping.store(true, Ordering::Relaxed);
         self.send(Input::Stop);
+    }
+
+    /// What is counted.
+    pub(crate) fn meters(&self) -> &Meters {
+        &self.meters
     }
 
     /// Runs something on the engine's thread and waits for its answer; `None` if it has ended.
@@ -301,7 +311,7 @@ impl Engine {
         runtime: tokio::runtime::Handle,
     ) -> Result<Engine, EngineError> {
         let (inbox, receiver) = channel();
-        let handle = Handle { inbox };
+        let handle = Handle { inbox, meters: Arc::default() };
         let houses = Arc::new(houses);
         let house_pool = HousePool::start(Arc::clone(&houses), handle.clone());
         let hashers = Hashers::new(runtime);
@@ -410,6 +420,7 @@ impl Engine {
             Input::Opened { conn, out, from } => self.opened(conn, out, from),
             Input::Said { conn, message, at, place } => {
                 drop(place);
+                self.handle.meters().inbox_ms.add(self.now_ms().saturating_sub(at));
                 self.said(conn, message, at);
                 self.keep_time(at);
             }
@@ -456,7 +467,8 @@ impl Engine {
         while let Some(Reverse((at, _))) = self.timers.peek()
             && *at <= now
         {
-            let Some(Reverse((_, timer))) = self.timers.pop() else { return };
+            let Some(Reverse((at, timer))) = self.timers.pop() else { return };
+            self.handle.meters().late_ms.add(self.now_ms().saturating_sub(at));
             match timer {
                 Timer::Match(tournament, id) => self.match_due(&(tournament, id), now),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
@@ -473,5 +485,5 @@ impl Engine {
 
 /// Tells the operator something that needs no answer.
 fn warn(what: &str) {
-    eprintln!("agon: warning: {what}");
+    tracing::warn!("{what}");
 }

@@ -8,6 +8,7 @@
 use super::announce::try_plan;
 use super::journal::{Effect, StreamKey};
 use super::{ConnId, Engine, MatchKey, Timer};
+use crate::meters::End;
 use agon_core::lobby::{LobbyCommand, LobbyOrder, LobbyRejection, Standing};
 use agon_core::{
     Command, Fault, FaultKind, Match, MatchId, MatchOrder, PlayerName, Rejection, Ruling,
@@ -112,7 +113,7 @@ impl Engine {
                 let Some(conn) = engine.conn_of(&account) else { return };
                 let detail = format!("an operator logged you out: {}", ruling.why);
                 engine.refuse(conn, "logged-out", detail);
-                engine.closed(conn);
+                engine.end(conn, End::ByOperator);
             })),
             LobbyOrder::Withdraw { tournament, player } => {
                 let data = json!({"tournament": self.lobby.left_by(tournament, &player)});

@@ -4,6 +4,7 @@
 //! more; they can say it again to the server that comes after. Every wait here has an end.
 
 use super::{ConnId, Engine, EngineError, Input};
+use crate::meters::End;
 use agon_wire::native::ToPlayer;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -71,6 +72,7 @@ impl Engine {
     /// Closes the outboxes and waits until gateways have written what was in them.
     fn say_goodbye(&mut self) {
         let mut leaving: HashSet<ConnId> = self.sessions.keys().copied().collect();
+        self.sessions.values().for_each(|session| session.ends(End::Stopping));
         self.sessions.clear();
         let give_up = Instant::now() + GOODBYE_MAX;
         while !leaving.is_empty() {

@@ -93,6 +93,8 @@ impl Engine {
         let (miss_by, farewell_by) = (greet_by, None);
         let live = LiveTournament { machine, secret, greet_by, miss_by, farewell_by, told };
         self.tournaments.insert(id.clone(), live);
+        self.handle.meters().tournaments_started.add();
+        tracing::info!(tournament = %id, players = players.len(), "a tournament runs");
         for player in &players {
             if let Some(conn) = self.conn_of(player) {
                 self.tell_tournament(conn, &id);
@@ -273,7 +275,8 @@ impl Engine {
         let Some(live) = self.tournaments.get_mut(id) else { return };
         // Said twice, or too late: nothing changes.
         let Ok(events) = live.machine.step(command) else { return };
-        self.commit(StreamKey::Tournament(id.clone()), &events, Vec::new());
+        let notes = self.tournament_notes(id, &events);
+        self.commit(StreamKey::Tournament(id.clone()), &events, notes);
     }
 
     pub(super) fn report(&mut self, key: &MatchKey, result: MatchResult) {
@@ -283,6 +286,9 @@ impl Engine {
 
     fn tournament_over(&mut self, id: &TournamentId) {
         let Some(live) = self.tournaments.remove(id) else { return };
+        self.handle.meters().tournaments_ended.add();
+        let standing = live.machine.winners().len();
+        tracing::info!(tournament = %id, winners = standing, "a tournament is over");
         self.journals.remove(&StreamKey::Tournament(id.clone()));
         let winners = live.machine.winners().to_vec();
         let report = Report::of(&live.machine.results());

@@ -6,6 +6,7 @@ use super::outbox::{Out, Outbox, Pulse};
 use super::{Gateway, Limits, Stream, websocket};
 use crate::clock::now_ms;
 use crate::engine::{ConnId, Handle, Input, Place};
+use crate::meters::End;
 use agon_core::Millis;
 use agon_wire::native::{self, FromPlayer, ToPlayer};
 use std::future::poll_fn;
@@ -58,6 +59,8 @@ async fn visit_halves(
     let (out, outbox) = Outbox::new(conn, transport, limits.outbox_lines_max);
     let pulse = Arc::clone(out.pulse());
     gateway.0.pulses.add(&pulse);
+    engine.meters().opened(transport).add();
+    tracing::debug!(conn, from = %peer, transport = transport.word(), "a connection was opened");
     engine.send(Input::Opened { conn, out, from: peer });
     let now = now_ms();
     let reader = Reader {
@@ -75,9 +78,27 @@ async fn visit_halves(
         said_all = write(&mut to, outbox, &pulse, limits) => said_all,
     };
     engine.send(Input::Closed { conn });
+    note_end(engine, &pulse, conn);
     if said_all {
         // A socket that is closed with something unread in it takes the last words along.
         let _ = tokio::time::timeout(Duration::from_millis(LINGER_MS), drain(&mut from)).await;
+    }
+}
+
+/// Counts and tells why a connection ended.
+fn note_end(engine: &Handle, pulse: &Pulse, conn: ConnId) {
+    let (end, logged_in) = pulse.ended();
+    engine.meters().closed(pulse.transport, end).add();
+    let why = end.word();
+    let trouble = match end {
+        End::Flood | End::SlowReader | End::Unwritable | End::Silent | End::Broken => true,
+        End::LoginTimeout | End::Left | End::LoggedOut | End::TakenOver => false,
+        End::ByOperator | End::Stopping => false,
+    };
+    // Strangers come and go as they like; they must not fill the operator's screen.
+    match trouble && logged_in {
+        true => tracing::info!(conn, why, "a connection was ended"),
+        false => tracing::debug!(conn, why, "a connection was closed"),
     }
 }
 
@@ -146,6 +167,8 @@ impl Reader<'_> {
         while let Err(wait_ms) = self.bucket.take(bytes, now_ms()) {
             if !self.warned {
                 self.warned = true;
+                self.engine.meters().slowed.add();
+                tracing::info!(conn = self.conn, "a connection speaks too fast; it is read slower");
                 let detail = "more messages than a connection may send; they are read slower";
                 self.pulse.send(Out::Line(error("slow-down", detail.into()), None));
             }
@@ -170,6 +193,7 @@ impl Reader<'_> {
             }
             Todo::End(code, why) => {
                 if let Some(why) = why {
+                    self.pulse.ends(End::Broken);
                     self.pulse.send(Out::Line(error("malformed", why), None));
                 }
                 let room = self.pulse.send(Out::Close(code));
@@ -190,10 +214,7 @@ fn todo(came: Came<'_>) -> Todo {
     match came {
         Came::Message(line) => match native::decode(line) {
             Ok(message) => Todo::Said(message),
-            Err(bad) => {
-                let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
-                Todo::Bad { why: bad.to_string(), line }
-            }
+            Err(bad) => bad_line(line, &bad.to_string()),
         },
         Came::Bad(why) => Todo::Bad { why, line: String::new() },
         Came::Ping(payload) => Todo::Pong(payload.to_vec()),
@@ -201,6 +222,18 @@ fn todo(came: Came<'_>) -> Todo {
         Came::Close => Todo::End(websocket::NORMAL, None),
         Came::Broken(why) => Todo::End(websocket::PROTOCOL_ERROR, Some(why)),
     }
+}
+
+/// A line that is no message. It may become evidence, and so get into the log, where no password
+/// and no token belongs: of a line that speaks of either, nothing is repeated.
+fn bad_line(line: &[u8], why: &str) -> Todo {
+    let line = String::from_utf8_lossy(line);
+    let lower = line.to_ascii_lowercase();
+    if ["password", "token", "login"].iter().any(|word| lower.contains(word)) {
+        let why = "a message with a password or a token cannot be read; it is not repeated";
+        return Todo::Bad { why: why.into(), line: String::new() };
+    }
+    Todo::Bad { why: why.into(), line: line.chars().take(500).collect() }
 }
 
 fn read_some(
@@ -242,7 +275,12 @@ async fn write(
             to.write_all(&batch.bytes).await?;
             to.flush().await
         };
-        let Ok(()) = patiently(patience, written).await else { return false };
+        if let Err(error) = patiently(patience, written).await {
+            if error.kind() == std::io::ErrorKind::TimedOut {
+                pulse.ends(End::Unwritable);
+            }
+            return false;
+        }
         let now = now_ms();
         batch.written.iter().for_each(|written| written.set(now));
         pulse.said(now);

@@ -3,7 +3,7 @@
 use agon_wire::native;
 
 /// Bounds on connections.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Limits {
     /// Connections at once.
     pub connections_max: usize,

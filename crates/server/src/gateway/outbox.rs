@@ -6,10 +6,13 @@
 use super::Limits;
 use crate::clock::now_ms;
 use crate::engine::{ConnId, Handle, Input};
+use crate::meters::End;
+pub(super) use crate::meters::Transport;
 use agon_core::Millis;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 
 /// When a message was written to its socket, once it was.
 #[derive(Clone, Default, Debug)]
@@ -38,15 +41,6 @@ pub(crate) enum Out {
     Close(u16),
 }
 
-/// How messages are framed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Transport {
-    /// Lines.
-    Tcp,
-    /// Text frames.
-    WebSocket,
-}
-
 /// Where messages for a connection go. It has a bound: a reader that falls behind is cut off. When
 /// it is dropped, the gateway writes what is in it and closes the socket.
 pub(crate) struct Outbox {
@@ -71,13 +65,26 @@ impl Outbox {
             said_at: AtomicU64::new(now),
             beat_at: AtomicU64::new(now),
             logged_in: AtomicBool::new(false),
+            end: OnceLock::new(),
         };
         (Outbox { lines, pulse: Arc::new(pulse) }, receiver)
     }
 
     /// Hands a message over; `false` if there is no room, or nobody to write it.
     pub(crate) fn send(&self, line: Vec<u8>, written: Option<Written>) -> bool {
-        self.lines.try_send(Out::Line(line, written)).is_ok()
+        match self.lines.try_send(Out::Line(line, written)) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_)) => {
+                self.ends(End::SlowReader);
+                false
+            }
+            Err(TrySendError::Closed(_)) => false,
+        }
+    }
+
+    /// Notes why the connection ends; the first reason counts.
+    pub(crate) fn ends(&self, end: End) {
+        self.pulse.ends(end);
     }
 
     /// Notes that the connection has logged in.
@@ -100,11 +107,24 @@ pub(super) struct Pulse {
     said_at: AtomicU64,
     beat_at: AtomicU64,
     logged_in: AtomicBool,
+    /// Why it ends, once that is known.
+    end: OnceLock<End>,
 }
 
 impl Pulse {
     pub(super) fn heard(&self, now: Millis) {
         self.heard_at.store(now, Ordering::Relaxed);
+    }
+
+    /// Notes why the connection ends; the first reason counts.
+    pub(super) fn ends(&self, end: End) {
+        let _ = self.end.set(end);
+    }
+
+    /// Why it ended, and whether it had logged in.
+    pub(super) fn ended(&self) -> (End, bool) {
+        let end = self.end.get().copied().unwrap_or(End::Left);
+        (end, self.logged_in.load(Ordering::Relaxed))
     }
 
     pub(super) fn said(&self, now: Millis) {
@@ -134,6 +154,7 @@ impl Pulse {
             Transport::WebSocket => since(&self.heard_at),
         };
         if self.transport == Transport::WebSocket && quiet >= limits.silence_ms_max {
+            self.ends(End::Silent);
             // If there is no room for it, a write is stuck, and that has a deadline of its own.
             self.send(Out::Close(super::websocket::GOING_AWAY));
         } else if quiet.min(since(&self.beat_at)) >= limits.heartbeat_ms {

@@ -11,6 +11,8 @@ pub async fn serve_tcp(listener: TcpListener, gateway: Gateway) {
         let place = gateway.place().await;
         let (socket, peer) = accept(&listener).await;
         let Some(guest) = gateway.guest(peer) else {
+            gateway.engine().meters().turned_away.add();
+            tracing::debug!(from = %peer, "too many connections from one address");
             turn_away(&gateway, &socket);
             continue;
         };

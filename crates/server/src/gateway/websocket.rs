@@ -29,10 +29,15 @@ pub(crate) struct Ticket {
 impl Gateway {
     /// A place for one more player, or a sentence that says why there is none.
     pub(crate) fn ticket(&self, peer: IpAddr) -> Result<Ticket, &'static str> {
+        let no_room = |why| {
+            self.engine().meters().turned_away.add();
+            tracing::debug!(from = %peer, why, "a player was turned away");
+            why
+        };
         let place = Arc::clone(&self.0.places).try_acquire_owned();
-        let _place = place.map_err(|_| "too many players are connected")?;
-        let _guest = self.guest(peer).ok_or("too many connections from this address")?;
-        Ok(Ticket { peer, _place, _guest })
+        let _place = place.map_err(|_| no_room("too many players are connected"))?;
+        let guest = self.guest(peer).ok_or("too many connections from this address");
+        Ok(Ticket { peer, _place, _guest: guest.map_err(no_room)? })
     }
 
     /// Serves a player whose connection is about to become a WebSocket.

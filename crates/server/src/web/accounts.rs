@@ -7,6 +7,7 @@ use super::problem::Problem;
 use super::who::Who;
 use super::{Answer, Web};
 use crate::auth;
+use crate::meters::Login;
 use agon_core::PlayerName;
 use agon_core::lobby::{Account, AccountKind, LobbyCommand, LobbyRejection, Role};
 use axum::Json;
@@ -154,7 +155,13 @@ pub(super) async fn log_in(
     }
     let token = auth::new_token().map_err(|_| Problem::internal())?;
     let (name, issued) = (account.clone(), token.clone());
-    let expires_at = web.ask_lobby(move |engine| engine.issue_token(name, &issued)).await??;
+    let from = peer.0;
+    let issued = web.ask_lobby(move |engine| {
+        let expires_at = engine.issue_token(name.clone(), &issued)?;
+        engine.note_login(None, Some(from), Some(&name), Login::Good);
+        Ok::<_, LobbyRejection>(expires_at)
+    });
+    let expires_at = issued.await??;
     let body = json!({"account": account, "token": token, "expires_at": expires_at});
     let uncached = [(header::CACHE_CONTROL, "no-store")];
     Ok((StatusCode::CREATED, uncached, Json(body)).into_response())

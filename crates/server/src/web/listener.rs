@@ -34,7 +34,10 @@ pub(super) async fn serve(listener: TcpListener, router: Router, gateway: Gatewa
         let (socket, peer) = accept(&listener).await;
         let per_address_max = gateway.limits().connections_per_address_max;
         // Whoever has so many open is past being told.
-        let Some(guest) = guests.enter(peer, per_address_max) else { continue };
+        let Some(guest) = guests.enter(peer, per_address_max) else {
+            gateway.engine().meters().turned_away.add();
+            continue;
+        };
         let (router, gateway) = (router.clone(), gateway.clone());
         tokio::spawn(async move {
             serve_one(socket, Peer(peer), router, &gateway).await;

@@ -1,44 +1,131 @@
 //! Signs of life and counters, for machines that watch machines.
 
+use super::exposition::Exposition;
+use super::problem::Problem;
 use super::{Answer, Web};
 use crate::engine::{GameCounts, Status};
+use crate::meters::{End, FAULTS, Login, Meters, Transport};
+use agon_store::Meter;
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 use serde_json::json;
-use std::fmt::Write;
+use std::sync::atomic::Ordering;
 
-/// Whether the engine answers.
-pub(super) async fn health(State(web): State<Web>) -> Answer {
+/// Whether the engine answers; with `?ready`, whether new players should come.
+pub(super) async fn health(State(web): State<Web>, RawQuery(query): RawQuery) -> Answer {
+    let asked_ready = match query.as_deref() {
+        None | Some("") => false,
+        Some("ready") => true,
+        Some(_) => return Err(Problem::unprocessable("ask for /healthz or /healthz?ready")),
+    };
+    let meters = web.handle.meters();
+    let ready = !meters.stopping.load(Ordering::Relaxed);
+    if asked_ready && !ready {
+        return Err(Problem::stopping());
+    }
     web.ask_lobby(|_| ()).await?;
-    Ok(Json(json!({"status": "ok"})).into_response())
+    let body = json!({
+        "status": "ok",
+        "ready": ready,
+        "version": env!("CARGO_PKG_VERSION"),
+        "uptime_ms": meters.started.elapsed().as_millis() as u64,
+    });
+    Ok(Json(body).into_response())
 }
 
 pub(super) async fn metrics(State(web): State<Web>) -> Answer {
-    let (status, games) = web.ask_lobby(|engine| (engine.status(), engine.game_counts())).await?;
+    let asked = web.ask_lobby(|engine| {
+        let meters = engine.handle();
+        // In one step of the engine, so that what is said to add up does.
+        let mut text = Exposition::default();
+        running(&mut text, &engine.status(), &engine.game_counts(), meters.meters());
+        (text, engine.archive().log.meter())
+    });
+    let (mut text, log) = asked.await?;
+    connections(&mut text, web.handle.meters());
+    delays(&mut text, web.handle.meters());
+    if let Some(log) = log {
+        commits(&mut text, &log);
+    }
     let content_type = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
-    Ok((content_type, text(&status, &games)).into_response())
+    Ok((content_type, text.into_text()).into_response())
 }
 
-/// The exposition format of Prometheus. Counters count from the start of the process, and at every
-/// moment games started = finished + void + running: a game taken up again counts as started.
-fn text(status: &Status, games: &GameCounts) -> String {
-    let lines = [
-        ("agon_accounts", "gauge", "Accounts there are.", status.accounts as u64),
-        ("agon_connections", "gauge", "Players' connections.", status.connections as u64),
-        ("agon_tournaments_running", "gauge", "Tournaments that run.", status.tournaments as u64),
-        ("agon_matches_running", "gauge", "Matches that run.", status.matches as u64),
-        ("agon_decisions_total", "counter", "Answers accepted.", status.decisions),
-        ("agon_games_started_total", "counter", "Games started or taken up.", games.started),
-        ("agon_games_finished_total", "counter", "Games with a result.", games.finished),
-        ("agon_games_void_total", "counter", "Games broken off.", games.void),
-        ("agon_games_running", "gauge", "Games in progress.", games.running),
-    ];
-    let mut text = String::from("# started = finished + void + running\n");
-    for (name, kind, help, value) in lines {
-        writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}")
-            .expect("memory takes it");
-    }
-    text
+/// What runs. Counters count from the start of the process; what is taken up again after a restart
+/// counts as started.
+fn running(text: &mut Exposition, status: &Status, games: &GameCounts, meters: &Meters) {
+    let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
+    text.labelled(("agon_build_info", "gauge"), "What runs here.", [(version, 1)]);
+    let uptime = meters.started.elapsed().as_secs();
+    text.gauge("agon_uptime_seconds", "Since the process started.", uptime);
+    text.gauge("agon_accounts", "Accounts there are.", status.accounts as u64);
+    text.comment("tournaments: started = ended + running");
+    let (started, ended) = (&meters.tournaments_started, &meters.tournaments_ended);
+    text.counter("agon_tournaments_started_total", "Started or taken up.", started.count());
+    text.counter("agon_tournaments_ended_total", "Ended.", ended.count());
+    text.gauge("agon_tournaments_running", "In progress.", status.tournaments as u64);
+    text.comment("matches: started = ended + running");
+    let (started, ended) = (&meters.matches_started, &meters.matches_ended);
+    text.counter("agon_matches_started_total", "Started or taken up.", started.count());
+    text.counter("agon_matches_ended_total", "Ended.", ended.count());
+    text.gauge("agon_matches_running", "In progress.", status.matches as u64);
+    text.comment("games: started = finished + void + running");
+    text.counter("agon_games_started_total", "Started or taken up.", games.started);
+    text.counter("agon_games_finished_total", "Ended with a result.", games.finished);
+    text.counter("agon_games_void_total", "Broken off.", games.void);
+    text.gauge("agon_games_running", "In progress.", games.running);
+    text.counter("agon_decisions_total", "Answers accepted.", status.decisions);
+    let faults =
+        FAULTS.map(|(kind, word)| (format!("kind=\"{word}\""), meters.fault(kind).count()));
+    text.labelled(("agon_faults_total", "counter"), "Faults of players.", faults);
+}
+
+fn connections(text: &mut Exposition, meters: &Meters) {
+    let transports = Transport::ALL.map(|transport| {
+        // Those that ended first, so that none ends before it was opened.
+        let closed = End::ALL.map(|end| (end, meters.closed(transport, end).count()));
+        (transport, closed, meters.opened(transport).count())
+    });
+    let of = |transport: Transport| format!("transport=\"{}\"", transport.word());
+    text.comment("connections of players, each transport: opened = closed + open");
+    let opened = transports.iter().map(|(transport, _, opened)| (of(*transport), *opened));
+    text.labelled(("agon_connections_opened_total", "counter"), "Connections.", opened);
+    let closed = transports.iter().flat_map(|(transport, closed, _)| {
+        closed
+            .iter()
+            .map(|(end, count)| (format!("{},reason=\"{}\"", of(*transport), end.word()), *count))
+    });
+    text.labelled(("agon_connections_closed_total", "counter"), "By why they ended.", closed);
+    let open = transports.iter().map(|(transport, closed, opened)| {
+        (of(*transport), opened - closed.iter().map(|(_, count)| count).sum::<u64>())
+    });
+    text.labelled(("agon_connections", "gauge"), "Connections that are open.", open);
+    let turned = meters.turned_away.count();
+    text.counter("agon_connections_refused_total", "Turned away: too many.", turned);
+    text.counter("agon_connections_slowed_total", "Read slower: too fast.", meters.slowed.count());
+    let logins = Login::ALL
+        .map(|login| (format!("outcome=\"{}\"", login.word()), meters.login(login).count()));
+    text.labelled(("agon_logins_total", "counter"), "Tries to log in.", logins);
+    let http = (1..=5).map(|class| (format!("class=\"{class}xx\""), meters.http(class).count()));
+    text.labelled(("agon_http_requests_total", "counter"), "HTTP requests.", http);
+}
+
+/// Delays of our own making; no player is charged for them.
+fn delays(text: &mut Exposition, meters: &Meters) {
+    let help = "From a message's socket to the engine.";
+    text.histogram("agon_inbox_wait_seconds", help, &meters.inbox_ms, 1e3);
+    let help = "How much later than set timers rang.";
+    text.histogram("agon_timers_late_seconds", help, &meters.late_ms, 1e3);
+    let help = "From an HTTP request to the head of its answer.";
+    text.histogram("agon_http_request_seconds", help, &meters.http_ms, 1e3);
+}
+
+fn commits(text: &mut Exposition, log: &Meter) {
+    let help = "How long it took to make a group of records durable.";
+    text.histogram("agon_commit_seconds", help, &log.commit_us, 1e6);
+    text.histogram("agon_commit_records", "Records of a group.", &log.records, 1.0);
+    let refused = log.refused.load(Ordering::Relaxed);
+    text.counter("agon_commit_refused_total", "Records the log did not take.", refused);
 }

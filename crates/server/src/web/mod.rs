@@ -9,13 +9,16 @@ mod accounts;
 mod announce;
 mod archive;
 mod body;
+mod docs;
 mod events;
+mod exposition;
 mod faults;
 mod games;
 mod invitations;
 mod listener;
 mod lobby;
 mod matches;
+mod measure;
 mod metrics;
 mod observe;
 mod observer;
@@ -32,6 +35,8 @@ mod route;
 mod routes;
 mod shapes;
 mod standings;
+mod start;
+mod starting;
 mod tournaments;
 mod who;
 
@@ -44,6 +49,7 @@ use axum::response::{IntoResponse, Response};
 pub use openapi::openapi;
 use problem::Problem;
 use standings::Ledger;
+pub use starting::answer_starting;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -92,8 +98,9 @@ fn router(web: Web) -> Router {
     let all = routes::all().into_iter();
     let all = all.fold(Router::new(), |router, route| router.route(route.path, route.handler));
     all.with_state(web.clone())
-        .layer(from_fn_with_state(web, bounded))
+        .layer(from_fn_with_state(web.clone(), bounded))
         .layer(from_fn(problem::for_every_error))
+        .layer(from_fn_with_state(web, measure::measured))
 }
 
 /// Serves HTTP, and players over WebSocket, until the task is dropped.

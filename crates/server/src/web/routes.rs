@@ -3,8 +3,8 @@
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, announce, events, faults, games, invitations, lobby, matches, metrics, openapi,
-    operator, page, play, played, queues, reports, shapes, standings, tournaments,
+    accounts, announce, docs, events, faults, games, invitations, lobby, matches, metrics, openapi,
+    operator, page, play, played, queues, reports, shapes, standings, start, tournaments,
 };
 use agon_core::PlayerStatistics;
 use serde_json::Value;
@@ -283,7 +283,14 @@ fn of_the_server() -> Vec<Route> {
         )
         .gives::<Value>(200)
         .fails(&[404]),
-        Route::get("/healthz", metrics::health, "A sign of life.").gives::<shapes::Health>(200),
+        Route::get("/", start::page, "What goes on, for people.").text("text/html; charset=utf-8"),
+        Route::get("/start.css", start::style, "How that looks.").text("text/css; charset=utf-8"),
+        Route::get("/docs/{page}", docs::page, "The documentation, as it is in the repository.")
+            .text("text/plain; charset=utf-8")
+            .fails(&[404]),
+        Route::get("/healthz", metrics::health, "A sign of life.")
+            .gives::<shapes::Health>(200)
+            .fails(&[422]),
         Route::get("/metrics", metrics::metrics, "Counters in the text format of Prometheus.")
             .text("text/plain; version=0.0.4"),
     ]

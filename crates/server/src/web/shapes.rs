@@ -416,4 +416,8 @@ pub(super) struct Ladder {
 #[serde(deny_unknown_fields)]
 pub(super) struct Health {
     status: String,
+    /// Whether new players should come: false once the server stops.
+    ready: bool,
+    version: String,
+    uptime_ms: u64,
 }

@@ -13,6 +13,7 @@ mod writer;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::Connection;
 
@@ -20,7 +21,7 @@ use crate::disk::write_whole;
 use crate::group::{Group, Turns};
 use crate::lock::Lock;
 use crate::name::check_for_reading;
-use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Snapshot};
+use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Meter, Snapshot};
 
 pub use backup::Backup;
 pub(crate) use reader::Reader;
@@ -35,6 +36,7 @@ pub struct SqliteLog {
     reader: Reader,
     /// None if open for reading only.
     group: Option<Group>,
+    meter: Arc<Meter>,
 }
 
 impl SqliteLog {
@@ -46,14 +48,17 @@ impl SqliteLog {
         // Here, where it can still be told, and not on the thread below.
         Writer::new(&db).map_err(|error| schema::failure("open", path, &error))?;
         let reader = Reader::open(path)?;
-        let group = Group::start(move |turns| run(db, lock, &turns))
+        let meter = Arc::<Meter>::default();
+        let own = Arc::clone(&meter);
+        let group = Group::start(move |turns| run(db, lock, &own, &turns))
             .map_err(|error| LogError::io("start a thread for", path, &error))?;
-        Ok(SqliteLog { reader, group: Some(group) })
+        Ok(SqliteLog { reader, group: Some(group), meter })
     }
 
     /// Opens an existing database for reading, even while another process writes it.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, LogError> {
-        Ok(SqliteLog { reader: Reader::open(path.as_ref())?, group: None })
+        let reader = Reader::open(path.as_ref())?;
+        Ok(SqliteLog { reader, group: None, meter: Arc::default() })
     }
 
     /// Looks at every page and every event of a database, and says what is wrong with the first
@@ -91,6 +96,10 @@ impl Log for SqliteLog {
         self.group.as_ref().map_or(Ok(()), Group::flush)
     }
 
+    fn meter(&self) -> Option<Arc<Meter>> {
+        Some(Arc::clone(&self.meter))
+    }
+
     fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<(), LogError> {
         let path = snapshot_path(self.reader.path(), &snapshot.stream);
         let text = snapshot.write(self)?;
@@ -108,9 +117,9 @@ impl Log for SqliteLog {
 }
 
 /// The life of the writer thread, which holds the lock to its end.
-fn run(db: Connection, _lock: Lock, turns: &Turns) {
+fn run(db: Connection, _lock: Lock, meter: &Meter, turns: &Turns) {
     match Writer::new(&db) {
-        Ok(mut writer) => turns.serve(|group| writer.commit(group)),
+        Ok(mut writer) => turns.serve(|group| meter.measure(|| writer.commit(group))),
         Err(error) => turns.serve(|group| refuse(group, &error)),
     }
     // Only saves the next start some work: what was answered is durable without it.

@@ -3,6 +3,7 @@
 
 use crate::show;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::IsTerminal;
 
@@ -91,13 +92,25 @@ pub(super) fn of_match(found: &Value) -> String {
     out
 }
 
+/// What is counted, over all labels. Histograms are for machines.
+fn counts(metrics: &Value) -> BTreeMap<&str, f64> {
+    let mut counts = BTreeMap::new();
+    for (name, value) in metrics.as_object().into_iter().flatten() {
+        let name = name.split('{').next().unwrap_or(name);
+        let histogram = ["_bucket", "_sum", "_count"].iter().any(|end| name.ends_with(end));
+        if !histogram && name != "agon_build_info" {
+            *counts.entry(name).or_default() += value.as_f64().unwrap_or_default();
+        }
+    }
+    counts
+}
+
 pub(super) fn status(found: &Value) -> String {
     let mut out = format!("{}: {}\n\n", text(&found["server"]), text(&found["status"]));
-    let metrics = found["metrics"].as_object().into_iter().flatten();
     let rows: Vec<Vec<String>> = std::iter::once(vec!["what".to_owned(), "count".to_owned()])
-        .chain(metrics.map(|(name, value)| {
+        .chain(counts(&found["metrics"]).into_iter().map(|(name, value)| {
             let name = name.trim_start_matches("agon_").trim_end_matches("_total");
-            vec![name.replace('_', " "), text(value).trim_end_matches(".0").to_owned()]
+            vec![name.replace('_', " "), value.to_string()]
         }))
         .collect();
     out.push_str(&show::table(&rows, &[1], colour()));

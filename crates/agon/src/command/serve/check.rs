@@ -1,0 +1,34 @@
+//! `agon serve --check`: whether a server would start with these settings, and what they are.
+
+use crate::command::print;
+use crate::config::serve::Serve;
+use crate::exit::{Exit, Misuse};
+use agon_server::Tls;
+use anyhow::Result;
+use std::net::ToSocketAddrs;
+
+/// Looks at everything that can be looked at without starting, and prints all settings.
+pub(super) fn check(settings: &Serve, json: bool) -> Result<Exit> {
+    for (name, address) in [("tcp", &settings.tcp), ("http", &settings.http)] {
+        let none = |why: String| Misuse(format!("{name}: {address:?} is no address: {why}"));
+        let mut places = address.to_socket_addrs().map_err(|error| none(error.to_string()))?;
+        places.next().ok_or_else(|| none("it names no machine".into()))?;
+    }
+    if let Some((cert, key)) = &settings.tls {
+        Tls::load(cert, key).map_err(|error| Misuse(error.to_string()))?;
+    }
+    let effective = settings.effective();
+    if json {
+        print(&format!("{effective}\n"))?;
+        return Ok(Exit::Success);
+    }
+    let mut text = settings.layers.describe(&effective);
+    for announcement in &settings.tournaments {
+        text.push_str(&format!("# tournament {} waits for its players\n", announcement.id));
+    }
+    for name in &settings.layers.unknown {
+        text.push_str(&format!("# {name} is set, but is no setting of a server\n"));
+    }
+    print(&text)?;
+    Ok(Exit::Success)
+}

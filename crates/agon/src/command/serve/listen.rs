@@ -1,0 +1,102 @@
+//! Where the server listens, and how that is told.
+
+use super::OPERATOR;
+use super::token::Token;
+use crate::command::print;
+use crate::exit::Misuse;
+use anyhow::{Context, Result};
+use std::io::{ErrorKind, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use tokio::net::TcpListener;
+
+/// Ports after the usual one that plain `agon` tries where that is taken.
+const NEXT_MAX: u16 = 20;
+
+/// Where the server listens.
+pub(super) struct Places {
+    pub(super) tcp: SocketAddr,
+    pub(super) http: SocketAddr,
+    pub(super) tls: bool,
+}
+
+/// Listens there, or, where nobody chose the port and it is taken, on the next that is free.
+pub(super) async fn listen(address: &str, flag: &str, or_next: bool) -> Result<TcpListener> {
+    let taken = match TcpListener::bind(address).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    if or_next
+        && taken.kind() == ErrorKind::AddrInUse
+        && let Some(listener) = next_free(address).await
+    {
+        return Ok(listener);
+    }
+    let next = match taken.kind() {
+        ErrorKind::AddrInUse => {
+            format!("another program listens there; stop it, or choose another with {flag}")
+        }
+        ErrorKind::InvalidInput => {
+            return Err(Misuse(format!("{address:?} is no address; use HOST:PORT")).into());
+        }
+        _ => format!("choose another with {flag} HOST:PORT"),
+    };
+    Err(anyhow::anyhow!("failed to listen on {address}: {taken}; {next}"))
+}
+
+async fn next_free(address: &str) -> Option<TcpListener> {
+    let address: SocketAddr = address.parse().ok()?;
+    for step in 1..=NEXT_MAX {
+        let next = SocketAddr::new(address.ip(), address.port().checked_add(step)?);
+        if let Ok(listener) = TcpListener::bind(next).await {
+            tracing::warn!(taken = %address, chosen = %next, "another program has the usual port");
+            return Some(listener);
+        }
+    }
+    None
+}
+
+/// Says where the server is, and the operator's token if there is a new one.
+pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<()> {
+    let Places { tcp, http, tls } = places;
+    let (stream, scheme, socket) =
+        if *tls { ("tls", "https", "wss") } else { ("tcp", "http", "ws") };
+    let websocket = format!("{socket}://{http}/api/v1/play");
+    let open = format!("{scheme}://{}/", reachable(*http));
+    let text = if json {
+        let players = serde_json::json!({"tcp": tcp, "websocket": websocket});
+        let mut line =
+            serde_json::json!({"players": players, "http": http, "tls": tls, "open": open});
+        if let Some(token) = token {
+            line["operator"] = match token {
+                Token::Said(token) => serde_json::json!({"account": OPERATOR, "token": token}),
+                Token::In(file) => serde_json::json!({"account": OPERATOR, "token_file": file}),
+            };
+        }
+        format!("{line}\n")
+    } else {
+        let operator = token.map(|token| match token {
+            Token::Said(token) => format!(
+                "operator: token {token} \
+                 (shown once; agon serve --operator-token makes a new one)\n"
+            ),
+            Token::In(file) => format!("operator: token in {}\n", file.display()),
+        });
+        format!(
+            "{}players: {stream} {tcp}\nplayers: {websocket}\n\
+             http: {scheme}://{http}/api/v1\nopen: {open}\n",
+            operator.unwrap_or_default()
+        )
+    };
+    print(&text)?;
+    std::io::stdout().flush().context("failed to say where the server is")
+}
+
+/// An address that a browser on this machine can open.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let here: IpAddr = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(here, address.port())
+}

@@ -1,0 +1,213 @@
+//! Settings from several places: flags win over variables of the environment, those over the file.
+//!
+//! This module answers for which settings there are and where each comes from; what they mean is
+//! in `serve`.
+
+use crate::exit::Misuse;
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+/// What a setting holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Text,
+    Number,
+}
+
+/// Every setting that is one value, by its place in the file. Tournaments are in the file only.
+const SETTINGS: [(&str, Kind); 23] = [
+    ("data", Kind::Text),
+    ("tcp", Kind::Text),
+    ("http", Kind::Text),
+    ("token_ms", Kind::Number),
+    ("reconnect_ms", Kind::Number),
+    ("second_login", Kind::Text),
+    ("seed", Kind::Number),
+    ("operator_token_file", Kind::Text),
+    ("log", Kind::Text),
+    ("log_format", Kind::Text),
+    ("tls.cert", Kind::Text),
+    ("tls.key", Kind::Text),
+    ("limits.connections_max", Kind::Number),
+    ("limits.connections_per_address_max", Kind::Number),
+    ("limits.outbox_lines_max", Kind::Number),
+    ("limits.inbox_lines_max", Kind::Number),
+    ("limits.line_bytes_max", Kind::Number),
+    ("limits.lines_per_second_max", Kind::Number),
+    ("limits.lines_burst_max", Kind::Number),
+    ("limits.write_ms_max", Kind::Number),
+    ("limits.login_ms_max", Kind::Number),
+    ("limits.heartbeat_ms", Kind::Number),
+    ("limits.silence_ms_max", Kind::Number),
+];
+
+/// What begins the names of variables.
+const PREFIX: &str = "AGON_";
+
+/// Tables of the file: a variable that begins like one and is no setting is a mistake.
+const TABLES: [&str; 2] = ["AGON_LIMITS_", "AGON_TLS_"];
+
+/// Variables that are for something else.
+const OTHERS: [&str; 5] =
+    ["AGON_CONFIG", "AGON_CACHE", "AGON_PASSWORD", "AGON_TOKEN", "AGON_SERVER"];
+
+/// Where a setting comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    File,
+    Variable(String),
+    Flag(String),
+}
+
+/// What was found, and where.
+#[derive(Debug, Default)]
+pub(crate) struct Layers {
+    /// The file with the variables over it.
+    pub(crate) table: toml::Table,
+    sources: BTreeMap<String, Source>,
+    /// Variables that look like settings and are none.
+    pub(crate) unknown: Vec<String>,
+}
+
+impl Layers {
+    /// Begins with a file.
+    pub(crate) fn over(file: toml::Table) -> Layers {
+        let mut layers = Layers { table: file, ..Layers::default() };
+        for (path, _) in SETTINGS {
+            if value_at(&layers.table, path).is_some() {
+                layers.sources.insert(path.to_owned(), Source::File);
+            }
+        }
+        layers
+    }
+
+    /// Takes the variables among these over it. `fits` says whether a table with one setting makes
+    /// sense.
+    pub(crate) fn take_variables(
+        &mut self,
+        variables: impl Iterator<Item = (OsString, OsString)>,
+        fits: impl Fn(toml::Table) -> Result<(), String>,
+    ) -> Result<(), Misuse> {
+        let ours = variables.filter_map(|(name, value)| {
+            let name = name.into_string().ok().filter(|name| name.starts_with(PREFIX))?;
+            (!value.is_empty()).then_some((name, value))
+        });
+        let mut ours: Vec<(String, OsString)> = ours.collect();
+        ours.sort();
+        for (name, value) in ours {
+            let known = SETTINGS.iter().find(|(path, _)| variable(path) == name);
+            let Some((path, kind)) = known else {
+                if TABLES.iter().any(|table| name.starts_with(table)) {
+                    return Err(Misuse(format!("{name}: there is no such setting; unset it")));
+                }
+                if !OTHERS.contains(&name.as_str()) {
+                    self.unknown.push(name);
+                }
+                continue;
+            };
+            let text = value.to_str().ok_or_else(|| Misuse(format!("{name} is not text")))?;
+            let value = match kind {
+                Kind::Text => toml::Value::String(text.to_owned()),
+                Kind::Number => match text.parse::<u64>().ok().and_then(|n| n.try_into().ok()) {
+                    Some(number) => toml::Value::Integer(number),
+                    None => return Err(Misuse(format!("{name}: {text:?} is no whole number"))),
+                },
+            };
+            let mut alone = toml::Table::new();
+            put(&mut alone, path, value.clone());
+            fits(alone).map_err(|why| Misuse(format!("{name}: {}", why.trim_end())))?;
+            put(&mut self.table, path, value);
+            self.sources.insert((*path).to_owned(), Source::Variable(name));
+        }
+        Ok(())
+    }
+
+    /// Notes that a flag says it, if one does.
+    pub(crate) fn flag(&mut self, path: &str, given: bool) {
+        if given {
+            let flag = format!("--{}", path.replace(['_', '.'], "-"));
+            self.sources.insert(path.to_owned(), Source::Flag(flag));
+        }
+    }
+
+    /// Where a setting comes from; `None` if nobody says anything about it.
+    pub(crate) fn source(&self, path: &str) -> Option<&Source> {
+        self.sources.get(path)
+    }
+
+    /// All settings as a file that could be read again, with where each comes from.
+    pub(crate) fn describe(&self, effective: &serde_json::Value) -> String {
+        let lines = SETTINGS.map(|(path, _)| {
+            let place = format!("/{}", path.replace('.', "/"));
+            let source = match self.source(path) {
+                None => "default".to_owned(),
+                Some(Source::File) => "file".to_owned(),
+                Some(Source::Variable(name) | Source::Flag(name)) => name.clone(),
+            };
+            match effective.pointer(&place).filter(|value| !value.is_null()) {
+                Some(value) => format!("{path} = {value}  # {source}\n"),
+                None => format!("# {path} is not set\n"),
+            }
+        });
+        lines.concat()
+    }
+}
+
+/// The name of the variable for a setting.
+pub(crate) fn variable(path: &str) -> String {
+    format!("{PREFIX}{}", path.replace('.', "_").to_ascii_uppercase())
+}
+
+fn value_at<'a>(table: &'a toml::Table, path: &str) -> Option<&'a toml::Value> {
+    match path.split_once('.') {
+        None => table.get(path),
+        Some((outer, inner)) => table.get(outer)?.as_table()?.get(inner),
+    }
+}
+
+fn put(table: &mut toml::Table, path: &str, value: toml::Value) {
+    let Some((outer, inner)) = path.split_once('.') else {
+        table.insert(path.to_owned(), value);
+        return;
+    };
+    let empty = || toml::Value::Table(toml::Table::new());
+    let outer = table.entry(outer).or_insert_with(empty);
+    if let Some(outer) = outer.as_table_mut() {
+        outer.insert(inner.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All leaves of an object, as paths.
+    fn leaves(value: &serde_json::Value, path: &str, into: &mut Vec<String>) {
+        match value.as_object() {
+            Some(fields) => fields.iter().for_each(|(name, value)| {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                leaves(value, &path, into);
+            }),
+            None => into.push(path.to_owned()),
+        }
+    }
+
+    #[test]
+    fn every_limit_of_the_server_is_a_setting() {
+        let limits = serde_json::json!({"limits": agon_server::Limits::default()});
+        let mut paths = Vec::new();
+        leaves(&limits, "", &mut paths);
+        for path in &paths {
+            assert!(SETTINGS.iter().any(|(known, _)| known == path), "{path} has no variable");
+        }
+        let known = SETTINGS.iter().filter(|(path, _)| path.starts_with("limits."));
+        assert_eq!(known.count(), paths.len());
+    }
+
+    #[test]
+    fn variables_are_named_after_settings() {
+        assert_eq!(variable("data"), "AGON_DATA");
+        assert_eq!(variable("limits.connections_max"), "AGON_LIMITS_CONNECTIONS_MAX");
+    }
+}

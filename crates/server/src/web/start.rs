@@ -1,0 +1,163 @@
+//! The start page: what runs here, and where to go from here. Plain HTML without scripts; nothing
+//! on it comes from elsewhere, and everything on it is public.
+
+use super::docs::PAGES;
+use super::{Answer, Web};
+use crate::engine::{Engine, GameCounts, Status};
+use agon_core::lobby::Standing;
+use axum::extract::State;
+use axum::http::{HeaderName, header};
+use axum::response::IntoResponse;
+
+const STYLE: &str = include_str!("start.css");
+
+/// Tournaments on the page; the list of all has pages of its own.
+const TOURNAMENTS_MAX: usize = 30;
+
+/// Nothing but the page's own style is loaded, and nobody may put it into a frame.
+const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+/// A tournament in the list.
+struct Row {
+    id: String,
+    standing: &'static str,
+    game: String,
+    players: String,
+}
+
+pub(super) async fn page(State(web): State<Web>) -> Answer {
+    let asked = web.ask_lobby(|engine| (engine.status(), engine.game_counts(), rows(engine)));
+    let (status, games, rows) = asked.await?;
+    let headers: [(HeaderName, &str); 5] = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    Ok((headers, html(&status, &games, &rows)).into_response())
+}
+
+pub(super) async fn style() -> Answer {
+    let headers = [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Ok((headers, STYLE).into_response())
+}
+
+/// Those that run first, then those one can sign up for, then what is over.
+fn rows(engine: &Engine) -> Vec<Row> {
+    let rows = engine.lobby().tournaments().map(|(id, standing)| {
+        let (rank, standing, game, players) = match standing {
+            Standing::Running(plan) => {
+                (0, "running", plan.game.clone(), plan.players.len().to_string())
+            }
+            Standing::Open(open) => {
+                let players = format!("{} so far", open.players.len());
+                (1, "open for sign-up", open.announcement.game.clone(), players)
+            }
+            Standing::Inviting(invitation) => {
+                let players = format!("{} so far", invitation.coming().count());
+                (1, "by invitation", invitation.announcement.game.clone(), players)
+            }
+            Standing::Finished(winners) => {
+                let won: Vec<&str> = winners.iter().map(|name| name.as_str()).collect();
+                let players = if won.is_empty() { "–".into() } else { won.join(", ") + " won" };
+                (2, "over", String::new(), players)
+            }
+            Standing::CalledOff(_) => (3, "called off", String::new(), String::new()),
+        };
+        (rank, Row { id: id.as_str().to_owned(), standing, game, players })
+    });
+    let mut rows: Vec<(u8, Row)> = rows.collect();
+    rows.sort_by_key(|(rank, _)| *rank);
+    rows.into_iter().map(|(_, row)| row).take(TOURNAMENTS_MAX).collect()
+}
+
+fn html(status: &Status, games: &GameCounts, rows: &[Row]) -> String {
+    let tiles = [
+        (status.connections as u64, "players connected"),
+        (status.accounts as u64, "accounts, house players among them"),
+        (status.tournaments as u64, "tournaments in progress"),
+        (games.running, "games in progress"),
+        (games.finished, "games finished since the start"),
+        (status.decisions, "decisions since the start"),
+    ];
+    let tiles = tiles.map(|(number, what)| format!("<div><dt>{number}</dt><dd>{what}</dd></div>"));
+    let docs = PAGES
+        .map(|(name, what, _)| format!("<li><a href=\"/docs/{name}\">{name}</a>: {what}</li>"));
+    let (version, tiles, docs) = (env!("CARGO_PKG_VERSION"), tiles.concat(), docs.concat());
+    let tournaments = tournaments(rows);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Agon</title>\n<link rel=\"stylesheet\" href=\"/start.css\">\n</head>\n\
+         <body>\n<main>\n\
+         <h1>Agon <small>{version}</small></h1>\n\
+         <p class=\"lead\">Tournaments of turn-based games between programs and people. This \
+         server is up.</p>\n<dl class=\"tiles\">{tiles}</dl>\n\
+         <h2>Tournaments</h2>\n{tournaments}\n\
+         <h2>Play</h2>\n<p>Programs connect over TCP or over WebSocket (<code>/api/v1/play</code>) \
+         and speak JSON lines: <code>agon join</code> brings one here, <code>agon play</code> \
+         brings you, <code>agon watch</code> shows what goes on.</p>\n\
+         <h2>Interface</h2>\n<ul>\n\
+         <li><a href=\"/api/v1/tournaments\">/api/v1/tournaments</a>: what is played</li>\n\
+         <li><a href=\"/api/v1/accounts\">/api/v1/accounts</a>: who plays</li>\n\
+         <li><a href=\"/healthz\">/healthz</a> and <a href=\"/metrics\">/metrics</a>: \
+         for machines that watch machines</li>\n</ul>\n\
+         <h2>Documentation</h2>\n<ul>{docs}</ul>\n</main>\n</body>\n</html>\n"
+    )
+}
+
+fn tournaments(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return "<p class=\"none\">There are none yet. An operator announces one with \
+                <code>agon admin tournament create</code>.</p>"
+            .into();
+    }
+    let rows = rows.iter().map(|Row { id, standing, game, players }| {
+        let (id, game, players) = (escaped(id), escaped(game), escaped(players));
+        format!(
+            "<tr><td><a href=\"/api/v1/tournaments/{id}\">{id}</a></td><td>{standing}</td>\
+             <td>{game}</td><td>{players}</td></tr>"
+        )
+    });
+    let rows: String = rows.collect();
+    format!(
+        "<div class=\"wide\"><table><tr><th>name</th><th>standing</th><th>game</th>\
+         <th>players</th></tr>{rows}</table></div>"
+    )
+}
+
+/// Text that means nothing to HTML.
+fn escaped(text: &str) -> String {
+    let escape = |letter: char| match letter {
+        '&' => "&amp;".to_owned(),
+        '<' => "&lt;".to_owned(),
+        '>' => "&gt;".to_owned(),
+        '"' => "&quot;".to_owned(),
+        '\'' => "&#39;".to_owned(),
+        plain => plain.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_become_markup() {
+        let row = Row {
+            id: "cup".into(),
+            standing: "over",
+            game: String::new(),
+            players: "<script>alert('x')</script> & \"eve\" won".into(),
+        };
+        let page = html(&Status::default(), &GameCounts::default(), &[row]);
+        assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;eve"));
+        assert!(!page.contains("<script") && !page.contains("http://"), "{page}");
+    }
+}
