@@ -55,7 +55,8 @@ impl Engine {
 
     pub(super) fn refuse(&mut self, conn: ConnId, code: &str, detail: impl Into<String>) {
         let (id, accepted) = (None, None);
-        self.send(conn, &ToPlayer::Error { code, id, detail: detail.into(), accepted });
+        let detail = native::brief(detail.into());
+        self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
     }
 
     pub(super) fn said(&mut self, conn: ConnId, message: FromPlayer, at: Millis) {
