@@ -96,7 +96,7 @@ impl Vandal {
     }
 }
 
-/// Answers everything that is asked, as its house player would, from a thread.
+/// Somebody who plays as a house player does.
 fn player(watched: &Watched, name: &'static str, house: &'static str) -> Wire {
     let transport = if house == "random" { Transport::Tcp } else { Transport::WebSocket };
     let mut wire = Wire::open(&watched.server, transport);
@@ -104,6 +104,7 @@ fn player(watched: &Watched, name: &'static str, house: &'static str) -> Wire {
     wire
 }
 
+/// Answers everything that is asked until the connection ends.
 fn play_on(mut wire: Wire, name: &str, house: &str) {
     while let Some(message) = wire.hear() {
         if message["type"] == "request" {
