@@ -26,9 +26,11 @@ pub(crate) enum Reading {
     /// The open request of a seat.
     Open(Seat),
     /// A request the seat has answered already; what was accepted, if that is still known.
-    Answered(Option<Raw>),
-    /// A request that was closed without an answer, or of another game.
-    Closed,
+    Answered(Seat, Option<Raw>),
+    /// A request that the seat is not asked: not any more, or not yet.
+    Closed(Seat),
+    /// A request of another game.
+    Past,
     /// Not a request of this match.
     Foreign,
 }
@@ -118,7 +120,7 @@ impl Referee {
             return Reading::Foreign;
         }
         if game != self.number {
-            return Reading::Closed;
+            return Reading::Past;
         }
         let seat = Seat(seat as u8);
         let answered = self.answered[seat.index()];
@@ -126,9 +128,9 @@ impl Referee {
             Reading::Open(seat)
         } else if turn < answered {
             let latest = (turn + 1 == answered).then(|| self.latest[seat.index()].clone());
-            Reading::Answered(latest.flatten())
+            Reading::Answered(seat, latest.flatten())
         } else {
-            Reading::Closed
+            Reading::Closed(seat)
         }
     }
 

@@ -15,6 +15,9 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// The longest line a player may send: a proposed map is the largest of messages.
 pub const LINE_BYTES_MAX: usize = 256 * 1024;
 
+/// The longest detail of an error that repeats words of who is told it.
+const DETAIL_CHARS_MAX: usize = 300;
+
 /// What Agon sends.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
@@ -293,12 +296,20 @@ struct Tagged<'a> {
     answer: Option<&'a RawValue>,
 }
 
+/// A message that is nothing but its type: variants without fields would take any.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bare {
+    #[serde(rename = "type")]
+    _kind: serde::de::IgnoredAny,
+}
+
 /// Reads a line from a player.
 pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
     let text = std::str::from_utf8(line).map_err(|error| BadMessage::NotJson(error.to_string()))?;
     let wrong = |error: serde_json::Error| match error.classify() {
-        serde_json::error::Category::Data => BadMessage::NotAMessage(error.to_string()),
-        _ => BadMessage::NotJson(error.to_string()),
+        serde_json::error::Category::Data => BadMessage::NotAMessage(brief(error.to_string())),
+        _ => BadMessage::NotJson(brief(error.to_string())),
     };
     let tagged: Tagged<'_> = serde_json::from_str(text).map_err(wrong)?;
     // A list of values is a struct to serde, and no message to anybody.
@@ -320,12 +331,25 @@ pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
                 other => Err(BadMessage::Version(other)),
             }
         }
-        "login" | "logout" | "change-password" | "enqueue" | "dequeue" | "sign-up" | "withdraw"
-        | "accept" | "reject" | "ready" | "subscribe" | "announce" | "ping" => {
+        kind @ ("login" | "logout" | "change-password" | "enqueue" | "dequeue" | "sign-up"
+        | "withdraw" | "accept" | "reject" | "ready" | "subscribe" | "announce"
+        | "ping") => {
+            if matches!(kind, "logout" | "ping" | "subscribe") {
+                let _: Bare = serde_json::from_str(text).map_err(wrong)?;
+            }
             Ok(FromPlayer::Lobby(serde_json::from_str(text).map_err(wrong)?))
         }
-        other => Err(BadMessage::NotAMessage(format!("there is no message {other:?}"))),
+        other => Err(BadMessage::NotAMessage(brief(format!("there is no message {other:?}")))),
     }
+}
+
+/// The beginning of a sentence that may repeat what came, which may be long.
+pub fn brief(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(DETAIL_CHARS_MAX) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 #[cfg(test)]
@@ -354,7 +378,11 @@ mod tests {
         assert!(
             error(r#"{"type":"hello","protocol":1,"name":"x","nonce":"zz"}"#).contains("nonce")
         );
+        assert!(error(r#"["answer","r1m1.1.0.0",1]"#).contains("an object"));
         assert!(decode(b"\xff\xfe").is_err());
+        let long = "é".repeat(100_000);
+        assert!(error(&format!(r#"{{"type":"{long}"}}"#)).chars().count() < 400);
+        assert!(error(&format!(r#"{{"type":"ping","{long}":1}}"#)).chars().count() < 400);
     }
 
     proptest! {

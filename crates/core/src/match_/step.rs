@@ -180,8 +180,14 @@ impl Match {
                 }
                 Err(refusal) => self.fault(record, side, Fault::refused(&refusal, answer)),
             },
-            Reading::Answered(accepted) => Err(Rejection::Repeated { accepted }),
-            Reading::Closed => Err(Rejection::Late),
+            // What others answered, and how often, is nothing to learn by asking.
+            Reading::Answered(seat, _) | Reading::Closed(seat)
+                if referee.seats[seat.index()] != player =>
+            {
+                Err(Rejection::Foreign)
+            }
+            Reading::Answered(_, accepted) => Err(Rejection::Repeated { accepted }),
+            Reading::Closed(_) | Reading::Past => Err(Rejection::Late),
             Reading::Foreign => Err(Rejection::Foreign),
         }
     }

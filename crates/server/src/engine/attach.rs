@@ -73,7 +73,8 @@ impl Engine {
 
     pub(super) fn refuse(&mut self, conn: ConnId, code: &str, detail: impl Into<String>) {
         let (id, accepted) = (None, None);
-        self.send(conn, &ToPlayer::Error { code, id, detail: detail.into(), accepted });
+        let detail = native::brief(detail.into());
+        self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
     }
 
     pub(super) fn said(&mut self, conn: ConnId, message: FromPlayer, at: Millis) {
@@ -112,7 +113,12 @@ impl Engine {
         self.refuse(conn, "malformed", why);
         self.count_junk(conn);
         if let Some(account) = account {
-            self.charge_malformed(&account, why, line);
+            // Evidence is for all to read, and a login with a slip in it still holds a password.
+            let secret = ["login", "password", "token"].iter().any(|word| line.contains(word));
+            match secret {
+                true => self.charge_malformed(&account, "no message", "(may hold a password)"),
+                false => self.charge_malformed(&account, why, line),
+            }
         }
     }
 
