@@ -2,6 +2,7 @@
 
 mod admin;
 mod clients;
+mod doctor;
 pub(crate) mod log;
 
 pub(crate) use admin::{
@@ -9,6 +10,7 @@ pub(crate) use admin::{
     MatchCommand, Named, Pick, QueueCommand, TournamentCommand,
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
+pub(crate) use doctor::DoctorArgs;
 
 use crate::exit;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Admin(AdminArgs),
     /// Check, repair or copy the log of a server or a run.
     Log(log::LogArgs),
+    /// Put a program through an entrance exam, and say what it would fail in a tournament.
+    Doctor(DoctorArgs),
     /// Solve Yahtzee for the best expected score, and keep the table.
     Solve(SolveArgs),
     /// Measure how fast a server is on this machine, beside a bare ping-pong over TCP.

@@ -26,6 +26,8 @@ pub(crate) enum Exit {
     Damaged = 5,
     /// The tournament ended, some player was at fault, and `--strict` was given.
     Faults = 6,
+    /// A program did not pass its exam.
+    NotPassed = 7,
     /// Stopped by Ctrl-C; can be resumed.
     Stopped = 130,
 }
@@ -42,7 +44,8 @@ Exit codes:
     0  success                          4  a log does not follow from the rules
     1  failure (disk, network, bug)     5  a log or folder cannot be read
     2  wrong arguments                  6  ended, but with faults (run --strict)
-    3  the tournament cannot be held  130  stopped by Ctrl-C; can be resumed";
+    3  the tournament cannot be held    7  a program failed its exam (doctor)
+                                      130  stopped by Ctrl-C; can be resumed";
 
 /// An argument or a file that makes no sense, with what to do about it.
 #[derive(Debug)]

@@ -448,6 +448,9 @@ events! {
         /// The first of the sign-ups it repeats, if it does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeats: Option<TournamentId>,
+        /// The commitment to the tournament's secret, where luck decides whom it takes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commitment: Option<Commitment>,
     }
 
     /// A player signed up.
@@ -472,6 +475,36 @@ events! {
         tournament: TournamentId,
     }
 
+    /// Somebody who was invited comes.
+    "invitation-accepted" InvitationAccepted {
+        /// To which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    }
+
+    /// Somebody who was invited does not come.
+    "invitation-rejected" InvitationRejected {
+        /// To which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    }
+
+    /// Enough come; now they are asked to be ready.
+    "readiness-asked" ReadinessAsked {
+        /// For which tournament.
+        tournament: TournamentId,
+    }
+
+    /// Somebody who comes is ready.
+    "player-ready" PlayerReady {
+        /// For which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    }
+
     /// A tournament starts with these players.
     "tournament-started" TournamentStarted {
         /// What it is about.
@@ -494,13 +527,22 @@ events! {
         winners: Vec<PlayerName>,
     }
 
+    /// Whoever asked for a tournament was told what came of it.
+    "result-delivered" ResultDelivered {
+        /// Of which.
+        tournament: TournamentId,
+    }
+
     /// The server is back; what waits in the lobby waits for so much longer.
     "server-resumed" ServerResumed {
         /// How long it was away: the time since the last event before.
         away_ms: Millis,
+        /// Until when those who are invited may answer in any case.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        answers_until: Millis,
     }
 
-    /// An operator had a sign-up start now.
+    /// An operator had a tournament that waits for players start now.
     "start-ordered" StartOrdered {
         /// Of which tournament.
         tournament: TournamentId,
@@ -509,7 +551,7 @@ events! {
         ruling: Ruling,
     }
 
-    /// An operator gave a sign-up up.
+    /// An operator gave up a tournament that waits for players.
     "call-off-ordered" CallOffOrdered {
         /// Of which tournament.
         tournament: TournamentId,
@@ -518,7 +560,7 @@ events! {
         ruling: Ruling,
     }
 
-    /// An operator took a player out of a sign-up.
+    /// An operator took a player out of a sign-up, or off the invited.
     "withdrawal-ordered" WithdrawalOrdered {
         /// From which tournament.
         tournament: TournamentId,
@@ -537,6 +579,11 @@ events! {
         #[serde(flatten)]
         ruling: Ruling,
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(at: &Millis) -> bool {
+    *at == 0
 }
 
 impl PlayerGreeted {

@@ -13,6 +13,7 @@
 //! game seed          = HMAC-SHA-256(key: game secret, "agon seed 1\n" ‖ tournament id ‖ "\n" ‖ match id
 //!                        ‖ "\n" ‖ game number ‖ for every seat: "\n" ‖ its nonce, or nothing)
 //! tournament seed    = HMAC-SHA-256(key: tournament secret, "agon pairing 1\n" ‖ tournament id)
+//! selection seed     = HMAC-SHA-256(key: tournament secret, "agon selection 1\n" ‖ tournament id)
 //! ```
 //!
 //! Dice, cards and shuffles come from the game seed, random pairings and lots from the tournament
@@ -108,6 +109,11 @@ impl Secret {
     /// The seed of random pairings, from a tournament's secret.
     pub fn pairing_seed(&self, tournament: &TournamentId) -> Seed {
         Seed::from_bytes(self.mac(&[b"agon pairing 1\n", tournament.as_str().as_bytes()]))
+    }
+
+    /// The seed of a random selection of players, from a tournament's secret.
+    pub fn selection_seed(&self, tournament: &TournamentId) -> Seed {
+        Seed::from_bytes(self.mac(&[b"agon selection 1\n", tournament.as_str().as_bytes()]))
     }
 
     fn mac(&self, parts: &[&[u8]]) -> [u8; 32] {

@@ -4,6 +4,10 @@
 //! come to the same events: the same dice, cards, pairings, scores, forfeits and results. What
 //! cannot be known from the log, such as that an answer really came too late, is taken as it is.
 
+mod lobby;
+
+pub use lobby::{LobbyCheck, verify_lobby};
+
 use crate::event::Event;
 use crate::fair::Secret;
 use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};

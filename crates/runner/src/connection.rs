@@ -6,14 +6,14 @@
 use crate::evidence::Evidence;
 use crate::leftovers;
 use agon_core::PlayerName;
-use agon_wire::lines::Lines;
+use agon_wire::lines::{Lines, TooLong};
 use agon_wire::native::{self, BadMessage, FromPlayer, Hello};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::pin::Pin;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -30,19 +30,48 @@ const READS_MAX: u32 = 4;
 
 /// What came from a program.
 #[derive(Debug)]
-pub(crate) enum Incoming {
+pub enum Incoming {
     /// A message.
     Message(FromPlayer),
     /// A line that is no message.
-    Bad { why: String, line: String },
+    Bad {
+        /// What is wrong with it.
+        why: String,
+        /// Its beginning.
+        line: String,
+    },
     /// A hello that makes playing impossible.
-    Refused { why: String },
+    Refused {
+        /// Why.
+        why: String,
+    },
     /// More bytes than anybody asked for.
-    Flood { why: String },
+    Flood {
+        /// How many.
+        why: String,
+    },
     /// Everything sent so far has been written to its pipe.
     Flushed,
     /// It closed its output, or ended.
     Closed,
+}
+
+impl Incoming {
+    /// Reads a line that came.
+    pub fn read(line: Result<&[u8], TooLong>) -> Incoming {
+        let line = match line {
+            Ok(line) => line,
+            Err(long) => return Incoming::Bad { why: long.to_string(), line: String::new() },
+        };
+        match native::decode(line) {
+            Ok(message) => Incoming::Message(message),
+            Err(bad @ BadMessage::Version(_)) => Incoming::Refused { why: bad.to_string() },
+            Err(bad) => {
+                let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
+                Incoming::Bad { why: bad.to_string(), line }
+            }
+        }
+    }
 }
 
 /// A program and everything it started. Dropped, all of them are gone.
@@ -51,8 +80,21 @@ struct Group {
     id: Pid,
 }
 
+/// How a program ended, and what it left.
+#[derive(Debug)]
+pub struct Ended {
+    /// How; `None` if it did not end by itself.
+    pub status: Option<ExitStatus>,
+    /// How long that took from when its input ended.
+    pub took: Duration,
+    /// How many processes it started and left running. They are gone now.
+    pub left: usize,
+    /// The end of what it wrote to stderr.
+    pub stderr: Vec<u8>,
+}
+
 /// A running program.
-pub(crate) struct Connection {
+pub struct Connection {
     group: Group,
     stdin: pipe::Sender,
     stdout: pipe::Receiver,
@@ -61,6 +103,7 @@ pub(crate) struct Connection {
     out_from: usize,
     read: Box<[u8]>,
     evidence: Evidence,
+    mark: String,
     /// Its first line, once it came.
     pub(crate) hello: Option<Hello>,
     /// Lines since the last request that were neither an answer nor asked for.
@@ -71,11 +114,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Starts a program in a process group of its own, with the run's mark in its environment.
-    pub(crate) fn start(
-        words: &[String],
-        player: &PlayerName,
-        mark: &str,
-    ) -> io::Result<Connection> {
+    pub fn start(words: &[String], player: &PlayerName, mark: &str) -> io::Result<Connection> {
         let mut child = Command::new(&words[0])
             .args(&words[1..])
             .env("AGON_PLAYER", player.as_str())
@@ -99,6 +138,7 @@ impl Connection {
             out_from: 0,
             read: vec![0; 16 * 1024].into_boxed_slice(),
             evidence: Evidence::collect(stderr),
+            mark: mark.to_owned(),
             hello: None,
             junk: 0,
             taken: 0,
@@ -106,7 +146,7 @@ impl Connection {
     }
 
     /// Notes that the program was asked something: what it sends from now on is an answer.
-    pub(crate) fn asked(&mut self) {
+    pub fn asked(&mut self) {
         self.junk = 0;
         self.taken = 0;
     }
@@ -118,7 +158,7 @@ impl Connection {
 
     /// Sends a line, or as much of it as the pipe takes now; the rest goes as the program reads.
     /// `true` if all of it is in the pipe.
-    pub(crate) fn send(&mut self, line: &[u8]) -> bool {
+    pub fn send(&mut self, line: &[u8]) -> bool {
         if self.out_from == self.out.len() {
             self.out.clear();
             self.out_from = 0;
@@ -138,13 +178,13 @@ impl Connection {
     }
 
     /// The next thing that comes from the program.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Incoming> {
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Incoming> {
         if self.flush(context).is_ready() {
             return Poll::Ready(Incoming::Flushed);
         }
         for _ in 0..READS_MAX {
             if let Some(line) = self.lines.take() {
-                return Poll::Ready(read_line(line.map_err(|long| long.to_string())));
+                return Poll::Ready(Incoming::read(line));
             }
             if self.taken > IN_BYTES_MAX {
                 let why = format!("sent over {IN_BYTES_MAX} bytes nobody asked for");
@@ -194,15 +234,7 @@ impl Connection {
     ) -> String {
         let Connection { mut group, stdin, stdout, evidence, .. } = self;
         drop(stdin);
-        let deadline = tokio::time::Instant::now() + grace;
-        let mut ended = group.child.try_wait().ok().flatten();
-        let mut pause = Duration::from_micros(200);
-        while ended.is_none() && tokio::time::Instant::now() < deadline {
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(20));
-            ended = group.child.try_wait().ok().flatten();
-        }
-        let status = match ended {
+        let status = match group.end_within(grace).await {
             Some(status) => status.to_string(),
             None => "closed its output without ending".into(),
         };
@@ -213,6 +245,42 @@ impl Connection {
         let _ = evidence.save(evidence_dir, player.as_str()).await;
         status
     }
+
+    /// The same, for whoever wants to know all about it: also what the program left running, in
+    /// its group or outside of it.
+    pub async fn finish(self, grace: Duration) -> Ended {
+        let Connection { mut group, stdin, stdout, evidence, mark, .. } = self;
+        drop(stdin);
+        let started = tokio::time::Instant::now();
+        let status = group.end_within(grace).await;
+        let took = started.elapsed();
+        let left = if status.is_some() { leftovers::after(&mark).await } else { 0 };
+        drop(group);
+        drop(stdout);
+        leftovers::end(&mark);
+        Ended { status, took, left, stderr: evidence.tail().await }
+    }
+}
+
+impl Group {
+    /// Waits until the program has ended by itself, or `grace` is over.
+    async fn end_within(&mut self, grace: Duration) -> Option<ExitStatus> {
+        let deadline = tokio::time::Instant::now() + grace;
+        let mut ended = self.child.try_wait().ok().flatten();
+        let mut pause = Duration::from_micros(200);
+        while ended.is_none() && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(20));
+            ended = self.child.try_wait().ok().flatten();
+        }
+        ended
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("group", &self.group.id).finish_non_exhaustive()
+    }
 }
 
 impl Drop for Group {
@@ -220,20 +288,5 @@ impl Drop for Group {
         // Nobody left in the group is as good as everybody ended.
         let _ = kill_process_group(self.id, Signal::KILL);
         let _ = self.child.wait();
-    }
-}
-
-fn read_line(line: Result<&[u8], String>) -> Incoming {
-    let line = match line {
-        Ok(line) => line,
-        Err(why) => return Incoming::Bad { why, line: String::new() },
-    };
-    match native::decode(line) {
-        Ok(message) => Incoming::Message(message),
-        Err(bad @ BadMessage::Version(_)) => Incoming::Refused { why: bad.to_string() },
-        Err(bad) => {
-            let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
-            Incoming::Bad { why: bad.to_string(), line }
-        }
     }
 }

@@ -35,19 +35,21 @@ impl Evidence {
         Evidence { tail: evidence, reader }
     }
 
-    /// Writes the tail to `DIR/PLAYER-N.stderr`, the first N that is free, once the pipe was read
-    /// to its end. Nothing said, nothing written.
-    pub(crate) async fn save(
-        mut self,
-        dir: &Path,
-        player: &str,
-    ) -> std::io::Result<Option<PathBuf>> {
+    /// The tail, once the pipe was read to its end.
+    pub(crate) async fn tail(mut self) -> Vec<u8> {
         // Only what left the process group can hold the pipe open now; nobody waits for that.
         if tokio::time::timeout(Evidence::DRAIN, &mut self.reader).await.is_err() {
             self.reader.abort();
         }
         let tail = self.tail.lock().unwrap_or_else(|broken| broken.into_inner());
-        if tail.is_empty() {
+        tail.iter().copied().collect()
+    }
+
+    /// Writes the tail to `DIR/PLAYER-N.stderr`, the first N that is free. Nothing said, nothing
+    /// written.
+    pub(crate) async fn save(self, dir: &Path, player: &str) -> std::io::Result<Option<PathBuf>> {
+        let bytes = self.tail().await;
+        if bytes.is_empty() {
             return Ok(None);
         }
         std::fs::create_dir_all(dir)?;
@@ -59,7 +61,6 @@ impl Evidence {
                 },
             )
             .collect();
-        let bytes: Vec<u8> = tail.iter().copied().collect();
         for number in 1..=Evidence::FILES_MAX {
             let path = dir.join(format!("{safe}-{number}.stderr"));
             match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {

@@ -7,6 +7,7 @@
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 /// The variable that marks the programs of a run.
 pub(crate) const MARK: &str = "AGON_RUN";
@@ -19,20 +20,36 @@ pub(crate) fn mark_of(dir: &Path) -> String {
 /// Ends every process that carries `mark`. The caller holds the lock of the run's folder, so none
 /// of them belongs to a run that is alive. Where there is no /proc, nothing is found.
 pub(crate) fn end(mark: &str) {
+    for id in living(mark) {
+        let _ = kill_process(id, Signal::KILL);
+    }
+}
+
+/// How many processes that carry `mark` are still there when those that are about to end have had
+/// the time for it.
+pub(crate) async fn after(mark: &str) -> usize {
+    let deadline = tokio::time::Instant::now() + crate::program::GRACE;
+    loop {
+        let count = living(mark).len();
+        if count == 0 || tokio::time::Instant::now() >= deadline {
+            return count;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The processes that carry `mark`.
+fn living(mark: &str) -> Vec<Pid> {
     let wanted = format!("{MARK}={mark}");
     let own = std::process::id();
-    let Ok(entries) = fs::read_dir("/proc") else { return };
-    for entry in entries.flatten() {
-        let id = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok());
-        let Some(id) = id.filter(|id| *id != own) else { continue };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let marked = entries.filter_map(|entry| {
+        let id = entry.file_name().to_str()?.parse::<u32>().ok().filter(|id| *id != own)?;
         // Other people's processes cannot be read, and are not ours.
-        let Ok(environ) = fs::read(entry.path().join("environ")) else { continue };
-        if is_marked(&environ, &wanted)
-            && let Some(id) = Pid::from_raw(id as i32)
-        {
-            let _ = kill_process(id, Signal::KILL);
-        }
-    }
+        let environ = fs::read(entry.path().join("environ")).ok()?;
+        is_marked(&environ, &wanted).then(|| Pid::from_raw(id as i32)).flatten()
+    });
+    marked.collect()
 }
 
 /// Whether an environment has the mark, and is that of a player.

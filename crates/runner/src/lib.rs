@@ -22,6 +22,7 @@ mod program;
 mod progress;
 mod spec;
 
+pub use connection::{Connection, Ended, Incoming};
 pub use evidence::Evidence;
 pub use folder::{Folder, FolderError, RunSettings};
 pub use host::{Outcome, RunError, run};

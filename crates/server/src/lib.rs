@@ -17,6 +17,7 @@ mod clock;
 mod engine;
 mod gateway;
 mod throttle;
+mod wanted;
 pub mod web;
 
 pub use engine::{

@@ -8,7 +8,7 @@ use agon_core::lobby::{
     AccountKind, Lobby, LobbyCommand, QueueName, Role, Selection, Standing, Window,
 };
 use agon_core::{Line, record_lines};
-use agon_games::{Registry, Seed};
+use agon_games::Registry;
 use agon_players::Houses;
 use agon_server::{Engine, EngineError, Handle, Settings};
 use agon_store::{Append, AppendError, Done, Log, LogError, MemoryLog, Snapshot};
@@ -94,8 +94,7 @@ fn busy_lobby(events: u64) -> Counted {
         let mut past = announcement(&format!("past-{number}"), "yahtzee-queue", 1, 2);
         past.selection = named(&["p1", "p2"]);
         let (tournament, winners) = (past.id.clone(), vec![name("p1")]);
-        let seed = Seed::from_number(number);
-        step(LobbyCommand::Announce { announcement: Box::new(past), seed });
+        step(LobbyCommand::Announce { announcement: Box::new(past), secret: None });
         step(LobbyCommand::Finish { tournament, winners });
     }
     let queue = QueueName::new("yahtzee-queue").unwrap();

@@ -1,6 +1,7 @@
 //! The native protocol: JSON lines between Agon and a player. `docs/protocol/native.md` is the
 //! contract; this file is its codec.
 
+use agon_core::lobby::AccountKind;
 use agon_core::{Commitment, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
 use agon_games::{Json, Seat};
 use schemars::JsonSchema;
@@ -57,6 +58,9 @@ pub enum ToPlayer<'a> {
     Done {
         /// Which request.
         what: &'a str,
+        /// The tournament it was about: of a series, the one that was meant.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tournament: Option<&'a TournamentId>,
     },
     /// The sign of life that was asked for.
     Pong,
@@ -162,9 +166,12 @@ pub enum ToLobby {
         /// Make the account if there is none.
         #[serde(default)]
         register: bool,
+        /// What sort of player a new account is.
+        #[serde(default)]
+        kind: Option<AccountKind>,
     },
-    /// Leave, and be in no line and no queue.
-    Logout,
+    /// Leave the line. Places in queues and sign-ups stay.
+    Logout {},
     /// Change the password.
     ChangePassword {
         /// The old one.
@@ -192,8 +199,30 @@ pub enum ToLobby {
         /// Which.
         tournament: TournamentId,
     },
+    /// Accept an invitation.
+    Accept {
+        /// To which tournament.
+        tournament: TournamentId,
+    },
+    /// Reject an invitation.
+    Reject {
+        /// To which tournament.
+        tournament: TournamentId,
+    },
+    /// Be ready for a tournament one was invited to.
+    Ready {
+        /// For which.
+        tournament: TournamentId,
+    },
+    /// Be told of sign-ups that open, as long as the connection lasts.
+    Subscribe {},
+    /// Hold a tournament.
+    Announce {
+        /// Which, as over HTTP.
+        tournament: serde_json::Map<String, serde_json::Value>,
+    },
     /// Ask for a sign of life.
-    Ping,
+    Ping {},
 }
 
 impl std::fmt::Debug for ToLobby {
@@ -201,13 +230,18 @@ impl std::fmt::Debug for ToLobby {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             ToLobby::Login { .. } => "Login",
-            ToLobby::Logout => "Logout",
+            ToLobby::Logout {} => "Logout",
             ToLobby::ChangePassword { .. } => "ChangePassword",
             ToLobby::Enqueue { .. } => "Enqueue",
             ToLobby::Dequeue { .. } => "Dequeue",
             ToLobby::SignUp { .. } => "SignUp",
             ToLobby::Withdraw { .. } => "Withdraw",
-            ToLobby::Ping => "Ping",
+            ToLobby::Accept { .. } => "Accept",
+            ToLobby::Reject { .. } => "Reject",
+            ToLobby::Ready { .. } => "Ready",
+            ToLobby::Subscribe {} => "Subscribe",
+            ToLobby::Announce { .. } => "Announce",
+            ToLobby::Ping {} => "Ping",
         })
     }
 }
@@ -287,7 +321,9 @@ pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
             }
         }
         "login" | "logout" | "change-password" | "enqueue" | "dequeue" | "sign-up" | "withdraw"
-        | "ping" => Ok(FromPlayer::Lobby(serde_json::from_str(text).map_err(wrong)?)),
+        | "accept" | "reject" | "ready" | "subscribe" | "announce" | "ping" => {
+            Ok(FromPlayer::Lobby(serde_json::from_str(text).map_err(wrong)?))
+        }
         other => Err(BadMessage::NotAMessage(format!("there is no message {other:?}"))),
     }
 }

@@ -85,6 +85,7 @@ class Client:
         self._failing: Optional[float] = None
         self._attempts = 0
         self._welcome = False
+        self._logins = 0
         self._by_token = False
         self._involved = 0
         self._wishes = self._all_wishes(needed=True)
@@ -209,6 +210,7 @@ class Client:
 
     def _welcomed(self, message: Dict[str, Any]) -> None:
         self._welcome, self._failing, self._attempts = True, None, 0
+        self._logins += 1
         self.token = message.get("token") or self.token
         log.info("logged in as %s on %s", message.get("account"), self._server)
         active = int(message.get("active", 0))
@@ -245,7 +247,14 @@ class Client:
             self._announced -= 1
             self._missed()
         elif about == "tournament-over":
+            # After a login also of one that was left before and goes on without this player.
+            if tournament not in self._playing or tournament in self._unheard:
+                self._announced -= 1
+            if tournament not in self._playing and self._logins == 1:
+                # It was left before this program began.
+                self._left.add(tournament)
             self._ended(tournament, data.get("won"))
+            self._missed()
         self._asker.tell(message)
 
     def _missed(self) -> None:

@@ -145,7 +145,7 @@ impl Join<'_> {
                     mind.ask(request.id, request.line);
                 }
             }
-            Event::Notice(notice) => self.noticed(&notice)?,
+            Event::Notice(notice) => self.noticed(&notice).await?,
             Event::Refused(refused) => self.refused(&refused)?,
             Event::Lost => eprintln!("agon: the connection is lost; coming back"),
             Event::Back { .. } => eprintln!("agon: back on {}", self.args.server),
@@ -164,7 +164,7 @@ impl Join<'_> {
         self.enter().await
     }
 
-    fn noticed(&mut self, notice: &Notice) -> Result<()> {
+    async fn noticed(&mut self, notice: &Notice) -> Result<()> {
         let tournament = notice.tournament().map(|id| id.as_str().to_owned()).unwrap_or_default();
         match notice.about.as_str() {
             "tournament" => {
@@ -173,8 +173,11 @@ impl Join<'_> {
                     self.minds.insert(tournament, mind);
                 }
             }
+            // Who joins wants to play.
+            "invitation" => self.client.accept(&TournamentId::from(tournament.as_str())).await?,
+            "ready-asked" => self.client.ready(&TournamentId::from(tournament.as_str())).await?,
             // What is over was dealt with.
-            "tournament-over" | "match-over" => {}
+            "tournament-over" | "match-over" | "invitation-over" | "called-off" => {}
             _ => {
                 let named = |name: &str| tournament.is_empty() || tournament == name;
                 let minds = self.minds.iter_mut().filter(|(name, _)| named(name));

@@ -26,7 +26,8 @@ pub(super) fn by_password(args: &LoginArgs, password: String) -> Result<Login> {
     let Some(account) = args.account.clone() else {
         return Err(Misuse("say who you are with --account NAME".into()).into());
     };
-    Ok(Login::Password { account, password, register: args.register })
+    let login = Login::password(account, password);
+    Ok(if args.register { login.register() } else { login })
 }
 
 /// A token from a file, or else from the environment if that may be asked.

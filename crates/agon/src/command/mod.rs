@@ -4,6 +4,7 @@ mod admin;
 mod bench;
 mod bot;
 mod demo;
+mod doctor;
 mod join;
 mod list;
 mod log;
@@ -33,6 +34,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Play(args)) => play::play(&args),
         Some(Command::Watch(args)) => watch::watch(&args),
         Some(Command::Admin(args)) => admin::admin(&args),
+        Some(Command::Doctor(args)) => doctor::doctor(&args),
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
         Some(Command::BenchPart(args)) => bench::part(&args),

@@ -3,7 +3,7 @@
 use crate::args::VerifyArgs;
 use crate::exit::{Exit, Unreadable};
 use agon_core::verify::{self, Finding, MatchCheck, TournamentCheck};
-use agon_core::{Event, Line, Secret};
+use agon_core::{Event, Line, Secret, TournamentId};
 use agon_games::Registry;
 use agon_runner::Folder;
 use agon_store::{FileLog, Log, SqliteLog, read_file};
@@ -134,6 +134,7 @@ struct Streams {
     log: Box<dyn Log>,
     tournaments: Vec<String>,
     matches: Vec<String>,
+    lobby: Option<String>,
     torn: u64,
 }
 
@@ -157,11 +158,13 @@ fn open(path: &Path) -> Result<Streams> {
     };
     let mut tournaments = Vec::new();
     let mut matches = Vec::new();
+    let mut lobby = None;
     for (name, _) in log.streams()? {
         match name.split('/').next() {
             Some("tournament") => tournaments.push(name),
-            // Accounts and secrets of a server: nothing that follows from rules.
-            Some("lobby" | "secret") if sqlite.is_some() => {}
+            Some("lobby") if sqlite.is_some() => lobby = Some(name),
+            // Secrets of a server: nothing that follows from rules.
+            Some("secret") if sqlite.is_some() => {}
             _ => matches.push(name),
         }
     }
@@ -169,7 +172,7 @@ fn open(path: &Path) -> Result<Streams> {
         let why = format!("{} holds no logs (*.jsonl)", path.display());
         return Err(Unreadable(why).into());
     }
-    Ok(Streams { log, tournaments, matches, torn })
+    Ok(Streams { log, tournaments, matches, lobby, torn })
 }
 
 /// Checks a whole folder: every stream, what they say of each other, and the results file.
@@ -197,6 +200,14 @@ fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
         checked.tournaments += 1;
         checked.events += check.events;
         tournaments.insert(name.trim_start_matches("tournament/").to_owned(), check);
+    }
+    if let Some(name) = &streams.lobby {
+        let lines = streams.log.load(name, 0)?;
+        let secret = |id: &TournamentId| tournaments.get(id.as_str())?.secret.clone();
+        let check = verify::read(&lines).and_then(|lines| verify::verify_lobby(&lines, secret));
+        if let Err(finding) = check {
+            return Ok(Err(finding));
+        }
     }
     let checks = match matches(&streams, &games, &tournaments, known.as_ref(), quiet)? {
         Ok(checks) => checks,

@@ -146,7 +146,8 @@ impl Watch<'_> {
                 // It waits for players, or was called off.
                 Err(HttpError::Problem { status: 409, .. }) => {
                     let page = self.http.get(&topic.page()).await.map_err(explained)?;
-                    let waits = page["standing"] == "open" || page["standing"] == "running";
+                    let standing = page["standing"].as_str().unwrap_or_default();
+                    let waits = ["open", "inviting", "running"].contains(&standing);
                     if !shown || !waits {
                         let (event, data) = ("snapshot".to_owned(), page.to_string());
                         self.show(topic, &ServerEvent { event, id: None, data })?;
@@ -203,7 +204,7 @@ fn listed(all: &Value, running: &[(Topic, String)]) -> String {
     let mut text = format!(
         "{} tournaments run, {} wait for players, {} are over.\n",
         count("running"),
-        count("open"),
+        count("open") + count("inviting"),
         count("over")
     );
     for ((_, line), number) in running.iter().zip(1..) {

@@ -26,6 +26,7 @@ struct ServeFile {
     http: Option<String>,
     token_ms: Option<u64>,
     reconnect_ms: Option<u64>,
+    players_may_invite: Option<bool>,
     second_login: Option<SecondLogin>,
     observer_delay_ms: Option<u64>,
     tls: Option<TlsTable>,
@@ -102,6 +103,7 @@ impl Serve {
         let mut settings = Settings::default();
         super::set(&mut settings.token_ms, file.token_ms);
         super::set(&mut settings.reconnect_ms, file.reconnect_ms);
+        super::set(&mut settings.players_may_invite, file.players_may_invite);
         settings.seed = args.seed;
         super::set(&mut settings.second_login, file.second_login);
         super::set(&mut settings.observer_delay_ms, file.observer_delay_ms);

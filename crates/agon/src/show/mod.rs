@@ -1,10 +1,12 @@
 //! What people see: progress while a run goes on, brackets and tables at its end.
 
 mod bracket;
+mod exam;
 mod live;
 mod progress;
 mod results;
 
+pub(crate) use exam::{ExamProgress, exam};
 pub(crate) use live::{of_match, tournament};
 pub(crate) use progress::Progress;
 pub(crate) use results::results;

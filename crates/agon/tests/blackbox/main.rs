@@ -1,6 +1,7 @@
 //! Black-box tests: the real `agon` binary with real players, as people use it.
 
 mod cli;
+mod doctor;
 mod document;
 mod kill;
 mod logs;

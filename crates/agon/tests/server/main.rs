@@ -6,6 +6,7 @@ mod cup;
 mod disk;
 mod errors;
 mod four;
+mod invitations;
 mod joining;
 mod kill;
 mod log;

@@ -167,6 +167,8 @@ fn who_quits_may_forfeit() {
     until("the duel is over", || place.is_over("duel"));
     let shown = must(&place, &server, &["tournament", "show", "duel"]);
     assert!(shown.contains("house:random wins."), "{shown}");
+    let account = must(&place, &server, &["account", "show", "ann"]);
+    assert!(account.contains("person"), "others see that it is one: {account}");
     place.verify();
 }
 

@@ -64,6 +64,11 @@ impl TokenHash {
         let digest = Sha256::digest(token.as_bytes());
         TokenHash(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
+
+    /// What comes before every hash in their order.
+    pub(super) fn first() -> TokenHash {
+        TokenHash(String::new())
+    }
 }
 
 /// Text that names no queue.

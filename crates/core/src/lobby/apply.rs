@@ -1,6 +1,6 @@
 //! How events change the lobby: the only way it changes.
 
-use super::{Account, Lobby, Selection, SignUp, Standing, Token};
+use super::{Account, AccountKind, Invitation, Lobby, Reply, Selection, SignUp, Standing};
 use crate::event::{AccountRegistered, Event, TournamentAnnounced, TournamentStarted};
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::match_::ApplyError;
@@ -21,70 +21,98 @@ impl Lobby {
                 self.account_mut(&lifted.account)?.blacklisted = None;
             }
             Event::TokenIssued(issued) => {
-                let token =
-                    Token { account: issued.account.clone(), expires_at: issued.expires_at };
-                self.tokens.insert(issued.token.clone(), token);
+                let (account, token) = (issued.account.clone(), issued.token.clone());
+                self.tokens.issue(at, account, token, issued.expires_at);
             }
-            Event::TokenRevoked(revoked) => {
-                self.tokens.remove(&revoked.token);
-            }
+            Event::TokenRevoked(revoked) => self.tokens.revoke(&revoked.token),
             Event::AccountLoggedIn(account) => self.line.push(account.account.clone()),
-            Event::AccountLoggedOut(account) => {
-                self.line.retain(|player| *player != account.account);
-            }
+            Event::AccountLoggedOut(account) => self.line.remove_all(&account.account),
             Event::PlayerEnqueued(enqueued) => {
                 let queue = self.queues.entry(enqueued.queue.clone()).or_default();
                 queue.push(enqueued.player.clone());
+                self.index.enqueued(&enqueued.player, &enqueued.queue);
             }
             Event::PlayerDequeued(dequeued) => {
-                let queue = self.queues.entry(dequeued.queue.clone()).or_default();
                 // Of several places, the last is given up.
-                if let Some(at) = queue.iter().rposition(|player| *player == dequeued.player) {
-                    queue.remove(at);
+                if let Some(queue) = self.queues.get_mut(&dequeued.queue) {
+                    queue.remove_last(&dequeued.player);
                 }
-                self.forget_empty_queues();
+                self.left_queue(&dequeued.player, &dequeued.queue);
             }
+            Event::ResultDelivered(delivered) => self.settle_debt(&delivered.tournament),
+            _ => return self.apply_play(at, event),
+        }
+        Ok(())
+    }
+
+    /// The events about tournaments.
+    fn apply_play(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
+        match event {
             Event::TournamentAnnounced(announced) => self.apply_announced(at, announced),
             Event::PlayerSignedUp(signed_up) => {
-                let sign_up = self.sign_up_mut(&signed_up.tournament, event)?;
-                if sign_up.rests() {
-                    sign_up.extended = false;
-                    sign_up.closes_at = at.saturating_add(sign_up.window.wait_ms);
-                }
-                sign_up.players.push(signed_up.player.clone());
+                self.change_sign_up(&signed_up.tournament, event, |sign_up| {
+                    if sign_up.rests() {
+                        sign_up.extended = false;
+                        sign_up.closes_at = at.saturating_add(sign_up.window.wait_ms);
+                    }
+                    sign_up.players.push(signed_up.player.clone());
+                })?;
+                self.index.signed_up(&signed_up.player, &signed_up.tournament);
             }
             Event::SignUpWithdrawn(withdrawn) => {
-                let sign_up = self.sign_up_mut(&withdrawn.tournament, event)?;
-                sign_up.players.retain(|player| *player != withdrawn.player);
+                self.withdraw(&withdrawn.tournament, &withdrawn.player, event)?;
             }
             Event::SignUpExtended(extended) => {
-                let sign_up = self.sign_up_mut(&extended.tournament, event)?;
-                sign_up.extended = true;
-                // From now, not from when the first wait should have ended: the server may have
-                // been down in between.
-                sign_up.closes_at = at.saturating_add(sign_up.window.second_wait_ms);
+                self.change_sign_up(&extended.tournament, event, |sign_up| {
+                    sign_up.extended = true;
+                    // From now, not from when the first wait should have ended: the server may
+                    // have been down in between.
+                    sign_up.closes_at = at.saturating_add(sign_up.window.second_wait_ms);
+                })?;
+            }
+            Event::InvitationAccepted(accepted) => {
+                self.change_invitation(&accepted.tournament, event, |invitation| {
+                    invitation.set(&accepted.player, Reply::Accepted);
+                })?;
+            }
+            Event::InvitationRejected(rejected) => {
+                self.change_invitation(&rejected.tournament, event, |invitation| {
+                    invitation.set(&rejected.player, Reply::Rejected);
+                })?;
+            }
+            Event::ReadinessAsked(asked) => {
+                self.change_invitation(&asked.tournament, event, |invitation| {
+                    invitation.readying = true;
+                    invitation.closes_at = at.saturating_add(invitation.terms.ready_ms);
+                    for (_, reply) in &mut invitation.replies {
+                        if *reply == Reply::Open {
+                            *reply = Reply::Missed;
+                        }
+                    }
+                })?;
+            }
+            Event::PlayerReady(ready) => {
+                self.change_invitation(&ready.tournament, event, |invitation| {
+                    invitation.set(&ready.player, Reply::Ready);
+                })?;
             }
             Event::TournamentStarted(started) => self.apply_started(started),
             Event::TournamentCalledOff(off) => {
-                let standing = Standing::CalledOff(off.reason.clone());
-                self.tournaments.insert(off.tournament.clone(), standing);
+                self.put(off.tournament.clone(), Standing::CalledOff(off.reason.clone()));
+                self.owe_result(&off.tournament);
             }
             Event::TournamentFinished(finished) => {
                 let standing = Standing::Finished(finished.winners.clone());
-                self.tournaments.insert(finished.tournament.clone(), standing);
+                self.put(finished.tournament.clone(), standing);
+                self.owe_result(&finished.tournament);
             }
             Event::ServerResumed(resumed) => {
-                for standing in self.tournaments.values_mut() {
-                    if let Standing::Open(sign_up) = standing {
-                        sign_up.prolong(at, resumed.away_ms);
-                    }
-                }
+                self.prolong_waits(at, resumed.away_ms, resumed.answers_until);
             }
             // What follows from them is in the next event.
             Event::StartOrdered(_) | Event::CallOffOrdered(_) => {}
             Event::WithdrawalOrdered(ordered) => {
-                let sign_up = self.sign_up_mut(&ordered.tournament, event)?;
-                sign_up.players.retain(|player| *player != ordered.player);
+                self.withdraw(&ordered.tournament, &ordered.player, event)?;
             }
             Event::LogOutOrdered(ordered) => self.forget_session(&ordered.account),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
@@ -106,75 +134,191 @@ impl Lobby {
 
     fn apply_announced(&mut self, at: Millis, announced: &TournamentAnnounced) {
         let announcement = announced.announcement.clone();
-        // Tournaments that take whom they find are started by the next event of the record.
-        if let Selection::SignUp(window) = announcement.selection.clone() {
-            let (id, closes_at) = (announcement.id.clone(), at.saturating_add(window.wait_ms));
-            let series = announced.repeats.clone().unwrap_or_else(|| id.clone());
-            if window.repeat {
-                self.series.insert(series.clone(), id.clone());
-            }
-            let (players, extended) = (Vec::new(), false);
-            let sign_up = SignUp { announcement, players, closes_at, extended, window, series };
-            self.tournaments.insert(id, Standing::Open(Box::new(sign_up)));
-        } else {
-            let id = announcement.id.clone();
-            self.selections.insert(id, announcement.selection);
+        let id = announcement.id.clone();
+        if let Some(asker) = announcement.by.clone() {
+            self.askers.insert(id.clone(), asker);
         }
+        match announcement.selection.clone() {
+            Selection::SignUp(window) => {
+                let closes_at = at.saturating_add(window.wait_ms);
+                let series = announced.repeats.clone().unwrap_or_else(|| id.clone());
+                if window.repeat {
+                    self.series.insert(series.clone(), id.clone());
+                }
+                let (players, extended) = (Vec::new(), false);
+                let sign_up = SignUp { announcement, players, closes_at, extended, window, series };
+                self.put(id, Standing::Open(Box::new(sign_up)));
+            }
+            Selection::Invitation(terms) => {
+                let closes_at = at.saturating_add(terms.wait_ms);
+                let invitation = self.invitation(announcement, terms, closes_at);
+                self.put(id, Standing::Inviting(Box::new(invitation)));
+            }
+            // Tournaments that take whom they find are started by the next event of the record.
+            selection => {
+                self.selections.insert(id, selection);
+            }
+        }
+    }
+
+    /// New invitations; house players have accepted and are ready.
+    pub(super) fn invitation(
+        &self,
+        announcement: super::Announcement,
+        terms: super::Terms,
+        closes_at: Millis,
+    ) -> Invitation {
+        let is_house = |player: &PlayerName| {
+            self.accounts.get(player).is_some_and(|account| account.kind == AccountKind::House)
+        };
+        let replies = terms.players.iter().map(|player| {
+            let reply = if is_house(player) { Reply::Ready } else { Reply::Open };
+            (player.clone(), reply)
+        });
+        let (replies, readying) = (replies.collect(), false);
+        Invitation { announcement, replies, readying, closes_at, terms }
     }
 
     /// Players that a tournament takes move to the end of the line, and wait once less in the queue
     /// it took them from.
     fn apply_started(&mut self, started: &TournamentStarted) {
         let plan = &started.plan;
-        let taken = |player: &PlayerName| plan.players.contains(player);
-        let selection = self.selections.remove(&plan.id);
-        match &selection {
+        match self.selections.remove(&plan.id) {
             Some(Selection::Line { .. } | Selection::Age { .. } | Selection::Random { .. }) => {
-                let (back, stay): (Vec<_>, Vec<_>) = self.line.drain(..).partition(taken);
-                self.line = stay.into_iter().chain(back).collect();
+                self.line.move_to_end(&plan.players);
             }
             Some(Selection::Queue { queue, .. }) => {
-                let waiting = self.queues.entry(queue.clone()).or_default();
                 for player in &plan.players {
-                    if let Some(at) = waiting.iter().position(|name| name == player) {
-                        waiting.remove(at);
+                    if let Some(waiting) = self.queues.get_mut(&queue) {
+                        waiting.remove_first(player);
                     }
+                    self.left_queue(player, &queue);
                 }
-                self.forget_empty_queues();
             }
             _ => {}
         }
-        self.tournaments.insert(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
+        self.put(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
     }
 
-    /// A blacklisted player leaves every queue and every sign-up.
-    fn leave_all(&mut self, player: &PlayerName) {
-        self.queues.values_mut().for_each(|queue| queue.retain(|waiting| waiting != player));
-        self.forget_empty_queues();
-        for standing in self.tournaments.values_mut() {
-            if let Standing::Open(sign_up) = standing {
-                sign_up.players.retain(|name| name != player);
-            }
+    /// A player leaves a sign-up, or does not come to what it was invited to.
+    fn withdraw(
+        &mut self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+        event: &Event,
+    ) -> Result<(), ApplyError> {
+        if let Some(Standing::Inviting(_)) = self.tournaments.get(tournament) {
+            return self.change_invitation(tournament, event, |invitation| {
+                invitation.set(player, Reply::Rejected);
+            });
+        }
+        self.change_sign_up(tournament, event, |sign_up| {
+            sign_up.players.retain(|one| one != player);
+        })?;
+        self.index.withdrew(player, tournament);
+        Ok(())
+    }
+
+    /// An account is not here any more, and has no tokens.
+    fn forget_session(&mut self, account: &PlayerName) {
+        self.line.remove_all(account);
+        for token in self.tokens.of(account).cloned().collect::<Vec<_>>() {
+            self.tokens.revoke(&token);
         }
     }
 
-    /// Queues are made by whoever waits in them, so those without anybody must not pile up.
-    fn forget_empty_queues(&mut self) {
-        self.queues.retain(|_, queue| !queue.is_empty());
+    /// A blacklisted player leaves every queue and every sign-up, and comes to nothing it was
+    /// invited to.
+    fn leave_all(&mut self, player: &PlayerName) {
+        for queue in self.index.queues_of(player).cloned().collect::<Vec<_>>() {
+            if let Some(waiting) = self.queues.get_mut(&queue) {
+                waiting.remove_all(player);
+            }
+            self.left_queue(player, &queue);
+        }
+        for id in self.index.signed_up_for(player).cloned().collect::<Vec<_>>() {
+            self.change(&id, |standing| {
+                if let Standing::Open(sign_up) = standing {
+                    sign_up.players.retain(|name| name != player);
+                }
+            });
+            self.index.withdrew(player, &id);
+        }
+        for id in self.index.invited_to(player).cloned().collect::<Vec<_>>() {
+            self.change(&id, |standing| {
+                if let Standing::Inviting(invitation) = standing {
+                    invitation.set(player, Reply::Rejected);
+                }
+            });
+        }
+    }
+
+    /// Notes that a player gave up a place. Queues are made by whoever waits in them, so those
+    /// without anybody must not pile up.
+    fn left_queue(&mut self, player: &PlayerName, queue: &super::QueueName) {
+        let waiting = self.queue(queue);
+        let (empty, still_there) = (waiting.is_empty(), waiting.contains(player));
+        if empty {
+            self.queues.remove(queue);
+        }
+        if !still_there {
+            self.index.dequeued(player, queue);
+        }
+    }
+
+    /// Whoever asked for a tournament is to be told of its end.
+    fn owe_result(&mut self, tournament: &TournamentId) {
+        let Some(asker) = self.askers.get(tournament) else { return };
+        let owed = self.owed.entry(asker.clone()).or_default();
+        owed.push_back(tournament.clone());
+        if owed.len() > Lobby::OWED_MAX {
+            owed.pop_front();
+        }
+    }
+
+    fn settle_debt(&mut self, tournament: &TournamentId) {
+        let Some(asker) = self.askers.get(tournament) else { return };
+        if let Some(owed) = self.owed.get_mut(asker) {
+            owed.retain(|id| id != tournament);
+            if owed.is_empty() {
+                self.owed.remove(asker);
+            }
+        }
     }
 
     fn account_mut(&mut self, account: &PlayerName) -> Result<&mut Account, ApplyError> {
         self.accounts.get_mut(account).ok_or_else(|| ApplyError::Stranger(account.clone()))
     }
 
-    fn sign_up_mut(
+    fn change_sign_up(
         &mut self,
         tournament: &TournamentId,
         event: &Event,
-    ) -> Result<&mut SignUp, ApplyError> {
-        match self.tournaments.get_mut(tournament) {
-            Some(Standing::Open(sign_up)) => Ok(sign_up),
-            _ => Err(ApplyError::OutOfPlace(event.tag())),
-        }
+        change: impl FnOnce(&mut SignUp),
+    ) -> Result<(), ApplyError> {
+        let mut changed = Err(ApplyError::OutOfPlace(event.tag()));
+        self.change(tournament, |standing| {
+            if let Standing::Open(sign_up) = standing {
+                change(sign_up);
+                changed = Ok(());
+            }
+        });
+        changed
+    }
+
+    fn change_invitation(
+        &mut self,
+        tournament: &TournamentId,
+        event: &Event,
+        change: impl FnOnce(&mut Invitation),
+    ) -> Result<(), ApplyError> {
+        let mut changed = Err(ApplyError::OutOfPlace(event.tag()));
+        self.change(tournament, |standing| {
+            if let Standing::Inviting(invitation) = standing {
+                change(invitation);
+                changed = Ok(());
+            }
+        });
+        changed
     }
 }

@@ -1,39 +1,43 @@
-//! The lobby: accounts, who is here, queues, sign-ups, and which tournaments run.
+//! The lobby: accounts, who is here, queues, sign-ups, invitations, and which tournaments run.
 //!
-//! It answers for who may do what, in which order players are taken, and how long a sign-up waits.
-//! It leaves connections, hashing of passwords and making of tokens to the shell, and everything
-//! that happens in a tournament to the tournament.
+//! It answers for who may do what, in which order players are taken, how long a sign-up or an
+//! invitation waits, and who still has to be told of a result. It leaves connections, hashing of
+//! passwords and making of tokens to the shell, and everything that happens in a tournament to the
+//! tournament.
 //!
 //! First come, first served: players wait in the order they logged in; those a tournament takes
 //! move to the end of the line.
 
 mod account;
+mod announce;
 mod apply;
+mod command;
+mod index;
+mod invitation;
+mod invite;
 mod operator;
+mod queue;
 mod signup;
 mod snapshot;
 mod step;
+mod tokens;
 
 pub use account::{Account, AccountKind, BadQueueName, PasswordHash, QueueName, Role, TokenHash};
+pub use command::{LobbyCommand, LobbyRejection};
+pub use invitation::{Invitation, Reply, Terms};
 pub use operator::LobbyOrder;
+pub use queue::Queue;
 pub use signup::{Announcement, Selection, SignUp, Window};
 pub use snapshot::BadSnapshot;
-pub use step::{LobbyCommand, LobbyRejection};
 
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::line::Line;
 use crate::match_::ApplyError;
 use crate::plan::TournamentPlan;
+use index::Index;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-
-/// A token that is good until it ends or is revoked.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Token {
-    account: PlayerName,
-    expires_at: Millis,
-}
+use std::collections::{BTreeMap, VecDeque};
+use tokens::Tokens;
 
 /// Where a tournament stands, as far as the lobby knows.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -41,6 +45,8 @@ struct Token {
 pub enum Standing {
     /// Players may sign up.
     Open(Box<SignUp>),
+    /// Players are invited, and have not all answered.
+    Inviting(Box<Invitation>),
     /// It runs.
     Running(Box<TournamentPlan>),
     /// It is over.
@@ -50,19 +56,24 @@ pub enum Standing {
 }
 
 /// The lobby.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lobby {
     accounts: BTreeMap<PlayerName, Account>,
-    tokens: BTreeMap<TokenHash, Token>,
+    tokens: Tokens,
     /// Who is logged in, first the one who waits longest.
-    line: Vec<PlayerName>,
-    queues: BTreeMap<QueueName, Vec<PlayerName>>,
+    line: Queue,
+    queues: BTreeMap<QueueName, Queue>,
     tournaments: BTreeMap<TournamentId, Standing>,
+    /// What would otherwise be looked for among all tournaments.
+    index: Index,
     /// Whom a tournament takes, between its announcement and its start in the same record.
     selections: BTreeMap<TournamentId, Selection>,
     /// Of sign-ups that repeat each other, the latest by the first.
     series: BTreeMap<TournamentId, TournamentId>,
+    /// Who asked for a tournament.
+    askers: BTreeMap<TournamentId, PlayerName>,
+    /// Which results those who asked have not been told yet, the oldest first.
+    owed: BTreeMap<PlayerName, VecDeque<TournamentId>>,
 }
 
 impl Lobby {
@@ -76,6 +87,8 @@ impl Lobby {
     pub const TOKENS_MAX: usize = 32;
     /// The most tournaments that may be open or running at once.
     pub const TOURNAMENTS_MAX: usize = 10_000;
+    /// The most results kept for one account to be told; the oldest makes room.
+    pub const OWED_MAX: usize = 16;
 
     /// Folds the lobby from its stream.
     pub fn fold<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Result<Lobby, ApplyError> {
@@ -98,23 +111,22 @@ impl Lobby {
 
     /// Whose token this is, if it is good at `now`.
     pub fn holder(&self, token: &TokenHash, now: Millis) -> Option<&PlayerName> {
-        let token = self.tokens.get(token)?;
-        (token.expires_at > now).then_some(&token.account)
+        self.tokens.holder(token, now)
     }
 
     /// Who is logged in, first the one who waits longest.
-    pub fn line(&self) -> &[PlayerName] {
+    pub fn line(&self) -> &Queue {
         &self.line
     }
 
-    /// Who waits in a queue, in order; a player that wants to play twice is there twice.
-    pub fn queue(&self, queue: &QueueName) -> &[PlayerName] {
-        self.queues.get(queue).map_or(&[], Vec::as_slice)
+    /// Who waits in a queue, in order.
+    pub fn queue(&self, queue: &QueueName) -> &Queue {
+        self.queues.get(queue).unwrap_or(Queue::EMPTY)
     }
 
     /// All queues somebody waits in, by name.
-    pub fn queues(&self) -> impl Iterator<Item = (&QueueName, &[PlayerName])> {
-        self.queues.iter().map(|(name, waiting)| (name, waiting.as_slice()))
+    pub fn queues(&self) -> impl Iterator<Item = (&QueueName, &Queue)> {
+        self.queues.iter()
     }
 
     /// All tournaments, by name.
@@ -127,35 +139,82 @@ impl Lobby {
         self.tournaments.get(id)
     }
 
-    /// In how many running tournaments a player is, and in how many it waits to be.
-    pub fn involvement(&self, player: &PlayerName) -> (usize, usize) {
-        let mut counts = (0, 0);
-        for standing in self.tournaments.values() {
-            match standing {
-                Standing::Running(plan) if plan.players.contains(player) => counts.0 += 1,
-                Standing::Open(sign_up) if sign_up.players.contains(player) => counts.1 += 1,
-                _ => {}
-            }
-        }
-        let queued = self.queues.values().flatten().filter(|waiting| *waiting == player).count();
-        (counts.0, counts.1 + queued)
+    /// The tournaments that run, by name.
+    pub fn running(&self) -> impl Iterator<Item = &TournamentPlan> {
+        self.index.running().filter_map(|id| match self.tournaments.get(id) {
+            Some(Standing::Running(plan)) => Some(&**plan),
+            _ => None,
+        })
     }
 
-    /// When the next sign-up has to be decided, if any waits.
+    /// The sign-ups that are open, by name.
+    pub fn sign_ups(&self) -> impl Iterator<Item = &SignUp> {
+        self.index.open().filter_map(|id| match self.tournaments.get(id) {
+            Some(Standing::Open(sign_up)) => Some(&**sign_up),
+            _ => None,
+        })
+    }
+
+    /// The running tournaments a player is in, by name.
+    pub fn playing_in(&self, player: &PlayerName) -> impl Iterator<Item = &TournamentId> {
+        self.index.playing_in(player)
+    }
+
+    /// The open invitations of a player, by tournament.
+    pub fn invited_to(&self, player: &PlayerName) -> impl Iterator<Item = &Invitation> {
+        self.index.invited_to(player).filter_map(|id| match self.tournaments.get(id) {
+            Some(Standing::Inviting(invitation)) => Some(&**invitation),
+            _ => None,
+        })
+    }
+
+    /// In how many running tournaments a player is, and in how many it waits to be.
+    pub fn involvement(&self, player: &PlayerName) -> (usize, usize) {
+        let places = self.index.queues_of(player).map(|queue| self.queue(queue).times(player));
+        let accepted = self.invited_to(player).filter(|invitation| {
+            matches!(invitation.reply(player), Some(Reply::Accepted | Reply::Ready))
+        });
+        let waits = self.index.signed_up_for(player).count() + accepted.count();
+        (self.index.playing_in(player).count(), waits + places.sum::<usize>())
+    }
+
+    /// Who asked for a tournament, if anybody with an account did.
+    pub fn asker(&self, id: &TournamentId) -> Option<&PlayerName> {
+        self.askers.get(id)
+    }
+
+    /// The tournaments whose end an account asked for and was not told yet, the oldest first.
+    pub fn owed_to(&self, account: &PlayerName) -> impl Iterator<Item = &TournamentId> {
+        self.owed.get(account).into_iter().flatten()
+    }
+
+    /// The name of the first in a series stands for the latest, once the first is not open.
+    pub fn latest_of(&self, tournament: TournamentId) -> TournamentId {
+        match self.tournaments.get(&tournament) {
+            Some(Standing::Open(_)) => tournament,
+            _ => self.series.get(&tournament).cloned().unwrap_or(tournament),
+        }
+    }
+
+    /// Which tournament a player means that wants to leave one: the one of that name if it is in
+    /// it, else the latest that repeats it.
+    pub fn left_by(&self, tournament: TournamentId, player: &PlayerName) -> TournamentId {
+        let own = match self.tournaments.get(&tournament) {
+            Some(Standing::Open(sign_up)) => sign_up.players.contains(player),
+            Some(Standing::Running(_)) => self.playing_in(player).any(|id| *id == tournament),
+            _ => false,
+        };
+        if own { tournament } else { self.latest_of(tournament) }
+    }
+
+    /// When the next sign-up or invitation has to be decided, if any waits.
     pub fn deadline(&self) -> Option<Millis> {
-        self.waiting_sign_ups().map(|(_, sign_up)| sign_up.closes_at).min()
+        self.index.first_deadline().map(|(at, _)| *at)
     }
 
     /// The command that time alone makes due at `now`, if any. Callers step it and ask again.
     pub fn due(&self, now: Millis) -> Option<LobbyCommand> {
-        let (id, _) = self.waiting_sign_ups().find(|(_, sign_up)| sign_up.closes_at <= now)?;
-        Some(LobbyCommand::Close { tournament: id.clone() })
-    }
-
-    fn waiting_sign_ups(&self) -> impl Iterator<Item = (&TournamentId, &SignUp)> {
-        self.tournaments.iter().filter_map(|(id, standing)| match standing {
-            Standing::Open(sign_up) if !sign_up.rests() => Some((id, &**sign_up)),
-            _ => None,
-        })
+        let (at, id) = self.index.first_deadline()?;
+        (*at <= now).then(|| LobbyCommand::Close { tournament: id.clone() })
     }
 }

@@ -1,20 +1,22 @@
 //! What an operator may decide in the lobby, each with who and why.
 
-use super::{Lobby, LobbyRejection};
+use super::{Lobby, LobbyRejection, Reply, Standing};
 use crate::event::{
-    CallOffOrdered, Event, LogOutOrdered, StartOrdered, TournamentCalledOff, WithdrawalOrdered,
+    CallOffOrdered, Event, LogOutOrdered, StartOrdered, TournamentCalledOff, TournamentStarted,
+    WithdrawalOrdered,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::plan::TournamentPlan;
 use crate::ruling::Ruling;
 
 /// What an operator may decide in the lobby.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LobbyOrder {
-    /// A sign-up starts now, with those who are there.
+    /// A sign-up starts now, with those who are there; or invitations, with those who accepted.
     Start(TournamentId),
-    /// A sign-up is given up, and those that would repeat it.
+    /// A sign-up is given up, and those that would repeat it; or invitations.
     CallOff(TournamentId),
-    /// A player is taken out of a sign-up.
+    /// A player is taken out of a sign-up, or off those who are invited.
     Withdraw {
         /// Which.
         tournament: TournamentId,
@@ -35,17 +37,20 @@ impl Lobby {
     ) -> Result<(), LobbyRejection> {
         match order {
             LobbyOrder::Start(tournament) => {
-                let tournament = self.latest_of(tournament);
-                if self.sign_up_of(&tournament)?.players.is_empty() {
-                    return Err(LobbyRejection::Nobody);
+                let plan = self.try_start(tournament)?;
+                let closed = self.sign_up_of(&plan.id).ok().cloned();
+                self.emit(now, events, StartOrdered { tournament: plan.id.clone(), ruling });
+                self.emit(now, events, TournamentStarted { plan });
+                if let Some(closed) = closed {
+                    self.repeat(now, events, closed);
                 }
-                let ordered = StartOrdered { tournament: tournament.clone(), ruling };
-                self.emit(now, events, ordered);
-                self.start(now, events, &tournament)
+                Ok(())
             }
             LobbyOrder::CallOff(tournament) => {
                 let tournament = self.latest_of(tournament);
-                self.sign_up_of(&tournament)?;
+                if !self.is_inviting(&tournament) {
+                    self.sign_up_of(&tournament)?;
+                }
                 let reason = ruling.why.to_string();
                 let ordered = CallOffOrdered { tournament: tournament.clone(), ruling };
                 self.emit(now, events, ordered);
@@ -53,10 +58,11 @@ impl Lobby {
                 Ok(())
             }
             LobbyOrder::Withdraw { tournament, player } => {
-                if !self.sign_up_of(&tournament)?.players.contains(&player) {
-                    return Err(LobbyRejection::NotSignedUp(player));
-                }
+                let tournament = self.left_by(tournament, &player);
+                self.may_withdraw(&tournament, &player)?;
+                let id = tournament.clone();
                 self.emit(now, events, WithdrawalOrdered { tournament, player, ruling });
+                self.settle(now, events, id, false);
                 Ok(())
             }
             LobbyOrder::LogOut(account) => {
@@ -66,9 +72,38 @@ impl Lobby {
             }
         }
     }
+    /// What a tournament that waits for players would start with if it had to now. Changes nothing.
+    pub fn try_start(&self, tournament: TournamentId) -> Result<TournamentPlan, LobbyRejection> {
+        let tournament = self.latest_of(tournament);
+        let (announcement, players) = match self.tournaments.get(&tournament) {
+            Some(Standing::Open(sign_up)) => (&sign_up.announcement, sign_up.players.clone()),
+            Some(Standing::Inviting(invitation)) => (&invitation.announcement, invitation.there()),
+            _ => return Err(LobbyRejection::NotOpen(tournament)),
+        };
+        match players.is_empty() {
+            true => Err(LobbyRejection::Nobody),
+            false => Ok(announcement.plan(players)),
+        }
+    }
 
-    pub(super) fn forget_session(&mut self, account: &PlayerName) {
-        self.line.retain(|player| player != account);
-        self.tokens.retain(|_, token| token.account != *account);
+    fn may_withdraw(
+        &self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+    ) -> Result<(), LobbyRejection> {
+        if let Some(Standing::Inviting(invitation)) = self.tournaments.get(tournament) {
+            return match invitation.reply(player) {
+                Some(Reply::Open | Reply::Accepted | Reply::Ready) => Ok(()),
+                _ => Err(LobbyRejection::NotInvited(player.clone())),
+            };
+        }
+        match self.sign_up_of(tournament)?.players.contains(player) {
+            true => Ok(()),
+            false => Err(LobbyRejection::NotSignedUp(player.clone())),
+        }
+    }
+
+    fn is_inviting(&self, tournament: &TournamentId) -> bool {
+        matches!(self.tournaments.get(tournament), Some(Standing::Inviting(_)))
     }
 }

@@ -1,6 +1,6 @@
 //! Sign-ups: for which tournament, how long, and whom to take.
 
-use super::QueueName;
+use super::{QueueName, Terms};
 use crate::ids::{Millis, PlayerName, Raw, TournamentId};
 use crate::plan::TournamentPlan;
 use crate::policy::Policy;
@@ -80,6 +80,8 @@ pub enum Selection {
     },
     /// Those who sign up in time.
     SignUp(Window),
+    /// Those of the invited who come.
+    Invitation(Terms),
 }
 
 /// A tournament that is asked for.
@@ -149,8 +151,7 @@ impl SignUp {
             false => self.window.wait_ms,
             true => self.window.second_wait_ms,
         };
-        let longest = self.closes_at.max(now.saturating_add(wait_ms));
-        self.closes_at = self.closes_at.saturating_add(away_ms).min(longest);
+        self.closes_at = prolonged(self.closes_at, wait_ms, now, away_ms);
     }
 
     /// The number of the next one in its series; the first is 1.
@@ -159,4 +160,10 @@ impl SignUp {
         let number = tail.and_then(|tail| tail.strip_prefix('-')?.parse::<u64>().ok());
         number.unwrap_or(1) + 1
     }
+}
+
+/// When a wait ends that is longer by `away_ms`, but no longer than a new one.
+pub(super) fn prolonged(ends_at: Millis, wait_ms: Millis, now: Millis, away_ms: Millis) -> Millis {
+    let longest = ends_at.max(now.saturating_add(wait_ms));
+    ends_at.saturating_add(away_ms).min(longest)
 }

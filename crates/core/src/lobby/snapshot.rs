@@ -4,12 +4,33 @@
 //! passed over, and the lobby is folded from its first event. Who keeps it, and who says up to
 //! which event it goes, is the shell.
 
-use super::Lobby;
+use super::index::Index;
+use super::tokens::Tokens;
+use super::{Account, Lobby, Queue, QueueName, Selection, Standing};
+use crate::ids::{PlayerName, TournamentId};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Text that is no snapshot this program can use.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not a snapshot of the lobby: {0}")]
 pub struct BadSnapshot(String);
+
+/// What is kept of a lobby: all but its index, which follows from the rest.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept<'a> {
+    accounts: Cow<'a, BTreeMap<PlayerName, Account>>,
+    tokens: Cow<'a, Tokens>,
+    line: Cow<'a, Queue>,
+    queues: Cow<'a, BTreeMap<QueueName, Queue>>,
+    tournaments: Cow<'a, BTreeMap<TournamentId, Standing>>,
+    selections: Cow<'a, BTreeMap<TournamentId, Selection>>,
+    series: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
+    askers: Cow<'a, BTreeMap<TournamentId, PlayerName>>,
+    owed: Cow<'a, BTreeMap<PlayerName, VecDeque<TournamentId>>>,
+}
 
 impl Lobby {
     /// The version of snapshots this program writes, and the only one it reads. It changes whenever
@@ -18,7 +39,18 @@ impl Lobby {
 
     /// The lobby as text. It holds hashes of passwords and tokens, as the log does.
     pub fn snapshot(&self) -> String {
-        serde_json::to_string(self).expect("a lobby is JSON")
+        let kept = Kept {
+            accounts: Cow::Borrowed(&self.accounts),
+            tokens: Cow::Borrowed(&self.tokens),
+            line: Cow::Borrowed(&self.line),
+            queues: Cow::Borrowed(&self.queues),
+            tournaments: Cow::Borrowed(&self.tournaments),
+            selections: Cow::Borrowed(&self.selections),
+            series: Cow::Borrowed(&self.series),
+            askers: Cow::Borrowed(&self.askers),
+            owed: Cow::Borrowed(&self.owed),
+        };
+        serde_json::to_string(&kept).expect("a lobby is JSON")
     }
 
     /// About how many things a snapshot holds: what it costs to take one.
@@ -28,6 +60,21 @@ impl Lobby {
 
     /// The lobby a snapshot was made of.
     pub fn from_snapshot(text: &str) -> Result<Lobby, BadSnapshot> {
-        serde_json::from_str(text).map_err(|error| BadSnapshot(error.to_string()))
+        let kept: Kept<'_> =
+            serde_json::from_str(text).map_err(|error| BadSnapshot(error.to_string()))?;
+        let mut lobby = Lobby {
+            accounts: kept.accounts.into_owned(),
+            tokens: kept.tokens.into_owned(),
+            line: kept.line.into_owned(),
+            queues: kept.queues.into_owned(),
+            tournaments: kept.tournaments.into_owned(),
+            index: Index::default(),
+            selections: kept.selections.into_owned(),
+            series: kept.series.into_owned(),
+            askers: kept.askers.into_owned(),
+            owed: kept.owed.into_owned(),
+        };
+        lobby.index_all();
+        Ok(lobby)
     }
 }

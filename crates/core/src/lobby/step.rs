@@ -1,206 +1,13 @@
 //! What the lobby makes of a command.
 
-use super::{
-    AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, Selection, SignUp,
-    Standing, TokenHash,
-};
+use super::{Lobby, LobbyCommand, LobbyRejection, QueueName, SignUp, Standing, TokenHash};
 use crate::event::{
     AccountBlacklisted, AccountLoggedIn, AccountLoggedOut, AccountRegistered, BlacklistLifted,
-    Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, ServerResumed,
-    SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentAnnounced,
-    TournamentCalledOff, TournamentFinished, TournamentStarted,
+    Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, ResultDelivered,
+    ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentCalledOff,
+    TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
-use crate::ruling::Ruling;
-use agon_games::{Luck, Seed};
-use std::collections::BTreeSet;
-
-/// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
-/// the connection; whether it can be done is decided here.
-#[derive(Clone, PartialEq, Debug)]
-pub enum LobbyCommand {
-    /// Make an account.
-    Register {
-        /// Its name.
-        account: PlayerName,
-        /// What sort of player.
-        kind: AccountKind,
-        /// What it may do.
-        role: Role,
-        /// Its password.
-        password: Option<PasswordHash>,
-    },
-    /// Change a password that was checked.
-    ChangePassword {
-        /// Whose.
-        account: PlayerName,
-        /// The new one.
-        password: PasswordHash,
-    },
-    /// Put an account on the blacklist.
-    Blacklist {
-        /// Which.
-        account: PlayerName,
-        /// Why.
-        reason: String,
-        /// The operator, unless a policy did it.
-        by: Option<PlayerName>,
-    },
-    /// Take an account off the blacklist.
-    Lift {
-        /// Which.
-        account: PlayerName,
-        /// The operator.
-        by: PlayerName,
-        /// Why.
-        reason: String,
-    },
-    /// Give an account a token.
-    IssueToken {
-        /// Whose.
-        account: PlayerName,
-        /// Its hash.
-        token: TokenHash,
-        /// When it ends.
-        expires_at: Millis,
-    },
-    /// Revoke a token.
-    RevokeToken {
-        /// Its hash.
-        token: TokenHash,
-    },
-    /// An account that proved itself is here.
-    LogIn {
-        /// Which.
-        account: PlayerName,
-    },
-    /// An account leaves.
-    LogOut {
-        /// Which.
-        account: PlayerName,
-    },
-    /// Wait in a queue once more.
-    Enqueue {
-        /// Who.
-        player: PlayerName,
-        /// Where.
-        queue: QueueName,
-    },
-    /// Wait in a queue once less.
-    Dequeue {
-        /// Who.
-        player: PlayerName,
-        /// Where.
-        queue: QueueName,
-    },
-    /// Hold a tournament.
-    Announce {
-        /// Which.
-        announcement: Box<Announcement>,
-        /// The luck of a random selection.
-        seed: Seed,
-    },
-    /// Sign up for a tournament.
-    SignUp {
-        /// Which.
-        tournament: TournamentId,
-        /// Who.
-        player: PlayerName,
-    },
-    /// Take a sign-up back.
-    Withdraw {
-        /// From which tournament.
-        tournament: TournamentId,
-        /// Who.
-        player: PlayerName,
-    },
-    /// A sign-up's wait is over.
-    Close {
-        /// Which tournament.
-        tournament: TournamentId,
-    },
-    /// A tournament is over.
-    Finish {
-        /// Which.
-        tournament: TournamentId,
-        /// Who won.
-        winners: Vec<PlayerName>,
-    },
-    /// The server is back, after nobody could reach it for a while.
-    Resume {
-        /// For how long.
-        away_ms: Millis,
-    },
-    /// An operator decides something.
-    Order {
-        /// What.
-        order: LobbyOrder,
-        /// Who, and why.
-        ruling: Ruling,
-    },
-}
-
-/// A command that changes nothing, with the reason for whoever sent it.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum LobbyRejection {
-    /// The name is taken.
-    #[error("the name {0} is taken; log in, or choose another")]
-    Taken(PlayerName),
-    /// There are too many accounts.
-    #[error("there is no room for another account")]
-    NoRoom,
-    /// There is no such account.
-    #[error("there is no account {0}; register first")]
-    Unknown(PlayerName),
-    /// The account may not enter tournaments.
-    #[error("{0} is on the blacklist: {1}; only an operator can lift it")]
-    Blacklisted(PlayerName, String),
-    /// The account is not on the blacklist.
-    #[error("{0} is not on the blacklist")]
-    NotBlacklisted(PlayerName),
-    /// The token is not known.
-    #[error("there is no such token")]
-    NoToken,
-    /// The player waits often enough.
-    #[error("{0} waits {max} times in this queue already", max = Lobby::QUEUED_MAX)]
-    QueuedEnough(PlayerName),
-    /// The player waits in enough queues.
-    #[error("{0} waits in {max} queues already; leave one first", max = Lobby::QUEUES_MAX)]
-    ManyQueues(PlayerName),
-    /// The player does not wait there.
-    #[error("{0} does not wait in this queue")]
-    NotQueued(PlayerName),
-    /// There is a tournament of that name.
-    #[error("there is a tournament {0} already; choose another name")]
-    Announced(TournamentId),
-    /// The name would spoil the log or the ids of requests.
-    #[error("{0:?} names no tournament: use a-z, 0-9 and -, up to 60")]
-    BadId(String),
-    /// The sign-up contradicts itself.
-    #[error("{0}")]
-    BadWindow(String),
-    /// A player is named twice.
-    #[error("{0} is named twice; a player enters a tournament once")]
-    Twice(PlayerName),
-    /// Too many tournaments at once.
-    #[error("too many tournaments are open or running; wait for one to end")]
-    TooMany,
-    /// There is no such tournament, or it takes nobody any more.
-    #[error("tournament {0} takes no sign-ups")]
-    NotOpen(TournamentId),
-    /// The player signed up before.
-    #[error("{0} is signed up already")]
-    SignedUp(PlayerName),
-    /// The player is not signed up.
-    #[error("{0} is not signed up")]
-    NotSignedUp(PlayerName),
-    /// Nobody to play.
-    #[error("nobody waits for this tournament")]
-    Nobody,
-    /// It does not run.
-    #[error("tournament {0} does not run")]
-    NotRunning(TournamentId),
-}
 
 impl Lobby {
     /// Decides a command and applies what follows from it. A rejected command changes nothing.
@@ -215,13 +22,22 @@ impl Lobby {
                 self.may_register(&account)?;
                 self.emit(now, &mut events, AccountRegistered { account, kind, role, password });
             }
-            LobbyCommand::ChangePassword { account, password } => {
+            LobbyCommand::ChangePassword { account, password, keep } => {
                 self.known(&account)?;
+                let others = self.tokens.of(&account).filter(|token| Some(*token) != keep.as_ref());
+                let others: Vec<TokenHash> = others.cloned().collect();
                 self.emit(now, &mut events, PasswordChanged { account, password });
+                for token in others {
+                    self.emit(now, &mut events, TokenRevoked { token });
+                }
             }
             LobbyCommand::Blacklist { account, reason, by } => {
                 self.known(&account)?;
+                let invited: Vec<_> = self.index.invited_to(&account).cloned().collect();
                 self.emit(now, &mut events, AccountBlacklisted { account, reason, by });
+                for tournament in invited {
+                    self.settle(now, &mut events, tournament, false);
+                }
             }
             LobbyCommand::Lift { account, by, reason } => {
                 if self.known(&account)?.blacklisted.is_none() {
@@ -231,14 +47,14 @@ impl Lobby {
             }
             LobbyCommand::IssueToken { account, token, expires_at } => {
                 self.known(&account)?;
-                let surplus = self.surplus_token(&account);
+                let surplus = self.tokens.surplus(&account, now);
                 self.emit(now, &mut events, TokenIssued { account, token, expires_at });
                 if let Some(token) = surplus {
                     self.emit(now, &mut events, TokenRevoked { token });
                 }
             }
             LobbyCommand::RevokeToken { token } => {
-                if !self.tokens.contains_key(&token) {
+                if !self.tokens.contains(&token) {
                     return Err(LobbyRejection::NoToken);
                 }
                 self.emit(now, &mut events, TokenRevoked { token });
@@ -277,8 +93,8 @@ impl Lobby {
                 }
                 self.emit(now, events, PlayerDequeued { player, queue });
             }
-            LobbyCommand::Announce { announcement, seed } => {
-                return self.announce(now, events, *announcement, &seed);
+            LobbyCommand::Announce { announcement, secret } => {
+                return self.announce(now, events, *announcement, secret.as_ref());
             }
             LobbyCommand::SignUp { tournament, player } => {
                 self.may_play(&player)?;
@@ -294,26 +110,59 @@ impl Lobby {
                 }
             }
             LobbyCommand::Withdraw { tournament, player } => {
+                if let Some(Standing::Inviting(_)) = self.tournaments.get(&tournament) {
+                    return self.reject(now, events, tournament, player);
+                }
+                let tournament = self.left_by(tournament, &player);
                 if !self.sign_up_of(&tournament)?.players.contains(&player) {
                     return Err(LobbyRejection::NotSignedUp(player));
                 }
                 self.emit(now, events, SignUpWithdrawn { tournament, player });
             }
+            LobbyCommand::Accept { tournament, player } => {
+                return self.accept(now, events, tournament, player);
+            }
+            LobbyCommand::Reject { tournament, player } => {
+                return self.reject(now, events, tournament, player);
+            }
+            LobbyCommand::BeReady { tournament, player } => {
+                return self.be_ready(now, events, tournament, player);
+            }
+            other => return self.step_course(now, events, other),
+        }
+        Ok(())
+    }
+
+    /// The commands about the course of tournaments.
+    fn step_course(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        command: LobbyCommand,
+    ) -> Result<(), LobbyRejection> {
+        match command {
             LobbyCommand::Close { tournament } => return self.close(now, events, tournament),
             LobbyCommand::Order { order, ruling } => {
                 return self.obey(now, events, order, ruling);
+            }
+            LobbyCommand::Deliver { tournament } => {
+                let asker = self.askers.get(&tournament);
+                if !asker.is_some_and(|asker| self.owed_to(asker).any(|id| *id == tournament)) {
+                    return Err(LobbyRejection::NotOwed(tournament));
+                }
+                self.emit(now, events, ResultDelivered { tournament });
+            }
+            LobbyCommand::Resume { away_ms, answers_until } => {
+                // Nothing waits that could wait longer: nothing to remember.
+                if self.deadline().is_some() {
+                    self.emit(now, events, ServerResumed { away_ms, answers_until });
+                }
             }
             LobbyCommand::Finish { tournament, winners } => {
                 let Some(Standing::Running(_)) = self.tournaments.get(&tournament) else {
                     return Err(LobbyRejection::NotRunning(tournament));
                 };
                 self.emit(now, events, TournamentFinished { tournament, winners });
-            }
-            LobbyCommand::Resume { away_ms } => {
-                // Nothing waits that could wait longer: nothing to remember.
-                if away_ms > 0 && self.deadline().is_some() {
-                    self.emit(now, events, ServerResumed { away_ms });
-                }
             }
             _ => unreachable!("commands about accounts are decided before"),
         }
@@ -338,7 +187,7 @@ impl Lobby {
         room.then_some(()).ok_or(LobbyRejection::NoRoom)
     }
 
-    fn may_play(&self, player: &PlayerName) -> Result<(), LobbyRejection> {
+    pub(super) fn may_play(&self, player: &PlayerName) -> Result<(), LobbyRejection> {
         match &self.known(player)?.blacklisted {
             Some(why) => Err(LobbyRejection::Blacklisted(player.clone(), why.clone())),
             None => Ok(()),
@@ -347,24 +196,15 @@ impl Lobby {
 
     fn may_enqueue(&self, player: &PlayerName, queue: &QueueName) -> Result<(), LobbyRejection> {
         self.may_play(player)?;
-        let times = self.queue(queue).iter().filter(|waiting| *waiting == player).count();
+        let times = self.queue(queue).times(player);
         if times >= Lobby::QUEUED_MAX {
             return Err(LobbyRejection::QueuedEnough(player.clone()));
         }
-        let queues = || self.queues.values().filter(|queue| queue.contains(player)).count();
+        let queues = || self.index.queues_of(player).count();
         if times == 0 && queues() >= Lobby::QUEUES_MAX {
             return Err(LobbyRejection::ManyQueues(player.clone()));
         }
         Ok(())
-    }
-
-    /// The token that has to go if the account gets another one.
-    fn surplus_token(&self, account: &PlayerName) -> Option<TokenHash> {
-        let own = self.tokens.iter().filter(|(_, token)| token.account == *account);
-        if own.clone().count() < Lobby::TOKENS_MAX {
-            return None;
-        }
-        own.min_by_key(|(_, token)| token.expires_at).map(|(hash, _)| hash.clone())
     }
 
     pub(super) fn sign_up_of(&self, tournament: &TournamentId) -> Result<&SignUp, LobbyRejection> {
@@ -374,96 +214,16 @@ impl Lobby {
         }
     }
 
-    /// The name of the first in a series stands for the latest, once the first is not open.
-    pub(super) fn latest_of(&self, tournament: TournamentId) -> TournamentId {
-        match self.sign_up_of(&tournament) {
-            Ok(_) => tournament,
-            Err(_) => self.series.get(&tournament).cloned().unwrap_or(tournament),
-        }
-    }
-
-    fn has_room(&self) -> bool {
-        let live =
-            |standing: &&Standing| matches!(standing, Standing::Open(_) | Standing::Running(_));
-        self.tournaments.values().filter(live).count() < Lobby::TOURNAMENTS_MAX
-    }
-
-    fn announce(
-        &mut self,
-        now: Millis,
-        events: &mut Vec<Event>,
-        announcement: Announcement,
-        seed: &Seed,
-    ) -> Result<(), LobbyRejection> {
-        if !names_tournament(announcement.id.as_str()) {
-            return Err(LobbyRejection::BadId(announcement.id.as_str().chars().take(80).collect()));
-        }
-        if self.tournaments.contains_key(&announcement.id) {
-            return Err(LobbyRejection::Announced(announcement.id));
-        }
-        if !self.has_room() {
-            return Err(LobbyRejection::TooMany);
-        }
-        if let Selection::SignUp(window) = &announcement.selection {
-            window.check().map_err(LobbyRejection::BadWindow)?;
-            self.emit(now, events, TournamentAnnounced { announcement, repeats: None });
-            return Ok(());
-        }
-        let players = self.select(&announcement.selection, seed)?;
-        if players.is_empty() {
-            return Err(LobbyRejection::Nobody);
-        }
-        let plan = announcement.plan(players);
-        self.emit(now, events, TournamentAnnounced { announcement, repeats: None });
-        self.emit(now, events, TournamentStarted { plan });
-        Ok(())
-    }
-
-    /// Whom a selection takes from those who are here now.
-    fn select(
-        &self,
-        selection: &Selection,
-        seed: &Seed,
-    ) -> Result<Vec<PlayerName>, LobbyRejection> {
-        let free = |player: &&PlayerName| self.may_play(player).is_ok();
-        let here = || self.line.iter().filter(free).cloned().collect::<Vec<_>>();
-        let (mut players, at_most) = match selection {
-            Selection::Line { at_most } => (here(), *at_most),
-            Selection::Age { at_most } => {
-                let mut players = here();
-                players.sort_by_key(|player| self.accounts[player].number);
-                (players, *at_most)
-            }
-            Selection::Random { at_most } => {
-                let mut players = here();
-                Luck::new(seed, "select").shuffle(0, &mut players);
-                (players, *at_most)
-            }
-            Selection::Queue { queue, at_most } => {
-                let mut seen = BTreeSet::new();
-                let once = self.queue(queue).iter().filter(free).filter(|one| seen.insert(*one));
-                (once.cloned().collect(), *at_most)
-            }
-            Selection::Named { players } => {
-                players.iter().try_for_each(|player| self.may_play(player))?;
-                let mut seen = BTreeSet::new();
-                if let Some(twice) = players.iter().find(|player| !seen.insert(*player)) {
-                    return Err(LobbyRejection::Twice(twice.clone()));
-                }
-                (players.clone(), u32::MAX)
-            }
-            Selection::SignUp(_) => (Vec::new(), 0),
-        };
-        players.truncate(at_most as usize);
-        Ok(players)
-    }
-
     fn close(
         &mut self,
         now: Millis,
         events: &mut Vec<Event>,
         tournament: TournamentId,
     ) -> Result<(), LobbyRejection> {
+        if let Some(Standing::Inviting(_)) = self.tournaments.get(&tournament) {
+            self.settle(now, events, tournament, true);
+            return Ok(());
+        }
         let sign_up = self.sign_up_of(&tournament)?;
         let (count, window) = (sign_up.players.len(), &sign_up.window);
         let needed = if sign_up.extended { window.second_at_least } else { window.at_least };
@@ -481,7 +241,7 @@ impl Lobby {
         Ok(())
     }
 
-    pub(super) fn start(
+    fn start(
         &mut self,
         now: Millis,
         events: &mut Vec<Event>,
@@ -494,24 +254,4 @@ impl Lobby {
         self.repeat(now, events, closed);
         Ok(())
     }
-
-    /// Opens the next sign-up of a series: `cup-2` after `cup`.
-    fn repeat(&mut self, now: Millis, events: &mut Vec<Event>, closed: SignUp) {
-        if !closed.window.repeat || !self.has_room() {
-            return;
-        }
-        let ids = (closed.next_number()..)
-            .map(|number| TournamentId::from(format!("{}-{number}", closed.series)));
-        let mut free = ids.filter(|id| !self.tournaments.contains_key(id));
-        let id = free.next().expect("there are more numbers than tournaments");
-        let announcement = Announcement { id, ..closed.announcement };
-        let repeats = Some(closed.series);
-        self.emit(now, events, TournamentAnnounced { announcement, repeats });
-    }
-}
-
-/// Whether a text can be part of the names of streams and, before a colon, of ids of requests.
-fn names_tournament(id: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=60).contains(&id.len()) && id.bytes().all(plain) && !id.starts_with('-')
 }

@@ -9,6 +9,7 @@
 //! between two players to the match. The formats are in files of their own.
 
 pub mod bracket;
+mod departures;
 pub mod knockout;
 mod operator;
 mod results;
@@ -334,6 +335,11 @@ impl Tournament {
         self.secret.as_ref().map(|secret| secret.of_match(id))
     }
 
+    /// Whether a player is out of the tournament.
+    pub fn is_out(&self, player: &PlayerName) -> bool {
+        self.state.entrants.iter().any(|entrant| entrant.out && entrant.player == *player)
+    }
+
     /// Whether both machines are in the same state.
     pub fn same_state(&self, other: &Tournament) -> bool {
         self.plan == other.plan && self.state == other.state
@@ -341,20 +347,32 @@ impl Tournament {
 
     /// Open requests outside matches.
     pub fn pending(&self) -> Vec<TournamentPending> {
+        (0..self.state.entrants.len()).filter_map(|at| self.pending_at(at)).collect()
+    }
+
+    /// The open request of one player outside matches.
+    pub fn pending_of(&self, player: &PlayerName) -> Option<TournamentPending> {
+        // Most of the time nobody is asked anything.
+        if !matches!(self.state.phase, Phase::Greeting(_) | Phase::Farewell(_)) {
+            return None;
+        }
+        let at = self.state.entrants.iter().position(|entrant| entrant.player == *player)?;
+        self.pending_at(at)
+    }
+
+    fn pending_at(&self, at: usize) -> Option<TournamentPending> {
         let (open, stage) = match &self.state.phase {
             Phase::Greeting(open) => (open, "start"),
             Phase::Farewell(open) => (open, "end"),
-            _ => return Vec::new(),
+            _ => return None,
         };
-        let entrants = self.state.entrants.iter().zip(open).enumerate();
-        let asked = entrants.filter(|(_, (_, open))| **open);
-        let pending = asked.map(|(at, (entrant, _))| TournamentPending {
+        let player = &self.state.entrants[at].player;
+        open[at].then(|| TournamentPending {
             id: RequestId::from(format!("{}.{stage}.{at}", self.plan.id)),
-            player: entrant.player.clone(),
-            ask: self.ask(&entrant.player),
+            player: player.clone(),
+            ask: self.ask(player),
             limit_ms: self.plan.policy.rules.time.answer_ms,
-        });
-        pending.collect()
+        })
     }
 
     /// Who is told at the end whether it won, confirmed or not: everybody who is not out.

@@ -60,7 +60,7 @@ fn strangers_must_register_first() {
     let mut bench = Bench::new();
     let unknown = LobbyRejection::Unknown(name("eve"));
     let (account, password) = (name("eve"), PasswordHash::new("x"));
-    assert_eq!(bench.no(LobbyCommand::ChangePassword { account, password }), unknown);
+    assert_eq!(bench.no(LobbyCommand::ChangePassword { account, password, keep: None }), unknown);
     assert_eq!(bench.no(issue("eve", "t", DAWN + 1)), unknown);
     assert_eq!(bench.no(log_in("eve")), unknown);
 }
@@ -70,7 +70,7 @@ fn the_last_password_counts_and_nothing_shows_it() {
     let mut bench = Bench::new();
     bench.ok(register("ann"));
     let (account, password) = (name("ann"), PasswordHash::new("second"));
-    let change = LobbyCommand::ChangePassword { account, password };
+    let change = LobbyCommand::ChangePassword { account, password, keep: None };
     assert!(!format!("{change:?}").contains("second"));
     assert_eq!(bench.ok(change), ["password-changed"]);
     let ann = bench.lobby.account(&name("ann")).unwrap();
@@ -120,6 +120,35 @@ fn the_token_that_ends_first_makes_room_and_others_accounts_are_not_touched() {
         assert_eq!(holder(&bench, kept).as_deref(), Some("ann"), "{kept}");
     }
     assert_eq!(holder(&bench, "bob's").as_deref(), Some("bob"));
+}
+
+#[test]
+fn a_new_password_revokes_the_other_tokens_of_the_account() {
+    let mut bench = Bench::with(&["ann", "bob"]);
+    bench.all([issue("ann", "a", DAWN + 9), issue("ann", "b", DAWN + 9)]);
+    bench.all([issue("ann", "c", DAWN + 9), issue("bob", "d", DAWN + 9)]);
+    let (account, password) = (name("ann"), PasswordHash::new("next"));
+    let keep = Some(TokenHash::of("b"));
+    let tags = bench.ok(LobbyCommand::ChangePassword { account, password, keep });
+    assert_eq!(tags, ["password-changed", "token-revoked", "token-revoked"]);
+    let holders = ["a", "b", "c", "d"].map(|token| holder(&bench, token));
+    let [ann, bob] = ["ann", "bob"].map(|text| Some(text.to_owned()));
+    assert_eq!(holders, [None, ann, None, bob]);
+}
+
+#[test]
+fn tokens_that_have_ended_are_forgotten_and_take_no_room() {
+    let mut bench = Bench::with(&["ann", "bob"]);
+    bench.ok(issue("ann", "short", DAWN + 10));
+    for number in 1..Lobby::TOKENS_MAX {
+        bench.ok(issue("ann", &format!("t{number}"), DAWN + 1_000));
+    }
+    bench.wait(10);
+    assert_eq!(bench.ok(issue("ann", "next", DAWN + 1_000)), ["token-issued"], "one has ended");
+    assert_eq!(bench.no(revoke("short")), LobbyRejection::NoToken, "it is not kept");
+    bench.wait(990);
+    bench.ok(issue("bob", "bob's", DAWN + 5_000));
+    assert_eq!(bench.no(revoke("t1")), LobbyRejection::NoToken, "whoever gets one cleans up");
 }
 
 #[test]

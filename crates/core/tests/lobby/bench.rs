@@ -5,10 +5,9 @@
 
 use agon_core::lobby::{
     AccountKind, Announcement, Lobby, LobbyCommand, LobbyOrder, LobbyRejection, PasswordHash,
-    QueueName, Role, Selection, Standing, TokenHash, Window,
+    QueueName, Reply, Role, Selection, Standing, Terms, TokenHash, Window,
 };
-use agon_core::{Event, Line, Millis, PlayerName, Preset, Raw, Ruling, Why, record_lines};
-use agon_games::Seed;
+use agon_core::{Event, Line, Millis, PlayerName, Preset, Raw, Ruling, Secret, Why, record_lines};
 
 /// When a bench begins.
 pub(crate) const DAWN: Millis = 1_000_000;
@@ -92,6 +91,28 @@ pub(crate) fn withdraw(tournament: &str, player: &str) -> LobbyCommand {
     LobbyCommand::Withdraw { tournament: tournament.into(), player: name(player) }
 }
 
+pub(crate) fn accept(tournament: &str, player: &str) -> LobbyCommand {
+    LobbyCommand::Accept { tournament: tournament.into(), player: name(player) }
+}
+
+pub(crate) fn reject(tournament: &str, player: &str) -> LobbyCommand {
+    LobbyCommand::Reject { tournament: tournament.into(), player: name(player) }
+}
+
+pub(crate) fn ready(tournament: &str, player: &str) -> LobbyCommand {
+    LobbyCommand::BeReady { tournament: tournament.into(), player: name(player) }
+}
+
+pub(crate) fn deliver(tournament: &str) -> LobbyCommand {
+    LobbyCommand::Deliver { tournament: tournament.into() }
+}
+
+/// Invites these for at least so many: 30 s to answer, 10 s to be ready.
+pub(crate) fn invite(players: &[&str], at_least: u32) -> Terms {
+    let players = players.iter().map(|player| name(player)).collect();
+    Terms { players, at_least, at_most: None, wait_ms: 30_000, ready_ms: 10_000 }
+}
+
 /// An operator's decision, with who and why.
 pub(crate) fn order(order: LobbyOrder, why: &str) -> LobbyCommand {
     let ruling = Ruling { by: name("olga"), why: Why::new(why).expect("a reason") };
@@ -141,7 +162,7 @@ pub(crate) fn announce(id: &str, selection: Selection) -> LobbyCommand {
 /// With the luck of a random selection.
 pub(crate) fn announce_by_lot(id: &str, selection: Selection, luck: u64) -> LobbyCommand {
     let announcement = Box::new(announcement(id, selection));
-    LobbyCommand::Announce { announcement, seed: Seed::from_number(luck) }
+    LobbyCommand::Announce { announcement, secret: Some(Secret::from_seed_number(luck)) }
 }
 
 pub(crate) fn from_line(at_most: u32) -> Selection {
@@ -239,12 +260,12 @@ impl Bench {
 
     /// Who is logged in, in order.
     pub(crate) fn line(&self) -> String {
-        spaced(self.lobby.line())
+        spaced(self.lobby.line().iter())
     }
 
     /// Who waits in a queue, in order.
     pub(crate) fn queue(&self, queue: &str) -> String {
-        spaced(self.lobby.queue(&queue_name(queue)))
+        spaced(self.lobby.queue(&queue_name(queue)).iter())
     }
 
     /// Where a tournament stands, and with whom: `open: ann bob`.
@@ -252,6 +273,17 @@ impl Bench {
         match self.lobby.tournament(&tournament.into()) {
             None => "unknown".into(),
             Some(Standing::Open(sign_up)) => format!("open: {}", spaced(&sign_up.players)),
+            Some(Standing::Inviting(invitation)) => {
+                let word = if invitation.readying { "readying" } else { "inviting" };
+                let replies = invitation.replies.iter().map(|(player, reply)| match reply {
+                    Reply::Open => player.to_string(),
+                    Reply::Accepted => format!("{player}+"),
+                    Reply::Rejected => format!("{player}-"),
+                    Reply::Ready => format!("{player}!"),
+                    Reply::Missed => format!("{player}?"),
+                });
+                format!("{word}: {}", replies.collect::<Vec<_>>().join(" "))
+            }
             Some(Standing::Running(plan)) => format!("running: {}", spaced(&plan.players)),
             Some(Standing::Finished(winners)) => format!("finished: {}", spaced(winners)),
             Some(Standing::CalledOff(why)) => format!("called off: {why}"),
@@ -264,6 +296,6 @@ impl Bench {
     }
 }
 
-fn spaced(players: &[PlayerName]) -> String {
-    players.iter().map(|player| player.as_str()).collect::<Vec<_>>().join(" ")
+fn spaced<'a>(players: impl IntoIterator<Item = &'a PlayerName>) -> String {
+    players.into_iter().map(|player| player.as_str()).collect::<Vec<_>>().join(" ")
 }

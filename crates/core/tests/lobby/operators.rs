@@ -1,7 +1,8 @@
 //! What operators decide in the lobby.
 
 use crate::bench::{
-    Bench, FISH, TRAINS, announce, call_off, issue, kick, name, numbered, pull, sign_up, start,
+    Bench, FISH, TRAINS, accept, announce, call_off, invite, issue, kick, name, numbered, pull,
+    ready, reject, sign_up, start,
 };
 use agon_core::Event;
 use agon_core::lobby::{LobbyRejection, Selection, TokenHash, Window};
@@ -57,4 +58,29 @@ fn who_is_logged_out_leaves_the_line_and_has_no_tokens() {
     assert_eq!((holder("one"), holder("two")), (None, Some(name("p2"))));
     let unknown = LobbyRejection::Unknown(name("nobody"));
     assert_eq!(bench.no(kick("nobody", "who?")), unknown);
+}
+
+#[test]
+fn invitations_start_with_those_who_accepted() {
+    let mut bench = Bench::with(&numbered(4));
+    bench.ok(announce("t", Selection::Invitation(invite(&["p1", "p2", "p3", "p4"], 3))));
+    assert_eq!(bench.no(start("t", "now")), LobbyRejection::Nobody);
+    bench.all([accept("t", "p3"), accept("t", "p1"), reject("t", "p2")]);
+    assert_eq!(bench.ok(start("t", "two will do")), ["start-ordered", "tournament-started"]);
+    assert_eq!(bench.standing("t"), "running: p1 p3");
+    assert_eq!(bench.lobby.invited_to(&name("p4")).count(), 0);
+    assert_eq!(bench.no(pull("t", "p1", "ill")), LobbyRejection::NotOpen("t".into()));
+}
+
+#[test]
+fn who_is_taken_off_the_invited_is_not_waited_for() {
+    let mut bench = Bench::with(&numbered(3));
+    bench.ok(announce("t", Selection::Invitation(invite(&["p1", "p2", "p3"], 2))));
+    assert_eq!(bench.no(pull("t", "p9", "who?")), LobbyRejection::NotInvited(name("p9")));
+    bench.all([accept("t", "p1"), accept("t", "p2")]);
+    assert_eq!(bench.ok(pull("t", "p3", "ill")), ["withdrawal-ordered", "readiness-asked"]);
+    assert_eq!(bench.no(pull("t", "p3", "still")), LobbyRejection::NotInvited(name("p3")));
+    bench.ok(ready("t", "p2"));
+    let tags = bench.ok(pull("t", "p1", "ill as well"));
+    assert_eq!(tags, ["withdrawal-ordered", "tournament-called-off"], "too few are left");
 }

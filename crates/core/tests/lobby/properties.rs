@@ -4,12 +4,12 @@
 //! changes nothing; here it is given lists of commands nobody thought of.
 
 use crate::bench::{
-    Bench, announce, announce_by_lot, blacklist, call_off, dequeue, enqueue, exactly, finish,
-    from_line, from_queue, issue, kick, lift, log_in, log_out, name, numbered, pull, register,
-    revoke, sign_up, start, withdraw,
+    Bench, DAWN, accept, announce, announce_by_lot, blacklist, call_off, deliver, dequeue, enqueue,
+    exactly, finish, from_line, from_queue, issue, kick, lift, log_in, log_out, name, numbered,
+    pull, ready, register, reject, revoke, sign_up, start, withdraw,
 };
 use crate::cases::cases;
-use agon_core::lobby::{Lobby, LobbyCommand, QueueName, Selection, Standing, Window};
+use agon_core::lobby::{Lobby, LobbyCommand, QueueName, Reply, Selection, Standing, Terms, Window};
 use agon_core::{Event, Millis};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +49,18 @@ fn any_window() -> impl Strategy<Value = Window> {
     })
 }
 
+fn any_terms() -> impl Strategy<Value = Terms> {
+    let players = prop::sample::subsequence(numbered(PLAYERS), 1..PLAYERS);
+    let parts = (players, 1..4u32, prop::option::of(1..5u32), 0..50u64, 0..50u64);
+    parts.prop_map(|(players, at_least, at_most, wait_ms, ready_ms)| Terms {
+        players: players.iter().map(|player| name(player)).collect(),
+        at_least,
+        at_most,
+        wait_ms,
+        ready_ms,
+    })
+}
+
 fn any_selection() -> impl Strategy<Value = Selection> {
     let named = prop::collection::vec(any_player(), 0..4)
         .prop_map(|players| exactly(&players.iter().map(String::as_str).collect::<Vec<_>>()));
@@ -60,6 +72,8 @@ fn any_selection() -> impl Strategy<Value = Selection> {
         named,
         any_window().prop_map(Selection::SignUp),
         any_window().prop_map(Selection::SignUp),
+        any_terms().prop_map(Selection::Invitation),
+        any_terms().prop_map(Selection::Invitation),
     ]
 }
 
@@ -77,6 +91,10 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
         8 => seats().prop_map(|(tournament, player)| sign_up(&tournament, &player)),
         2 => seats().prop_map(|(tournament, player)| withdraw(&tournament, &player)),
         2 => seats().prop_map(|(tournament, player)| finish(&tournament, &[&player])),
+        6 => seats().prop_map(|(tournament, player)| accept(&tournament, &player)),
+        2 => seats().prop_map(|(tournament, player)| reject(&tournament, &player)),
+        6 => seats().prop_map(|(tournament, player)| ready(&tournament, &player)),
+        1 => any_tournament().prop_map(|id| deliver(&id)),
         1 => any_tournament().prop_map(|id| call_off(&id, "rain")),
         1 => any_tournament().prop_map(|id| start(&id, "enough are here")),
         1 => any_player().prop_map(|player| kick(&player, "asleep")),
@@ -86,7 +104,9 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
             .prop_map(|(id, selection, luck)| announce_by_lot(&id, selection, luck)),
         1 => (any_player(), 0..9u32, 0..2_000_000u64)
             .prop_map(|(player, token, ends)| issue(&player, &format!("token {token}"), ends)),
-        1 => (0..90u64).prop_map(|away_ms| LobbyCommand::Resume { away_ms }),
+        1 => (0..90u64, DAWN..DAWN + 900).prop_map(|(away_ms, answers_until)| {
+            LobbyCommand::Resume { away_ms, answers_until }
+        }),
         1 => (0..9u32).prop_map(|token| revoke(&format!("token {token}"))),
     ]
 }
@@ -130,6 +150,81 @@ proptest! {
             let folded = Lobby::fold(&bench.lines[..count]).unwrap();
             prop_assert_eq!(folded, state, "after {} events", count);
         }
+    }
+
+    /// What is kept beside the tournaments says what a look at all of them would.
+    #[test]
+    fn the_index_agrees_with_a_recount(moves in any_moves()) {
+        play(moves, |bench| {
+            let lobby = &bench.lobby;
+            let mut deadlines = Vec::new();
+            let (mut running, mut open) = (Vec::new(), Vec::new());
+            let mut counts: BTreeMap<_, (usize, usize)> = BTreeMap::new();
+            for (id, standing) in lobby.tournaments() {
+                match standing {
+                    Standing::Open(up) => {
+                        open.push(id);
+                        let Selection::SignUp(window) = &up.announcement.selection else {
+                            panic!("{id} is a sign-up");
+                        };
+                        if !(window.repeat && up.players.is_empty()) {
+                            deadlines.push(up.closes_at);
+                        }
+                        up.players.iter().for_each(|p| counts.entry(p).or_default().1 += 1);
+                    }
+                    Standing::Inviting(invitation) => {
+                        deadlines.push(invitation.closes_at);
+                        invitation.coming().for_each(|p| counts.entry(p).or_default().1 += 1);
+                    }
+                    Standing::Running(plan) => {
+                        running.push(id);
+                        plan.players.iter().for_each(|p| counts.entry(p).or_default().0 += 1);
+                    }
+                    Standing::Finished(_) | Standing::CalledOff(_) => {}
+                }
+            }
+            for queue in QUEUES {
+                let waiting = lobby.queue(&QueueName::new(queue).unwrap());
+                waiting.iter().for_each(|p| counts.entry(p).or_default().1 += 1);
+            }
+            assert_eq!(lobby.deadline(), deadlines.into_iter().min());
+            assert_eq!(lobby.running().map(|plan| &plan.id).collect::<Vec<_>>(), running);
+            assert_eq!(lobby.sign_ups().map(|up| &up.announcement.id).collect::<Vec<_>>(), open);
+            for (player, _) in lobby.accounts() {
+                let counted = counts.get(player).copied().unwrap_or_default();
+                assert_eq!(lobby.involvement(player), counted, "{player}");
+            }
+        });
+    }
+
+    /// Who plays by invitation was invited, accepted and, where that was asked, said to be ready.
+    #[test]
+    fn nobody_is_taken_who_did_not_come(moves in any_moves()) {
+        let mut before = BTreeMap::new();
+        play(moves, |bench| {
+            for (id, invitation) in std::mem::take(&mut before) {
+                let invitation: agon_core::lobby::Invitation = invitation;
+                if let Some(Standing::Running(plan)) = bench.lobby.tournament(&id) {
+                    let last = &bench.lines[bench.lines.len() - 2].event;
+                    for player in &plan.players {
+                        let said = match last {
+                            Event::PlayerReady(ready) if ready.player == *player => true,
+                            Event::InvitationAccepted(said) if said.player == *player => true,
+                            _ => matches!(
+                                invitation.reply(player),
+                                Some(Reply::Accepted | Reply::Ready)
+                            ),
+                        };
+                        assert!(said, "{player} in {id}");
+                    }
+                }
+            }
+            for (id, standing) in bench.lobby.tournaments() {
+                if let Standing::Inviting(invitation) = standing {
+                    before.insert(id.clone(), (**invitation).clone());
+                }
+            }
+        });
     }
 
     /// Where a snapshot was taken makes no difference: what follows it leads to the same lobby.
@@ -214,6 +309,7 @@ proptest! {
                         | Selection::Queue { at_most, .. } => *at_most as usize,
                         Selection::Named { players } => players.len(),
                         Selection::SignUp(window) => window.at_most as usize,
+                        Selection::Invitation(terms) => terms.most(),
                     };
                     prop_assert!((1..=at_most).contains(&count), "{} of {}", count, at_most);
                     for player in &started.plan.players {

@@ -6,6 +6,10 @@ use crate::bench::{
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection, Selection, Standing, Window};
 use agon_core::{Line, Millis};
 
+fn resume(away_ms: Millis) -> LobbyCommand {
+    LobbyCommand::Resume { away_ms, answers_until: 0 }
+}
+
 /// A sign-up called `t` for these players, of whom the first `count` sign up at once.
 fn opened(window: &Window, players: usize, count: usize) -> Bench {
     let mut bench = Bench::with(&numbered(players));
@@ -233,17 +237,17 @@ fn time_the_server_was_away_is_no_time_to_sign_up_in() {
     bench.wait(10_000);
     // Down for an hour, in which nothing could be decided: the clock moves, the lobby does not.
     bench.now += 3_600_000;
-    assert_eq!(bench.ok(LobbyCommand::Resume { away_ms: 3_600_000 }), ["server-resumed"]);
+    assert_eq!(bench.ok(resume(3_600_000)), ["server-resumed"]);
     assert_eq!(closes_at(&bench), bench.now + 20_000, "what was left of the wait is left");
     assert!(bench.wait(19_999).is_empty());
     assert_eq!(bench.wait(1), ["sign-up-extended"]);
     bench.now += 100_000;
     // The last event can be long before the server went: then a whole wait is enough.
-    assert_eq!(bench.ok(LobbyCommand::Resume { away_ms: 200_000 }), ["server-resumed"]);
+    assert_eq!(bench.ok(resume(200_000)), ["server-resumed"]);
     assert_eq!(closes_at(&bench), bench.now + 30_000);
     bench.ok(sign_up("t", "p5"));
     assert_eq!(bench.wait(30_000), ["tournament-started"]);
-    assert!(bench.ok(LobbyCommand::Resume { away_ms: 1 }).is_empty(), "nothing waits any more");
+    assert!(bench.ok(resume(1)).is_empty(), "nothing waits any more");
 }
 
 #[test]

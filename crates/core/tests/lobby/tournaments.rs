@@ -117,7 +117,10 @@ fn there_is_a_bound_on_tournaments_and_the_end_of_one_makes_room() {
     for number in 1..Lobby::TOURNAMENTS_MAX {
         let announcement = announcement(&format!("t{number}"), Selection::SignUp(FISH));
         lobby
-            .apply(DAWN, &Event::from(TournamentAnnounced { announcement, repeats: None }))
+            .apply(
+                DAWN,
+                &Event::from(TournamentAnnounced { announcement, repeats: None, commitment: None }),
+            )
             .unwrap();
     }
     assert!(lobby.step(DAWN, announce("last", from_line(1))).is_ok());

@@ -42,6 +42,7 @@ pub use play::{House, Player, Until, play};
 pub use running::Running;
 pub use transport::Address;
 
+use agon_core::lobby::AccountKind;
 use agon_core::{Nonce, PlayerName, TournamentId};
 use agon_games::Json;
 use std::fmt;
@@ -64,6 +65,8 @@ pub enum Login {
         password: String,
         /// Make the account if there is none.
         register: bool,
+        /// What sort of player a new account is: a program or a person.
+        kind: AccountKind,
     },
     /// By a token of an earlier login.
     Token(String),
@@ -72,7 +75,8 @@ pub enum Login {
 impl Login {
     /// By name and password.
     pub fn password(account: impl Into<String>, password: impl Into<String>) -> Login {
-        Login::Password { account: account.into(), password: password.into(), register: false }
+        let (account, password, kind) = (account.into(), password.into(), AccountKind::Program);
+        Login::Password { account, password, register: false, kind }
     }
 
     /// The same, making the account if there is none.
@@ -80,6 +84,15 @@ impl Login {
     pub fn register(mut self) -> Login {
         if let Login::Password { register, .. } = &mut self {
             *register = true;
+        }
+        self
+    }
+
+    /// The same; a new account is a person's.
+    #[must_use]
+    pub fn person(mut self) -> Login {
+        if let Login::Password { kind, .. } = &mut self {
+            *kind = AccountKind::Person;
         }
         self
     }
@@ -267,6 +280,32 @@ impl Client {
     /// Takes a sign-up back, or leaves a tournament that runs.
     pub async fn withdraw(&self, tournament: &TournamentId) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "withdraw", "tournament": tournament})).await
+    }
+
+    /// Accepts an invitation, as the notice `invitation` asks for.
+    pub async fn accept(&self, tournament: &TournamentId) -> Result<(), ClientError> {
+        self.lobby(serde_json::json!({"type": "accept", "tournament": tournament})).await
+    }
+
+    /// Rejects an invitation, or takes its acceptance back.
+    pub async fn reject(&self, tournament: &TournamentId) -> Result<(), ClientError> {
+        self.lobby(serde_json::json!({"type": "reject", "tournament": tournament})).await
+    }
+
+    /// Is ready for a tournament, as the notice `ready-asked` asks for.
+    pub async fn ready(&self, tournament: &TournamentId) -> Result<(), ClientError> {
+        self.lobby(serde_json::json!({"type": "ready", "tournament": tournament})).await
+    }
+
+    /// Holds a tournament: the object of `POST /api/v1/tournaments`. Its result comes as the notice
+    /// `tournament-result`.
+    pub async fn announce(&self, tournament: &serde_json::Value) -> Result<(), ClientError> {
+        self.lobby(serde_json::json!({"type": "announce", "tournament": tournament})).await
+    }
+
+    /// Has all sign-ups told of by notices `sign-up-open`, as long as this connection lasts.
+    pub async fn subscribe(&self) -> Result<(), ClientError> {
+        self.lobby(serde_json::json!({"type": "subscribe"})).await
     }
 
     async fn lobby(&self, message: serde_json::Value) -> Result<(), ClientError> {

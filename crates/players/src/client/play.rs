@@ -47,14 +47,16 @@ pub async fn play(
     let mut running = Running::default();
     while !matches!(until, Until::Tournaments(times) if over >= times) {
         let event = client.next().await?;
-        over += running.heard(&event).len() as u64;
+        let ended = running.heard(&event);
+        over += ended.len() as u64;
         match event {
             Event::Request(request) => {
                 let answer = player.answer(&request).await?;
                 client.answer(&request.id, &answer).await?;
             }
             Event::Notice(notice) => {
-                let is_over = notice.about == "tournament-over";
+                // What is over may be told again after a lost connection.
+                let is_over = notice.tournament().is_some_and(|id| ended.contains(&id));
                 won += u64::from(is_over && notice.won() == Some(true));
                 player.notice(&notice);
             }

@@ -285,11 +285,12 @@ fn login(settings: &Settings, token: Option<&str>) -> String {
     let login = match (&settings.login, token) {
         (_, Some(token)) => json!({"type": "login", "token": token}),
         (Login::Token(token), None) => json!({"type": "login", "token": token}),
-        (Login::Password { account, password, register }, None) => json!({
+        (Login::Password { account, password, register, kind }, None) => json!({
             "type": "login",
             "account": account,
             "password": password,
             "register": register,
+            "kind": kind,
         }),
     };
     login.to_string()

@@ -148,12 +148,14 @@ impl Engine {
         Ok(expires_at)
     }
 
-    /// Takes a sign-up back, or leaves a tournament that runs, and these matches of it.
+    /// Takes a sign-up back, rejects an invitation, or leaves a tournament that runs, and these
+    /// matches of it.
     pub(crate) fn withdraw(
         &mut self,
         tournament: TournamentId,
         player: PlayerName,
     ) -> Result<Vec<MatchKey>, LobbyRejection> {
+        let tournament = self.lobby.left_by(tournament, &player);
         match self.lobby.tournament(&tournament) {
             Some(Standing::Running(plan)) if plan.players.contains(&player) => {
                 let keys = self.playing.get(&player).into_iter().flatten();

@@ -1,7 +1,9 @@
 //! Connections and who is behind them. A connection attaches to an account and owns nothing.
 
+use super::journal::{Effect, StreamKey};
 use super::{Engine, SecondLogin, lobby};
 use crate::gateway::{Outbox, Written};
+use agon_core::lobby::TokenHash;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
@@ -18,6 +20,8 @@ pub(crate) struct Session {
     pub(super) from: IpAddr,
     pub(super) hello: Option<Hello>,
     pub(super) account: Option<PlayerName>,
+    /// The token it came with or was given.
+    pub(super) token: Option<TokenHash>,
     /// A password is being checked.
     pub(super) checking: bool,
     junk: u32,
@@ -32,7 +36,15 @@ impl Session {
 
 impl Engine {
     pub(super) fn opened(&mut self, conn: u64, out: Outbox, from: IpAddr) {
-        let session = Session { out, from, hello: None, account: None, checking: false, junk: 0 };
+        let session = Session {
+            out,
+            from,
+            hello: None,
+            account: None,
+            token: None,
+            checking: false,
+            junk: 0,
+        };
         self.sessions.insert(conn, session);
         let server = concat!("agon/", env!("CARGO_PKG_VERSION"));
         let protocol = native::PROTOCOL_VERSION;
@@ -68,9 +80,9 @@ impl Engine {
                 self.refuse(conn, "unexpected", "say hello first");
                 self.count_junk(conn);
             }
-            FromPlayer::Lobby(ToLobby::Ping) => self.send(conn, &ToPlayer::Pong),
-            FromPlayer::Lobby(ToLobby::Login { account, password, token, register }) => {
-                let login = lobby::Login { account, password, token, register };
+            FromPlayer::Lobby(ToLobby::Ping {}) => self.send(conn, &ToPlayer::Pong),
+            FromPlayer::Lobby(ToLobby::Login { account, password, token, register, kind }) => {
+                let login = lobby::Login { account, password, token, register, kind };
                 self.log_in(conn, login);
             }
             message => match session.account.clone() {
@@ -147,6 +159,7 @@ impl Engine {
             session.account = None;
             self.refuse(old, "taken-over", "the account logged in on another connection");
             self.sessions.remove(&old);
+            self.unsubscribe(old);
         }
         if let Some(session) = self.sessions.get_mut(&conn) {
             session.account = Some(account.clone());
@@ -154,10 +167,18 @@ impl Engine {
         }
         self.tell_tournaments(conn, account);
         self.player_is_here(account);
+        // What the lobby has for it may be on its way to the disk.
+        let account = account.clone();
+        let tell: Effect = Box::new(move |engine| {
+            engine.tell_invitations(conn, &account);
+            engine.deliver_results(conn, &account);
+        });
+        self.once_durable(vec![StreamKey::Lobby], tell);
     }
 
     pub(super) fn closed(&mut self, conn: ConnId) {
         let Some(session) = self.sessions.remove(&conn) else { return };
+        self.unsubscribe(conn);
         let Some(account) = session.account else { return };
         if self.here.get(&account) == Some(&conn) {
             self.here.remove(&account);

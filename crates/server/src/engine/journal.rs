@@ -1,7 +1,7 @@
 //! Records on their way into the log, and what is to happen when they are there.
 
 use super::{Engine, Input, MatchKey};
-use agon_core::{Event, TournamentId, record_lines};
+use agon_core::{Event, Millis, TournamentId, record_lines};
 use agon_store::{Append, AppendError};
 use std::collections::VecDeque;
 
@@ -64,6 +64,17 @@ pub(super) struct Decided {
 impl Engine {
     /// Hands a record to the log. Its effects happen when it is durable.
     pub(super) fn commit(&mut self, stream: StreamKey, events: &[Event], effects: Vec<Effect>) {
+        self.commit_at(self.now_ms(), stream, events, effects);
+    }
+
+    /// The same for what was decided at `now`, where that has a meaning: waits count from it.
+    pub(super) fn commit_at(
+        &mut self,
+        now: Millis,
+        stream: StreamKey,
+        events: &[Event],
+        effects: Vec<Effect>,
+    ) {
         if events.is_empty() {
             // What is said now may tell of records that are still on their way: it waits for them.
             let latest = self.journals.get_mut(&stream).and_then(|j| j.effects.back_mut());
@@ -73,7 +84,6 @@ impl Engine {
             }
             return;
         }
-        let now = self.now_ms();
         let fresh = || Journal::new(stream.name(), 0);
         let journal = self.journals.entry(stream.clone()).or_insert_with(fresh);
         let lines = record_lines(&journal.name, journal.version, now, events);

@@ -1,14 +1,13 @@
 //! The lobby's side of connections: logging in, queues, announcements.
 
 use super::journal::{Effect, StreamKey};
-use super::{ConnId, Engine, MatchKey, Timer, house};
+use super::news::news_of;
+use super::{AnnounceError, ConnId, Engine, MatchKey, Timer, house};
 use crate::auth;
 use agon_core::lobby::{
-    AccountKind, Announcement, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role,
-    Selection, Standing, TokenHash,
+    AccountKind, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role, TokenHash,
 };
-use agon_core::{CheatCost, Event, Fault, FaultKind, PlanError, PlayerName, Secret, Tournament};
-use agon_games::Seed;
+use agon_core::{CheatCost, Event, Fault, FaultKind, PlayerName, TournamentId};
 use agon_wire::native::{ToLobby, ToPlayer};
 use std::net::IpAddr;
 
@@ -18,6 +17,8 @@ pub(crate) struct Login {
     pub(crate) password: Option<String>,
     pub(crate) token: Option<String>,
     pub(crate) register: bool,
+    /// What sort of player a new account is.
+    pub(crate) kind: Option<AccountKind>,
 }
 
 /// A password that was hashed or checked away from the engine.
@@ -27,31 +28,11 @@ pub(crate) enum Checked {
     /// It is not.
     Wrong(PlayerName),
     /// It is that of a new account.
-    New(PlayerName, PasswordHash),
+    New(PlayerName, AccountKind, PasswordHash),
     /// It is the account's, and this is the hash of the next one.
     Changed(PlayerName, PasswordHash),
     /// It could not be hashed.
     Failed(String),
-}
-
-/// Why a tournament was not announced.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum AnnounceError {
-    /// The lobby said no.
-    #[error(transparent)]
-    Lobby(#[from] LobbyRejection),
-    /// It could not be held.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// There is no such game.
-    #[error("there is no game {0:?}")]
-    UnknownGame(String),
-    /// There is no such house player.
-    #[error("{0}")]
-    House(String),
-    /// No random bytes.
-    #[error("{0}")]
-    Entropy(String),
 }
 
 impl Engine {
@@ -61,26 +42,38 @@ impl Engine {
         command: LobbyCommand,
         mut effects: Vec<Effect>,
     ) -> Result<(), LobbyRejection> {
-        let events = self.lobby.step(self.now_ms(), command)?;
+        let now = self.now_ms();
+        let waiting = self.waiting_for(&command);
+        let events = self.lobby.step(now, command)?;
         for event in &events {
             if let Event::TournamentStarted(started) = event {
                 let plan = started.plan.clone();
                 effects.push(Box::new(move |engine| engine.start_tournament(plan)));
             }
         }
-        self.commit(StreamKey::Lobby, &events, effects);
-        if let Some(at) = self.lobby.deadline() {
-            self.set_timer(at, Timer::Lobby);
-        }
+        effects.extend(news_of(&events, waiting));
+        self.commit_at(now, StreamKey::Lobby, &events, effects);
+        self.set_lobby_timer();
         Ok(())
     }
 
+    /// Has the lobby woken when something of it is due, unless it will be before.
+    pub(super) fn set_lobby_timer(&mut self) {
+        let Some(deadline) = self.lobby.deadline() else { return };
+        if self.lobby_timer.is_none_or(|at| deadline < at) {
+            self.lobby_timer = Some(deadline);
+            self.set_timer(deadline, Timer::Lobby);
+        }
+    }
+
     pub(super) fn lobby_due(&mut self) {
+        self.lobby_timer = None;
         while let Some(command) = self.lobby.due(self.now_ms()) {
             if self.step_lobby(command, Vec::new()).is_err() {
-                return;
+                break;
             }
         }
+        self.set_lobby_timer();
     }
 
     /// House players are accounts like others, so that they can be named and looked up.
@@ -109,11 +102,11 @@ impl Engine {
             let detail = "this connection is logged in; log out, or open another";
             return self.refuse(conn, "unexpected", detail);
         }
-        let Login { account, password, token, register } = login;
+        let Login { account, password, token, register, kind } = login;
         if let Some(token) = token {
             let holder = self.lobby.holder(&TokenHash::of(&token), self.now_ms()).cloned();
             return match holder {
-                Some(account) => self.welcome(conn, account, None),
+                Some(account) => self.welcome(conn, account, TokenHash::of(&token), None),
                 None => self.refuse(conn, "wrong-credentials", "the token is not good"),
             };
         }
@@ -127,6 +120,11 @@ impl Engine {
         if account.as_str().starts_with(house::PREFIX) {
             return self.refuse(conn, "wrong-credentials", "house players do not log in");
         }
+        let kind = kind.unwrap_or(AccountKind::Program);
+        if kind == AccountKind::House {
+            let detail = "an account is a program or a person; house players are the server's own";
+            return self.refuse(conn, "malformed", detail);
+        }
         let from = session.from;
         if let Some(wait_ms) = self.throttle.wait_ms(from, &account, self.now_ms()) {
             return self.slow_down(conn, wait_ms);
@@ -139,7 +137,7 @@ impl Engine {
             Some(Some(hash)) if auth::matches(&password, &hash) => Checked::Right(account),
             Some(_) => Checked::Wrong(account),
             None if register => match auth::hash(&password) {
-                Ok(hash) => Checked::New(account, hash),
+                Ok(hash) => Checked::New(account, kind, hash),
                 Err(error) => Checked::Failed(error),
             },
             // As slow as a wrong password, so that names cannot be guessed by the clock.
@@ -173,9 +171,8 @@ impl Engine {
                 self.count_junk(conn);
             }
             Checked::Failed(why) => self.refuse(conn, "failed", why),
-            Checked::New(account, hash) => {
-                let (kind, role) = (AccountKind::Program, Role::Player);
-                let (name, password) = (account.clone(), Some(hash));
+            Checked::New(account, kind, hash) => {
+                let (name, role, password) = (account.clone(), Role::Player, Some(hash));
                 let command = LobbyCommand::Register { account: name, kind, role, password };
                 match self.step_lobby(command, Vec::new()) {
                     Ok(()) => self.welcome_with_token(conn, account),
@@ -183,9 +180,9 @@ impl Engine {
                 }
             }
             Checked::Changed(account, password) => {
-                let done: Effect =
-                    Box::new(move |e| e.send(conn, &ToPlayer::Done { what: "change-password" }));
-                let command = LobbyCommand::ChangePassword { account, password };
+                let keep = self.sessions.get(&conn).and_then(|session| session.token.clone());
+                let done = done(conn, "change-password", None);
+                let command = LobbyCommand::ChangePassword { account, password, keep };
                 if let Err(rejection) = self.step_lobby(command, vec![done]) {
                     self.refuse(conn, "refused", rejection.to_string());
                 }
@@ -225,15 +222,21 @@ impl Engine {
         let expires_at = self.now_ms() + self.settings.token_ms;
         let hash = TokenHash::of(&token);
         let command =
-            LobbyCommand::IssueToken { account: account.clone(), token: hash, expires_at };
+            LobbyCommand::IssueToken { account: account.clone(), token: hash.clone(), expires_at };
         match self.step_lobby(command, Vec::new()) {
-            Ok(()) => self.welcome(conn, account, Some(token)),
+            Ok(()) => self.welcome(conn, account, hash, Some(token)),
             Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
         }
     }
 
     /// Lets an account in, once that is in the log.
-    fn welcome(&mut self, conn: ConnId, account: PlayerName, token: Option<String>) {
+    fn welcome(
+        &mut self,
+        conn: ConnId,
+        account: PlayerName,
+        hash: TokenHash,
+        token: Option<String>,
+    ) {
         if self.is_elsewhere(conn, &account) {
             return;
         }
@@ -250,40 +253,68 @@ impl Engine {
                 return;
             }
             engine.send(conn, &ToPlayer::Welcome { account: &name, token, active, waiting });
+            if let Some(session) = engine.sessions.get_mut(&conn) {
+                session.token = Some(hash);
+            }
             engine.attach(conn, &name);
         });
         let _ = self.step_lobby(LobbyCommand::LogIn { account }, vec![welcome]);
     }
 
     pub(super) fn ask_lobby(&mut self, conn: ConnId, player: PlayerName, request: ToLobby) {
-        let (what, command) = match request {
+        let (what, about, command) = match request {
             ToLobby::Enqueue { queue } => match QueueName::new(&queue) {
-                Ok(queue) => ("enqueue", LobbyCommand::Enqueue { player, queue }),
+                Ok(queue) => ("enqueue", None, LobbyCommand::Enqueue { player, queue }),
                 Err(bad) => return self.refuse(conn, "malformed", bad.to_string()),
             },
             ToLobby::Dequeue { queue } => match QueueName::new(&queue) {
-                Ok(queue) => ("dequeue", LobbyCommand::Dequeue { player, queue }),
+                Ok(queue) => ("dequeue", None, LobbyCommand::Dequeue { player, queue }),
                 Err(bad) => return self.refuse(conn, "malformed", bad.to_string()),
             },
             ToLobby::SignUp { tournament } => {
-                ("sign-up", LobbyCommand::SignUp { tournament, player })
+                let tournament = self.lobby.latest_of(tournament);
+                let id = Some(tournament.clone());
+                ("sign-up", id, LobbyCommand::SignUp { tournament, player })
             }
-            ToLobby::Withdraw { tournament } => {
-                if let Some(Standing::Running(_)) = self.lobby.tournament(&tournament) {
-                    self.leave_tournament(&tournament, &player);
-                    return self.send(conn, &ToPlayer::Done { what: "withdraw" });
-                }
-                ("withdraw", LobbyCommand::Withdraw { tournament, player })
+            ToLobby::Withdraw { tournament } => return self.leave(conn, player, tournament),
+            ToLobby::Accept { tournament } => {
+                let id = Some(tournament.clone());
+                ("accept", id, LobbyCommand::Accept { tournament, player })
             }
-            ToLobby::Logout => return self.log_out(conn, player),
+            ToLobby::Reject { tournament } => {
+                let id = Some(tournament.clone());
+                ("reject", id, LobbyCommand::Reject { tournament, player })
+            }
+            ToLobby::Ready { tournament } => {
+                let id = Some(tournament.clone());
+                ("ready", id, LobbyCommand::BeReady { tournament, player })
+            }
+            ToLobby::Subscribe {} => return self.subscribe(conn),
+            ToLobby::Announce { tournament } => {
+                return self.announce_for(conn, player, tournament);
+            }
+            ToLobby::Logout {} => return self.log_out(conn, player),
             ToLobby::ChangePassword { old, new } => {
                 return self.change_password(conn, player, old, new);
             }
-            ToLobby::Login { .. } | ToLobby::Ping => return,
+            ToLobby::Login { .. } | ToLobby::Ping {} => return,
         };
-        let done: Effect = Box::new(move |engine| engine.send(conn, &ToPlayer::Done { what }));
-        match self.step_lobby(command, vec![done]) {
+        match self.step_lobby(command, vec![done(conn, what, about)]) {
             Ok(()) => self.forgive_junk(conn),
+            Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
+        }
+    }
+
+    /// Takes a sign-up back, or leaves a tournament that runs; said when all of it is durable.
+    fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
+        let tournament = self.lobby.left_by(tournament, &player);
+        match self.withdraw(tournament.clone(), player) {
+            Ok(matches) => {
+                self.forgive_junk(conn);
+                let mut streams: Vec<_> = matches.into_iter().map(StreamKey::Match).collect();
+                streams.extend([StreamKey::Tournament(tournament.clone()), StreamKey::Lobby]);
+                self.once_durable(streams, done(conn, "withdraw", Some(tournament)));
+            }
             Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
         }
     }
@@ -312,7 +343,7 @@ impl Engine {
     }
 
     fn log_out(&mut self, conn: ConnId, account: PlayerName) {
-        self.send(conn, &ToPlayer::Done { what: "logout" });
+        self.send(conn, &ToPlayer::Done { what: "logout", tournament: None });
         self.closed(conn);
         let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
     }
@@ -370,41 +401,6 @@ impl Engine {
         Ok(receiver)
     }
 
-    /// Announces a tournament; it starts at once unless players sign up for it.
-    pub fn announce(&mut self, announcement: Announcement) -> Result<(), AnnounceError> {
-        let kind = self.games.kind(&announcement.game).cloned();
-        let kind = kind.ok_or_else(|| AnnounceError::UnknownGame(announcement.game.clone()))?;
-        let seed = auth::random::<32>().map_err(|e| AnnounceError::Entropy(e.to_string()))?;
-        let command = LobbyCommand::Announce {
-            announcement: Box::new(announcement.clone()),
-            seed: Seed::from_bytes(seed),
-        };
-        if let Selection::SignUp(window) = &announcement.selection {
-            // Nobody knows yet who comes; as many as may come have to be playable.
-            for count in [window.at_least, window.at_most] {
-                let names = (1..=count.min(10_000)).map(|number| format!("player {number}"));
-                let names = names.filter_map(|name| PlayerName::new(&name).ok()).collect();
-                let plan = announcement.plan(names);
-                Tournament::create(plan, kind.clone(), Secret::from_seed_number(0))?;
-            }
-        }
-        // Try it on a copy first: a plan that cannot be played must not get into the log.
-        let mut tried = self.lobby.clone();
-        for event in tried.step(self.now_ms(), command.clone())? {
-            if let Event::TournamentStarted(started) = event {
-                for player in &started.plan.players {
-                    if let Some(name) = player.as_str().strip_prefix(house::PREFIX) {
-                        let made = self.houses.make(&announcement.game, name);
-                        made.map_err(|error| AnnounceError::House(error.to_string()))?;
-                    }
-                }
-                let secret = Secret::from_seed_number(0);
-                Tournament::create(started.plan, kind.clone(), secret)?;
-            }
-        }
-        Ok(self.step_lobby(command, Vec::new())?)
-    }
-
     /// What a policy of blacklisting makes of a match's events.
     pub(super) fn blacklisted_by(&self, key: &MatchKey, events: &[Event]) -> Vec<Effect> {
         let Some(live) = self.matches.get(key) else { return Vec::new() };
@@ -429,4 +425,11 @@ impl Engine {
         });
         effects.collect()
     }
+}
+
+/// Says that a request was done, and for which tournament.
+pub(super) fn done(conn: ConnId, what: &'static str, about: Option<TournamentId>) -> Effect {
+    Box::new(move |engine| {
+        engine.send(conn, &ToPlayer::Done { what, tournament: about.as_ref() });
+    })
 }

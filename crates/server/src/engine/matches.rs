@@ -2,7 +2,6 @@
 
 use super::journal::{Effect, StreamKey};
 use super::request::Common;
-use super::tournaments::LiveTournament;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::Written;
 use agon_core::{
@@ -99,7 +98,12 @@ impl Engine {
         self.begin_to_hold_back(&key);
         self.follow(&key);
         for player in &plan.players {
-            if self.is_house(player) || self.conn_of(player).is_some() {
+            let tournament = self.tournaments.get(&plan.tournament);
+            if tournament.is_some_and(|live| live.machine.is_out(player)) {
+                // It left after the pairing, and before there was a match to leave.
+                let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+                let _ = self.step_match(&key, Command::Leave { player: player.clone(), fault });
+            } else if self.is_house(player) || self.conn_of(player).is_some() {
                 self.arrive(&key, player);
             }
         }
@@ -183,13 +187,7 @@ impl Engine {
             self.arrive(&key, player);
             self.speak(&key);
         }
-        // It may be greeted in others.
-        let greets = |live: &LiveTournament| {
-            live.machine.pending().iter().any(|pending| pending.player == *player)
-        };
-        let tournaments = self.tournaments.iter().filter(|(_, live)| greets(live));
-        let tournaments: Vec<TournamentId> = tournaments.map(|(id, _)| id.clone()).collect();
-        tournaments.iter().for_each(|id| self.go_on(id));
+        self.greet_player(player);
     }
 
     pub(super) fn player_is_gone(&mut self, player: &PlayerName, fault: &Fault) {

@@ -4,6 +4,7 @@
 //! stream's journal until the log says it is durable; a match speaks to its players only when
 //! nothing of it is on its way to the disk.
 
+mod announce;
 mod ask;
 mod attach;
 pub(crate) mod delay;
@@ -12,9 +13,11 @@ mod house;
 mod journal;
 mod lobby;
 mod matches;
+mod news;
 mod operator;
 mod recover;
 mod request;
+mod results;
 pub(crate) mod show;
 mod snapshots;
 mod stop;
@@ -31,6 +34,7 @@ use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
+pub use announce::AnnounceError;
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
@@ -39,9 +43,10 @@ use hash::Ids;
 use house::HousePool;
 pub(crate) use journal::StreamKey;
 use journal::{Decided, Journal};
-pub use lobby::AnnounceError;
 use matches::LiveMatch;
+use news::News;
 pub(crate) use operator::NotObeyed;
+pub(crate) use results::Report;
 use snapshots::Snapshots;
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -81,6 +86,8 @@ pub struct Settings {
     pub token_ms: Millis,
     /// How long players have to come back after the server was down before they are missed.
     pub reconnect_ms: Millis,
+    /// Whether players may invite others to a tournament, and not only operators.
+    pub players_may_invite: bool,
     /// What the secrets of all tournaments come from, for experiments that must be repeatable.
     pub seed: Option<u64>,
     /// Who has an account that logs in twice.
@@ -96,6 +103,7 @@ impl Default for Settings {
             reconnect_ms: 60_000,
             second_login: SecondLogin::default(),
             observer_delay_ms: 0,
+            players_may_invite: false,
             seed: None,
         }
     }
@@ -234,6 +242,7 @@ enum Timer {
     Lobby,
     Reconnect,
     LogOut(PlayerName),
+    News,
     Watch(watch::Topic),
 }
 
@@ -262,6 +271,9 @@ pub struct Engine {
     /// Since when players in line are without a connection.
     gone_since: HashMap<PlayerName, Millis>,
     timers: BinaryHeap<Reverse<(Millis, Timer)>>,
+    /// When the lobby's timer rings next.
+    lobby_timer: Option<Millis>,
+    news: News,
     throttle: Throttle,
     /// Until when nobody is missed, because it was us who were away.
     grace_until: Millis,
@@ -312,6 +324,8 @@ impl Engine {
             here: HashMap::new(),
             gone_since: HashMap::new(),
             timers: BinaryHeap::new(),
+            lobby_timer: None,
+            news: News::default(),
             throttle: Throttle::default(),
             grace_until: 0,
             decisions: 0,
@@ -450,6 +464,7 @@ impl Engine {
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
+                Timer::News => self.news_due(),
                 Timer::Watch(topic) => self.show_late(&topic),
             }
         }

@@ -5,12 +5,13 @@
 //! because the tournament's stream says so, and a match that was left behind by a crash is brought
 //! into line when it is taken up.
 
+use super::announce::try_plan;
 use super::journal::{Effect, StreamKey};
 use super::{ConnId, Engine, MatchKey, Timer};
 use agon_core::lobby::{LobbyCommand, LobbyOrder, LobbyRejection, Standing};
 use agon_core::{
-    Command, Event, Fault, FaultKind, Match, MatchId, MatchOrder, PlayerName, Rejection, Ruling,
-    Secret, Tournament, TournamentCommand, TournamentId, TournamentOrder, TournamentRejection,
+    Command, Fault, FaultKind, Match, MatchId, MatchOrder, PlayerName, Rejection, Ruling,
+    TournamentCommand, TournamentId, TournamentOrder, TournamentRejection,
 };
 use agon_wire::native::ToPlayer;
 use serde_json::{Value, json};
@@ -104,17 +105,20 @@ impl Engine {
         ruling: Ruling,
     ) -> Result<(), NotObeyed> {
         let command = LobbyCommand::Order { order: order.clone(), ruling: ruling.clone() };
-        if let LobbyOrder::Start(_) = &order {
-            self.try_start(command.clone())?;
-        }
         let mut effects: Vec<Effect> = Vec::new();
-        if let LobbyOrder::LogOut(account) = order {
-            effects.push(Box::new(move |engine| {
+        match order {
+            LobbyOrder::Start(tournament) => self.check_start(tournament)?,
+            LobbyOrder::LogOut(account) => effects.push(Box::new(move |engine| {
                 let Some(conn) = engine.conn_of(&account) else { return };
                 let detail = format!("an operator logged you out: {}", ruling.why);
                 engine.refuse(conn, "logged-out", detail);
                 engine.closed(conn);
-            }));
+            })),
+            LobbyOrder::Withdraw { tournament, player } => {
+                let data = json!({"tournament": self.lobby.left_by(tournament, &player)});
+                effects.push(telling(vec![player], "withdrawn", &data, &ruling));
+            }
+            LobbyOrder::CallOff(_) => {}
         }
         Ok(self.step_lobby(command, effects)?)
     }
@@ -126,6 +130,7 @@ impl Engine {
         player: PlayerName,
         ruling: Ruling,
     ) -> Result<Vec<StreamKey>, NotObeyed> {
+        let tournament = self.lobby.left_by(tournament, &player);
         match self.lobby.tournament(&tournament) {
             None => Err(NotObeyed::NoTournament(tournament)),
             Some(Standing::Running(plan)) if plan.players.contains(&player) => {
@@ -145,16 +150,11 @@ impl Engine {
         }
     }
 
-    /// Whether those who signed up can play: a plan that cannot be played must not get into the log.
-    fn try_start(&self, command: LobbyCommand) -> Result<(), NotObeyed> {
-        let mut tried = self.lobby.clone();
-        for event in tried.step(self.now_ms(), command)? {
-            let Event::TournamentStarted(started) = event else { continue };
-            let kind = self.games.kind(&started.plan.game).expect("checked when announced");
-            let made = Tournament::create(started.plan, kind.clone(), Secret::from_seed_number(0));
-            made.map_err(|error| NotObeyed::Plan(error.to_string()))?;
-        }
-        Ok(())
+    /// Whether those who are there can play.
+    fn check_start(&self, tournament: TournamentId) -> Result<(), NotObeyed> {
+        let plan = self.lobby.try_start(tournament)?;
+        let kind = self.games.kind(&plan.game).expect("checked when announced");
+        try_plan(plan, kind).map_err(|error| NotObeyed::Plan(error.to_string()))
     }
 
     /// Why nothing can be ruled about a tournament that is not live.

@@ -46,13 +46,14 @@ impl Engine {
         self.recover_tournaments()?;
         let seen_at = self.seen_at.get();
         if seen_at > 0 {
-            // Nobody could sign up while nobody was there to listen.
-            let command = LobbyCommand::Resume { away_ms: now.saturating_sub(seen_at) };
+            // Nobody could sign up or answer while nobody was there to listen.
+            let (away_ms, answers_until) = (now.saturating_sub(seen_at), self.grace_until);
+            let command = LobbyCommand::Resume { away_ms, answers_until };
             let _ = self.step_lobby(command, Vec::new());
         }
         self.register_houses();
         self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
-        self.set_timer(now, Timer::Lobby);
+        self.set_lobby_timer();
         self.snapshot_if_due();
         Ok(())
     }

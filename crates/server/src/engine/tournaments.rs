@@ -1,13 +1,16 @@
 //! Tournaments: greetings, rounds, results, the end.
 
 use super::journal::{Effect, Journal, StreamKey};
+use super::results::Report;
 use super::{ConnId, Engine, EngineError, MatchKey, Timer, house};
-use agon_core::lobby::{LobbyCommand, Standing};
+use crate::auth::NoEntropy;
+use agon_core::lobby::LobbyCommand;
 use agon_core::{
     Event, Fault, FaultKind, MatchPlan, MatchResult, PlayerName, Results, Secret, SecretKept,
     Tournament, TournamentAsk, TournamentCommand, TournamentId, TournamentPending, TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
+use std::collections::BTreeSet;
 
 /// A tournament that runs.
 pub(crate) struct LiveTournament {
@@ -17,6 +20,10 @@ pub(crate) struct LiveTournament {
     pub(super) greet_by: u64,
     /// When who has not come back after a pause is missed.
     pub(super) miss_by: u64,
+    /// When farewells that reached nobody count as refused, once they are due.
+    farewell_by: Option<u64>,
+    /// Who was told that it is over.
+    told: BTreeSet<PlayerName>,
 }
 
 impl Engine {
@@ -37,10 +44,7 @@ impl Engine {
     }
 
     pub(super) fn recover_tournaments(&mut self) -> Result<(), EngineError> {
-        let running = self.lobby.tournaments().filter_map(|(_, standing)| match standing {
-            Standing::Running(plan) => Some((**plan).clone()),
-            _ => None,
-        });
+        let running = self.lobby.running().cloned();
         for plan in running.collect::<Vec<_>>() {
             self.take_up(plan)?;
         }
@@ -53,10 +57,12 @@ impl Engine {
         let Some(secret) = self.known_secret(&id)? else {
             return self.make_secret(plan);
         };
+        self.journals.remove(&StreamKey::Secret(id.clone()));
         let stream = StreamKey::Tournament(id.clone());
         let lines = self.load(&stream.name())?;
         let greet_by = self.now_ms() + self.settings.reconnect_ms;
-        let machine = if lines.is_empty() {
+        let taken_up = !lines.is_empty();
+        let machine = if !taken_up {
             let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
             match Tournament::create(plan, kind, secret.clone()) {
                 Ok((machine, events)) => {
@@ -65,8 +71,11 @@ impl Engine {
                 }
                 // Those who signed up cannot play it (too few for the groups): nobody wins.
                 Err(_) => {
-                    let finish = LobbyCommand::Finish { tournament: id, winners: Vec::new() };
-                    let _ = self.step_lobby(finish, Vec::new());
+                    let (tournament, winners) = (id.clone(), Vec::new());
+                    let finish = LobbyCommand::Finish { tournament, winners };
+                    let report = Report::without_play("not played");
+                    let deliver: Effect = Box::new(move |engine| engine.deliver(&id, &report));
+                    let _ = self.step_lobby(finish, vec![deliver]);
                     return Ok(());
                 }
             }
@@ -78,8 +87,12 @@ impl Engine {
             machine
         };
         let players = machine.plan().players.clone();
-        self.tournaments
-            .insert(id.clone(), LiveTournament { machine, secret, greet_by, miss_by: greet_by });
+        // Who left before a restart is told when it logs in.
+        let left = if taken_up { machine.departures(|_| false) } else { Vec::new() };
+        let told = left.into_iter().map(|(player, _)| player).collect();
+        let (miss_by, farewell_by) = (greet_by, None);
+        let live = LiveTournament { machine, secret, greet_by, miss_by, farewell_by, told };
+        self.tournaments.insert(id.clone(), live);
         for player in &players {
             if let Some(conn) = self.conn_of(player) {
                 self.tell_tournament(conn, &id);
@@ -92,11 +105,14 @@ impl Engine {
 
     /// Tells a player that is here again what it plays in.
     pub(super) fn tell_tournaments(&mut self, conn: ConnId, player: &PlayerName) {
-        let own = self.tournaments.iter().filter(|(_, live)| {
-            live.machine.plan().players.contains(player) && !live.machine.is_over()
-        });
-        for id in own.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-            self.tell_tournament(conn, &id);
+        for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
+            let Some(live) = self.tournaments.get(&id) else { continue };
+            // That it has left is known to it once that is durable.
+            let told = live.told.contains(player);
+            match live.machine.departure(player).filter(|_| told) {
+                Some(rank) => self.tell_over(conn, &id, player, rank),
+                None => self.tell_tournament(conn, &id),
+            }
         }
     }
 
@@ -110,7 +126,7 @@ impl Engine {
         self.tell_pause(conn, id);
     }
 
-    fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
+    pub(super) fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
         let lines = self.load(&StreamKey::Secret(id.clone()).name())?;
         Ok(lines.into_iter().find_map(|line| match line.event {
             Event::SecretKept(kept) => Some(kept.secret),
@@ -118,12 +134,17 @@ impl Engine {
         }))
     }
 
+    /// A tournament's secret, before it is kept.
+    pub(super) fn new_secret(&self, id: &TournamentId) -> Result<Secret, NoEntropy> {
+        match self.settings.seed {
+            Some(number) => Ok(Secret::from_seed_number(number).of_tournament(id)),
+            None => Ok(Secret::from_bytes(crate::auth::random::<32>()?)),
+        }
+    }
+
     /// Makes the tournament's secret; it starts when the secret is safe.
     fn make_secret(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
-        let secret = match self.settings.seed {
-            Some(number) => Secret::from_seed_number(number).of_tournament(&plan.id),
-            None => Secret::from_bytes(crate::auth::random::<32>()?),
-        };
+        let secret = self.new_secret(&plan.id)?;
         let kept = SecretKept { tournament: plan.id.clone(), secret };
         let stream = StreamKey::Secret(plan.id.clone());
         let start: Effect = Box::new(move |engine| engine.start_tournament(plan));
@@ -146,6 +167,7 @@ impl Engine {
         if !self.is_durable(&StreamKey::Tournament(id.clone())) {
             return;
         }
+        self.tell_departed(id);
         let Some(live) = self.tournaments.get(id) else { return };
         if live.machine.is_over() {
             return self.tournament_over(id);
@@ -171,12 +193,30 @@ impl Engine {
         }
     }
 
+    /// Answers the greetings and farewells that a player who is here now was asked for.
+    pub(super) fn greet_player(&mut self, player: &PlayerName) {
+        for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
+            let live = self.tournaments.get(&id).filter(|live| live.machine.paused().is_none());
+            let pending = live.and_then(|live| live.machine.pending_of(player));
+            if let Some(pending) = pending
+                && self.is_durable(&StreamKey::Tournament(id.clone()))
+            {
+                self.greet(&id, pending);
+            }
+        }
+    }
+
     /// Answers a greeting or farewell for whoever is here: the native wire has notices for them.
     fn greet(&mut self, id: &TournamentId, pending: TournamentPending) {
         let player = pending.player;
         let conn = self.conn_of(&player);
         let answer = match pending.ask {
-            TournamentAsk::Farewell { .. } => "\"ok\"".to_owned(),
+            // Whoever is here has confirmed, and is told by a notice once that is durable: after
+            // a crash in between nobody has to come back for a win it knows of.
+            TournamentAsk::Farewell { .. } if self.is_house(&player) || conn.is_some() => {
+                "\"ok\"".to_owned()
+            }
+            TournamentAsk::Farewell { .. } => return self.expect_farewell(id, pending.limit_ms),
             TournamentAsk::Ready if self.is_house(&player) || conn.is_some() => "true".into(),
             TournamentAsk::Propose { .. } if self.is_house(&player) => {
                 let name = player.as_str().trim_start_matches(house::PREFIX);
@@ -197,15 +237,35 @@ impl Engine {
         self.step_tournament(id, TournamentCommand::Answer { player, request, answer });
     }
 
+    /// Gives who is not here to be told the end so long to come back.
+    fn expect_farewell(&mut self, id: &TournamentId, limit_ms: u64) {
+        let by = self.grace_until.max(self.now_ms() + limit_ms);
+        let Some(live) = self.tournaments.get_mut(id) else { return };
+        if live.farewell_by.is_none() {
+            live.farewell_by = Some(by);
+            self.set_timer(by, Timer::Greeting(id.clone()));
+        }
+    }
+
     pub(super) fn greeting_due(&mut self, id: &TournamentId) {
         let now = self.now_ms();
         let Some(live) = self.tournaments.get(id) else { return };
-        if live.greet_by > now || live.machine.paused().is_some() {
+        if live.machine.paused().is_some() {
             return;
         }
         for pending in live.machine.pending() {
-            let fault = Fault::no_show(self.settings.reconnect_ms);
-            self.step_tournament(id, TournamentCommand::Drop { player: pending.player, fault });
+            let Some(live) = self.tournaments.get(id) else { return };
+            let by = match pending.ask {
+                TournamentAsk::Farewell { .. } => live.farewell_by,
+                TournamentAsk::Ready | TournamentAsk::Propose { .. } => Some(live.greet_by),
+            };
+            if by.is_some_and(|by| by <= now) {
+                let fault = match pending.ask {
+                    TournamentAsk::Farewell { .. } => Fault::timeout(pending.limit_ms),
+                    _ => Fault::no_show(self.settings.reconnect_ms),
+                };
+                self.step_tournament(id, TournamentCommand::Drop { player: pending.player, fault });
+            }
         }
     }
 
@@ -225,16 +285,54 @@ impl Engine {
         let Some(live) = self.tournaments.remove(id) else { return };
         self.journals.remove(&StreamKey::Tournament(id.clone()));
         let winners = live.machine.winners().to_vec();
-        for player in &live.machine.plan().players {
-            if let Some(conn) = self.conn_of(player) {
-                let won = winners.contains(player);
-                let data = serde_json::json!({"tournament": id, "won": won});
-                let data = Some(agon_games::json(&data));
-                self.send(conn, &ToPlayer::notice("tournament-over", data));
+        let report = Report::of(&live.machine.results());
+        let over = id.clone();
+        let deliver: Effect = Box::new(move |engine| engine.deliver(&over, &report));
+        let finish = LobbyCommand::Finish { tournament: id.clone(), winners };
+        self.step_lobby(finish, vec![deliver]).expect("a tournament that runs can end");
+    }
+
+    /// Tells those who have no more games in a tournament, each once. In a pause that may change.
+    fn tell_departed(&mut self, id: &TournamentId) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        if live.machine.paused().is_some() {
+            return;
+        }
+        if live.machine.resumed().is_some() {
+            self.tell_returned(id);
+        }
+        let Some(live) = self.tournaments.get(id) else { return };
+        for (player, rank) in live.machine.departures(|player| live.told.contains(player)) {
+            let Some(live) = self.tournaments.get_mut(id) else { return };
+            live.told.insert(player.clone());
+            if let Some(conn) = self.conn_of(&player) {
+                self.tell_over(conn, id, &player, rank);
             }
         }
-        let finish = LobbyCommand::Finish { tournament: id.clone(), winners };
-        self.step_lobby(finish, Vec::new()).expect("a tournament that runs can end");
+    }
+
+    /// Tells those who are back in a tournament they had left: an operator ruled about their match.
+    fn tell_returned(&mut self, id: &TournamentId) {
+        let Some(live) = self.tournaments.get_mut(id) else { return };
+        let departed = live.machine.departures(|_| false);
+        let departed: BTreeSet<PlayerName> =
+            departed.into_iter().map(|(player, _)| player).collect();
+        let returned: Vec<PlayerName> = live.told.difference(&departed).cloned().collect();
+        live.told.retain(|player| departed.contains(player));
+        for player in returned {
+            if let Some(conn) = self.conn_of(&player) {
+                self.tell_tournament(conn, id);
+            }
+        }
+    }
+
+    /// Tells a player that it has no more games in a tournament.
+    fn tell_over(&mut self, conn: ConnId, id: &TournamentId, player: &PlayerName, rank: u32) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        let won = live.machine.winners().contains(player);
+        let data = serde_json::json!({"tournament": id, "won": won, "rank": rank});
+        let data = Some(agon_games::json(&data));
+        self.send(conn, &ToPlayer::notice("tournament-over", data));
     }
 
     /// Leaves a tournament that runs: its matches are forfeited.

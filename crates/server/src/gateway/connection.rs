@@ -242,12 +242,25 @@ async fn write(
             to.write_all(&batch.bytes).await?;
             to.flush().await
         };
-        let Ok(Ok(())) = tokio::time::timeout(patience, written).await else { return false };
+        let Ok(()) = patiently(patience, written).await else { return false };
         let now = now_ms();
         batch.written.iter().for_each(|written| written.set(now));
         pulse.said(now);
     }
     tokio::time::timeout(patience, to.shutdown()).await.is_ok_and(|shut| shut.is_ok())
+}
+
+/// Writes, but not for ever. A clock is set only for a write that has to wait: few have to.
+async fn patiently(
+    patience: Duration,
+    written: impl Future<Output = std::io::Result<()>>,
+) -> std::io::Result<()> {
+    let mut written = std::pin::pin!(written);
+    let at_once = poll_fn(|context| Poll::Ready(written.as_mut().poll(context))).await;
+    match at_once {
+        Poll::Ready(done) => done,
+        Poll::Pending => tokio::time::timeout(patience, written).await?,
+    }
 }
 
 /// Reads to the end and forgets it.

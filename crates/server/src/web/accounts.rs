@@ -8,7 +8,7 @@ use super::who::Who;
 use super::{Answer, Web};
 use crate::auth;
 use agon_core::PlayerName;
-use agon_core::lobby::{Account, LobbyCommand, LobbyRejection, Role};
+use agon_core::lobby::{Account, AccountKind, LobbyCommand, LobbyRejection, Role};
 use axum::Json;
 use axum::extract::{ConnectInfo, Path, Query, State};
 use axum::http::{StatusCode, header};
@@ -26,6 +26,22 @@ const HOUSE: &str = "house:";
 pub(super) struct Credentials {
     account: String,
     password: String,
+}
+
+/// A name and a password for a new account, and what sort of player it is.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Registration {
+    account: String,
+    password: String,
+    #[serde(default)]
+    kind: Option<AccountKind>,
+}
+
+impl Form for Registration {
+    const FIELDS: &str =
+        r#"{"account": "…", "password": "…", "kind": "program" or "person" if you like}"#;
+    const SECRET: bool = true;
 }
 
 impl Form for Credentials {
@@ -82,11 +98,14 @@ pub(super) async fn one(State(web): State<Web>, Path(name): Path<String>) -> Ans
 
 pub(super) async fn register(
     State(web): State<Web>,
-    Body(Credentials { account, password }): Body<Credentials>,
+    Body(Registration { account, password, kind }): Body<Registration>,
 ) -> Answer {
     let account = name_of(&account)?;
-    if account.as_str().starts_with(HOUSE) {
-        let detail = format!("names that begin with {HOUSE} are for house players; choose another");
+    let kind = kind.unwrap_or(AccountKind::Program);
+    if account.as_str().starts_with(HOUSE) || kind == AccountKind::House {
+        let detail = format!(
+            "names that begin with {HOUSE} and the kind house are for house players; choose another"
+        );
         return Err(Problem::unprocessable(detail));
     }
     auth::check_length(&password).map_err(Problem::unprocessable)?;
@@ -102,7 +121,8 @@ pub(super) async fn register(
     let hash = hash.and_then(Result::ok).ok_or_else(Problem::internal)?;
     let name = account.clone();
     let registered = web.ask_lobby(move |engine| -> Result<_, LobbyRejection> {
-        engine.register(name.clone(), Role::Player, hash)?;
+        let (account, role, password) = (name.clone(), Role::Player, Some(hash));
+        engine.command(LobbyCommand::Register { account, kind, role, password })?;
         Ok(engine.lobby().account(&name).map(|account| shown(name.as_str(), account)))
     });
     let body = registered.await??;
@@ -194,7 +214,8 @@ pub(super) async fn change_password(
     let hashers = web.ask_lobby(|engine| engine.hashers()).await?;
     let hash = hashers.run(move || auth::hash(&new)).await;
     let password = hash.and_then(Result::ok).ok_or_else(Problem::internal)?;
-    let command = LobbyCommand::ChangePassword { account: who.account, password };
+    let (account, keep) = (who.account, Some(who.token));
+    let command = LobbyCommand::ChangePassword { account, password, keep };
     web.ask_lobby(move |engine| engine.command(command)).await??;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -9,7 +9,7 @@ use crate::clock::now_ms;
 use crate::engine::Engine;
 use crate::engine::watch::{About, Shown, WATCHERS_MAX, Watch, Watcher};
 use agon_core::PlayerName;
-use agon_core::lobby::{AccountKind, Lobby, QueueName, Standing};
+use agon_core::lobby::{AccountKind, Lobby, Queue, QueueName, Standing};
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -72,6 +72,7 @@ struct Waits {
 #[serde(deny_unknown_fields)]
 struct Counts {
     open: usize,
+    inviting: usize,
     running: usize,
     over: usize,
     called_off: usize,
@@ -84,17 +85,18 @@ impl Shows {
             Some(Here { player: player.clone(), kind })
         };
         let queues = lobby.queues().take(LISTED_MAX);
-        let waits = |(queue, waiting): (&QueueName, &[PlayerName])| Waits {
+        let waits = |(queue, waiting): (&QueueName, &Queue)| Waits {
             queue: queue.clone(),
             waiting: waiting.len(),
         };
-        let (mut counts, mut listed) = (Counts::default(), [const { Vec::new() }; 4]);
+        let (mut counts, mut listed) = (Counts::default(), [const { Vec::new() }; 5]);
         for (id, standing) in lobby.tournaments() {
             let (place, count) = match standing {
                 Standing::Open(_) => (0, &mut counts.open),
-                Standing::Running(_) => (1, &mut counts.running),
-                Standing::Finished(_) => (2, &mut counts.over),
-                Standing::CalledOff(_) => (3, &mut counts.called_off),
+                Standing::Inviting(_) => (1, &mut counts.inviting),
+                Standing::Running(_) => (2, &mut counts.running),
+                Standing::Finished(_) => (3, &mut counts.over),
+                Standing::CalledOff(_) => (4, &mut counts.called_off),
             };
             *count += 1;
             if *count <= LISTED_MAX {

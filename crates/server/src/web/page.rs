@@ -23,6 +23,10 @@ pub(super) struct Page {
 }
 
 impl Page {
+    pub(super) fn new(after: Option<String>, limit: Option<usize>) -> Page {
+        Page { after, limit }
+    }
+
     /// The page of a list that is sorted by name; `next` is what to ask for the one after it.
     pub(super) fn of<'a, T>(
         &self,

@@ -3,9 +3,10 @@
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, announce, events, faults, games, lobby, matches, metrics, openapi, operator, page,
-    play, played, queues, shapes, standings, tournaments,
+    accounts, announce, events, faults, games, invitations, lobby, matches, metrics, openapi,
+    operator, page, play, played, queues, reports, shapes, standings, tournaments,
 };
+use crate::wanted::Wanted;
 use agon_core::PlayerStatistics;
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ fn of_accounts() -> Vec<Route> {
             .query::<page::Page>()
             .gives::<shapes::Accounts>(200),
         Route::post("/api/v1/accounts", accounts::register, "Registers an account.")
-            .takes::<accounts::Credentials>()
+            .takes::<accounts::Registration>()
             .gives::<shapes::Account>(201)
             .fails(&[409]),
         Route::get("/api/v1/accounts/{name}", accounts::one, "An account and its statistics.")
@@ -86,14 +87,18 @@ fn of_tournaments() -> Vec<Route> {
             .gives::<lobby::Shows>(200),
         Route::get("/api/v1/events", events::of_lobby, "What happens in the lobby.")
             .events::<lobby::Shows>(),
+        Route::get("/api/v1/invitations", invitations::mine, "What the account is invited to.")
+            .by(Token)
+            .gives::<shapes::Invitations>(200),
         Route::get("/api/v1/tournaments", tournaments::list, "All tournaments, by name.")
-            .query::<page::Page>()
-            .gives::<shapes::Tournaments>(200),
+            .query::<tournaments::Listed>()
+            .gives::<shapes::Tournaments>(200)
+            .fails(&[401]),
         Route::post("/api/v1/tournaments", announce::announce, "Announces a tournament.")
-            .by(Operator)
-            .takes::<announce::Wanted>()
+            .by(Token)
+            .takes::<Wanted>()
             .gives::<shapes::Announced>(201)
-            .fails(&[404, 409]),
+            .fails(&[403, 404, 409]),
         Route::get("/api/v1/tournaments/{id}", tournaments::one, "A tournament.")
             .gives::<shapes::Tournament>(200)
             .fails(&[404]),
@@ -108,6 +113,22 @@ fn of_tournaments() -> Vec<Route> {
         )
         .by(Token)
         .done()
+        .fails(&[404, 409]),
+        Route::put(
+            "/api/v1/tournaments/{id}/invitation",
+            invitations::answer,
+            "Answers an invitation.",
+        )
+        .by(Token)
+        .takes::<invitations::Reply>()
+        .gives::<shapes::Answered>(200)
+        .fails(&[403, 404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/report",
+            reports::one,
+            "The final report of a tournament that is over.",
+        )
+        .gives::<shapes::FinalReport>(200)
         .fails(&[404, 409]),
         Route::get(
             "/api/v1/tournaments/{id}/log",

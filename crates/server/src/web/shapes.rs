@@ -2,7 +2,8 @@
 //! OpenAPI document, and every answer of every test is held against them.
 #![expect(dead_code, reason = "only their schemas are of use")]
 
-use agon_core::lobby::{AccountKind, QueueName, Role, Selection};
+use crate::engine::Report;
+use agon_core::lobby::{AccountKind, QueueName, Reply, Role, Selection};
 use agon_core::rating::Ranked;
 use agon_core::{
     GameResult, MatchId, MatchResult, MatchView, Millis, Override, PlayerName, PlayerStatistics,
@@ -82,6 +83,8 @@ pub(super) struct Queue {
 pub(super) enum Listed {
     /// Players may sign up.
     Open { id: TournamentId, game: String, players: usize },
+    /// Players are invited; `players` counts those who come.
+    Inviting { id: TournamentId, game: String, players: usize },
     /// It runs.
     Running { id: TournamentId, game: String, players: usize },
     /// It is over.
@@ -112,6 +115,52 @@ pub(super) struct Announced {
 pub(super) struct SignedUp {
     tournament: TournamentId,
     player: PlayerName,
+}
+
+/// Somebody who is invited, and what it said so far.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Replied {
+    player: PlayerName,
+    reply: Reply,
+}
+
+/// What an account is invited to.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Invitations {
+    invitations: Vec<Invited>,
+}
+
+/// An invitation that is open.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Invited {
+    tournament: TournamentId,
+    game: String,
+    /// Who invites.
+    by: Option<PlayerName>,
+    /// Whether those who accepted are asked whether they are ready.
+    readying: bool,
+    reply: Option<Reply>,
+    closes_at: Millis,
+}
+
+/// What was said to an invitation.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Answered {
+    tournament: TournamentId,
+    player: PlayerName,
+    reply: Reply,
+}
+
+/// The final report of a tournament.
+#[derive(JsonSchema)]
+pub(super) struct FinalReport {
+    tournament: TournamentId,
+    #[serde(flatten)]
+    report: Report,
 }
 
 /// How a tournament goes.
@@ -156,6 +205,16 @@ pub(super) enum Tournament {
         closes_at: Millis,
         /// Whether this is the second wait.
         extended: bool,
+    },
+    /// Players are invited.
+    Inviting {
+        id: TournamentId,
+        plan: Plan,
+        selection: Selection,
+        closes_at: Millis,
+        /// Whether those who accepted are asked whether they are ready.
+        readying: bool,
+        replies: Vec<Replied>,
     },
     /// It runs.
     Running {

@@ -11,6 +11,8 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A tournament as the engine knows it.
@@ -39,6 +41,23 @@ pub(super) fn find(engine: &Engine, id: &TournamentId) -> Found {
                 "extended": sign_up.extended,
             }))
         }
+        Some(Standing::Inviting(invitation)) => {
+            let coming = invitation.coming().cloned().collect();
+            let plan = invitation.announcement.plan(coming);
+            let replies = invitation
+                .replies
+                .iter()
+                .map(|(player, reply)| json!({"player": player, "reply": reply}));
+            Found::Shown(json!({
+                "id": id,
+                "standing": "inviting",
+                "plan": show::plan(&plan, false),
+                "selection": invitation.announcement.selection,
+                "closes_at": invitation.closes_at,
+                "readying": invitation.readying,
+                "replies": replies.collect::<Vec<_>>(),
+            }))
+        }
         Some(Standing::Running(plan)) => match engine.live_tournament(id) {
             Some(live) => Found::Running(show::tournament(live)),
             // Its secret is on its way to the log.
@@ -60,10 +79,33 @@ pub(super) fn unknown(id: &TournamentId) -> Problem {
     Problem::not_found(format!("there is no tournament {id}; GET /api/v1/tournaments lists them"))
 }
 
-pub(super) async fn list(State(web): State<Web>, Query(page): Query<Page>) -> Answer {
+/// Which tournaments.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Listed {
+    /// The `next` of the page before.
+    #[serde(default)]
+    after: Option<String>,
+    /// How many entries, 1 to 1,000; 100 unless said.
+    #[serde(default)]
+    limit: Option<usize>,
+    /// Only those the account asked for.
+    #[serde(default)]
+    mine: bool,
+}
+
+pub(super) async fn list(
+    State(web): State<Web>,
+    Query(Listed { after, limit, mine }): Query<Listed>,
+    who: Result<Who, Problem>,
+) -> Answer {
+    let account = if mine { Some(who?.account) } else { None };
+    let page = Page::new(after, limit);
     let all = web.ask_lobby(move |engine| {
-        let all = engine.lobby().tournaments().map(|(id, standing)| (id.as_str(), standing));
-        page.of("tournaments", all, in_list)
+        let lobby = engine.lobby();
+        let own = |id: &TournamentId| account.is_none() || lobby.asker(id) == account.as_ref();
+        let all = lobby.tournaments().filter(|(id, _)| own(id));
+        page.of("tournaments", all.map(|(id, standing)| (id.as_str(), standing)), in_list)
     });
     Ok(Json(all.await?).into_response())
 }
@@ -72,6 +114,9 @@ pub(super) async fn list(State(web): State<Web>, Query(page): Query<Page>) -> An
 pub(super) fn in_list(id: &str, standing: &Standing) -> Value {
     let (word, game, players) = match standing {
         Standing::Open(up) => ("open", &up.announcement.game, up.players.len()),
+        Standing::Inviting(invitation) => {
+            ("inviting", &invitation.announcement.game, invitation.coming().count())
+        }
         Standing::Running(plan) => ("running", &plan.game, plan.players.len()),
         Standing::Finished(winners) => {
             return json!({"id": id, "standing": "over", "winners": winners});
@@ -117,16 +162,16 @@ pub(super) async fn log(State(web): State<Web>, Path(id): Path<String>) -> Answe
 
 pub(super) async fn sign_up(State(web): State<Web>, Path(id): Path<String>, who: Who) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
-    let body = json!({"tournament": tournament, "player": player});
     let decided = web.ask_lobby(move |engine| {
         if engine.lobby().tournament(&tournament).is_none() {
             return Err(unknown(&tournament));
         }
+        let tournament = engine.lobby().latest_of(tournament);
+        let body = json!({"tournament": tournament, "player": player});
         let command = LobbyCommand::SignUp { tournament, player };
-        engine.command(command).map_err(Problem::from)
+        engine.command(command).map(|()| body).map_err(Problem::from)
     });
-    decided.await??;
-    Ok((StatusCode::CREATED, Json(body)).into_response())
+    Ok((StatusCode::CREATED, Json(decided.await??)).into_response())
 }
 
 /// Takes a sign-up back. Of a tournament that runs, matches are forfeited.

@@ -5,7 +5,7 @@ pub(crate) mod http;
 pub(crate) mod websocket;
 
 use agon_core::lobby::{Announcement, Role, Selection, Standing};
-use agon_core::{PlayerName, Preset, Raw, Results, TournamentId, verify};
+use agon_core::{Event, PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
 use agon_server::web::serve_http;
@@ -268,8 +268,12 @@ impl Server {
         let games = Registry::standard();
         let log = SqliteLog::open_read_only(path(&self.dir)).unwrap();
         let mut checked = 0;
+        let mut secrets = std::collections::BTreeMap::new();
         for (name, _) in log.streams().unwrap() {
             let lines = verify::read(&log.load(&name, 0).unwrap()).unwrap();
+            if let Some(Event::TournamentEnded(ended)) = lines.last().map(|line| &line.event) {
+                secrets.insert(name.replace("tournament/", ""), ended.secret.clone());
+            }
             if name.starts_with("match/") {
                 checked += verify::verify_match(&lines, &games, None).unwrap().events;
             } else if name.starts_with("tournament/") {
@@ -277,6 +281,9 @@ impl Server {
             }
         }
         assert!(checked > 0, "there was something to check");
+        let lobby = verify::read(&log.load("lobby", 0).unwrap()).unwrap();
+        let check = verify::verify_lobby(&lobby, |id| secrets.get(id.as_str()).cloned()).unwrap();
+        assert_eq!(check.unchecked, 0, "every draw can be checked");
     }
 }
 
@@ -325,6 +332,28 @@ impl Client {
         }
     }
 
+    /// The next message.
+    pub(crate) fn next(&mut self) -> Value {
+        self.hear().expect("a message")
+    }
+
+    /// The next notice about this; messages before it are passed over.
+    pub(crate) fn notice(&mut self, about: &str) -> Value {
+        loop {
+            let message = self.hear().unwrap_or_else(|| panic!("closed before {about}"));
+            assert_ne!(message["type"], "error", "{message}");
+            if message["about"] == about {
+                return message["data"].clone();
+            }
+        }
+    }
+
+    /// Whether nothing but this was said up to now.
+    pub(crate) fn is_silent(&mut self) {
+        self.say(r#"{"type":"ping"}"#);
+        self.expect("pong", "");
+    }
+
     /// The next message, which must be of this type and hold this text.
     pub(crate) fn expect(&mut self, kind: &str, text: &str) -> Value {
         let message = self.hear().expect("a message");
@@ -360,6 +389,13 @@ fn log_in(address: SocketAddr, name: &str) -> Client {
         r#"{{"type":"login","account":"{name}","password":"pw of {name}","register":true}}"#
     ));
     client
+}
+
+/// A connection that is logged in under a name, and the welcome it got.
+pub(crate) fn welcomed(server: &Server, name: &str) -> (Client, Value) {
+    let mut client = log_in(server.address, name);
+    let welcome = client.expect("welcome", name);
+    (client, welcome)
 }
 
 pub(crate) fn player(server: &Server, name: &str, house: &str) -> Player {

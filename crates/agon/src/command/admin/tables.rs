@@ -102,8 +102,9 @@ pub(super) fn status(found: &Value) -> String {
         .collect();
     out.push_str(&show::table(&rows, &[1], colour()));
     let live = found["tournaments"].as_array().cloned().unwrap_or_default();
-    let live =
-        live.into_iter().filter(|one| matches!(one["standing"].as_str(), Some("open" | "running")));
+    let live = live
+        .into_iter()
+        .filter(|one| matches!(one["standing"].as_str(), Some("open" | "inviting" | "running")));
     let live = Value::Array(live.collect());
     if live.as_array().is_some_and(|live| !live.is_empty()) {
         let _ =

@@ -34,7 +34,7 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
             Err(exit) => return Ok(exit),
         },
     };
-    let mut settings = Settings::new(server, login);
+    let mut settings = Settings::new(server, login.person());
     settings.name = concat!("agon-play/", env!("CARGO_PKG_VERSION")).into();
     let client = Client::connect(settings).await.map_err(explained)?;
     say(&format!("You are {}. Waiting for a game; `quit` leaves.\n", client.account()))?;
@@ -78,7 +78,7 @@ impl Seated {
         loop {
             tokio::select! {
                 event = self.client.next() => {
-                    let over = self.happened(event.map_err(explained)?)?;
+                    let over = self.happened(event.map_err(explained)?).await?;
                     if over {
                         return Ok(Exit::Success);
                     }
@@ -145,9 +145,9 @@ impl Seated {
     }
 
     /// Takes what the server says; says whether a tournament is over.
-    fn happened(&mut self, event: Event) -> Result<bool> {
-        let over = self.running.heard(&event);
-        let over = over.into_iter().filter(|id| !is_said(&event, id)).collect::<Vec<_>>();
+    async fn happened(&mut self, event: Event) -> Result<bool> {
+        let (said, over): (Vec<_>, Vec<_>) =
+            self.running.heard(&event).into_iter().partition(|id| is_said(&event, id));
         self.ended_meanwhile(&over)?;
         match event {
             Event::Request(request) => self.asked(request)?,
@@ -156,7 +156,9 @@ impl Seated {
                     self.desk.renew(request.deadline_ms)?;
                 }
             }
-            Event::Notice(notice) => return self.noticed(&notice),
+            // What was over before may be told again.
+            Event::Notice(notice) if notice.about == "tournament-over" && said.is_empty() => {}
+            Event::Notice(notice) => return self.noticed(&notice).await,
             Event::Refused(refused) => {
                 say(&format!("\nThe server says: {} ({})\n", refused.detail, refused.code))?;
             }
@@ -223,7 +225,7 @@ impl Seated {
         Ok(())
     }
 
-    fn noticed(&mut self, notice: &Notice) -> Result<bool> {
+    async fn noticed(&mut self, notice: &Notice) -> Result<bool> {
         let tournament = notice.tournament();
         match (notice.about.as_str(), tournament) {
             ("tournament", Some(id)) => {
@@ -250,6 +252,17 @@ impl Seated {
                 say(&format!("\nTournament {id}: {word}.\n"))?;
                 self.tournaments.remove(&id);
                 return Ok(self.tournaments.is_empty());
+            }
+            // Who sits here wants to play.
+            ("invitation", Some(id)) if notice.data["reply"] == "open" => {
+                let by = notice.data["by"].as_str().unwrap_or("the server");
+                say(&format!("\n{by} invites you to {id}: accepted.\n"))?;
+                self.client.accept(&id).await?;
+            }
+            ("ready-asked", Some(id)) => self.client.ready(&id).await?,
+            ("invitation-over" | "called-off", Some(id)) => {
+                let reason = notice.data["reason"].as_str().unwrap_or_default();
+                say(&format!("\nTournament {id}: {reason}.\n"))?;
             }
             ("told", _) => say(&format!("\nYou are told: {}\n", told(&notice.data)))?,
             _ => {}

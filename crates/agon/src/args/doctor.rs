@@ -1,0 +1,61 @@
+//! Arguments of `agon doctor`.
+
+use crate::exit;
+use clap::Args as ClapArgs;
+
+const DOCTOR_HELP: &str = "\
+Plays whole games with the program and asks it about hundreds of positions of every shape, starts
+it again at every move, sends it messages in pieces, twice, of later versions, and sees how it ends.
+What fails is shown with what was sent, what came back and how to mend it. Examinations:
+    hello answers rules positions time stdout restart long same proposal
+    pieces notices errors unknown repeat end children
+With --listen it is a server for a program that connects by itself (docs/protocol/native.md, Over
+sockets); a command after -- is started for that, with {server} in its arguments replaced:
+    connect answers rules positions time stdout pieces notices errors heartbeat unknown
+    together cut restart taken-over
+
+Examples:
+    agon doctor -- python3 bot.py
+    agon doctor --quick --game fish -- ./my-bot --fast
+    agon doctor --game yahtzee --listen 127.0.0.1:7300
+    agon doctor --game yahtzee --listen 127.0.0.1:0 -- my-bot --connect {server}";
+
+fn doctor_help() -> String {
+    format!("{DOCTOR_HELP}\n\n{}", exit::HELP)
+}
+
+#[derive(ClapArgs, Debug)]
+#[command(after_help = doctor_help())]
+pub(crate) struct DoctorArgs {
+    /// The game, or several; by default those whose first question the program can answer.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) game: Vec<String>,
+    /// The game's configuration as JSON; by default boards, maps and dice of all sorts.
+    #[arg(long, value_name = "JSON", requires = "game")]
+    pub(crate) game_config: Option<String>,
+    /// How long an answer may take, in milliseconds; by default as in the game's preset.
+    #[arg(long, value_name = "MS")]
+    pub(crate) answer_ms: Option<u64>,
+    /// How long the program may take to say hello, or to come back, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 10_000)]
+    pub(crate) hello_ms: u64,
+    /// Take all positions from this number, to repeat an exam.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Be a server at this address instead, for a program that connects by itself. Port 0 is any
+    /// free one.
+    #[arg(long, value_name = "ADDR", requires = "game")]
+    pub(crate) listen: Option<String>,
+    /// Fewer positions and restarts.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The report as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// The program and its arguments.
+    #[arg(last = true, value_name = "CMD ARGS", required_unless_present = "listen")]
+    pub(crate) program: Vec<String>,
+}

@@ -1,0 +1,99 @@
+//! `agon doctor`: an entrance exam for a program.
+
+use crate::args::DoctorArgs;
+use crate::exit::{Exit, Misuse};
+use crate::show;
+use agon_doctor::{GameExam, Report, Settings, SettingsError};
+use agon_runner::Stop;
+use anyhow::{Context, Result};
+use std::io::IsTerminal;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
+    let settings = settings(args)?;
+    super::solve::use_cache(None);
+    let quiet = args.quiet || (args.json && !std::io::stderr().is_terminal());
+    if !quiet {
+        eprintln!("positions from --seed {}", settings.seed);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .worker_threads(2)
+        .build()
+        .context("failed to start the runtime")?;
+    let report = runtime.block_on(examine(args, &settings, quiet))?;
+    let text = match args.json {
+        true => format!("{}\n", json(&report)?),
+        false => show::exam(&report, show::colour(std::io::stdout().is_terminal())),
+    };
+    super::print(&text)?;
+    Ok(match (report.stopped, report.passed()) {
+        (true, _) => Exit::Stopped,
+        (false, true) => Exit::Success,
+        (false, false) => Exit::NotPassed,
+    })
+}
+
+/// Holds the exam until its end, or until Ctrl-C.
+async fn examine(args: &DoctorArgs, settings: &Settings, quiet: bool) -> Result<Report> {
+    let stop = Stop::default();
+    let asked = stop.clone();
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let signals = tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        asked.ask();
+    });
+    let progress = show::ExamProgress::new(quiet);
+    let tell = |step: agon_doctor::Progress| progress.step(&step);
+    let report = match &args.listen {
+        None => agon_doctor::examine_program(settings, stop, &tell).await,
+        Some(address) => {
+            let say = |place: &std::net::SocketAddr| eprintln!("waiting for a player on {place}");
+            let held = agon_doctor::examine_guest(settings, address, stop, &tell, &say).await;
+            held.with_context(|| format!("failed to listen on {address}"))?
+        }
+    };
+    progress.clear();
+    signals.abort();
+    Ok(report)
+}
+
+fn settings(args: &DoctorArgs) -> Result<Settings> {
+    let misuse = |error: SettingsError| Misuse(error.to_string());
+    let games = match &args.game[..] {
+        [] => GameExam::all(args.answer_ms),
+        names => {
+            let config = args.game_config.as_deref();
+            let games = names.iter().map(|name| GameExam::new(name, config, args.answer_ms));
+            games.collect::<Result<_, _>>().map_err(misuse)?
+        }
+    };
+    let seed = match args.seed {
+        Some(seed) => seed,
+        None => {
+            let mut bytes = [0; 4];
+            getrandom::fill(&mut bytes)
+                .map_err(|error| anyhow::anyhow!("failed to get random bytes: {error}"))?;
+            u64::from(u32::from_le_bytes(bytes))
+        }
+    };
+    Ok(Settings {
+        words: args.program.clone(),
+        games,
+        named: !args.game.is_empty(),
+        seed,
+        quick: args.quick,
+        hello_limit: Duration::from_millis(args.hello_ms.max(1)),
+    })
+}
+
+fn json(report: &Report) -> Result<String> {
+    let mut value = serde_json::to_value(report).context("failed to write the report")?;
+    value["passed"] = report.passed().into();
+    serde_json::to_string_pretty(&value).context("failed to write the report")
+}

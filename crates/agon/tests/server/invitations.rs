@@ -1,0 +1,85 @@
+//! Invitations and their answers outlive a server that is killed, and the result finds its asker.
+
+use crate::support::{Client, Place, Server, until};
+
+/// The next notice about this.
+fn notice(client: &mut Client, about: &str) -> serde_json::Value {
+    loop {
+        let notice = client.hear_until("notice");
+        if notice["about"] == about {
+            return notice["data"].clone();
+        }
+    }
+}
+
+fn operator(server: &Server, token: &str) -> Client {
+    let mut operator = Client::connect(&server.address);
+    operator.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
+    operator.say(&format!(r#"{{"type":"login","token":"{token}"}}"#));
+    operator.hear_until("welcome");
+    operator
+}
+
+#[test]
+fn a_server_is_killed_while_invitations_are_open() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let address = server.address.clone();
+    let token = server.said["operator"]["token"].as_str().expect("a first token").to_owned();
+    let mut asker = operator(&server, &token);
+    let mut ann = Client::logged_in(&address, "ann");
+    drop(Client::logged_in(&address, "bob"));
+    drop(Client::logged_in(&address, "cat"));
+    asker.say(
+        r#"{"type":"announce","tournament":{"id":"cup","preset":"yahtzee-class","selection":
+            {"by":"invitation","players":["ann","bob","cat"],"at_least":2,"wait_ms":600000,
+            "ready_ms":600000}}}"#
+            .replace('\n', " ")
+            .as_str(),
+    );
+    assert_eq!(asker.hear_until("done")["tournament"], "cup");
+    notice(&mut ann, "invitation");
+    ann.say(r#"{"type":"accept","tournament":"cup"}"#);
+    ann.hear_until("done");
+    // Killed, with one answer given and two awaited.
+    drop(server);
+    let server = Server::start_again(&place, &address);
+    let mut ann = Client::logged_in(&address, "ann");
+    assert_eq!(notice(&mut ann, "invitation")["reply"], "accepted");
+    let mut bob = Client::logged_in(&address, "bob");
+    assert_eq!(notice(&mut bob, "invitation")["reply"], "open");
+    for (player, answer) in [("cat", "reject"), ("bob", "accept")] {
+        let mut client = Client::logged_in(&address, player);
+        client.say(&format!(r#"{{"type":"{answer}","tournament":"cup"}}"#));
+        assert_eq!(client.hear_until("done")["what"], answer);
+    }
+    notice(&mut ann, "ready-asked");
+    // Killed again, while they are asked to be ready.
+    drop(server);
+    let server = Server::start_again(&place, &address);
+    let mut ann = Client::logged_in(&address, "ann");
+    notice(&mut ann, "ready-asked");
+    // Whoever joins accepts, is ready and plays.
+    let mut players =
+        ["ann", "bob"].map(|name| place.player(&server.address, name, &["--bot", "house:greedy"]));
+    until("the cup is over", || place.is_over("cup"));
+    for player in &mut players {
+        assert_eq!(player.code(), Some(0));
+    }
+    // Whoever asked was away, is told when it comes, and only once.
+    let mut asker = operator(&server, &token);
+    let result = notice(&mut asker, "tournament-result");
+    assert_eq!(result["status"], "ended");
+    assert_eq!(result["standings"].as_array().map(Vec::len), Some(2), "{result}");
+    let delivered = |place: &Place| {
+        let lobby = place.events("lobby");
+        lobby.iter().filter(|(_, event)| event["type"] == "result-delivered").count()
+    };
+    until("that is noted", || delivered(&place) == 1);
+    let mut asker = operator(&server, &token);
+    asker.say(r#"{"type":"ping"}"#);
+    assert_eq!(asker.hear().expect("an answer")["type"], "pong");
+    assert_eq!(delivered(&place), 1);
+    assert_eq!(place.faults(), Vec::<String>::new());
+    place.verify();
+}

@@ -1,0 +1,238 @@
+//! What can be asked of the lobby, and why it says no.
+
+use super::{
+    AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
+};
+use crate::fair::Secret;
+use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ruling::Ruling;
+
+/// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
+/// the connection; whether it can be done is decided here.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LobbyCommand {
+    /// Make an account.
+    Register {
+        /// Its name.
+        account: PlayerName,
+        /// What sort of player.
+        kind: AccountKind,
+        /// What it may do.
+        role: Role,
+        /// Its password.
+        password: Option<PasswordHash>,
+    },
+    /// Change a password that was checked.
+    ChangePassword {
+        /// Whose.
+        account: PlayerName,
+        /// The new one.
+        password: PasswordHash,
+        /// The token of whoever asks; all others are revoked.
+        keep: Option<TokenHash>,
+    },
+    /// Put an account on the blacklist.
+    Blacklist {
+        /// Which.
+        account: PlayerName,
+        /// Why.
+        reason: String,
+        /// The operator, unless a policy did it.
+        by: Option<PlayerName>,
+    },
+    /// Take an account off the blacklist.
+    Lift {
+        /// Which.
+        account: PlayerName,
+        /// The operator.
+        by: PlayerName,
+        /// Why.
+        reason: String,
+    },
+    /// Give an account a token.
+    IssueToken {
+        /// Whose.
+        account: PlayerName,
+        /// Its hash.
+        token: TokenHash,
+        /// When it ends.
+        expires_at: Millis,
+    },
+    /// Revoke a token.
+    RevokeToken {
+        /// Its hash.
+        token: TokenHash,
+    },
+    /// An account that proved itself is here.
+    LogIn {
+        /// Which.
+        account: PlayerName,
+    },
+    /// An account leaves.
+    LogOut {
+        /// Which.
+        account: PlayerName,
+    },
+    /// Wait in a queue once more.
+    Enqueue {
+        /// Who.
+        player: PlayerName,
+        /// Where.
+        queue: QueueName,
+    },
+    /// Wait in a queue once less.
+    Dequeue {
+        /// Who.
+        player: PlayerName,
+        /// Where.
+        queue: QueueName,
+    },
+    /// Hold a tournament.
+    Announce {
+        /// Which.
+        announcement: Box<Announcement>,
+        /// The tournament's secret, which the luck of a random selection comes from; others need
+        /// none yet.
+        secret: Option<Secret>,
+    },
+    /// Sign up for a tournament.
+    SignUp {
+        /// Which.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    },
+    /// Take a sign-up back.
+    Withdraw {
+        /// From which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    },
+    /// Accept an invitation.
+    Accept {
+        /// To which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    },
+    /// Reject an invitation, or take its acceptance back.
+    Reject {
+        /// To which tournament.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    },
+    /// Be ready for a tournament one was invited to.
+    BeReady {
+        /// For which.
+        tournament: TournamentId,
+        /// Who.
+        player: PlayerName,
+    },
+    /// The wait of a sign-up or of invitations is over.
+    Close {
+        /// Which tournament.
+        tournament: TournamentId,
+    },
+    /// A tournament is over.
+    Finish {
+        /// Which.
+        tournament: TournamentId,
+        /// Who won.
+        winners: Vec<PlayerName>,
+    },
+    /// Whoever asked for a tournament was told what came of it.
+    Deliver {
+        /// Which.
+        tournament: TournamentId,
+    },
+    /// The server is back, after nobody could reach it for a while.
+    Resume {
+        /// For how long.
+        away_ms: Millis,
+        /// Until when those who are invited may answer in any case: they have to come back first.
+        answers_until: Millis,
+    },
+    /// An operator decides something.
+    Order {
+        /// What.
+        order: LobbyOrder,
+        /// Who, and why.
+        ruling: Ruling,
+    },
+}
+
+/// A command that changes nothing, with the reason for whoever sent it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LobbyRejection {
+    /// The name is taken.
+    #[error("the name {0} is taken; log in, or choose another")]
+    Taken(PlayerName),
+    /// There are too many accounts.
+    #[error("there is no room for another account")]
+    NoRoom,
+    /// There is no such account.
+    #[error("there is no account {0}; register first")]
+    Unknown(PlayerName),
+    /// The account may not enter tournaments.
+    #[error("{0} is on the blacklist: {1}; only an operator can lift it")]
+    Blacklisted(PlayerName, String),
+    /// The account is not on the blacklist.
+    #[error("{0} is not on the blacklist")]
+    NotBlacklisted(PlayerName),
+    /// The token is not known.
+    #[error("there is no such token")]
+    NoToken,
+    /// The player waits often enough.
+    #[error("{0} waits {max} times in this queue already", max = Lobby::QUEUED_MAX)]
+    QueuedEnough(PlayerName),
+    /// The player waits in enough queues.
+    #[error("{0} waits in {max} queues already; leave one first", max = Lobby::QUEUES_MAX)]
+    ManyQueues(PlayerName),
+    /// The player does not wait there.
+    #[error("{0} does not wait in this queue")]
+    NotQueued(PlayerName),
+    /// There is a tournament of that name.
+    #[error("there is a tournament {0} already; choose another name")]
+    Announced(TournamentId),
+    /// The name would spoil the log or the ids of requests.
+    #[error("{0:?} names no tournament: use a-z, 0-9 and -, up to 60")]
+    BadId(String),
+    /// The sign-up contradicts itself.
+    #[error("{0}")]
+    BadWindow(String),
+    /// A player is named twice.
+    #[error("{0} is named twice; a player enters a tournament once")]
+    Twice(PlayerName),
+    /// Too many tournaments at once.
+    #[error("too many tournaments are open or running; wait for one to end")]
+    TooMany,
+    /// There is no such tournament, or it takes nobody any more.
+    #[error("tournament {0} takes no sign-ups")]
+    NotOpen(TournamentId),
+    /// The player signed up before.
+    #[error("{0} is signed up already")]
+    SignedUp(PlayerName),
+    /// The player is not signed up.
+    #[error("{0} is not signed up")]
+    NotSignedUp(PlayerName),
+    /// The player was not invited, or not in time.
+    #[error("{0} has no open invitation to this tournament")]
+    NotInvited(PlayerName),
+    /// It is asked whether it comes, not whether it is ready.
+    #[error("{0} is not asked to be ready yet; accept first, and wait until you are asked")]
+    NotAsked(PlayerName),
+    /// Nobody waits to be told.
+    #[error("nobody waits for the result of {0}")]
+    NotOwed(TournamentId),
+    /// A random selection without luck.
+    #[error("a random selection needs the tournament's secret")]
+    NoSecret,
+    /// Nobody to play.
+    #[error("nobody waits for this tournament")]
+    Nobody,
+    /// It does not run.
+    #[error("tournament {0} does not run")]
+    NotRunning(TournamentId),
+}

@@ -1,0 +1,198 @@
+//! What would otherwise be looked for among all tournaments there ever were: which are open or
+//! run, what is due next, and what each player is in. It follows from the rest of the lobby.
+
+use super::{Lobby, QueueName, Standing};
+use crate::ids::{Millis, PlayerName, TournamentId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one player is in.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Own {
+    queues: BTreeSet<QueueName>,
+    signed_up: BTreeSet<TournamentId>,
+    invited: BTreeSet<TournamentId>,
+    playing: BTreeSet<TournamentId>,
+}
+
+/// The index.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Index {
+    /// Tournaments that wait for players or for answers.
+    open: BTreeSet<TournamentId>,
+    running: BTreeSet<TournamentId>,
+    deadlines: BTreeSet<(Millis, TournamentId)>,
+    own: BTreeMap<PlayerName, Own>,
+}
+
+impl Index {
+    pub(super) fn open(&self) -> impl Iterator<Item = &TournamentId> {
+        self.open.iter()
+    }
+
+    pub(super) fn running(&self) -> impl Iterator<Item = &TournamentId> {
+        self.running.iter()
+    }
+
+    /// How many tournaments are open or run.
+    pub(super) fn live(&self) -> usize {
+        self.open.len() + self.running.len()
+    }
+
+    pub(super) fn first_deadline(&self) -> Option<&(Millis, TournamentId)> {
+        self.deadlines.first()
+    }
+
+    pub(super) fn queues_of(&self, player: &PlayerName) -> impl Iterator<Item = &QueueName> {
+        self.own.get(player).into_iter().flat_map(|own| &own.queues)
+    }
+
+    pub(super) fn signed_up_for(&self, player: &PlayerName) -> impl Iterator<Item = &TournamentId> {
+        self.own.get(player).into_iter().flat_map(|own| &own.signed_up)
+    }
+
+    pub(super) fn invited_to(&self, player: &PlayerName) -> impl Iterator<Item = &TournamentId> {
+        self.own.get(player).into_iter().flat_map(|own| &own.invited)
+    }
+
+    pub(super) fn playing_in(&self, player: &PlayerName) -> impl Iterator<Item = &TournamentId> {
+        self.own.get(player).into_iter().flat_map(|own| &own.playing)
+    }
+
+    /// Notes that a player waits in a queue.
+    pub(super) fn enqueued(&mut self, player: &PlayerName, queue: &QueueName) {
+        self.change(player, |own| own.queues.insert(queue.clone()));
+    }
+
+    /// Notes that a player does not wait in a queue any more.
+    pub(super) fn dequeued(&mut self, player: &PlayerName, queue: &QueueName) {
+        self.change(player, |own| own.queues.remove(queue));
+    }
+
+    /// Notes that a player is signed up.
+    pub(super) fn signed_up(&mut self, player: &PlayerName, id: &TournamentId) {
+        self.change(player, |own| own.signed_up.insert(id.clone()));
+    }
+
+    /// Notes that a player is not signed up any more.
+    pub(super) fn withdrew(&mut self, player: &PlayerName, id: &TournamentId) {
+        self.change(player, |own| own.signed_up.remove(id));
+    }
+
+    fn change(&mut self, player: &PlayerName, change: impl FnOnce(&mut Own) -> bool) {
+        let own = self.own.entry(player.clone()).or_default();
+        change(own);
+        if *own == Own::default() {
+            self.own.remove(player);
+        }
+    }
+
+    pub(super) fn add_deadline(&mut self, id: &TournamentId, standing: &Standing) {
+        if let Some(at) = deadline(standing) {
+            self.deadlines.insert((at, id.clone()));
+        }
+    }
+
+    pub(super) fn remove_deadline(&mut self, id: &TournamentId, standing: &Standing) {
+        if let Some(at) = deadline(standing) {
+            self.deadlines.remove(&(at, id.clone()));
+        }
+    }
+
+    fn add(&mut self, id: &TournamentId, standing: &Standing) {
+        self.add_deadline(id, standing);
+        match standing {
+            Standing::Open(sign_up) => {
+                self.open.insert(id.clone());
+                sign_up.players.iter().for_each(|player| self.signed_up(player, id));
+            }
+            Standing::Inviting(invitation) => {
+                self.open.insert(id.clone());
+                for (player, _) in &invitation.replies {
+                    self.change(player, |own| own.invited.insert(id.clone()));
+                }
+            }
+            Standing::Running(plan) => {
+                self.running.insert(id.clone());
+                for player in &plan.players {
+                    self.change(player, |own| own.playing.insert(id.clone()));
+                }
+            }
+            Standing::Finished(_) | Standing::CalledOff(_) => {}
+        }
+    }
+
+    fn remove(&mut self, id: &TournamentId, standing: &Standing) {
+        self.remove_deadline(id, standing);
+        self.open.remove(id);
+        self.running.remove(id);
+        match standing {
+            Standing::Open(sign_up) => {
+                sign_up.players.iter().for_each(|player| self.withdrew(player, id));
+            }
+            Standing::Inviting(invitation) => {
+                for (player, _) in &invitation.replies {
+                    self.change(player, |own| own.invited.remove(id));
+                }
+            }
+            Standing::Running(plan) => {
+                for player in &plan.players {
+                    self.change(player, |own| own.playing.remove(id));
+                }
+            }
+            Standing::Finished(_) | Standing::CalledOff(_) => {}
+        }
+    }
+}
+
+/// When a tournament has to be decided, if time decides it.
+fn deadline(standing: &Standing) -> Option<Millis> {
+    match standing {
+        Standing::Open(sign_up) if !sign_up.rests() => Some(sign_up.closes_at),
+        Standing::Inviting(invitation) => Some(invitation.closes_at),
+        _ => None,
+    }
+}
+
+impl Lobby {
+    /// Puts a tournament where it stands now.
+    pub(super) fn put(&mut self, id: TournamentId, standing: Standing) {
+        if let Some(before) = self.tournaments.get(&id) {
+            self.index.remove(&id, before);
+        }
+        self.index.add(&id, &standing);
+        self.tournaments.insert(id, standing);
+    }
+
+    /// Changes a tournament that waits; who is in it is noted by the caller.
+    pub(super) fn change(&mut self, id: &TournamentId, change: impl FnOnce(&mut Standing)) {
+        let Some(standing) = self.tournaments.get_mut(id) else { return };
+        self.index.remove_deadline(id, standing);
+        change(standing);
+        self.index.add_deadline(id, standing);
+    }
+
+    /// Makes all waits longer by time that nobody could do anything in.
+    pub(super) fn prolong_waits(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
+        let waiting: Vec<TournamentId> =
+            self.index.deadlines.iter().map(|(_, id)| id.clone()).collect();
+        for id in waiting {
+            self.change(&id, |standing| match standing {
+                Standing::Open(sign_up) => sign_up.prolong(now, away_ms),
+                Standing::Inviting(invitation) => invitation.prolong(now, away_ms, answers_until),
+                _ => {}
+            });
+        }
+    }
+
+    /// Makes the index anew from everything else.
+    pub(super) fn index_all(&mut self) {
+        let mut index = Index::default();
+        for (id, standing) in &self.tournaments {
+            index.add(id, standing);
+        }
+        for (name, queue) in &self.queues {
+            queue.iter().for_each(|player| index.enqueued(player, name));
+        }
+        self.index = index;
+    }
+}

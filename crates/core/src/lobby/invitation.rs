@@ -1,0 +1,161 @@
+//! Invitations: who is asked, what they say, and what comes of it.
+//!
+//! First everybody is asked whether it comes (`accept` or `reject`); when enough do, those are
+//! asked whether they are ready. Who does not answer in time is left out.
+
+use super::{Announcement, signup};
+use crate::ids::{Millis, PlayerName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Whom to invite, and how long to wait for how many.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Terms {
+    /// Who, in the order they will play in.
+    pub players: Vec<PlayerName>,
+    /// The fewest that have to come.
+    pub at_least: u32,
+    /// The most that may come: with the last of them nobody else is waited for. Absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<u32>,
+    /// How long they have to accept or reject.
+    pub wait_ms: Millis,
+    /// How long those who accepted then have to say that they are ready; 0: they are not asked.
+    #[serde(default = "Terms::ready_ms")]
+    pub ready_ms: Millis,
+}
+
+impl Terms {
+    /// The most players that may be invited.
+    pub const PLAYERS_MAX: usize = 1_000;
+
+    fn ready_ms() -> Millis {
+        10_000
+    }
+
+    /// The most that may come.
+    pub fn most(&self) -> usize {
+        self.at_most.map_or(self.players.len(), |most| most as usize)
+    }
+
+    /// Whether the numbers agree with each other.
+    pub fn check(&self) -> Result<(), String> {
+        let (least, most, count) = (self.at_least as usize, self.most(), self.players.len());
+        if count > Terms::PLAYERS_MAX {
+            return Err(format!("at most {} players can be invited", Terms::PLAYERS_MAX));
+        }
+        if least == 0 || least > most || most > count {
+            return Err(format!(
+                "an invitation of {count} for {least} to {most}: \
+                 need 1 ≤ at_least ≤ at_most ≤ the number of players"
+            ));
+        }
+        let mut seen = BTreeSet::new();
+        match self.players.iter().find(|player| !seen.insert(*player)) {
+            Some(twice) => Err(format!("{twice} is invited twice")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What somebody who is invited said so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply {
+    /// Nothing yet.
+    Open,
+    /// It comes.
+    Accepted,
+    /// It does not come.
+    Rejected,
+    /// It is ready.
+    Ready,
+    /// It said nothing in time.
+    Missed,
+}
+
+/// Invitations that are open.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Invitation {
+    /// What is asked for.
+    pub announcement: Announcement,
+    /// Who is invited, in order, and what they said.
+    pub replies: Vec<(PlayerName, Reply)>,
+    /// Whether those who come are now asked to be ready.
+    pub readying: bool,
+    /// When the wait ends.
+    pub closes_at: Millis,
+    pub(super) terms: Terms,
+}
+
+/// What is to become of invitations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    Wait,
+    AskReady,
+    Start(Vec<PlayerName>),
+    CallOff(String),
+}
+
+impl Invitation {
+    /// What a player said, if it is invited.
+    pub fn reply(&self, player: &PlayerName) -> Option<Reply> {
+        self.replies.iter().find(|(name, _)| name == player).map(|(_, reply)| *reply)
+    }
+
+    /// Who comes, as far as is known.
+    pub fn coming(&self) -> impl Iterator<Item = &PlayerName> {
+        let comes = |reply| matches!(reply, Reply::Accepted | Reply::Ready);
+        self.replies.iter().filter(move |(_, reply)| comes(*reply)).map(|(player, _)| player)
+    }
+
+    pub(super) fn set(&mut self, player: &PlayerName, reply: Reply) {
+        if let Some(own) = self.replies.iter_mut().find(|(name, _)| name == player) {
+            own.1 = reply;
+        }
+    }
+
+    /// Makes the wait longer by time that nobody could answer in, but no longer than a new one, and
+    /// at least until those who are invited can be back.
+    pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
+        let wait_ms = if self.readying { self.terms.ready_ms } else { self.terms.wait_ms };
+        let closes_at = signup::prolonged(self.closes_at, wait_ms, now, away_ms);
+        self.closes_at = closes_at.max(answers_until);
+    }
+
+    /// Who plays if nobody else is waited for.
+    pub(super) fn there(&self) -> Vec<PlayerName> {
+        self.coming().take(self.terms.most()).cloned().collect()
+    }
+
+    /// What follows from the replies so far, or, if the wait is `over`, from those there are.
+    pub(super) fn verdict(&self, over: bool) -> Verdict {
+        let count = |reply| self.replies.iter().filter(|(_, own)| *own == reply).count();
+        let (accepted, ready) = (count(Reply::Accepted), count(Reply::Ready));
+        let (least, most) = (self.terms.at_least as usize, self.terms.most());
+        let sure = if self.readying { ready } else { ready + accepted };
+        let unsure = if self.readying { accepted } else { count(Reply::Open) };
+        let enough = sure >= least;
+        if sure + unsure < least || (over && !enough) {
+            let word = if self.readying { "are ready" } else { "accepted" };
+            let invited = self.replies.len();
+            return Verdict::CallOff(format!(
+                "{sure} of {invited} invited {word}, and {least} are needed"
+            ));
+        }
+        if !over && unsure > 0 && (sure < most || self.readying) {
+            return Verdict::Wait;
+        }
+        // House players need not be asked whether they are ready.
+        if !self.readying && self.terms.ready_ms > 0 && accepted > 0 {
+            return Verdict::AskReady;
+        }
+        let asked = self.terms.ready_ms > 0;
+        let in_play = |reply: Reply| reply == Reply::Ready || (!asked && reply == Reply::Accepted);
+        let players = self.replies.iter().filter(|(_, reply)| in_play(*reply)).take(most);
+        Verdict::Start(players.map(|(player, _)| player.clone()).collect())
+    }
+}

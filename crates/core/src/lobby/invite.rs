@@ -1,0 +1,104 @@
+//! What becomes of answers to invitations.
+
+use super::invitation::Verdict;
+use super::{Invitation, Lobby, LobbyRejection, Reply, Standing};
+use crate::event::{
+    Event, InvitationAccepted, InvitationRejected, PlayerReady, ReadinessAsked,
+    TournamentCalledOff, TournamentStarted,
+};
+use crate::ids::{Millis, PlayerName, TournamentId};
+
+impl Lobby {
+    pub(super) fn accept(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        tournament: TournamentId,
+        player: PlayerName,
+    ) -> Result<(), LobbyRejection> {
+        self.may_play(&player)?;
+        let invitation = self.invitation_of(&tournament, &player)?;
+        match invitation.reply(&player) {
+            // Said again, because the answer was lost on the way.
+            Some(Reply::Accepted | Reply::Ready) => return Ok(()),
+            Some(Reply::Open | Reply::Rejected) if !invitation.readying => {}
+            _ => return Err(LobbyRejection::NotInvited(player)),
+        }
+        let accepted = InvitationAccepted { tournament: tournament.clone(), player };
+        self.emit(now, events, accepted);
+        self.settle(now, events, tournament, false);
+        Ok(())
+    }
+
+    pub(super) fn reject(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        tournament: TournamentId,
+        player: PlayerName,
+    ) -> Result<(), LobbyRejection> {
+        match self.invitation_of(&tournament, &player)?.reply(&player) {
+            Some(Reply::Rejected) => return Ok(()),
+            Some(Reply::Missed) | None => return Err(LobbyRejection::NotInvited(player)),
+            _ => {}
+        }
+        let rejected = InvitationRejected { tournament: tournament.clone(), player };
+        self.emit(now, events, rejected);
+        self.settle(now, events, tournament, false);
+        Ok(())
+    }
+
+    pub(super) fn be_ready(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        tournament: TournamentId,
+        player: PlayerName,
+    ) -> Result<(), LobbyRejection> {
+        let invitation = self.invitation_of(&tournament, &player)?;
+        match invitation.reply(&player) {
+            Some(Reply::Ready) => return Ok(()),
+            Some(Reply::Accepted) if invitation.readying => {}
+            Some(Reply::Open | Reply::Accepted) => return Err(LobbyRejection::NotAsked(player)),
+            _ => return Err(LobbyRejection::NotInvited(player)),
+        }
+        self.emit(now, events, PlayerReady { tournament: tournament.clone(), player });
+        self.settle(now, events, tournament, false);
+        Ok(())
+    }
+
+    /// Does what follows from the answers so far, if anything.
+    pub(super) fn settle(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        tournament: TournamentId,
+        over: bool,
+    ) {
+        let Some(Standing::Inviting(invitation)) = self.tournaments.get(&tournament) else {
+            return;
+        };
+        match invitation.verdict(over) {
+            Verdict::Wait => {}
+            Verdict::AskReady => self.emit(now, events, ReadinessAsked { tournament }),
+            Verdict::Start(players) => {
+                let plan = invitation.announcement.plan(players);
+                self.emit(now, events, TournamentStarted { plan });
+            }
+            Verdict::CallOff(reason) => {
+                self.emit(now, events, TournamentCalledOff { tournament, reason });
+            }
+        }
+    }
+
+    fn invitation_of(
+        &self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+    ) -> Result<&Invitation, LobbyRejection> {
+        match self.tournaments.get(tournament) {
+            Some(Standing::Inviting(invitation)) => Ok(invitation),
+            _ => Err(LobbyRejection::NotInvited(player.clone())),
+        }
+    }
+}

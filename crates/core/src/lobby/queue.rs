@@ -1,0 +1,120 @@
+//! Players in the order they came: the line of those logged in, and the queues.
+
+use crate::ids::PlayerName;
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Players in order. One that wants to play twice is there twice.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "Vec<PlayerName>")]
+pub struct Queue {
+    places: BTreeMap<u64, PlayerName>,
+    of: BTreeMap<PlayerName, BTreeSet<u64>>,
+    /// The number of the next place.
+    next: u64,
+}
+
+impl Queue {
+    /// Nobody.
+    pub(super) const EMPTY: &'static Queue =
+        &Queue { places: BTreeMap::new(), of: BTreeMap::new(), next: 0 };
+
+    /// How many places there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether nobody is there.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Who is there, first the one who waits longest.
+    pub fn iter(&self) -> impl Iterator<Item = &PlayerName> {
+        self.places.values()
+    }
+
+    /// The same as a list.
+    pub fn to_vec(&self) -> Vec<PlayerName> {
+        self.iter().cloned().collect()
+    }
+
+    /// Whether a player is there.
+    pub fn contains(&self, player: &PlayerName) -> bool {
+        self.of.contains_key(player)
+    }
+
+    /// How many places a player has.
+    pub fn times(&self, player: &PlayerName) -> usize {
+        self.of.get(player).map_or(0, BTreeSet::len)
+    }
+
+    /// One more place, at the end.
+    pub(super) fn push(&mut self, player: PlayerName) {
+        self.places.insert(self.next, player.clone());
+        self.of.entry(player).or_default().insert(self.next);
+        self.next += 1;
+    }
+
+    /// Gives up a player's first place.
+    pub(super) fn remove_first(&mut self, player: &PlayerName) {
+        let first = self.of.get(player).and_then(|own| own.first().copied());
+        self.remove(player, first);
+    }
+
+    /// Gives up a player's last place.
+    pub(super) fn remove_last(&mut self, player: &PlayerName) {
+        let last = self.of.get(player).and_then(|own| own.last().copied());
+        self.remove(player, last);
+    }
+
+    /// Gives up all places of a player.
+    pub(super) fn remove_all(&mut self, player: &PlayerName) {
+        for place in self.of.remove(player).unwrap_or_default() {
+            self.places.remove(&place);
+        }
+    }
+
+    /// Moves those of these players who are there to the end, in the order they had.
+    pub(super) fn move_to_end(&mut self, players: &[PlayerName]) {
+        let places = players.iter().filter_map(|player| self.of.get(player)).flatten();
+        let places: BTreeSet<u64> = places.copied().collect();
+        for place in places {
+            let player = self.places.get(&place).expect("a place somebody has").clone();
+            self.remove(&player, Some(place));
+            self.push(player);
+        }
+    }
+
+    fn remove(&mut self, player: &PlayerName, place: Option<u64>) {
+        let (Some(place), Some(own)) = (place, self.of.get_mut(player)) else { return };
+        own.remove(&place);
+        if own.is_empty() {
+            self.of.remove(player);
+        }
+        self.places.remove(&place);
+    }
+}
+
+/// Which numbers the places have is nobody's business.
+impl PartialEq for Queue {
+    fn eq(&self, other: &Queue) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Queue {}
+
+impl From<Vec<PlayerName>> for Queue {
+    fn from(players: Vec<PlayerName>) -> Queue {
+        let mut queue = Queue::default();
+        players.into_iter().for_each(|player| queue.push(player));
+        queue
+    }
+}
+
+impl Serialize for Queue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}

@@ -1,0 +1,105 @@
+//! Tokens: whose they are, until when they are good, and which one has to go.
+
+use super::{Lobby, TokenHash};
+use crate::ids::{Millis, PlayerName};
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A token that is good until it ends or is revoked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Token {
+    account: PlayerName,
+    expires_at: Millis,
+}
+
+/// All tokens.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(from = "BTreeMap<TokenHash, Token>")]
+pub(super) struct Tokens {
+    all: BTreeMap<TokenHash, Token>,
+    /// By whose they are; the first of an account is the one that ends first.
+    by_account: BTreeMap<PlayerName, BTreeSet<(Millis, TokenHash)>>,
+    by_end: BTreeSet<(Millis, TokenHash)>,
+}
+
+impl Tokens {
+    /// Whose token this is, if it is good at `now`.
+    pub(super) fn holder(&self, token: &TokenHash, now: Millis) -> Option<&PlayerName> {
+        let token = self.all.get(token)?;
+        (token.expires_at > now).then_some(&token.account)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn contains(&self, token: &TokenHash) -> bool {
+        self.all.contains_key(token)
+    }
+
+    /// The tokens of an account, the one that ends first before the others.
+    pub(super) fn of(&self, account: &PlayerName) -> impl Iterator<Item = &TokenHash> {
+        self.by_account.get(account).into_iter().flatten().map(|(_, token)| token)
+    }
+
+    /// The token that has to go if the account gets another one.
+    pub(super) fn surplus(&self, account: &PlayerName, now: Millis) -> Option<TokenHash> {
+        let own = self.by_account.get(account)?;
+        let mut good = own.range((now.saturating_add(1), TokenHash::first())..);
+        let first = good.next()?;
+        (1 + good.count() >= Lobby::TOKENS_MAX).then(|| first.1.clone())
+    }
+
+    /// Adds a token, and forgets those that have ended.
+    pub(super) fn issue(
+        &mut self,
+        at: Millis,
+        account: PlayerName,
+        token: TokenHash,
+        expires_at: Millis,
+    ) {
+        self.revoke(&token);
+        self.insert(account, token, expires_at);
+        while let Some((end, token)) = self.by_end.first().cloned()
+            && end <= at
+        {
+            self.revoke(&token);
+        }
+    }
+
+    fn insert(&mut self, account: PlayerName, token: TokenHash, expires_at: Millis) {
+        self.by_end.insert((expires_at, token.clone()));
+        let own = self.by_account.entry(account.clone()).or_default();
+        own.insert((expires_at, token.clone()));
+        self.all.insert(token, Token { account, expires_at });
+    }
+
+    pub(super) fn revoke(&mut self, token: &TokenHash) {
+        let Some(Token { account, expires_at }) = self.all.remove(token) else { return };
+        let key = (expires_at, token.clone());
+        self.by_end.remove(&key);
+        if let Some(own) = self.by_account.get_mut(&account) {
+            own.remove(&key);
+            if own.is_empty() {
+                self.by_account.remove(&account);
+            }
+        }
+    }
+}
+
+impl From<BTreeMap<TokenHash, Token>> for Tokens {
+    fn from(all: BTreeMap<TokenHash, Token>) -> Tokens {
+        let mut tokens = Tokens::default();
+        for (token, Token { account, expires_at }) in all {
+            tokens.insert(account, token, expires_at);
+        }
+        tokens
+    }
+}
+
+impl Serialize for Tokens {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.all.serialize(serializer)
+    }
+}

@@ -1,0 +1,63 @@
+//! The draw of a random selection can be checked from the log, once the secret is known.
+
+use crate::bench::{Bench, announce_by_lot, exactly, numbered};
+use agon_core::lobby::Selection;
+use agon_core::verify::{LobbyCheck, verify_lobby};
+use agon_core::{Event, Line, Secret};
+
+/// Four of ten, by the luck of secret 7.
+fn drawn() -> Bench {
+    let mut bench = Bench::with(&numbered(10));
+    bench.ok(announce_by_lot("t", Selection::Random { at_most: 4 }, 7));
+    bench.ok(announce_by_lot("u", exactly(&["p1"]), 7));
+    bench
+}
+
+fn secret(number: u64) -> Option<Secret> {
+    Some(Secret::from_seed_number(number))
+}
+
+#[test]
+fn an_honest_draw_is_found_in_order() {
+    let bench = drawn();
+    let check = verify_lobby(&bench.lines, |_| secret(7)).unwrap();
+    assert_eq!(check, LobbyCheck { announcements: 2, unchecked: 0 });
+}
+
+#[test]
+fn before_the_secret_is_known_nothing_is_said_about_it() {
+    let bench = drawn();
+    let check = verify_lobby(&bench.lines, |_| None).unwrap();
+    assert_eq!(check, LobbyCheck { announcements: 1, unchecked: 1 });
+}
+
+#[test]
+fn another_secret_than_was_committed_to_is_found() {
+    let finding = verify_lobby(&drawn().lines, |_| secret(8)).unwrap_err();
+    assert!(finding.to_string().contains("commitment"), "{finding}");
+}
+
+#[test]
+fn players_that_were_put_there_are_found() {
+    let mut bench = drawn();
+    let forged = bench.lines.iter_mut().find_map(|line| match &mut line.event {
+        Event::TournamentStarted(started) if started.plan.players.len() == 4 => Some(started),
+        _ => None,
+    });
+    let players = &mut forged.expect("a draw").plan.players;
+    players.reverse();
+    let finding = verify_lobby(&bench.lines, |_| secret(7)).unwrap_err();
+    assert!(finding.to_string().contains("plan.players"), "{finding}");
+}
+
+#[test]
+fn a_commitment_that_was_left_out_is_not_taken_for_a_check() {
+    let mut bench = drawn();
+    for line in &mut bench.lines {
+        if let Event::TournamentAnnounced(announced) = &mut line.event {
+            announced.commitment = None;
+        }
+    }
+    let lines: Vec<Line> = bench.lines.iter().map(|l| Line::read(&l.write()).unwrap()).collect();
+    assert_eq!(verify_lobby(&lines, |_| secret(7)).unwrap().unchecked, 1);
+}

@@ -1,0 +1,31 @@
+//! An entrance exam for players: a program is asked everything a tournament may ask it, told
+//! everything a tournament may tell it, started again and again, and what it would fail is said
+//! before a tournament finds out.
+//!
+//! ```text
+//!   program ─┬─ exam/ ──── session ──┬── runner's Connection ── a process and its pipes
+//!   server  ─┘    │                  └── socket ─────────────── whoever connects
+//!                 └── positions ──── table (a match of core, others play at random) ── shapes
+//! ```
+//!
+//! It judges by what a tournament would do: what costs something fails, what is merely odd is a
+//! note.
+#![forbid(unsafe_code)]
+
+mod candidate;
+mod exam;
+mod host;
+mod positions;
+mod program;
+mod report;
+mod server;
+mod session;
+mod settings;
+mod shapes;
+mod socket;
+mod table;
+
+pub use program::examine_program;
+pub use report::{Exam, Failure, Report, Verdict};
+pub use server::examine_guest;
+pub use settings::{GameExam, Progress, Settings, SettingsError};

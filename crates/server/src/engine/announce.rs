@@ -1,0 +1,144 @@
+//! Announcing tournaments: whether they can be held is known before anything is in the log.
+
+use super::journal::StreamKey;
+use super::lobby::done;
+use super::{ConnId, Engine, house};
+use crate::wanted::Wanted;
+use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Role, Selection};
+use agon_core::{
+    PlanError, PlayerName, Secret, SecretKept, Tournament, TournamentId, TournamentPlan,
+};
+use agon_games::GameKind;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Why a tournament was not announced.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum AnnounceError {
+    /// The lobby said no.
+    #[error(transparent)]
+    Lobby(#[from] LobbyRejection),
+    /// It could not be held.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// There is no such game.
+    #[error("there is no game {0:?}")]
+    UnknownGame(String),
+    /// There is no such house player.
+    #[error("{0}")]
+    House(String),
+    /// No random bytes.
+    #[error("{0}")]
+    Entropy(String),
+    /// The log cannot be read.
+    #[error("{0}")]
+    Log(String),
+}
+
+impl Engine {
+    /// Announces a tournament; it starts at once unless it waits for players.
+    pub fn announce(&mut self, announcement: Announcement) -> Result<(), AnnounceError> {
+        let luck = match announcement.selection {
+            Selection::Random { .. } => Some(self.luck_of(&announcement.id)?),
+            _ => None,
+        };
+        let secret = luck.as_ref().map(|(secret, _)| secret.clone());
+        let started = self.lobby.try_announce(&announcement, secret.as_ref())?;
+        self.check_plans(&announcement, started)?;
+        if let Some((secret, false)) = luck {
+            // The log takes records in order: what the lobby is about to commit itself to is
+            // durable no later than that.
+            let tournament = announcement.id.clone();
+            let stream = StreamKey::Secret(tournament.clone());
+            self.commit(stream, &[SecretKept { tournament, secret }.into()], Vec::new());
+        }
+        let command = LobbyCommand::Announce { announcement: Box::new(announcement), secret };
+        Ok(self.step_lobby(command, Vec::new())?)
+    }
+
+    /// Whether players may invite others, and not only operators.
+    pub(crate) fn players_may_invite(&self) -> bool {
+        self.settings.players_may_invite
+    }
+
+    /// Announces a tournament that somebody asked for over a socket.
+    pub(super) fn announce_for(
+        &mut self,
+        conn: ConnId,
+        player: PlayerName,
+        asked: Map<String, Value>,
+    ) {
+        let wanted: Wanted = match serde_json::from_value(Value::Object(asked)) {
+            Ok(wanted) => wanted,
+            Err(error) => return self.refuse(conn, "malformed", error.to_string()),
+        };
+        let role = self.lobby.account(&player).map(|account| account.role);
+        let invites = wanted.invites() && self.settings.players_may_invite;
+        if role != Some(Role::Operator) && !invites {
+            let detail = format!("{player} is no operator; ask one, or log in as one");
+            return self.refuse(conn, "refused", detail);
+        }
+        let announcement = match wanted.announcement(&self.games, player) {
+            Ok(announcement) => announcement,
+            Err(detail) => return self.refuse(conn, "malformed", detail),
+        };
+        let id = announcement.id.clone();
+        match self.announce(announcement) {
+            Ok(()) => {
+                self.forgive_junk(conn);
+                self.once_durable(vec![StreamKey::Lobby], done(conn, "announce", Some(id)));
+            }
+            Err(AnnounceError::Entropy(detail) | AnnounceError::Log(detail)) => {
+                self.refuse(conn, "failed", detail)
+            }
+            Err(error) => self.refuse(conn, "refused", error.to_string()),
+        }
+    }
+
+    /// Whether a tournament can be played, with those it would start with or, where nobody knows
+    /// yet who comes, with as few and as many as may come.
+    fn check_plans(
+        &self,
+        announcement: &Announcement,
+        started: Option<TournamentPlan>,
+    ) -> Result<(), AnnounceError> {
+        let kind = self.games.kind(&announcement.game).cloned();
+        let kind = kind.ok_or_else(|| AnnounceError::UnknownGame(announcement.game.clone()))?;
+        let (counts, named) = match &announcement.selection {
+            Selection::SignUp(window) => (vec![window.at_least, window.at_most], &[][..]),
+            Selection::Invitation(terms) => {
+                (vec![terms.at_least, terms.most() as u32], &terms.players[..])
+            }
+            _ => (Vec::new(), &[][..]),
+        };
+        for count in counts {
+            let names = (1..=count.min(10_000)).map(|number| format!("player {number}"));
+            let names = names.filter_map(|name| PlayerName::new(&name).ok()).collect();
+            try_plan(announcement.plan(names), &kind)?;
+        }
+        let players = started.as_ref().map_or(named, |plan| &plan.players[..]);
+        for player in players {
+            if let Some(name) = player.as_str().strip_prefix(house::PREFIX) {
+                let made = self.houses.make(&announcement.game, name);
+                made.map_err(|error| AnnounceError::House(error.to_string()))?;
+            }
+        }
+        Ok(started.map_or(Ok(()), |plan| try_plan(plan, &kind))?)
+    }
+
+    /// The secret of a tournament that needs luck before it starts, and whether it is kept
+    /// already: then an announcement was lost after it.
+    fn luck_of(&self, id: &TournamentId) -> Result<(Secret, bool), AnnounceError> {
+        let kept = self.known_secret(id).map_err(|error| AnnounceError::Log(error.to_string()))?;
+        if let Some(secret) = kept {
+            return Ok((secret, true));
+        }
+        let made = self.new_secret(id).map_err(|e| AnnounceError::Entropy(e.to_string()))?;
+        Ok((made, false))
+    }
+}
+
+/// Whether a tournament can be held: a plan that cannot must not get into the log.
+pub(super) fn try_plan(plan: TournamentPlan, kind: &Arc<dyn GameKind>) -> Result<(), PlanError> {
+    Tournament::create(plan, kind.clone(), Secret::from_seed_number(0)).map(|_| ())
+}

@@ -1,0 +1,120 @@
+//! The result of a tournament, for whoever asked for it.
+//!
+//! It is sent when the tournament is over, or at the next login. That it was sent is in the log, so
+//! it is sent once, and again only if the server died in between.
+
+use super::{ConnId, Engine};
+use agon_core::lobby::{LobbyCommand, Standing};
+use agon_core::{PlayerName, PlayerSummary, Results, TournamentId};
+use agon_wire::native::ToPlayer;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The most players a notice lists.
+const ROWS_MAX: usize = 1_000;
+
+/// One player in a report.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+struct Row {
+    rank: u32,
+    player: PlayerName,
+    matches_won: u32,
+    matches_lost: u32,
+    matches_drawn: u32,
+    games_won: u32,
+    games_lost: u32,
+    games_tied: u32,
+    points: i64,
+    byes: u32,
+}
+
+/// What came of a tournament: who won, who is where, who cheated, who failed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Report {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preset: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    game: Option<String>,
+    /// `ended`, `aborted: why`, `called off: why` or `not played`.
+    status: String,
+    winners: Vec<PlayerName>,
+    standings: Vec<Row>,
+    cheating: Vec<PlayerName>,
+    failing: Vec<PlayerName>,
+}
+
+impl Report {
+    /// What a tournament's results come to.
+    pub(crate) fn of(results: &Results) -> Report {
+        let row = |summary: &PlayerSummary| Row {
+            rank: summary.rank,
+            player: summary.player.clone(),
+            matches_won: summary.matches_won,
+            matches_lost: summary.matches_lost,
+            matches_drawn: summary.matches_drawn,
+            games_won: summary.games_won,
+            games_lost: summary.games_lost,
+            games_tied: summary.games_tied,
+            points: summary.points,
+            byes: summary.byes,
+        };
+        Report {
+            preset: results.preset.clone(),
+            game: Some(results.game.clone()),
+            status: results.status.clone(),
+            winners: results.winners.clone(),
+            standings: results.standings.iter().map(row).collect(),
+            cheating: results.cheating.clone(),
+            failing: results.failing.clone(),
+        }
+    }
+
+    /// Of a tournament that nobody played.
+    pub(crate) fn without_play(status: impl Into<String>) -> Report {
+        Report { status: status.into(), ..Report::default() }
+    }
+
+    /// As JSON, with at most so many rows.
+    pub(crate) fn shown(&self, tournament: &TournamentId, rows_max: usize) -> serde_json::Value {
+        let mut shown = serde_json::json!(self);
+        shown["tournament"] = serde_json::json!(tournament);
+        let left_out = self.standings.len().saturating_sub(rows_max);
+        if let (1.., Some(rows)) = (left_out, shown["standings"].as_array_mut()) {
+            rows.truncate(rows_max);
+            shown["left_out"] = serde_json::json!(left_out);
+        }
+        shown
+    }
+}
+
+impl Engine {
+    /// Sends a result to whoever asked for it, if it is here.
+    pub(super) fn deliver(&mut self, id: &TournamentId, report: &Report) {
+        let Some(conn) = self.lobby.asker(id).and_then(|asker| self.conn_of(asker)) else { return };
+        let data = Some(agon_games::json(&report.shown(id, ROWS_MAX)));
+        self.send(conn, &ToPlayer::notice("tournament-result", data));
+        // Only now: what was not sent is owed. A second time is refused, and that is fine.
+        let _ = self.step_lobby(LobbyCommand::Deliver { tournament: id.clone() }, Vec::new());
+    }
+
+    /// Sends somebody that logged in the results it asked for.
+    pub(super) fn deliver_results(&mut self, conn: ConnId, account: &PlayerName) {
+        for id in self.lobby.owed_to(account).cloned().collect::<Vec<_>>() {
+            if self.conn_of(account) != Some(conn) {
+                return;
+            }
+            match self.past_report(&id) {
+                Ok(report) => self.deliver(&id, &report),
+                Err(error) => return self.fail(error),
+            }
+        }
+    }
+
+    fn past_report(&self, id: &TournamentId) -> Result<Report, super::EngineError> {
+        if let Some(Standing::CalledOff(reason)) = self.lobby.tournament(id) {
+            return Ok(Report::without_play(format!("called off: {reason}")));
+        }
+        let results = self.past_results(id)?;
+        Ok(results.as_ref().map_or_else(|| Report::without_play("not played"), Report::of))
+    }
+}

@@ -1,0 +1,108 @@
+//! A tournament that somebody asks for, over any wire: a preset or a game, what differs from it,
+//! and whom to take.
+
+use agon_core::lobby::{Announcement, Selection};
+use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
+use agon_games::Registry;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The longest name of a tournament.
+const ID_CHARS_MAX: usize = 60;
+
+/// What is asked for.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    id: String,
+    #[serde(default)]
+    preset: Option<String>,
+    #[serde(default)]
+    game: Option<String>,
+    /// The fields of the game's configuration that differ from the preset, or from the game.
+    #[serde(default)]
+    config: Option<serde_json::Map<String, Value>>,
+    /// The fields of the policy that differ from the preset; all of them without one.
+    #[serde(default)]
+    policy: Option<Value>,
+    selection: Selection,
+}
+
+impl Wanted {
+    /// Whether it is by invitation.
+    pub(crate) fn invites(&self) -> bool {
+        matches!(self.selection, Selection::Invitation(_))
+    }
+
+    /// Puts together what was asked for; everything that can be wrong with it is said here.
+    pub(crate) fn announcement(
+        self,
+        games: &Registry,
+        by: PlayerName,
+    ) -> Result<Announcement, String> {
+        check_id(&self.id)?;
+        let preset = self.preset.as_deref().map(Preset::named).transpose();
+        let preset = preset.map_err(|unknown| unknown.to_string())?;
+        let game = match (&preset, self.game) {
+            (Some(preset), Some(game)) if game != preset.game => {
+                return Err(format!(
+                    "preset {} is for {}; leave `game` out",
+                    preset.name, preset.game
+                ));
+            }
+            (Some(preset), _) => preset.game.to_owned(),
+            (None, Some(game)) => game,
+            (None, None) => return Err("name a `preset` or a `game`".into()),
+        };
+        let kind = games.kind(&game).ok_or_else(|| {
+            let known = games.names().join(", ");
+            format!("there is no game {game:?}; there are: {known}")
+        })?;
+        let mut config: Value = preset.as_ref().map_or(json!({}), |preset| {
+            serde_json::from_str(preset.config).expect("presets have configurations that are JSON")
+        });
+        merge(&mut config, Value::Object(self.config.unwrap_or_default()));
+        let config = kind.check_config(&config.to_string()).map_err(|error| error.to_string())?;
+        let mut policy = preset.as_ref().map_or(json!({}), |preset| json!(preset.policy));
+        merge(&mut policy, self.policy.unwrap_or(json!({})));
+        let policy: Policy = serde_json::from_value(policy)
+            .map_err(|error| format!("the policy is not one: {error}"))?;
+        policy.check()?;
+        Ok(Announcement {
+            id: TournamentId::from(self.id),
+            preset: preset.map(|preset| preset.name.to_owned()),
+            game,
+            config: Raw(config),
+            policy,
+            selection: self.selection,
+            by: Some(by),
+        })
+    }
+}
+
+/// A tournament's name is part of the names of its streams and of addresses.
+fn check_id(id: &str) -> Result<(), String> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let fits = (1..=ID_CHARS_MAX).contains(&id.len()) && !id.starts_with('-');
+    match fits && id.bytes().all(plain) {
+        true => Ok(()),
+        false => Err(format!(
+            "`id` names a tournament: a-z, 0-9 and -, up to {ID_CHARS_MAX}, not first a -"
+        )),
+    }
+}
+
+/// Objects are merged field by field, except where `kind` says that it is another thing.
+fn merge(into: &mut Value, from: Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from))
+            if from.get("kind").is_none_or(|kind| into.get("kind") == Some(kind)) =>
+        {
+            for (name, value) in from {
+                merge(into.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from,
+    }
+}
