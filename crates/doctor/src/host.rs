@@ -105,8 +105,8 @@ impl Host {
             };
             match incoming {
                 Incoming::Message(FromPlayer::Hello(said)) => hello = hello.or(Some(said)),
-                Incoming::Message(FromPlayer::Lobby(ToLobby::Ping)) => {
-                    socket.serve(&ToLobby::Ping).await;
+                Incoming::Message(FromPlayer::Lobby(ToLobby::Ping {})) => {
+                    socket.serve(&ToLobby::Ping {}).await;
                 }
                 Incoming::Message(_) if hello.is_none() => {
                     let detail = "say hello first".to_owned();

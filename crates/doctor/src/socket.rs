@@ -48,18 +48,18 @@ impl Socket {
     /// Does what the program asks the lobby for, as far as an exam has a lobby.
     pub(crate) async fn serve(&mut self, said: &ToLobby) {
         let reply = match said {
-            ToLobby::Ping => native::encode(&ToPlayer::Pong),
+            ToLobby::Ping {} => native::encode(&ToPlayer::Pong),
             ToLobby::Enqueue { .. } => done("enqueue", None),
             ToLobby::Dequeue { .. } => done("dequeue", None),
             ToLobby::SignUp { tournament } => done("sign-up", Some(tournament)),
             ToLobby::Withdraw { tournament } => done("withdraw", Some(tournament)),
             ToLobby::ChangePassword { .. } => done("change-password", None),
-            ToLobby::Subscribe => done("subscribe", None),
+            ToLobby::Subscribe {} => done("subscribe", None),
             ToLobby::Accept { .. } | ToLobby::Reject { .. } | ToLobby::Ready { .. } => {
                 refused("nobody is invited to an exam")
             }
             ToLobby::Announce { .. } => refused("an exam is no place to hold a tournament"),
-            ToLobby::Login { .. } | ToLobby::Logout => return,
+            ToLobby::Login { .. } | ToLobby::Logout {} => return,
         };
         self.send(&reply).await;
     }

@@ -174,7 +174,7 @@ pub enum ToLobby {
         kind: Option<AccountKind>,
     },
     /// Leave the line. Places in queues and sign-ups stay.
-    Logout,
+    Logout {},
     /// Change the password.
     ChangePassword {
         /// The old one.
@@ -218,14 +218,14 @@ pub enum ToLobby {
         tournament: TournamentId,
     },
     /// Be told of sign-ups that open, as long as the connection lasts.
-    Subscribe,
+    Subscribe {},
     /// Hold a tournament.
     Announce {
         /// Which, as over HTTP.
         tournament: serde_json::Map<String, serde_json::Value>,
     },
     /// Ask for a sign of life.
-    Ping,
+    Ping {},
 }
 
 impl std::fmt::Debug for ToLobby {
@@ -233,7 +233,7 @@ impl std::fmt::Debug for ToLobby {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             ToLobby::Login { .. } => "Login",
-            ToLobby::Logout => "Logout",
+            ToLobby::Logout {} => "Logout",
             ToLobby::ChangePassword { .. } => "ChangePassword",
             ToLobby::Enqueue { .. } => "Enqueue",
             ToLobby::Dequeue { .. } => "Dequeue",
@@ -242,9 +242,9 @@ impl std::fmt::Debug for ToLobby {
             ToLobby::Accept { .. } => "Accept",
             ToLobby::Reject { .. } => "Reject",
             ToLobby::Ready { .. } => "Ready",
-            ToLobby::Subscribe => "Subscribe",
+            ToLobby::Subscribe {} => "Subscribe",
             ToLobby::Announce { .. } => "Announce",
-            ToLobby::Ping => "Ping",
+            ToLobby::Ping {} => "Ping",
         })
     }
 }

@@ -87,7 +87,7 @@ impl Engine {
                 self.refuse(conn, "unexpected", "say hello first");
                 self.count_junk(conn);
             }
-            FromPlayer::Lobby(ToLobby::Ping) => self.send(conn, &ToPlayer::Pong),
+            FromPlayer::Lobby(ToLobby::Ping {}) => self.send(conn, &ToPlayer::Pong),
             FromPlayer::Lobby(ToLobby::Login { account, password, token, register, kind }) => {
                 let login = lobby::Login { account, password, token, register, kind };
                 self.log_in(conn, login);

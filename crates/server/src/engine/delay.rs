@@ -101,12 +101,16 @@ impl Engine {
         let held_ms = self.observer_delay_ms(&key.0);
         let Some(live) = self.live_match(key).filter(|_| held_ms > 0) else { return };
         let mut first = show::match_(live);
+        let now = Shown::new(About::Change, first.to_string().into());
         if let Some(fields) = first.as_object_mut() {
             fields.remove("in_progress");
         }
         let visible = Shown::new(About::Snapshot, first.to_string().into());
-        let held = HeldBack { held_ms, visible, line: DelayLine::new(held_ms) };
-        self.held_back.insert(key.clone(), held);
+        let mut line = DelayLine::new(held_ms);
+        if now.mark != visible.mark {
+            line.push(now);
+        }
+        self.held_back.insert(key.clone(), HeldBack { held_ms, visible, line });
     }
 
     /// Keeps how a match that is held back stands now. Called when all of it is durable.

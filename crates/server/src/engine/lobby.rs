@@ -303,15 +303,15 @@ impl Engine {
                 let id = Some(tournament.clone());
                 ("ready", id, LobbyCommand::BeReady { tournament, player })
             }
-            ToLobby::Subscribe => return self.subscribe(conn),
+            ToLobby::Subscribe {} => return self.subscribe(conn),
             ToLobby::Announce { tournament } => {
                 return self.announce_for(conn, player, tournament);
             }
-            ToLobby::Logout => return self.log_out(conn, player),
+            ToLobby::Logout {} => return self.log_out(conn, player),
             ToLobby::ChangePassword { old, new } => {
                 return self.change_password(conn, player, old, new);
             }
-            ToLobby::Login { .. } | ToLobby::Ping => return,
+            ToLobby::Login { .. } | ToLobby::Ping {} => return,
         };
         match self.step_lobby(command, vec![done(conn, what, about)]) {
             Ok(()) => self.forgive_junk(conn),

@@ -48,7 +48,7 @@ use journal::{Decided, Journal};
 use matches::LiveMatch;
 use news::News;
 pub(crate) use operator::NotObeyed;
-pub(crate) use results::{Report, Row as ReportRow};
+pub(crate) use results::Report;
 use snapshots::Snapshots;
 use std::cell::Cell;
 use std::cmp::Reverse;

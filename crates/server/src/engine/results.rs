@@ -15,8 +15,7 @@ const ROWS_MAX: usize = 1_000;
 
 /// One player in a report.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Row {
+struct Row {
     rank: u32,
     player: PlayerName,
     matches_won: u32,
@@ -30,7 +29,7 @@ pub(crate) struct Row {
 }
 
 /// What came of a tournament: who won, who is where, who cheated, who failed.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<String>,

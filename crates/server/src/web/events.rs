@@ -69,7 +69,7 @@ pub(super) async fn of_game(
     let (delay_ms, seen) = (asked.delay_ms, asked.seen);
     let turned = move |shown: &crate::engine::watch::Shown| {
         let of_match = serde_json::from_str(&shown.data).ok()?;
-        let game = games::within(&of_match, number)?;
+        let game = games::within(&of_match, number);
         let over = game["standing"] == "over" || game["standing"] == "not-played";
         let about = if over { About::End } else { shown.about };
         Some(like(shown, about, game.to_string().into()))

@@ -26,7 +26,7 @@ pub(super) fn number(id: &MatchId, text: &str) -> Result<u32, Problem> {
 }
 
 /// A game, as far as what is shown of its match shows it.
-pub(super) fn within(of_match: &Value, number: u32) -> Option<Value> {
+pub(super) fn within(of_match: &Value, number: u32) -> Value {
     let about = &of_match["match"];
     let mut game = json!({
         "tournament": about["tournament"],
@@ -54,7 +54,7 @@ pub(super) fn within(of_match: &Value, number: u32) -> Option<Value> {
         let over = of_match["standing"] == "over";
         game["standing"] = json!(if over { "not-played" } else { "waiting" });
     }
-    Some(game)
+    game
 }
 
 pub(super) async fn one(State(web): State<Web>, Path((tournament, id, game)): Numbered) -> Answer {
@@ -74,7 +74,7 @@ pub(super) async fn look(
         Found::NoTournament => return Err(tournaments::unknown(tournament)),
         Found::Nothing => return Err(matches::unknown(tournament, id)),
         Found::Running(of_match) => {
-            let mut game = within(&of_match, number).ok_or_else(Problem::internal)?;
+            let mut game = within(&of_match, number);
             if game["standing"] == "over" && game.get("view").is_none() {
                 let view = public_view(web, tournament, id, number).await?;
                 game["view"] = json!(view);
@@ -83,7 +83,7 @@ pub(super) async fn look(
         }
         Found::Over | Found::PerhapsOver => matches::over(web, tournament, id).await?,
     };
-    let mut game = within(&over, number).ok_or_else(Problem::internal)?;
+    let mut game = within(&over, number);
     if game["standing"] == "over" {
         let key = (tournament.clone(), id.clone());
         let view = archive::read(web, move |archive| {

@@ -6,6 +6,7 @@ use super::{
     accounts, announce, docs, events, faults, games, invitations, lobby, matches, metrics, openapi,
     operator, page, play, played, queues, reports, shapes, standings, start, tournaments,
 };
+use crate::wanted::Wanted;
 use agon_core::PlayerStatistics;
 use serde_json::Value;
 
@@ -86,15 +87,18 @@ fn of_tournaments() -> Vec<Route> {
             .gives::<lobby::Shows>(200),
         Route::get("/api/v1/events", events::of_lobby, "What happens in the lobby.")
             .events::<lobby::Shows>(),
+        Route::get("/api/v1/invitations", invitations::mine, "What the account is invited to.")
+            .by(Token)
+            .gives::<shapes::Invitations>(200),
         Route::get("/api/v1/tournaments", tournaments::list, "All tournaments, by name.")
-            .by(PerhapsToken)
             .query::<tournaments::Listed>()
-            .gives::<shapes::Tournaments>(200),
+            .gives::<shapes::Tournaments>(200)
+            .fails(&[401]),
         Route::post("/api/v1/tournaments", announce::announce, "Announces a tournament.")
-            .by(Operator)
-            .takes::<crate::wanted::Wanted>()
+            .by(Token)
+            .takes::<Wanted>()
             .gives::<shapes::Announced>(201)
-            .fails(&[404, 409]),
+            .fails(&[403, 404, 409]),
         Route::get("/api/v1/tournaments/{id}", tournaments::one, "A tournament.")
             .gives::<shapes::Tournament>(200)
             .fails(&[404]),
@@ -110,13 +114,10 @@ fn of_tournaments() -> Vec<Route> {
         .by(Token)
         .done()
         .fails(&[404, 409]),
-        Route::get("/api/v1/invitations", invitations::mine, "What one is invited to.")
-            .by(Token)
-            .gives::<shapes::Invitations>(200),
         Route::put(
             "/api/v1/tournaments/{id}/invitation",
             invitations::answer,
-            "Accepts or rejects an invitation, or says that one is ready.",
+            "Answers an invitation.",
         )
         .by(Token)
         .takes::<invitations::Reply>()
@@ -125,9 +126,9 @@ fn of_tournaments() -> Vec<Route> {
         Route::get(
             "/api/v1/tournaments/{id}/report",
             reports::one,
-            "The final report: who won, who is where, who cheated, who failed.",
+            "The final report of a tournament that is over.",
         )
-        .gives::<shapes::Report>(200)
+        .gives::<shapes::FinalReport>(200)
         .fails(&[404, 409]),
         Route::get(
             "/api/v1/tournaments/{id}/log",

@@ -2,6 +2,7 @@
 //! OpenAPI document, and every answer of every test is held against them.
 #![expect(dead_code, reason = "only their schemas are of use")]
 
+use crate::engine::Report;
 use agon_core::lobby::{AccountKind, QueueName, Reply, Role, Selection};
 use agon_core::rating::Ranked;
 use agon_core::{
@@ -82,7 +83,7 @@ pub(super) struct Queue {
 pub(super) enum Listed {
     /// Players may sign up.
     Open { id: TournamentId, game: String, players: usize },
-    /// Players are invited.
+    /// Players are invited; `players` counts those who come.
     Inviting { id: TournamentId, game: String, players: usize },
     /// It runs.
     Running { id: TournamentId, game: String, players: usize },
@@ -114,6 +115,52 @@ pub(super) struct Announced {
 pub(super) struct SignedUp {
     tournament: TournamentId,
     player: PlayerName,
+}
+
+/// Somebody who is invited, and what it said so far.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Replied {
+    player: PlayerName,
+    reply: Reply,
+}
+
+/// What an account is invited to.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Invitations {
+    invitations: Vec<Invited>,
+}
+
+/// An invitation that is open.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Invited {
+    tournament: TournamentId,
+    game: String,
+    /// Who invites.
+    by: Option<PlayerName>,
+    /// Whether those who accepted are asked whether they are ready.
+    readying: bool,
+    reply: Option<Reply>,
+    closes_at: Millis,
+}
+
+/// What was said to an invitation.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Answered {
+    tournament: TournamentId,
+    player: PlayerName,
+    reply: Reply,
+}
+
+/// The final report of a tournament.
+#[derive(JsonSchema)]
+pub(super) struct FinalReport {
+    tournament: TournamentId,
+    #[serde(flatten)]
+    report: Report,
 }
 
 /// How a tournament goes.
@@ -165,7 +212,7 @@ pub(super) enum Tournament {
         plan: Plan,
         selection: Selection,
         closes_at: Millis,
-        /// Whether those who accepted are asked to be ready.
+        /// Whether those who accepted are asked whether they are ready.
         readying: bool,
         replies: Vec<Replied>,
     },
@@ -203,63 +250,6 @@ pub(super) enum Tournament {
     },
     /// It was not held.
     CalledOff { id: TournamentId, reason: String },
-}
-
-/// What somebody said to an invitation.
-#[derive(JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Replied {
-    player: PlayerName,
-    reply: Reply,
-}
-
-/// A tournament one is invited to.
-#[derive(JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct InvitedTo {
-    tournament: TournamentId,
-    game: String,
-    /// Who asked for it.
-    by: Option<PlayerName>,
-    /// Whether those who accepted are asked to be ready.
-    readying: bool,
-    /// What one said so far.
-    reply: Option<Reply>,
-    closes_at: Millis,
-}
-
-/// What one is invited to.
-#[derive(JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Invitations {
-    invitations: Vec<InvitedTo>,
-}
-
-/// An answer to an invitation that was taken.
-#[derive(JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Answered {
-    tournament: TournamentId,
-    player: PlayerName,
-    /// `accepted`, `rejected` or `ready`.
-    reply: String,
-}
-
-/// The final report of a tournament.
-#[derive(JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Report {
-    tournament: TournamentId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preset: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    game: Option<String>,
-    /// `ended`, `aborted: why`, `called off: why` or `not played`.
-    status: String,
-    winners: Vec<PlayerName>,
-    standings: Vec<crate::engine::ReportRow>,
-    cheating: Vec<PlayerName>,
-    failing: Vec<PlayerName>,
 }
 
 /// A match that has not begun.

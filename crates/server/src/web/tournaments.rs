@@ -83,8 +83,10 @@ pub(super) fn unknown(id: &TournamentId) -> Problem {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Listed {
+    /// The `next` of the page before.
     #[serde(default)]
     after: Option<String>,
+    /// How many entries, 1 to 1,000; 100 unless said.
     #[serde(default)]
     limit: Option<usize>,
     /// Only those the account asked for.

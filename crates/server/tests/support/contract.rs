@@ -33,7 +33,6 @@ pub(crate) fn check(method: &str, address: &str, reply: &Reply) {
         assert_eq!(status, expected, "{method} {address} is not in the document: {reply:?}");
         return;
     };
-    // Every page may be spoken to in a way that is no HTTP of ours.
     let answer = operation["responses"].get(status.to_string());
     let answer =
         answer.unwrap_or_else(|| panic!("{method} {address}: no {status} in the document"));
