@@ -30,6 +30,7 @@ fn filled(path: &str) -> String {
         ("{player}", "ann"),
         ("{other}", "bob"),
         ("{schema}", "native"),
+        ("{page}", "native.md"),
     ];
     let path = names.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
     assert!(!path.contains('{'), "{path}");

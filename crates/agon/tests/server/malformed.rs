@@ -219,7 +219,7 @@ fn other_protocols_on_the_http_port_are_refused_or_closed() {
         let http = said.is_empty() || said.starts_with("HTTP/1.1 4");
         assert!(http, "{:?} got {said:?}", String::from_utf8_lossy(&kind.bytes));
     }
-    assert_eq!(page(&watched.server, "/healthz"), r#"{"status":"ok"}"#);
+    assert!(page(&watched.server, "/healthz").contains(r#""status":"ok""#));
     drop(watched);
     let said = std::fs::read_to_string(place.path("stderr")).expect("a file");
     assert!(!said.contains("panicked"), "{said}");

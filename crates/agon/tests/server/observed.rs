@@ -86,8 +86,9 @@ pub(crate) fn observe(place: &Place, preset: &str, mut more: Value) -> Observed 
     until("the duel is over", || place.is_over("duel"));
     public.extend(PAGES.map(|path| page(server, path)));
     let mut eyes = vec![Eyes { name: "the public".into(), heard: public }];
-    for (observer, few) in observers.into_iter().zip([1, 5]) {
+    for (observer, few) in observers.into_iter().zip([1, 2]) {
         let heard = observer.join().expect("it watched to the end");
+        // Changes that come fast are shown as one: sure are the first event and the last.
         assert!(heard.len() >= few, "{} events", heard.len());
         eyes.push(Eyes { name: "an observer".into(), heard });
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
 /// What the names in paths stand for.
-const NAMES: [(&str, &str); 7] = [
+const NAMES: [(&str, &str); 8] = [
     ("name", "The name of an account or a queue."),
     ("id", "The name of a tournament."),
     ("match", "The name of a match: `r2m1` is the first of the second round."),
@@ -20,6 +20,7 @@ const NAMES: [(&str, &str); 7] = [
     ("player", "The name of an account."),
     ("other", "The name of another account."),
     ("schema", "`native`, or the name of a game."),
+    ("page", "The name of a page of the documentation, as `native.md`."),
 ];
 
 /// The document.
