@@ -76,6 +76,9 @@ struct TournamentTable {
     /// Exactly these, house players among them.
     named: Option<Vec<String>>,
     best_of: Option<u32>,
+    answer_ms: Option<u64>,
+    bank_ms: Option<u64>,
+    wait_ms: Option<u64>,
     #[serde(default)]
     start: Start,
 }
@@ -284,6 +287,9 @@ fn announcement(table: &TournamentTable) -> Result<Announcement> {
     let config = kind.check_config(preset.config).expect("presets are checked");
     let mut policy = preset.policy;
     super::set(&mut policy.rules.best_of, table.best_of);
+    super::set(&mut policy.rules.time.answer_ms, table.answer_ms);
+    super::set(&mut policy.rules.time.bank_ms, table.bank_ms);
+    super::set(&mut policy.rules.time.wait_ms, table.wait_ms);
     policy.check().map_err(wrong)?;
     let selection = match (table.players, &table.named) {
         (Some(at_most @ 2..=10_000), None) => Selection::Line { at_most },

@@ -101,7 +101,7 @@ fn quitting_ending_and_mistakes() {
 }
 
 const DUEL: &str = "[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\n\
-                    named = [\"ann\", \"house:random\"]\nbest_of = 1\n";
+                    named = [\"ann\", \"house:random\"]\nbest_of = 1\nanswer_ms = 600000\n";
 
 #[test]
 fn a_person_plays_a_match_on_a_server_and_others_watch() {

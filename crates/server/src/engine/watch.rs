@@ -191,12 +191,15 @@ impl Engine {
                 return Err(NoWatch::Full);
             }
         }
+        let over = self.is_over(&topic);
         let (mut watcher, mut watch) = Watcher::new(seen);
         match self.held_back(&topic) {
             Some(held) => {
                 watch.early = held.filter(|shown| watcher.seen != Some(shown.mark)).collect();
                 watcher.seen = watch.early.back().map(|shown| shown.mark).or(watcher.seen);
             }
+            // The end is on its way to the log, and shown when it is there.
+            None if over => {}
             None => watcher.show(Shown::new(About::Snapshot, data)),
         }
         self.watchers.entry(topic).or_default().all.push(watcher);
