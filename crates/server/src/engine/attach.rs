@@ -113,12 +113,7 @@ impl Engine {
         self.refuse(conn, "malformed", why);
         self.count_junk(conn);
         if let Some(account) = account {
-            // Evidence is for all to read, and a login with a slip in it still holds a password.
-            let secret = ["login", "password", "token"].iter().any(|word| line.contains(word));
-            match secret {
-                true => self.charge_malformed(&account, "no message", "(may hold a password)"),
-                false => self.charge_malformed(&account, why, line),
-            }
+            self.charge_malformed(&account, why, line);
         }
     }
 
