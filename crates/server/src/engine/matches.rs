@@ -242,19 +242,23 @@ impl Engine {
             let (tournament, in_match) = (Some(&key.0), Some(&key.1));
             let data = Some(data);
             let line = native::encode(&ToPlayer::Notice { about, tournament, in_match, data });
-            let written = Written::default();
-            self.mark_sent(key, &pending, Some(written.clone()));
-            self.send_line(conn, line, Some(written));
+            let Some(written) = self.send_line(conn, &line) else { return };
+            self.mark_sent(key, &pending, Some(written));
             let (player, request) = (pending.player, pending.id);
             let (answer, took_ms) = ("\"ok\"".into(), Some(0));
             let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
             return;
         }
         let Ask::Game(seat) = pending.ask else { return };
-        let Some(line) = live.request_line(&key.0, &pending, seat) else { return };
-        let written = Written::default();
-        self.mark_sent(key, &pending, Some(written.clone()));
-        self.send_line(conn, line, Some(written));
+        if !live.write_request(&key.0, &pending, seat, &mut self.line) {
+            return;
+        }
+        let line = std::mem::take(&mut self.line);
+        let written = self.send_line(conn, &line);
+        self.line = line;
+        if written.is_some() {
+            self.mark_sent(key, &pending, written);
+        }
     }
 
     fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, written: Option<Written>) {
