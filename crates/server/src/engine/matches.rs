@@ -326,12 +326,7 @@ impl Engine {
         answer: String,
         at: Millis,
     ) {
-        let parsed = id.as_str().split_once(':').and_then(|(tournament, request)| {
-            let (match_id, _) = request.split_once('.')?;
-            let key = (TournamentId::from_text(tournament), MatchId::from_text(match_id));
-            Some((key, RequestId::from_text(request)))
-        });
-        let outcome = match parsed {
+        let outcome = match self.asked_by(&player, id.as_str()) {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
                 let command = Command::Answer { player, request, answer, took_ms };
@@ -348,6 +343,17 @@ impl Engine {
         let detail = rejection.to_string();
         self.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
         self.count_junk(conn);
+    }
+
+    /// Which match a request is of, and what that match calls it; `None` if no request looks like it.
+    fn asked_by(&self, player: &PlayerName, id: &str) -> Option<(MatchKey, RequestId)> {
+        let (tournament, request) = id.split_once(':')?;
+        let (match_id, _) = request.split_once('.')?;
+        // Mostly one of its matches, whose key is there already.
+        let is_it = |key: &&MatchKey| key.1.as_str() == match_id && key.0.as_str() == tournament;
+        let own = self.playing.get(player).and_then(|keys| keys.iter().find(is_it));
+        let other = || (TournamentId::from_text(tournament), MatchId::from_text(match_id));
+        Some((own.cloned().unwrap_or_else(other), RequestId::from_text(request)))
     }
 
     /// How long an answer took that was read at `at`: from when the request was written, whatever
