@@ -23,6 +23,8 @@ pub(crate) struct LiveMatch {
     pub(super) common: Common,
     /// Something has changed that time depends on, besides the game going on.
     stirred: bool,
+    /// When the first answer was read that the next requests follow from.
+    answered_at: Option<Millis>,
 }
 
 /// A request that was handed over.
@@ -93,6 +95,7 @@ impl Engine {
             held_until,
             common: Common::default(),
             stirred: true,
+            answered_at: None,
         };
         self.matches.insert(key.clone(), live);
         self.begin_to_hold_back(&key);
@@ -226,6 +229,10 @@ impl Engine {
                 self.ask(key, conn, pending);
             }
         }
+        if let Some(live) = self.matches.get_mut(key) {
+            // Nothing that was asked follows from it, and what is asked next does not either.
+            live.answered_at = None;
+        }
         self.reset_timer(key);
     }
 
@@ -256,8 +263,19 @@ impl Engine {
         let line = std::mem::take(&mut self.line);
         let written = self.send_line(conn, &line);
         self.line = line;
-        if written.is_some() {
-            self.mark_sent(key, &pending, written);
+        if let Some(written) = written {
+            self.note_turn(key, &written);
+            self.mark_sent(key, &pending, Some(written));
+        }
+    }
+
+    /// Notes how long players waited for us: from an answer to the request that follows from it.
+    fn note_turn(&mut self, key: &MatchKey, written: &Written) {
+        let answered_at = self.matches.get_mut(key).and_then(|live| live.answered_at.take());
+        if let Some(at) = answered_at {
+            // One that waits for its reader is no longer ours to hurry.
+            let until = written.at().unwrap_or(self.now_ms());
+            self.handle.meters().turn_ms.add(until.saturating_sub(at));
         }
     }
 
@@ -330,7 +348,11 @@ impl Engine {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
                 let command = Command::Answer { player, request, answer, took_ms };
-                self.step_match(&key, command)
+                let outcome = self.step_match(&key, command);
+                if let Some(live) = self.matches.get_mut(&key).filter(|_| outcome.is_ok()) {
+                    live.answered_at.get_or_insert(at);
+                }
+                outcome
             }
             None => Err(Rejection::Foreign),
         };
