@@ -35,7 +35,8 @@ fn main() {
     let (low, high) = (costs[0].0, costs[rounds - 1].0);
     let (cpu, rate) = costs[rounds / 2];
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{cpu:.2} us of CPU an append ({low:.2}, {high:.2}); {rate:.0} a second").unwrap();
+    writeln!(out, "{cpu:.2} us of CPU an append ({low:.2}, {high:.2}); {rate:.0} a second")
+        .unwrap();
 }
 
 /// Microseconds of the writer's processor time for an append, and appends in a second.
