@@ -51,13 +51,14 @@ pub(super) fn has_sums(db: &Connection, table: &str) -> rusqlite::Result<bool> {
 }
 
 /// WAL and FULL: a commit is one sync of the write-ahead log. The checkpoint, which costs two
-/// more, comes after 32 MB instead of 4 since a group may be as large as that by itself.
+/// more, comes after 32 MB instead of 4 since a group may be as large as that by itself. Only the
+/// end of the file is written, so a small cache does as well as a large one.
 const SETTINGS: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;
     PRAGMA wal_autocheckpoint = 8192;
     PRAGMA journal_size_limit = 67108864;
-    PRAGMA cache_size = -32768;
+    PRAGMA cache_size = -8192;
 ";
 
 /// How long to wait for another program that looks into the database.
