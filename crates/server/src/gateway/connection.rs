@@ -60,7 +60,7 @@ async fn visit_halves(
     gateway: &Gateway,
     peer: IpAddr,
     mut from: impl AsyncRead + Unpin,
-    to: To<impl AsyncWrite + Unpin>,
+    to: To<impl AsyncWrite + Unpin + Send + 'static>,
     framing: Framing,
 ) {
     let (engine, limits) = (gateway.engine(), gateway.limits());
@@ -86,11 +86,18 @@ async fn visit_halves(
         warned: false,
         room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(1))),
     };
+    // A task of its own: it has little to do, and whatever is read need not look at it.
+    let mut writing = tokio::spawn({
+        let (gateway, pulse) = (gateway.clone(), Arc::clone(&pulse));
+        async move { write_to(to, outbox, &pulse, gateway.limits()).await }
+    });
     // Whichever ends first ends the visit: a reader at its end, or an outbox that was dropped.
     let said_all = tokio::select! {
+        biased;
         () = reader.read(&mut from) => false,
-        said_all = write_to(to, outbox, &pulse, limits) => said_all,
+        said_all = &mut writing => said_all.unwrap_or(false),
     };
+    writing.abort();
     engine.send(Input::Closed { conn });
     note_end(engine, &pulse, conn);
     if said_all {
