@@ -2,7 +2,7 @@
 
 use super::journal::{Effect, StreamKey};
 use super::{Engine, SecondLogin, lobby};
-use crate::gateway::{Outbox, Written};
+use crate::gateway::{Outbox, Tell, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
 use agon_core::lobby::TokenHash;
@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub(super) token: Option<TokenHash>,
     /// A password is being checked.
     pub(super) checking: bool,
+    /// Whether it is shown every change of its matches.
+    pub(super) listens: bool,
     junk: u32,
 }
 
@@ -37,7 +39,13 @@ impl Session {
 
     /// Sends a message if there is room for it.
     pub(super) fn try_send(&self, message: &ToPlayer<'_>) -> bool {
-        self.out.send(native::encode(message), None)
+        // Only native wires have words for messages.
+        !self.wire().is_native() || self.out.send(native::encode(message), None)
+    }
+
+    /// Hands over what the wire of another system has words for, if there is room for it.
+    pub(super) fn tell(&self, tell: Tell) -> bool {
+        self.out.tell(tell)
     }
 
     /// Notes why it ends.
@@ -55,6 +63,7 @@ impl Engine {
             account: None,
             token: None,
             checking: false,
+            listens: false,
             junk: 0,
         };
         self.sessions.insert(conn, session);
@@ -71,7 +80,7 @@ impl Engine {
     /// Sends a line, and has it noted when that was written.
     pub(super) fn send_line(&mut self, conn: ConnId, line: Vec<u8>, written: Option<Written>) {
         let Some(session) = self.sessions.get(&conn) else { return };
-        if !session.out.send(line, written) {
+        if session.wire().is_native() && !session.out.send(line, written) {
             // The gateway closes the socket when the outbox is gone.
             self.closed(conn);
         }
@@ -166,6 +175,7 @@ impl Engine {
             return self.log_out_later(account.clone());
         }
         self.gone_since.remove(account);
+        self.attachments += 1;
         if let Some(old) = self.here.insert(account.clone(), conn)
             && old != conn
             && let Some(session) = self.sessions.get_mut(&old)
@@ -206,8 +216,13 @@ impl Engine {
         let Some(account) = session.account else { return };
         if self.here.get(&account) == Some(&conn) {
             self.here.remove(&account);
+            self.attachments += 1;
+            let native = session.out.wire().is_native();
             self.player_is_gone(&account, &Fault::disconnected("the connection was lost"));
-            self.log_out_later(account);
+            match native {
+                true => self.log_out_later(account),
+                false => self.peer_is_gone(&account),
+            }
         }
     }
 

@@ -5,10 +5,11 @@
 
 use super::Limits;
 use crate::clock::now_ms;
-use crate::engine::{ConnId, Handle, Input};
+use crate::engine::{AskId, ConnId, Handle, Input};
 use crate::meters::End;
 use crate::wires::Wire;
 use agon_core::Millis;
+use agon_wire::peer::Told;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
@@ -33,12 +34,28 @@ impl Written {
 pub(crate) enum Out {
     /// A message with its line end, and where to note that it was written.
     Line(Vec<u8>, Option<Written>),
+    /// Something to be put into the words of another system.
+    Tell(Box<Tell>),
     /// A sign of life.
     Heartbeat,
     /// The answer to a ping frame.
     Pong(Vec<u8>),
     /// The last one. The code is for WebSockets.
     Close(u16),
+}
+
+/// Something a player on the wire of another system is told.
+pub(crate) struct Tell {
+    pub(crate) told: Told,
+    /// If it has to be answered: as what, and how soon.
+    pub(crate) ask: Option<PeerAsk>,
+}
+
+/// What is answered, how long that may take, and where to note when it was asked.
+pub(crate) struct PeerAsk {
+    pub(crate) id: AskId,
+    pub(crate) limit_ms: Millis,
+    pub(crate) written: Written,
 }
 
 /// Where messages for a connection go. It has a bound: a reader that falls behind is cut off. When
@@ -68,7 +85,16 @@ impl Outbox {
 
     /// Hands a message over; `false` if there is no room, or nobody to write it.
     pub(crate) fn send(&self, line: Vec<u8>, written: Option<Written>) -> bool {
-        match self.lines.try_send(Out::Line(line, written)) {
+        self.put(Out::Line(line, written))
+    }
+
+    /// The same with what the gateway puts into words.
+    pub(crate) fn tell(&self, tell: Tell) -> bool {
+        self.put(Out::Tell(Box::new(tell)))
+    }
+
+    fn put(&self, out: Out) -> bool {
+        match self.lines.try_send(out) {
             Ok(()) => true,
             Err(TrySendError::Full(_)) => {
                 self.ends(End::SlowReader);
@@ -176,6 +202,7 @@ mod tests {
         let outs = std::iter::from_fn(|| receiver.try_recv().ok());
         let words = outs.map(|out| match out {
             Out::Line(..) => "line",
+            Out::Tell(_) => "tell",
             Out::Heartbeat => "heartbeat",
             Out::Pong(_) => "pong",
             Out::Close(_) => "close",
