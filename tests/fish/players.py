@@ -1,4 +1,4 @@
-"""Players for the Fish wires: the first free tile, then greedily, in both vocabularies."""
+"""Players for the Fish wires, in both vocabularies: the first free tile, then a search."""
 
 import os
 import sys
@@ -31,27 +31,79 @@ def first_free(board, taken):
     raise SystemExit("asked to place where nothing is free")
 
 
-def greedy(board, own, taken):
-    """The move that leaves most fish, ties to the lowest from-row, from-column, to-row, to-column."""
-    best = None
-    for row, column in own:
+def moves_of(board, players):
+    """All moves of the first player, the lowest from-row, from-column, to-row, to-column first."""
+    taken = {place for places in players for place in places}
+    found = []
+    for start in players[0]:
         for direction in ("N", "NE", "SE", "S", "SW", "NW"):
-            at = neighbour(row, column, direction)
+            at = neighbour(*start, direction)
             while fish_at(board, *at) and at not in taken:
-                move = [[row, column], list(at)]
-                rank = (-fish_at(board, row, column), move)
-                best = rank if best is None or rank < best else best
+                found.append((start, at))
                 at = neighbour(*at, direction)
+    return sorted(found)
+
+
+def after(board, players, move):
+    """The board and the players after a move, the next player first; and the fish it got."""
+    start, target = move
+    got = board[start[0]][start[1]]
+    board = [list(row) for row in board]
+    board[start[0]][start[1]] = 0
+    moved = [target if place == start else place for place in players[0]]
+    return board, players[1:] + [moved], got
+
+
+def value(board, players, own, depth, at_least, at_most):
+    """What the player `own` turns away gets with its next `depth` moves, others against it."""
+    for _ in players:
+        moves = moves_of(board, players)
+        if moves or depth == 0:
+            break
+        players, own = players[1:] + players[:1], (own - 1) % len(players)
+    if depth == 0 or not moves:
+        return 0
+    best = None
+    for move in moves:
+        next_board, next_players, got = after(board, players, move)
+        mine = own == 0
+        gain, left = (got, depth - 1) if mine else (0, depth)
+        turn = (own - 1) % len(players)
+        found = gain + value(
+            next_board, next_players, turn, left, at_least - gain, at_most - gain
+        )
+        if best is None or (found > best if mine else found < best):
+            best = found
+        if mine:
+            at_least = max(at_least, best)
+        else:
+            at_most = min(at_most, best)
+        if at_least >= at_most:
+            break
+    return best
+
+
+def best_move(board, players, depth):
+    """The first of the moves of players[0] that are worth most `depth` own moves on."""
+    best = None
+    for move in moves_of(board, players):
+        next_board, next_players, got = after(board, players, move)
+        floor = -1 if best is None else best[0] - got
+        found = got + value(
+            next_board, next_players, len(players) - 1, depth - 1, floor, 10**9
+        )
+        if best is None or found > best[0]:
+            best = (found, move)
     if best is None:
         raise SystemExit("asked to move where nothing can")
-    return best[1]
+    return [list(place) for place in best[1]]
 
 
 class Player:
     """One player; counts what it was asked."""
 
-    def __init__(self, address, name, manners=None, transcript=None):
-        self.name = name
+    def __init__(self, address, name, manners=None, transcript=None, depth=1):
+        self.name, self.depth = name, depth
         self.client = Client(address, manners, transcript)
         self.won = None
         self.asked = {"placements": 0, "moves": 0}
@@ -60,9 +112,10 @@ class Player:
         self.asked["placements"] += 1
         return first_free(board, taken)
 
-    def move(self, board, own, taken):
+    def move(self, state):
         self.asked["moves"] += 1
-        return greedy(board, own, taken)
+        players = [[tuple(place) for place in one["places"]] for one in state["players"]]
+        return best_move(state["board"], players, self.depth)
 
 
 class CallPlayer(Player):
@@ -87,9 +140,7 @@ class CallPlayer(Player):
             state = arguments[0]
             return self.place(state["board"], taken_in(state))
         if name == "take-turn":
-            state = arguments[0]
-            own = [tuple(place) for place in state["players"][0]["places"]]
-            return self.move(state["board"], own, taken_in(state))
+            return self.move(arguments[0])
         if name == "end":
             self.won = arguments[0]
         return "void"
@@ -133,8 +184,7 @@ class MessagePlayer(Player):
             first = self.state["players"][0]
             if first["name"] != self.name:
                 raise SystemExit(f"{self.name} is asked on the turn of {first['name']}")
-            own = [tuple(place) for place in first["places"]]
-            return self.move(self.state["board"], own, taken_in(self.state))
+            return self.move(self.state)
         elif kind == "broadcast_game_over":
             self.results.append(value)
         elif kind == "tournament_end":

@@ -2,7 +2,7 @@
 
     tournament.py FISH-ADDRESS HTTP-ADDRESS TOURNAMENT PLAYER…
 
-A PLAYER is NAME, or NAME,KIND,STYLE,AT,WRONG: kind call or message, style plain, pad, trickle,
+A PLAYER is NAME, or NAME,KIND,STYLE,AT,WRONG: kind call, message or call/DEPTH of its search, style plain, pad, trickle,
 pretty or newline, and what it does wrong at which call. They sign up one after the other. Prints one
 line of JSON: who was told that it won, and how often they were asked.
 """
@@ -23,7 +23,8 @@ def main(fish, http, tournament, specs):
         name, kind, style, at, wrong = (spec.split(",", 4) + [""] * 5)[:5]
         manners = Manners(style or "plain", at, wrong)
         notes = transcript if number == 0 else None
-        player = KINDS[kind or "call"](fish, name, manners, notes)
+        kind, _, depth = kind.partition("/")
+        player = KINDS[kind or "call"](fish, name, manners, notes, int(depth or 1))
         player.sign_up()
         players.append(player)
         wait_until(f"{name} is signed up", lambda: name in entered(http, tournament))

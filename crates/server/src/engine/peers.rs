@@ -13,8 +13,8 @@ use crate::gateway::{PeerAsk, Tell, Written};
 use crate::meters::{End, Login};
 use agon_core::lobby::{AccountKind, Announcement, LobbyCommand, LobbyRejection, Role};
 use agon_core::{
-    Ask, Command, CrashCost, Event, Fault, Millis, Pending, PlayerName, RequestId, TournamentAsk,
-    TournamentCommand, TournamentId, TournamentPending,
+    Ask, Command, CrashCost, Event, Fault, FaultKind, Millis, Pending, PlayerName, RequestId,
+    TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
 };
 use agon_games::{Refusal, Viewer};
 use agon_wire::peer::Told;
@@ -22,6 +22,9 @@ use std::sync::Arc;
 
 /// How long an answer may be on its way from its socket to the engine.
 const ON_ITS_WAY_MS: Millis = 20;
+
+/// How much of a reply is told in a fault.
+const REPLY_CHARS_MAX: usize = 200;
 
 /// Which request a player answers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,6 +48,20 @@ pub(crate) struct BadReply {
     pub(crate) refusal: Refusal,
     /// The reply, as evidence.
     pub(crate) text: String,
+}
+
+impl BadReply {
+    /// What its player is charged with. The reply is in words of another system, which nobody who
+    /// verifies the log can read as an answer again, so it is told and not kept as one.
+    fn fault(&self) -> Fault {
+        let told: String = self.text.chars().take(REPLY_CHARS_MAX).collect();
+        let mut fault = Fault::refused(&self.refusal, &self.text);
+        if fault.kind != FaultKind::Malformed {
+            fault.answer = None;
+            fault.detail = format!("{}; it said {told}", fault.detail);
+        }
+        fault
+    }
 }
 
 /// A request of a tournament that was handed to a connection.
@@ -237,7 +254,7 @@ impl Engine {
                 if !open.any(|pending| pending.id == request && pending.player == player) {
                     return;
                 }
-                Command::Charge { player, fault: Fault::refused(&bad.refusal, &bad.text) }
+                Command::Charge { player, fault: bad.fault() }
             }
         };
         // Too late, or the game went on without it: it is not told.
@@ -290,10 +307,7 @@ impl Engine {
                 TournamentCommand::Drop { player, fault: Fault::timeout(asked.limit_ms) }
             }
             Ok(answer) => TournamentCommand::Answer { player, request, answer },
-            Err(bad) => {
-                let fault = Fault::refused(&bad.refusal, &bad.text);
-                TournamentCommand::Drop { player, fault }
-            }
+            Err(bad) => TournamentCommand::Drop { player, fault: bad.fault() },
         };
         self.step_tournament(id, command);
     }
