@@ -27,10 +27,24 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
+/// A system whose programs can play here.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, Debug)]
+pub(crate) enum DemoSystem {
+    /// The penguin game, in both of its vocabularies.
+    Fish,
+    /// The rail-building game.
+    Trains,
+}
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// See it work: a tournament between house players, shown and checked.
-    Demo,
+    /// See it work: a tournament between house players, shown and checked; or, with the name of
+    /// another system, one between programs of that system.
+    Demo {
+        /// The system whose programs play: they connect to a server on this machine.
+        #[arg(value_enum)]
+        system: Option<DemoSystem>,
+    },
     /// Play a whole tournament between programs on this machine.
     Run(Box<RunArgs>),
     /// Show a game as text: dice, boards and maps, move by move.

@@ -180,12 +180,6 @@ fn who_answers_something_else_fails_and_nobody_else_notices() {
             ("call", "start", "[[0,0],[1,0]]", "failing"),
             (
                 "message",
-                "tournament_start",
-                r#"{"type":"tournament_ready","value":false}"#,
-                "failing",
-            ),
-            (
-                "message",
                 "tournament_end",
                 r#"{"type":"tournament_end_response","value":false}"#,
                 "failing",

@@ -24,6 +24,7 @@ mod python;
 mod rejoin;
 mod rights;
 mod secrets;
+mod signing;
 mod stop;
 mod strangers;
 mod support;

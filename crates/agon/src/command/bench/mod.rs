@@ -6,7 +6,7 @@
 mod accounts;
 mod answer;
 mod bare;
-mod child;
+pub(crate) mod child;
 mod histogram;
 mod limits;
 mod load;
