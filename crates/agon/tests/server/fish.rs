@@ -1,6 +1,6 @@
 //! The Fish wires: the known tournaments, other people's games, and clients that behave badly.
 
-use crate::peers::{Played, Port, for_all, vectors};
+use crate::peers::{Played, Port, compare, for_all, vectors};
 use serde_json::json;
 
 /// Five players on the board of the known tournaments: (a b c)(d e), then (a d).
@@ -42,6 +42,17 @@ fn the_known_tournaments_have_their_counts_and_results() {
         assert_eq!(played.said["won"], won, "{kind}: everybody is told");
     }
     five.verify();
+}
+
+#[test]
+fn the_page_shows_what_is_said() {
+    let settings = "at_most = 2\nconfig = { board = [[1, 2, 3, 1], [2, 1, 5, 2], [1, 4, 1, 3]] }";
+    let port = Port::open("fish", settings);
+    port.play("fish", &players(&["eve", "bob"]));
+    compare(&port, "fish.md", "### Recorded in calls");
+    port.play("fish-2", &players(&["eve,message", "bob,call,plain,take-turn,close"]));
+    compare(&port, "fish.md", "### Recorded in messages");
+    port.verify();
 }
 
 #[test]

@@ -66,6 +66,7 @@ impl Port {
         command.arg("-B").arg(tests(self.system).join("tournament.py"));
         command.arg(self.address()).arg(self.server.said["http"].as_str().expect("an address"));
         command.arg(tournament).args(arguments).stdin(Stdio::null());
+        command.env("TRANSCRIPT", self.place.path("transcript"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut players = Process(command.spawn().expect("python3 starts"));
         let code = players.code();
@@ -86,6 +87,22 @@ impl Port {
         drop(self.server);
         self.place.verify();
     }
+}
+
+/// Compares what the first player heard and said with the recording that a page shows under a
+/// heading. With `AGON_RECORD` set it is written there anew instead.
+pub(crate) fn compare(port: &Port, page: &str, heading: &str) {
+    let said = std::fs::read_to_string(port.place.path("transcript")).expect("a transcript");
+    let path = tests("../docs/protocol").join(page);
+    let text = std::fs::read_to_string(&path).expect("a page");
+    let (before, after) = text.split_once(heading).expect("the heading is there");
+    let (between, after) = after.split_once("```text\n").expect("a recording");
+    let (recorded, after) = after.split_once("```").expect("its end");
+    if std::env::var_os("AGON_RECORD").is_some() {
+        let text = format!("{before}{heading}{between}```text\n{said}```{after}");
+        return std::fs::write(&path, text).expect("a page that can be written");
+    }
+    assert_eq!(said, recorded, "{page}: {heading}");
 }
 
 /// Runs something for every case, a few at once; what is wrong is told together.

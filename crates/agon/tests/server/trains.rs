@@ -1,6 +1,6 @@
 //! The Trains wire: other people's tournaments, both vocabularies, and clients that behave badly.
 
-use crate::peers::{Played, Port, for_all, vectors};
+use crate::peers::{Played, Port, compare, for_all, vectors};
 use serde_json::{Value, json};
 
 /// A map that serves eight players.
@@ -140,6 +140,21 @@ fn however_clients_write_the_result_is_the_same() {
         played.games(1, 1).clone()
     };
     assert_eq!(tournament(true), tournament(false));
+}
+
+#[test]
+fn the_page_shows_what_is_said() {
+    let map = r#"{"width":100,"height":100,"cities":[["Ayr",[0,0]],["Bonn",[50,10]],["Cork",[90,20]],["Dover",[20,80]],["Essen",[60,70]]],"connections":{"Ayr":{"Bonn":{"red":3},"Dover":{"blue":3}},"Bonn":{"Cork":{"green":3,"white":4},"Essen":{"red":3}},"Dover":{"Essen":{"white":5}}}}"#;
+    let mut deck = ["red", "red", "blue", "red", "white", "green", "green", "blue"].to_vec();
+    deck.extend(["red", "red", "green", "white", "red"]);
+    let settings = format!("at_most = 2\nconfig = {{ deck = {} }}", json!(deck));
+    let port = Port::open("trains", &settings);
+    let input = port.place.path("input.json");
+    std::fs::write(&input, format!("{map} [] []")).expect("a file");
+    let input = input.to_string_lossy().into_owned();
+    port.play("trains", &[input, "eve,Buy-Now".into(), "bob,Cheat".into()]);
+    compare(&port, "trains.md", "## Recorded");
+    port.verify();
 }
 
 #[test]
