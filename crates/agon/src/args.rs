@@ -333,7 +333,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "S", default_value_t = 20.0)]
     pub(crate) seconds: f64,
     /// Over what players play.
-    #[arg(long, value_enum, default_value_t = TransportArg::Tcp)]
+    #[arg(long, visible_alias = "wire", value_enum, default_value_t = TransportArg::Tcp)]
     pub(crate) transport: TransportArg,
     /// Measure again with so many observers on every match.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -374,6 +374,8 @@ pub(crate) enum TransportArg {
     Tcp,
     /// WebSocket.
     Ws,
+    /// Calls of the Fish system, for --game fish.
+    Fish,
 }
 
 impl TransportArg {
@@ -381,6 +383,7 @@ impl TransportArg {
         match self {
             TransportArg::Tcp => "tcp",
             TransportArg::Ws => "ws",
+            TransportArg::Fish => "fish",
         }
     }
 }

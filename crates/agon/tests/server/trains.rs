@@ -84,7 +84,7 @@ fn misbehave(answer_ms: u32, cases: &[(&str, &str, &str)]) {
 
 const CALLS: [&str; 8] = ["start", "setup", "pick", "play", "play:4", "more", "win", "end"];
 
-fn each<'a>(wrong: &'a str) -> Vec<(&'a str, &'a str, &'a str)> {
+fn each(wrong: &str) -> Vec<(&str, &str, &str)> {
     CALLS.iter().map(|at| (*at, wrong, "failing")).collect()
 }
 
