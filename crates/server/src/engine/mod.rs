@@ -8,7 +8,6 @@ mod announce;
 mod ask;
 mod attach;
 pub(crate) mod delay;
-mod hash;
 mod house;
 mod journal;
 mod lobby;
@@ -35,14 +34,13 @@ use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, MatchId, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
-use agon_store::{AppendError, Log, LogError};
+use agon_store::{AppendError, Ids, Log, LogError};
 use agon_wire::native::FromPlayer;
 pub use announce::AnnounceError;
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
 use attach::Session;
-use hash::Ids;
 use house::HousePool;
 pub(crate) use journal::StreamKey;
 use journal::{Decided, Journal};
@@ -271,6 +269,8 @@ pub struct Engine {
     house_pool: HousePool,
     /// The time of the input that is being taken: one look at the clock for each.
     now: Millis,
+    /// The line that is being written; kept, so that not every request needs memory of its own.
+    line: Vec<u8>,
     journals: Ids<StreamKey, Journal>,
     /// Records decided since the log was last handed some.
     decided: Decided,
@@ -330,6 +330,7 @@ impl Engine {
             inbox: receiver,
             house_pool,
             now: clock::now_ms(),
+            line: Vec::new(),
             journals: Ids::default(),
             decided: Decided::default(),
             lobby: Lobby::default(),

@@ -230,7 +230,7 @@ impl Engine {
             }
             _ => return,
         };
-        let written = Written::default();
+        let written = Written::not_yet();
         self.mark_sent(key, pending, Some(written.clone()));
         let id = AskId::Match(key.clone(), pending.id.clone());
         let ask = PeerAsk { id, limit_ms: pending.limit_ms, written };
@@ -274,7 +274,7 @@ impl Engine {
             TournamentAsk::Propose { .. } => (Told::Begin { proposes: true }, false),
             TournamentAsk::Farewell { won } => (Told::End { won }, true),
         };
-        let (written, limit_ms) = (Written::default(), pending.limit_ms);
+        let (written, limit_ms) = (Written::not_yet(), pending.limit_ms);
         let player = pending.player;
         let asked = AskedPeer { conn, player, written: written.clone(), limit_ms, farewell };
         live.asked.insert(pending.id.clone(), asked);

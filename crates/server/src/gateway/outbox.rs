@@ -1,9 +1,12 @@
 //! What the engine and the gateway share about a connection: its outbox, and signs of life.
 //!
-//! The engine hands messages over and goes on. When each was written is noted beside it, and
-//! looked at only when it matters: when a deadline seems to have passed, or an answer came.
+//! A message goes straight to the socket, if that has room and nothing waits before it; few have to
+//! wait. Those that do are handed over to the connection's task, and the engine goes on. When each
+//! was written is noted, and looked at only when it matters: when a deadline seems to have passed,
+//! or an answer came.
 
 use super::Limits;
+use super::direct::{Direct, Wrote};
 use crate::clock::now_ms;
 use crate::engine::{AskId, ConnId, Handle, Input};
 use crate::meters::End;
@@ -12,28 +15,50 @@ use agon_core::Millis;
 use agon_wire::peer::Told;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
 /// When a message was written to its socket, once it was.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Written(Arc<AtomicU64>);
+#[derive(Clone, Debug)]
+pub(crate) enum Written {
+    /// At once.
+    At(Millis),
+    /// When its turn comes; 0 as long as it waits.
+    Later(Arc<AtomicU64>),
+}
 
 impl Written {
-    /// When; `None` as long as it waits.
-    pub(crate) fn at(&self) -> Option<Millis> {
-        Some(self.0.load(Ordering::Acquire)).filter(|at| *at > 0)
+    /// Not yet.
+    pub(crate) fn not_yet() -> Written {
+        Written::Later(Note::default())
     }
 
+    /// Notes when one that waited was written.
     pub(super) fn set(&self, now: Millis) {
-        self.0.store(now, Ordering::Release);
+        if let Written::Later(at) = self {
+            at.store(now, Ordering::Release);
+        }
+    }
+
+    /// When; `None` as long as it waits.
+    pub(crate) fn at(&self) -> Option<Millis> {
+        match self {
+            Written::At(at) => Some(*at),
+            Written::Later(at) => Some(at.load(Ordering::Acquire)).filter(|at| *at > 0),
+        }
     }
 }
+
+/// Where to note when a message was written that has to wait.
+pub(super) type Note = Arc<AtomicU64>;
 
 /// Something to be written.
 pub(crate) enum Out {
     /// A message with its line end, and where to note that it was written.
-    Line(Vec<u8>, Option<Written>),
+    Line(Vec<u8>, Option<Note>),
+    /// The end of a message whose beginning is written.
+    Rest(Vec<u8>, Option<Note>),
     /// Something to be put into the words of another system.
     Tell(Box<Tell>),
     /// A sign of life.
@@ -66,13 +91,21 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn new(conn: ConnId, wire: Wire, lines_max: usize) -> (Outbox, mpsc::Receiver<Out>) {
+    /// An outbox, and what its task has to write. With a socket, the task writes only what cannot
+    /// be written at once.
+    pub(super) fn new(
+        conn: ConnId,
+        wire: Wire,
+        lines_max: usize,
+        socket: Option<OwnedWriteHalf>,
+    ) -> (Outbox, mpsc::Receiver<Out>) {
         let (lines, receiver) = mpsc::channel(lines_max.max(1));
         let now = now_ms();
         let pulse = Pulse {
             conn,
             wire,
             outbox: lines.downgrade(),
+            direct: socket.map(Direct::new),
             opened_at: now,
             heard_at: AtomicU64::new(now),
             said_at: AtomicU64::new(now),
@@ -83,12 +116,39 @@ impl Outbox {
         (Outbox { lines, pulse: Arc::new(pulse) }, receiver)
     }
 
-    /// Hands a message over; `false` if there is no room, or nobody to write it.
-    pub(crate) fn send(&self, line: Vec<u8>, written: Option<Written>) -> bool {
-        self.put(Out::Line(line, written))
+    /// Writes a message, or hands it over to be written later; `None` if there is no room, or nobody
+    /// to write it.
+    pub(crate) fn send(&self, line: &[u8]) -> Option<Written> {
+        let Some(direct) = &self.pulse.direct else { return self.queue(line) };
+        let mut waiting = direct.waiting();
+        let sent = match *waiting {
+            0 => direct.write(self.pulse.wire, line),
+            _ => Wrote::Nothing,
+        };
+        let written = match sent {
+            Wrote::All => {
+                let now = now_ms();
+                self.pulse.said(now);
+                return Some(Written::At(now));
+            }
+            Wrote::Nothing => self.queue(line),
+            Wrote::Some(rest) => self.hand_over(Out::Rest, rest),
+        };
+        *waiting += usize::from(written.is_some());
+        written
     }
 
-    /// The same with what the gateway puts into words.
+    fn queue(&self, line: &[u8]) -> Option<Written> {
+        self.hand_over(Out::Line, line.to_vec())
+    }
+
+    fn hand_over(&self, out: fn(Vec<u8>, Option<Note>) -> Out, bytes: Vec<u8>) -> Option<Written> {
+        let note = Note::default();
+        let room = self.put(out(bytes, Some(Arc::clone(&note))));
+        room.then_some(Written::Later(note))
+    }
+
+    /// Hands over what the gateway puts into words; `false` if there is no room, or nobody there.
     pub(crate) fn tell(&self, tell: Tell) -> bool {
         self.put(Out::Tell(Box::new(tell)))
     }
@@ -129,6 +189,8 @@ pub(super) struct Pulse {
     conn: ConnId,
     pub(super) wire: Wire,
     outbox: mpsc::WeakSender<Out>,
+    /// The socket, if it can be written to without further ado.
+    pub(super) direct: Option<Direct>,
     opened_at: Millis,
     heard_at: AtomicU64,
     said_at: AtomicU64,
@@ -161,7 +223,12 @@ impl Pulse {
     /// Puts something into the outbox for the gateway itself; `false` if there is no room, or the
     /// engine has closed it.
     pub(super) fn send(&self, out: Out) -> bool {
-        self.outbox.upgrade().is_some_and(|outbox| outbox.try_send(out).is_ok())
+        let Some(outbox) = self.outbox.upgrade() else { return false };
+        let Some(direct) = &self.direct else { return outbox.try_send(out).is_ok() };
+        let mut waiting = direct.waiting();
+        let room = outbox.try_send(out).is_ok();
+        *waiting += usize::from(room);
+        room
     }
 
     /// Does what is due at `now`.
@@ -201,7 +268,7 @@ mod tests {
     fn what(receiver: &mut mpsc::Receiver<Out>) -> Vec<&'static str> {
         let outs = std::iter::from_fn(|| receiver.try_recv().ok());
         let words = outs.map(|out| match out {
-            Out::Line(..) => "line",
+            Out::Line(..) | Out::Rest(..) => "line",
             Out::Tell(_) => "tell",
             Out::Heartbeat => "heartbeat",
             Out::Pong(_) => "pong",
@@ -213,7 +280,7 @@ mod tests {
     /// A connection opened at `start`, and what happens to it at times after that.
     fn looked_at(wire: Wire, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
         let (engine, _inbox) = Handle::detached();
-        let (outbox, mut receiver) = Outbox::new(1, wire, 8);
+        let (outbox, mut receiver) = Outbox::new(1, wire, 8, None);
         outbox.logged_in();
         let (pulse, limits) = (outbox.pulse(), Limits::default());
         let start = pulse.opened_at;
@@ -249,9 +316,9 @@ mod tests {
 
     #[test]
     fn an_outbox_that_is_gone_gets_nothing() {
-        let (outbox, mut receiver) = Outbox::new(1, Wire::Tcp, 1);
+        let (outbox, mut receiver) = Outbox::new(1, Wire::Tcp, 1, None);
         let pulse = Arc::clone(outbox.pulse());
-        assert!(outbox.send(b"x\n".to_vec(), None) && !outbox.send(b"y\n".to_vec(), None));
+        assert!(outbox.send(b"x\n").is_some() && outbox.send(b"y\n").is_none());
         assert!(!pulse.send(Out::Heartbeat), "full");
         assert_eq!(what(&mut receiver), ["line"]);
         drop(outbox);

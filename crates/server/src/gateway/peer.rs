@@ -95,7 +95,7 @@ async fn visit(gateway: &Gateway, mut socket: TcpStream, from: IpAddr, peers: &P
     };
     let (engine, limits) = (gateway.engine(), gateway.limits());
     let (conn, wire) = (connection::number(), peers.wire());
-    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max);
+    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, None);
     let pulse = Arc::clone(out.pulse());
     gateway.0.pulses.add(&pulse);
     engine.meters().opened(wire).add();

@@ -1,0 +1,58 @@
+//! What is left of a database whose chains are broken: a look at every record that can be read.
+//!
+//! A chain is followed from its end, so what comes before a broken link is out of its reach. Here
+//! it is found again, by the stream every record names.
+
+use rusqlite::{Connection, Statement};
+
+use super::tail::{Slim, Tail};
+use crate::hash::Ids;
+
+const SCAN: &str = "SELECT id, stream_id, first_seq, count FROM records WHERE id > ?1 ORDER BY id";
+
+/// Ids that are known to have been given away.
+const ENDS: [&str; 3] =
+    ["SELECT max(id) FROM records", "SELECT max(head) FROM streams", "SELECT record_id FROM mark"];
+
+/// How often to step over what cannot be read, an id at a time: thousands of bad pages.
+const FAILURES_MAX: usize = 1_000_000;
+
+/// The records of every stream, by their ids, in the order they were written in.
+pub(super) struct Salvage {
+    streams: Ids<i64, Vec<i64>>,
+    /// Where streams end, as far as that can be known.
+    pub(super) tail: Tail,
+}
+
+impl Salvage {
+    pub(super) fn of(db: &Connection) -> Salvage {
+        let mut salvage = Salvage { streams: Ids::default(), tail: Tail::at_mark(db) };
+        let Ok(mut query) = db.prepare(SCAN) else { return salvage };
+        let ends = ENDS.map(|sql| db.query_row(sql, [], |row| row.get(0)).unwrap_or(0));
+        let last = ends.into_iter().max().unwrap_or(0);
+        let mut at = 0;
+        for _ in 0..FAILURES_MAX {
+            match salvage.scan(&mut query, &mut at) {
+                // The same page again, until it is past.
+                Err(_) if at < last => at += 1,
+                _ => break,
+            }
+        }
+        salvage
+    }
+
+    fn scan(&mut self, query: &mut Statement<'_>, at: &mut i64) -> rusqlite::Result<()> {
+        let mut rows = query.query([*at])?;
+        while let Some(row) = rows.next()? {
+            let record = Slim::read(row)?;
+            *at = record.id;
+            self.streams.entry(record.stream_id).or_default().push(record.id);
+            self.tail.notice(record);
+        }
+        Ok(())
+    }
+
+    pub(super) fn records_of(&self, stream_id: i64) -> &[i64] {
+        self.streams.get(&stream_id).map_or(&[], Vec::as_slice)
+    }
+}
