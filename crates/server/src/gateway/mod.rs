@@ -4,6 +4,7 @@
 //!   tcp ─────── TLS? ──┐                      ┌─▶ engine
 //!                      ├─▶ connection (a task)┤
 //!   http ── TLS? ── websocket                 └── outbox ◀── engine, sweep
+//!   wires of other systems ──▶ peer (a task), the same way
 //! ```
 //!
 //! They answer for bounds: connections, sizes, speed, silence. Who is behind a connection and what
