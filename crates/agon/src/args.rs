@@ -27,10 +27,24 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
+/// A system whose programs can play here.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, Debug)]
+pub(crate) enum DemoSystem {
+    /// The penguin game, in both of its vocabularies.
+    Fish,
+    /// The rail-building game.
+    Trains,
+}
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// See it work: a tournament between house players, shown and checked.
-    Demo,
+    /// See it work: a tournament between house players, shown and checked; or, with the name of
+    /// another system, one between programs of that system.
+    Demo {
+        /// The system whose programs play: they connect to a server on this machine.
+        #[arg(value_enum)]
+        system: Option<DemoSystem>,
+    },
     /// Play a whole tournament between programs on this machine.
     Run(Box<RunArgs>),
     /// Show a game as text: dice, boards and maps, move by move.
@@ -319,7 +333,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "S", default_value_t = 20.0)]
     pub(crate) seconds: f64,
     /// Over what players play.
-    #[arg(long, value_enum, default_value_t = TransportArg::Tcp)]
+    #[arg(long, visible_alias = "wire", value_enum, default_value_t = TransportArg::Tcp)]
     pub(crate) transport: TransportArg,
     /// Measure again with so many observers on every match.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -360,6 +374,8 @@ pub(crate) enum TransportArg {
     Tcp,
     /// WebSocket.
     Ws,
+    /// Calls of the Fish system, for --game fish.
+    Fish,
 }
 
 impl TransportArg {
@@ -367,6 +383,7 @@ impl TransportArg {
         match self {
             TransportArg::Tcp => "tcp",
             TransportArg::Ws => "ws",
+            TransportArg::Fish => "fish",
         }
     }
 }

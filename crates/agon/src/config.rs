@@ -2,6 +2,7 @@
 //! `serve`.
 
 pub(crate) mod layers;
+pub(crate) mod peers;
 pub(crate) mod serve;
 
 use crate::args::{FormatArg, PairingArg, RunArgs};

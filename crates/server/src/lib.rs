@@ -26,4 +26,4 @@ pub use engine::{
     AnnounceError, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Status,
     hash_password,
 };
-pub use gateway::{Gateway, Limits, Tls, TlsError, serve_tcp};
+pub use gateway::{Gateway, Limits, Peers, Tls, TlsError, serve_peers, serve_tcp};

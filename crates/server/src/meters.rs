@@ -54,12 +54,14 @@ pub(crate) enum End {
     Silent,
     /// What it sent cannot be understood, and neither what follows.
     Broken,
+    /// It plays no more: its tournament is over, or it is out of it, or was not let in.
+    Dismissed,
     /// The server stops.
     Stopping,
 }
 
 impl End {
-    pub(crate) const ALL: [End; 11] = [
+    pub(crate) const ALL: [End; 12] = [
         End::Left,
         End::LoggedOut,
         End::LoginTimeout,
@@ -70,6 +72,7 @@ impl End {
         End::Unwritable,
         End::Silent,
         End::Broken,
+        End::Dismissed,
         End::Stopping,
     ];
 
@@ -85,6 +88,7 @@ impl End {
             End::Unwritable => "unwritable",
             End::Silent => "silent",
             End::Broken => "broken",
+            End::Dismissed => "dismissed",
             End::Stopping => "stopping",
         }
     }

@@ -6,6 +6,7 @@
 //! - [`websocket`]: frames of WebSocket, where lines are messages;
 //! - [`values`]: JSON values one after the other, with bounds on their size and depth;
 //! - [`sign_up`], [`fish`] and [`trains`]: the wires of systems Agon grew from, over such values;
+//! - [`peer`]: what is said on them, before it is put into their words and after;
 //! - [`erlang`]: those of others, in the terms and the distribution protocol of Erlang.
 #![forbid(unsafe_code)]
 
@@ -13,6 +14,7 @@ pub mod erlang;
 pub mod fish;
 pub mod lines;
 pub mod native;
+pub mod peer;
 pub mod schema;
 pub mod sign_up;
 pub mod trains;

@@ -1,5 +1,7 @@
 //! `agon demo`: a tournament between house players, from the first dice to the checked result.
 
+pub(crate) mod peers;
+
 use crate::args::{ColourArg, ReplayArgs, RunArgs, VerifyArgs};
 use crate::command::{replay, run, verify};
 use crate::exit::Exit;

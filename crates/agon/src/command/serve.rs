@@ -15,7 +15,7 @@ use agon_core::lobby::Role;
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_server::web::{answer_starting, serve_http};
-use agon_server::{Engine, EngineError, Gateway, Handle, Tls, serve_tcp};
+use agon_server::{Engine, EngineError, Gateway, Handle, Tls, serve_peers, serve_tcp};
 use agon_store::{Log, LogError, SqliteLog};
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -77,17 +77,29 @@ pub(crate) fn runtime() -> Result<Runtime> {
         .context("failed to start the runtime")
 }
 
-async fn run(args: &ServeArgs, settings: Serve, or_next: bool) -> Result<Exit> {
+async fn run(args: &ServeArgs, mut settings: Serve, or_next: bool) -> Result<Exit> {
     // From here on, not from when somebody waits for them: no signal is missed.
     let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let tls = settings.tls.as_ref().map(|(cert, key)| Tls::load(cert, key));
     let tls = tls.transpose().map_err(|error| Misuse(error.to_string()))?.map(Arc::new);
     let or_next = |path: &str| or_next && !settings.is_chosen(path);
-    let tcp = listen(&settings.tcp, "--tcp", or_next("tcp")).await?;
-    let http = listen(&settings.http, "--http", or_next("http")).await?;
+    let (tcp_next, http_next) = (or_next("tcp"), or_next("http"));
+    let tcp = listen(&settings.tcp, "--tcp", tcp_next).await?;
+    let http = listen(&settings.http, "--http", http_next).await?;
     let address =
         |listener: &TcpListener| listener.local_addr().context("failed to read an address");
-    let places = Places { tcp: address(&tcp)?, http: address(&http)?, tls: tls.is_some() };
+    let mut ports = Vec::new();
+    for port in std::mem::take(&mut settings.ports) {
+        let listener = listen(&port.listen, &format!("{}.listen", port.system), false).await?;
+        ports.push((port, listener));
+    }
+    let peers = ports.iter().map(|(port, at)| Ok((port.system, address(at)?)));
+    let places = Places {
+        tcp: address(&tcp)?,
+        http: address(&http)?,
+        peers: peers.collect::<Result<_>>()?,
+        tls: tls.is_some(),
+    };
     // Whoever asks while the log is read is told to come back.
     let (up, heard) = oneshot::channel();
     let starting = tokio::spawn(answer_starting(http, tls.clone(), heard));
@@ -103,6 +115,13 @@ async fn run(args: &ServeArgs, settings: Serve, or_next: bool) -> Result<Exit> {
     let runtime = tokio::runtime::Handle::current();
     let gateway = Gateway::start(handle.clone(), settings.limits, tls.clone(), &runtime);
     tokio::spawn(serve_tcp(tcp, gateway.clone()));
+    for (port, listener) in ports {
+        let series = Arc::clone(&port.peers.series);
+        if let Some(opened) = handle.call(move |engine| engine.open_sign_up(&series)).await {
+            opened.map_err(|error| Misuse(format!("[{}]: {error}", port.system)))?;
+        }
+        tokio::spawn(serve_peers(listener, gateway.clone(), port.peers));
+    }
     tokio::spawn(serve_http(http, gateway));
     if let Some(tls) = tls {
         tokio::spawn(reload(signal(SignalKind::hangup())?, tls));

@@ -16,7 +16,7 @@ enum Kind {
 }
 
 /// Every setting that is one value, by its place in the file. Tournaments are in the file only.
-const SETTINGS: [(&str, Kind); 23] = [
+const SETTINGS: [(&str, Kind); 25] = [
     ("data", Kind::Text),
     ("tcp", Kind::Text),
     ("http", Kind::Text),
@@ -40,12 +40,14 @@ const SETTINGS: [(&str, Kind); 23] = [
     ("limits.login_ms_max", Kind::Number),
     ("limits.heartbeat_ms", Kind::Number),
     ("limits.silence_ms_max", Kind::Number),
+    ("fish.listen", Kind::Text),
+    ("trains.listen", Kind::Text),
 ];
 
 /// What begins the names of variables.
 const PREFIX: &str = "AGON_";
 
-/// Tables of the file: a variable that begins like one and is no setting is a mistake.
+/// Tables of the file whose settings all have one: a variable that begins like one and is no setting is a mistake.
 const TABLES: [&str; 2] = ["AGON_LIMITS_", "AGON_TLS_"];
 
 /// Variables that are for something else.

@@ -1,6 +1,7 @@
 //! The settings of a server: a TOML file, variables over it, flags over both.
 
 use super::layers::Layers;
+use super::peers::{PeerTable, Port};
 use crate::args::{LogFormat, ServeArgs};
 use crate::diagnostics;
 use crate::exit::Misuse;
@@ -39,6 +40,10 @@ struct ServeFile {
     tls: TlsTable,
     #[serde(default)]
     limits: LimitsTable,
+    #[serde(default)]
+    fish: PeerTable,
+    #[serde(default)]
+    trains: PeerTable,
     #[serde(default)]
     tournament: Vec<TournamentTable>,
 }
@@ -107,6 +112,8 @@ pub(crate) struct Serve {
     pub(crate) log_format: LogFormat,
     /// The files of a certificate and its key.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    /// Ports for programs of other systems.
+    pub(crate) ports: Vec<Port>,
     /// Tournaments that wait for their players.
     pub(crate) tournaments: Vec<Announcement>,
     /// Where all that comes from.
@@ -147,6 +154,7 @@ impl Serve {
             log,
             log_format: args.log_format.or(file.log_format).unwrap_or_default(),
             tls: tls(args, file.tls)?,
+            ports: ports(&file.fish, &file.trains)?,
             tournaments: announcements(&file.tournament)?,
             layers,
         })
@@ -169,7 +177,7 @@ impl Serve {
                 "selection": announcement.selection,
             })
         });
-        serde_json::json!({
+        let mut all = serde_json::json!({
             "data": self.data,
             "tcp": self.tcp,
             "http": self.http,
@@ -183,7 +191,9 @@ impl Serve {
             "tls": tls,
             "limits": self.limits,
             "tournament": tournaments.collect::<Vec<_>>(),
-        })
+        });
+        self.ports.iter().for_each(|port| all[port.system] = port.effective());
+        all
     }
 }
 
@@ -195,6 +205,10 @@ fn fits(table: toml::Table) -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(misuse) => Err(misuse.0),
     })
+}
+
+fn ports(fish: &PeerTable, trains: &PeerTable) -> Result<Vec<Port>> {
+    Ok([Port::fish(fish)?, Port::trains(trains)?].into_iter().flatten().collect())
 }
 
 fn note_flags(layers: &mut Layers, args: &ServeArgs) {

@@ -55,9 +55,10 @@ fn a_run_measures_everything_it_was_asked_for() {
 
 #[test]
 fn every_game_and_transport_can_be_measured() {
-    let runs: [&[&str]; 3] = [
+    let runs: [&[&str]; 4] = [
         &["--game", "fish", "--players", "4"],
         &["--game", "trains", "--players", "4"],
+        &["--game", "fish", "--wire", "fish", "--players", "4"],
         &["--transport", "ws", "--players", "4", "--matches", "6"],
     ];
     for run in runs {
@@ -76,6 +77,7 @@ fn what_cannot_be_measured_is_refused() {
         (&["--players", "4", "--matches", "0"], "--matches"),
         (&["--seconds", "0"], "--seconds"),
         (&["--game", "chess"], "chess"),
+        (&["--wire", "fish"], "--game fish"),
     ];
     for (args, word) in refused {
         let (code, said) = place.agon(&[&["bench"], args].concat());

@@ -79,9 +79,10 @@ impl Engine {
         Archive { log: Arc::clone(&self.log), games: self.games.clone() }
     }
 
-    /// Changes whenever the lobby does.
+    /// Changes whenever the lobby does, or who is here over which wire.
     pub(crate) fn lobby_version(&self) -> u64 {
-        self.journals.get(&StreamKey::Lobby).map_or(0, |journal| journal.version())
+        let decided = self.journals.get(&StreamKey::Lobby).map_or(0, |journal| journal.version());
+        decided + self.attachments
     }
 
     pub(crate) fn hashers(&self) -> Hashers {

@@ -2,7 +2,7 @@
 
 use super::journal::{Effect, StreamKey};
 use super::{Engine, SecondLogin, lobby};
-use crate::gateway::{Outbox, Written};
+use crate::gateway::{Outbox, Tell, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
 use agon_core::lobby::TokenHash;
@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub(super) token: Option<TokenHash>,
     /// A password is being checked.
     pub(super) checking: bool,
+    /// Whether it is shown every change of its matches.
+    pub(super) listens: bool,
     junk: u32,
 }
 
@@ -37,7 +39,13 @@ impl Session {
 
     /// Sends a message if there is room for it.
     pub(super) fn try_send(&self, message: &ToPlayer<'_>) -> bool {
-        self.out.send(&native::encode(message)).is_some()
+        // Only native wires have words for messages.
+        !self.wire().is_native() || self.out.send(&native::encode(message)).is_some()
+    }
+
+    /// Hands over what the wire of another system has words for, if there is room for it.
+    pub(super) fn tell(&self, tell: Tell) -> bool {
+        self.out.tell(tell)
     }
 
     /// Sends a line; when that was written, or will be. `None` if nobody is there to get it.
@@ -60,6 +68,7 @@ impl Engine {
             account: None,
             token: None,
             checking: false,
+            listens: false,
             junk: 0,
         };
         self.sessions.insert(conn, session);
@@ -73,9 +82,14 @@ impl Engine {
         self.send_line(conn, &native::encode(message));
     }
 
-    /// Sends a line; when that was written, or will be. `None` if nobody is there to get it.
+    /// Sends a line; when that was written, or will be. `None` if nobody is there to get it, or has
+    /// words for it.
     pub(super) fn send_line(&mut self, conn: ConnId, line: &[u8]) -> Option<Written> {
-        let written = self.sessions.get(&conn)?.out.send(line);
+        let session = self.sessions.get(&conn)?;
+        if !session.wire().is_native() {
+            return None;
+        }
+        let written = session.out.send(line);
         if written.is_none() {
             // The gateway closes the socket when the outbox is gone.
             self.closed(conn);
@@ -172,6 +186,7 @@ impl Engine {
             return self.log_out_later(account.clone());
         }
         self.gone_since.remove(account);
+        self.attachments += 1;
         if let Some(old) = self.here.insert(account.clone(), conn)
             && old != conn
             && let Some(session) = self.sessions.get_mut(&old)
@@ -212,8 +227,13 @@ impl Engine {
         let Some(account) = session.account else { return };
         if self.here.get(&account) == Some(&conn) {
             self.here.remove(&account);
+            self.attachments += 1;
+            let native = session.out.wire().is_native();
             self.player_is_gone(&account, &Fault::disconnected("the connection was lost"));
-            self.log_out_later(account);
+            match native {
+                true => self.log_out_later(account),
+                false => self.peer_is_gone(&account),
+            }
         }
     }
 

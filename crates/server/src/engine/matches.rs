@@ -1,6 +1,7 @@
 //! Matches: requests out, answers in, time.
 
 use super::journal::{Effect, StreamKey};
+use super::peers::Listeners;
 use super::request::Common;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::Written;
@@ -21,6 +22,8 @@ pub(crate) struct LiveMatch {
     held_until: u64,
     /// What its requests have in common.
     pub(super) common: Common,
+    /// Who is shown every change.
+    pub(super) listeners: Listeners,
     /// Something has changed that time depends on, besides the game going on.
     stirred: bool,
     /// When the first answer was read that the next requests follow from.
@@ -108,6 +111,7 @@ impl Engine {
             timer: None,
             held_until,
             common: Common::default(),
+            listeners: Listeners::default(),
             stirred: true,
             answered_at: None,
         };
@@ -146,6 +150,7 @@ impl Engine {
             effects = self.blacklisted_by(key, &events);
             effects.extend(self.lapses(key, &events));
             effects.extend(self.notes(key, &events));
+            effects.extend(self.partings(key, &events));
         }
         self.commit(StreamKey::Match(key.clone()), &events, effects);
         Ok(())
@@ -196,6 +201,7 @@ impl Engine {
             .collect();
         live.sent.retain(|sent| !own.contains(&sent.id));
         let hello = self.here.get(player).and_then(|conn| self.sessions.get(conn));
+        live.listeners.any |= hello.is_some_and(|session| session.listens);
         let nonce = hello.and_then(|session| session.hello.as_ref()).and_then(|h| h.nonce.clone());
         let _ = self.step_match(key, Command::Arrive { player: player.clone(), nonce });
     }
@@ -225,6 +231,9 @@ impl Engine {
 
     /// The same for a match whose latest record is durable.
     pub(super) fn speak_now(&mut self, key: &MatchKey) {
+        if self.matches.get(key).is_some_and(|live| live.listeners.any) {
+            self.show_listeners(key);
+        }
         let Some(live) = self.matches.get_mut(key) else { return };
         if live.played.result().is_some() {
             return self.match_over(key);
@@ -250,6 +259,9 @@ impl Engine {
 
     /// Asks a player something, which may follow from an answer that was read then.
     fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending, follows: Option<Millis>) {
+        if self.sessions.get(&conn).is_some_and(|session| !session.wire().is_native()) {
+            return self.ask_peer(key, conn, pending);
+        }
         let Some(live) = self.matches.get_mut(key) else { return };
         let tells = match (pending.ask, live.played.referee()) {
             (Ask::Confirm { won }, _) => Some(("game-over", agon_games::json(&won))),
@@ -283,7 +295,12 @@ impl Engine {
         live.mark_sent(self.now, pending, Some(written));
     }
 
-    fn mark_sent(&mut self, key: &MatchKey, pending: Pending, written: Option<Written>) {
+    pub(super) fn mark_sent(
+        &mut self,
+        key: &MatchKey,
+        pending: Pending,
+        written: Option<Written>,
+    ) {
         let now = self.now_ms();
         if let Some(live) = self.matches.get_mut(key) {
             live.mark_sent(now, pending, written);
@@ -378,7 +395,7 @@ impl Engine {
     /// How long an answer took that was read at `at`: from when the request was written, whatever
     /// either had to wait for here. Who answers too late is charged before the answer is looked at,
     /// also if the timer did not ring yet.
-    fn took_ms(
+    pub(super) fn took_ms(
         &mut self,
         key: &MatchKey,
         player: &PlayerName,

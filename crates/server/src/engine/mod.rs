@@ -15,6 +15,7 @@ mod matches;
 mod news;
 mod notes;
 mod operator;
+mod peers;
 mod recover;
 mod request;
 mod results;
@@ -46,6 +47,7 @@ use journal::{Decided, Journal};
 use matches::LiveMatch;
 use news::News;
 pub(crate) use operator::NotObeyed;
+pub(crate) use peers::{AskId, BadReply, PeerSaid};
 pub(crate) use results::Report;
 use snapshots::Snapshots;
 use std::cell::Cell;
@@ -168,6 +170,8 @@ pub(crate) enum Input {
     Said { conn: ConnId, message: FromPlayer, at: Millis, place: Place },
     /// It said something that is no message.
     Bad { conn: ConnId, why: String, line: String, place: Place },
+    /// It is on the wire of another system, and said something that was read then.
+    Peer { conn: ConnId, said: PeerSaid, at: Millis },
     /// It is gone.
     Closed { conn: ConnId },
     /// It should have logged in by now.
@@ -278,6 +282,8 @@ pub struct Engine {
     sessions: Ids<ConnId, Session>,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
+    /// How often somebody came or went over a wire.
+    attachments: u64,
     /// Since when players in line are without a connection.
     gone_since: HashMap<PlayerName, Millis>,
     timers: BinaryHeap<Reverse<(Millis, Timer)>>,
@@ -333,6 +339,7 @@ impl Engine {
             playing: HashMap::new(),
             sessions: Ids::default(),
             here: HashMap::new(),
+            attachments: 0,
             gone_since: HashMap::new(),
             timers: BinaryHeap::new(),
             lobby_timer: None,
@@ -428,6 +435,10 @@ impl Engine {
             Input::Bad { conn, why, line, place } => {
                 drop(place);
                 self.bad_line(conn, &why, &line);
+            }
+            Input::Peer { conn, said, at } => {
+                self.peer_said(conn, said, at);
+                self.keep_time(at);
             }
             Input::Closed { conn } => self.closed(conn),
             Input::LoginDue { conn } => self.login_due(conn),

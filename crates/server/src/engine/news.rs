@@ -169,6 +169,7 @@ impl Engine {
             if let Some(conn) = self.conn_of(player) {
                 self.notify(conn, "called-off", &data);
             }
+            self.dismiss_idle(player);
         }
     }
 

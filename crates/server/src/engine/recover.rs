@@ -42,7 +42,9 @@ impl Engine {
         let name = StreamKey::Lobby.name();
         self.journals.insert(StreamKey::Lobby, Journal::new(name, version));
         let now = self.now_ms();
-        self.grace_until = now + self.settings.reconnect_ms;
+        // Nobody was away if there was nothing to be away from.
+        let away = self.seen_at.get() > 0;
+        self.grace_until = if away { now + self.settings.reconnect_ms } else { now };
         self.recover_tournaments()?;
         let seen_at = self.seen_at.get();
         if seen_at > 0 {

@@ -1,16 +1,18 @@
 //! Tournaments: greetings, rounds, results, the end.
 
 use super::journal::{Effect, Journal, StreamKey};
+use super::peers::AskedPeer;
 use super::results::Report;
 use super::{ConnId, Engine, EngineError, MatchKey, Timer, house};
 use crate::auth::NoEntropy;
 use agon_core::lobby::LobbyCommand;
 use agon_core::{
-    Event, Fault, FaultKind, MatchPlan, MatchResult, PlayerName, Results, Secret, SecretKept,
-    Tournament, TournamentAsk, TournamentCommand, TournamentId, TournamentPending, TournamentPlan,
+    Event, Fault, FaultKind, MatchPlan, MatchResult, PlayerName, RequestId, Results, Secret,
+    SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
+    TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// A tournament that runs.
 pub(crate) struct LiveTournament {
@@ -24,6 +26,8 @@ pub(crate) struct LiveTournament {
     farewell_by: Option<u64>,
     /// Who was told that it is over.
     told: BTreeSet<PlayerName>,
+    /// What was asked of connections that answer for themselves.
+    pub(super) asked: HashMap<RequestId, AskedPeer>,
 }
 
 impl Engine {
@@ -91,7 +95,8 @@ impl Engine {
         let left = if taken_up { machine.departures(|_| false) } else { Vec::new() };
         let told = left.into_iter().map(|(player, _)| player).collect();
         let (miss_by, farewell_by) = (greet_by, None);
-        let live = LiveTournament { machine, secret, greet_by, miss_by, farewell_by, told };
+        let asked = HashMap::new();
+        let live = LiveTournament { machine, secret, greet_by, miss_by, farewell_by, told, asked };
         self.tournaments.insert(id.clone(), live);
         self.handle.meters().tournaments_started.add();
         tracing::info!(tournament = %id, players = players.len(), "a tournament runs");
@@ -210,6 +215,11 @@ impl Engine {
 
     /// Answers a greeting or farewell for whoever is here: the native wire has notices for them.
     fn greet(&mut self, id: &TournamentId, pending: TournamentPending) {
+        match self.wire_of(&pending.player) {
+            Some(wire) if !wire.is_native() => return self.greet_peer(id, pending),
+            Some(_) => {}
+            None => self.miss_peer(id, &pending.player),
+        }
         let player = pending.player;
         let conn = self.conn_of(&player);
         let answer = match pending.ask {
@@ -257,16 +267,23 @@ impl Engine {
         }
         for pending in live.machine.pending() {
             let Some(live) = self.tournaments.get(id) else { return };
-            let by = match pending.ask {
+            let answers_by = self.peer_due(id, &pending.id);
+            let by = answers_by.or(match pending.ask {
                 TournamentAsk::Farewell { .. } => live.farewell_by,
                 TournamentAsk::Ready | TournamentAsk::Propose { .. } => Some(live.greet_by),
-            };
+            });
             if by.is_some_and(|by| by <= now) {
                 let fault = match pending.ask {
-                    TournamentAsk::Farewell { .. } => Fault::timeout(pending.limit_ms),
-                    _ => Fault::no_show(self.settings.reconnect_ms),
+                    TournamentAsk::Ready | TournamentAsk::Propose { .. }
+                        if answers_by.is_none() =>
+                    {
+                        Fault::no_show(self.settings.reconnect_ms)
+                    }
+                    _ => Fault::timeout(pending.limit_ms),
                 };
                 self.step_tournament(id, TournamentCommand::Drop { player: pending.player, fault });
+            } else if let Some(by) = answers_by {
+                self.set_timer(by, Timer::Greeting(id.clone()));
             }
         }
     }
@@ -275,7 +292,8 @@ impl Engine {
         let Some(live) = self.tournaments.get_mut(id) else { return };
         // Said twice, or too late: nothing changes.
         let Ok(events) = live.machine.step(command) else { return };
-        let notes = self.tournament_notes(id, &events);
+        let mut notes = self.tournament_notes(id, &events);
+        notes.extend(self.dropped_peers(&events));
         self.commit(StreamKey::Tournament(id.clone()), &events, notes);
     }
 
@@ -290,6 +308,7 @@ impl Engine {
         let standing = live.machine.winners().len();
         tracing::info!(tournament = %id, winners = standing, "a tournament is over");
         self.journals.remove(&StreamKey::Tournament(id.clone()));
+        self.dismiss(&live);
         let winners = live.machine.winners().to_vec();
         let report = Report::of(&live.machine.results());
         let over = id.clone();

@@ -34,6 +34,11 @@ const LINGER_MS: u64 = 1_000;
 /// Numbers for connections, over all gateways.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
+/// A number for a connection.
+pub(super) fn number() -> ConnId {
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// Serves a connection until one of both ends closes it.
 pub(super) async fn visit(gateway: &Gateway, peer: IpAddr, stream: Stream, framing: Framing) {
     match stream {
@@ -64,7 +69,7 @@ async fn visit_halves(
     framing: Framing,
 ) {
     let (engine, limits) = (gateway.engine(), gateway.limits());
-    let conn = NEXT.fetch_add(1, Ordering::Relaxed);
+    let conn = number();
     let wire = framing.wire();
     let (socket, to) = match to {
         To::Everybody(socket) => (Some(socket), None),
@@ -107,14 +112,14 @@ async fn visit_halves(
 }
 
 /// Counts and tells why a connection ended.
-fn note_end(engine: &Handle, pulse: &Pulse, conn: ConnId) {
+pub(super) fn note_end(engine: &Handle, pulse: &Pulse, conn: ConnId) {
     let (end, logged_in) = pulse.ended();
     engine.meters().closed(pulse.wire, end).add();
     let why = end.word();
     let trouble = match end {
         End::Flood | End::SlowReader | End::Unwritable | End::Silent | End::Broken => true,
         End::LoginTimeout | End::Left | End::LoggedOut | End::TakenOver => false,
-        End::ByOperator | End::Stopping => false,
+        End::ByOperator | End::Dismissed | End::Stopping => false,
     };
     // Strangers come and go as they like; they must not fill the operator's screen.
     match trouble && logged_in {

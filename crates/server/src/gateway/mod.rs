@@ -4,6 +4,7 @@
 //!   tcp ─────── TLS? ──┐                      ┌─▶ engine
 //!                      ├─▶ connection (a task)┤
 //!   http ── TLS? ── websocket                 └── outbox ◀── engine, sweep
+//!   wires of other systems ──▶ peer (a task), the same way
 //! ```
 //!
 //! They answer for bounds: connections, sizes, speed, silence. Who is behind a connection and what
@@ -16,6 +17,7 @@ mod framing;
 mod guests;
 mod limits;
 mod outbox;
+mod peer;
 mod sweep;
 mod tcp;
 mod tls;
@@ -24,7 +26,8 @@ pub(crate) mod websocket;
 use crate::engine::Handle;
 pub(crate) use guests::{Guest, Guests};
 pub use limits::Limits;
-pub(crate) use outbox::{Outbox, Written};
+pub(crate) use outbox::{Outbox, PeerAsk, Tell, Written};
+pub use peer::{Peers, serve_peers};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
 use std::time::Duration;

@@ -8,10 +8,11 @@
 use super::Limits;
 use super::direct::{Direct, Wrote};
 use crate::clock::now_ms;
-use crate::engine::{ConnId, Handle, Input};
+use crate::engine::{AskId, ConnId, Handle, Input};
 use crate::meters::End;
 use crate::wires::Wire;
 use agon_core::Millis;
+use agon_wire::peer::Told;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::net::tcp::OwnedWriteHalf;
@@ -28,6 +29,18 @@ pub(crate) enum Written {
 }
 
 impl Written {
+    /// Not yet.
+    pub(crate) fn not_yet() -> Written {
+        Written::Later(Note::default())
+    }
+
+    /// Notes when one that waited was written.
+    pub(super) fn set(&self, now: Millis) {
+        if let Written::Later(at) = self {
+            at.store(now, Ordering::Release);
+        }
+    }
+
     /// When; `None` as long as it waits.
     pub(crate) fn at(&self) -> Option<Millis> {
         match self {
@@ -46,12 +59,28 @@ pub(crate) enum Out {
     Line(Vec<u8>, Option<Note>),
     /// The end of a message whose beginning is written.
     Rest(Vec<u8>, Option<Note>),
+    /// Something to be put into the words of another system.
+    Tell(Box<Tell>),
     /// A sign of life.
     Heartbeat,
     /// The answer to a ping frame.
     Pong(Vec<u8>),
     /// The last one. The code is for WebSockets.
     Close(u16),
+}
+
+/// Something a player on the wire of another system is told.
+pub(crate) struct Tell {
+    pub(crate) told: Told,
+    /// If it has to be answered: as what, and how soon.
+    pub(crate) ask: Option<PeerAsk>,
+}
+
+/// What is answered, how long that may take, and where to note when it was asked.
+pub(crate) struct PeerAsk {
+    pub(crate) id: AskId,
+    pub(crate) limit_ms: Millis,
+    pub(crate) written: Written,
 }
 
 /// Where messages for a connection go. It has a bound: a reader that falls behind is cut off. When
@@ -115,13 +144,23 @@ impl Outbox {
 
     fn hand_over(&self, out: fn(Vec<u8>, Option<Note>) -> Out, bytes: Vec<u8>) -> Option<Written> {
         let note = Note::default();
-        match self.lines.try_send(out(bytes, Some(Arc::clone(&note)))) {
-            Ok(()) => Some(Written::Later(note)),
+        let room = self.put(out(bytes, Some(Arc::clone(&note))));
+        room.then_some(Written::Later(note))
+    }
+
+    /// Hands over what the gateway puts into words; `false` if there is no room, or nobody there.
+    pub(crate) fn tell(&self, tell: Tell) -> bool {
+        self.put(Out::Tell(Box::new(tell)))
+    }
+
+    fn put(&self, out: Out) -> bool {
+        match self.lines.try_send(out) {
+            Ok(()) => true,
             Err(TrySendError::Full(_)) => {
                 self.ends(End::SlowReader);
-                None
+                false
             }
-            Err(TrySendError::Closed(_)) => None,
+            Err(TrySendError::Closed(_)) => false,
         }
     }
 
@@ -230,6 +269,7 @@ mod tests {
         let outs = std::iter::from_fn(|| receiver.try_recv().ok());
         let words = outs.map(|out| match out {
             Out::Line(..) | Out::Rest(..) => "line",
+            Out::Tell(_) => "tell",
             Out::Heartbeat => "heartbeat",
             Out::Pong(_) => "pong",
             Out::Close(_) => "close",

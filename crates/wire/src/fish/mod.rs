@@ -11,10 +11,12 @@
 pub mod broadcast;
 pub mod call;
 pub mod message;
+mod speaker;
 
 use crate::sign_up::{BadSignUp, cut, letters};
 use agon_core::PlayerName;
 use agon_games::fish::{Action, Position};
+pub use speaker::Speaker;
 
 /// The longest name in the call vocabulary.
 pub const NAME_LEN_MAX: usize = 12;

@@ -5,12 +5,15 @@
 //! replies go in and come out as the game's own answers. Whether an answer keeps to the rules is
 //! for the game to say.
 
+mod speaker;
+
 use crate::sign_up::{BadSignUp, cut, letters};
 use agon_core::PlayerName;
 use agon_games::trains::{Connection, Pair, Question, View};
 use agon_games::{Refusal, Seat};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+pub use speaker::Speaker;
 
 /// The longest name.
 pub const NAME_LEN_MAX: usize = 50;

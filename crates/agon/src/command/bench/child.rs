@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A process that is killed when this is dropped.
-pub(super) struct Child {
+pub(crate) struct Child {
     process: std::process::Child,
     stdin: Option<ChildStdin>,
     stdout: Option<BufReader<ChildStdout>>,
@@ -20,12 +20,12 @@ pub(super) struct Child {
 
 impl Child {
     /// Starts this binary with these arguments.
-    pub(super) fn start(args: &[&str]) -> Result<Child> {
+    pub(crate) fn start(args: &[&str]) -> Result<Child> {
         Child::spawn(args, Stdio::inherit())
     }
 
     /// The same, with its stderr in a file.
-    pub(super) fn start_with_log(args: &[&str], log: &Path) -> Result<Child> {
+    pub(crate) fn start_with_log(args: &[&str], log: &Path) -> Result<Child> {
         let log = File::create(log).context("failed to make a file for the server's words")?;
         Child::spawn(args, log.into())
     }
@@ -34,13 +34,18 @@ impl Child {
         let own = std::env::current_exe().context("failed to find this program")?;
         let mut command = Command::new(own);
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
-        let mut process = command.spawn().context("failed to start this program again")?;
+        Child::of(command)
+    }
+
+    /// Starts something else.
+    pub(crate) fn of(mut command: Command) -> Result<Child> {
+        let mut process = command.spawn().context("failed to start a process")?;
         let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
         Ok(Child { process, stdin, stdout: stdout.map(BufReader::new) })
     }
 
     /// The next line it says.
-    pub(super) async fn line(&mut self) -> Result<String> {
+    pub(crate) async fn line(&mut self) -> Result<String> {
         let mut stdout = self.stdout.take().context("failed: nobody listens to the process")?;
         let read = tokio::task::spawn_blocking(move || {
             let mut line = String::new();
@@ -56,34 +61,39 @@ impl Child {
     }
 
     /// Tells it something.
-    pub(super) fn tell(&mut self, line: &str) -> Result<()> {
+    pub(crate) fn tell(&mut self, line: &str) -> Result<()> {
         let stdin = self.stdin.as_mut().context("failed: the process does not listen")?;
         Ok(stdin.write_all(format!("{line}\n").as_bytes())?)
     }
 
     /// Asks it to stop, and waits for its end.
-    pub(super) async fn stop(&mut self) -> Result<()> {
+    pub(crate) async fn stop(&mut self) -> Result<()> {
         let id = Pid::from_raw(self.process.id() as i32).context("a process has an id")?;
         kill_process(id, Signal::TERM)?;
+        self.ended().await
+    }
+
+    /// Waits until it has ended well.
+    pub(crate) async fn ended(&mut self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
             match self.process.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
-                Some(status) => bail!("failed: the server ended with {status}"),
+                Some(status) => bail!("failed: a process ended with {status}"),
                 None => tokio::time::sleep(Duration::from_millis(5)).await,
             }
         }
-        bail!("failed: the server does not stop")
+        bail!("failed: a process does not come to its end")
     }
 
     /// Kills it as a power failure would.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 
     /// The time it has spent on processors.
-    pub(super) fn cpu(&self) -> Result<Duration> {
+    pub(crate) fn cpu(&self) -> Result<Duration> {
         let stat = self.proc("stat")?;
         // The name may hold spaces; fields are counted behind it.
         let (_, fields) = stat.rsplit_once(')').context("failed to read the time of a process")?;
@@ -94,7 +104,7 @@ impl Child {
     }
 
     /// The memory it holds, in bytes.
-    pub(super) fn resident(&self) -> Result<u64> {
+    pub(crate) fn resident(&self) -> Result<u64> {
         let status = self.proc("status")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kb =

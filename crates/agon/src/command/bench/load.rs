@@ -106,7 +106,7 @@ pub(super) async fn drive(
         while let Some(message) = wire.next(inbox)? {
             answers += mind.take(message, at, &mut out)?;
         }
-        if answers > 0 {
+        if !out.is_empty() {
             load.pass(&mut due).await;
             stream.write_all(&out).await?;
             mind.wrote(Instant::now());

@@ -6,11 +6,12 @@
 mod accounts;
 mod answer;
 mod bare;
-mod child;
+pub(crate) mod child;
 mod histogram;
 mod limits;
 mod load;
 mod observers;
+mod peer;
 mod players;
 mod progress;
 mod report;
@@ -75,6 +76,11 @@ fn check(args: &BenchArgs) -> Result<()> {
     if args.matches_wanted() == 0 || args.matches_wanted() > 8 * args.players {
         return wrong("--matches is at least 1, and at most 8 for every player".into());
     }
+    if args.transport == TransportArg::Fish && (args.game != "fish" || args.restart) {
+        return wrong(
+            "over the fish wire only --game fish is played, and nobody comes back".into(),
+        );
+    }
     if !(args.seconds >= 1.0 && args.seconds <= 3_600.0) {
         return wrong("--seconds is from 1 to 3600".into());
     }
@@ -126,13 +132,15 @@ async fn start(args: &BenchArgs) -> Result<(Run<'_>, Folder, Report)> {
     let mut bare = Bare::start(args.address, args.players).await?;
     let (echo_empty, empty) = (bare.echo.resident()?, server.process.resident()?);
     bare.ready().await?;
-    let (wire, place) = match args.transport {
-        TransportArg::Tcp => (Wire::Lines, server.tcp),
-        TransportArg::Ws => (Wire::Frames, server.http),
+    let (wire, place, tokens) = match args.transport {
+        TransportArg::Tcp => (Wire::Lines, server.tcp, tokens),
+        TransportArg::Ws => (Wire::Frames, server.http, tokens),
+        TransportArg::Fish => (Wire::Values, server.fish, peer::names(args.players)),
     };
     progress.say("logging in");
     let crew = Crew::send(place, wire, &tokens);
     let connected = crew.all_here(LOGIN_PATIENCE).await?;
+    server.all_in_line(args.players, LOGIN_PATIENCE).await?;
     let per = |more: u64, less: u64| more.saturating_sub(less) / args.players as u64;
     let report = Report {
         game: args.game.clone(),

@@ -4,10 +4,12 @@
 use super::accounts;
 use super::child::Child;
 use crate::command::serve::LOG_FILE;
+use agon_players::client::http::Http;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -51,6 +53,8 @@ pub(super) struct Server {
     pub(super) process: Child,
     pub(super) tcp: SocketAddr,
     pub(super) http: SocketAddr,
+    /// Where programs of the Fish system connect.
+    pub(super) fish: SocketAddr,
     folder: PathBuf,
     operator: String,
 }
@@ -69,20 +73,38 @@ impl Server {
         // All players come from one address.
         let config = format!(
             "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
-             connections_per_address_max = {0}\nlogin_ms_max = 60000\n",
-            players + 1_000
+             connections_per_address_max = {0}\nlogin_ms_max = 60000\n\
+             [fish]\nlisten = \"{1}\"\nat_least = {0}\nat_most = {0}\nwait_ms = 86400000\n",
+            players + 1_000,
+            SocketAddr::from((ip, 0))
         );
         std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
         let any = SocketAddr::from((ip, 0));
-        let (process, tcp, http) = launch(folder, any, any).await?;
-        Ok((Server { process, tcp, http, folder: folder.to_owned(), operator }, tokens))
+        let (process, [tcp, http, fish]) = launch(folder, any, any).await?;
+        Ok((Server { process, tcp, http, fish, folder: folder.to_owned(), operator }, tokens))
     }
 
     /// Starts it again at the addresses it had.
     pub(super) async fn start_again(&mut self) -> Result<()> {
-        let (process, _, _) = launch(&self.folder, self.tcp, self.http).await?;
-        self.process = process;
+        let (process, [_, _, fish]) = launch(&self.folder, self.tcp, self.http).await?;
+        (self.process, self.fish) = (process, fish);
         Ok(())
+    }
+
+    /// Waits until so many are in line: not every wire tells its players that they are.
+    pub(super) async fn all_in_line(&self, players: usize, patience: Duration) -> Result<()> {
+        let (http, _) = Http::parse(&format!("http://{}", self.http))?;
+        let started = Instant::now();
+        loop {
+            let here = http.get("/api/v1/lobby").await?["here"].as_u64().unwrap_or_default();
+            if here as usize >= players {
+                return Ok(());
+            }
+            if started.elapsed() > patience {
+                bail!("only {here} of {players} players are in line after {patience:?}");
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// Has the operator start a tournament in which the first `players` in line all play.
@@ -159,7 +181,7 @@ async fn launch(
     folder: &Path,
     tcp: SocketAddr,
     http: SocketAddr,
-) -> Result<(Child, SocketAddr, SocketAddr)> {
+) -> Result<(Child, [SocketAddr; 3])> {
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let (data, config) = (path("data"), path("agon.toml"));
     let (tcp, http) = (tcp.to_string(), http.to_string());
@@ -173,8 +195,9 @@ async fn launch(
     })?;
     let said: Value = serde_json::from_str(&line).context("failed: the server says no JSON")?;
     let place = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
-    match (place(&said["players"]["tcp"]), place(&said["http"])) {
-        (Some(tcp), Some(http)) => Ok((process, tcp, http)),
+    let players = &said["players"];
+    match (place(&players["tcp"]), place(&said["http"]), place(&players["fish"])) {
+        (Some(tcp), Some(http), Some(fish)) => Ok((process, [tcp, http, fish])),
         _ => bail!("failed: the server does not say where it listens: {line}"),
     }
 }

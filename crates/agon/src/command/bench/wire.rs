@@ -1,4 +1,5 @@
-//! How messages lie in the bytes of a connection: lines over TCP, frames over a WebSocket.
+//! How messages lie in the bytes of a connection: lines over TCP, frames over a WebSocket, values on
+//! the wires of other systems.
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,6 +15,8 @@ pub(super) enum Wire {
     Lines,
     /// One text frame each.
     Frames,
+    /// One array each, with nothing between them and no brackets in their texts.
+    Values,
 }
 
 /// Bytes that came in, and how far they were taken.
@@ -62,6 +65,21 @@ impl Wire {
                 inbox.from += end + 1;
                 Ok(Some(&inbox.bytes[from..from + end]))
             }
+            Wire::Values => {
+                let mut depth = 0_usize;
+                let end = inbox.rest().iter().position(|byte| {
+                    match byte {
+                        b'[' => depth += 1,
+                        b']' => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                    depth == 0
+                });
+                let Some(end) = end else { return Ok(None) };
+                let from = inbox.from;
+                inbox.from += end + 1;
+                Ok(Some(&inbox.bytes[from..=from + end]))
+            }
             Wire::Frames => {
                 let Some((opcode, head, length)) = frame(inbox.rest()) else { return Ok(None) };
                 let from = inbox.from + head;
@@ -89,6 +107,7 @@ impl Wire {
     pub(super) fn end(self, out: &mut Vec<u8>, began: usize) {
         match self {
             Wire::Lines => out.push(b'\n'),
+            Wire::Values => {}
             Wire::Frames => {
                 let length = u16::try_from(out.len() - began).unwrap_or(u16::MAX);
                 // Lengths below 126 have a shorter form that must be used.
@@ -111,7 +130,7 @@ impl Wire {
 
     /// What a connection begins with, before the first message.
     pub(super) async fn open(self, stream: &mut TcpStream, inbox: &mut Inbox) -> Result<()> {
-        if self == Wire::Lines {
+        if self != Wire::Frames {
             return Ok(());
         }
         let host = stream.peer_addr()?;
@@ -164,6 +183,14 @@ mod tests {
         assert_eq!(Wire::Lines.next(&mut inbox).unwrap(), Some(&b"one"[..]));
         assert_eq!(Wire::Lines.next(&mut inbox).unwrap(), Some(&b"two"[..]));
         assert_eq!(Wire::Lines.next(&mut inbox).unwrap(), None);
+    }
+
+    #[test]
+    fn values_are_taken_one_by_one() {
+        let mut inbox = inbox(br#"["start",[true]]["setup",[{"a":[]}]]["en"#);
+        assert_eq!(Wire::Values.next(&mut inbox).unwrap(), Some(&br#"["start",[true]]"#[..]));
+        assert_eq!(Wire::Values.next(&mut inbox).unwrap(), Some(&br#"["setup",[{"a":[]}]]"#[..]));
+        assert_eq!(Wire::Values.next(&mut inbox).unwrap(), None);
     }
 
     #[test]

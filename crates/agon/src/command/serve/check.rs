@@ -9,7 +9,10 @@ use std::net::ToSocketAddrs;
 
 /// Looks at everything that can be looked at without starting, and prints all settings.
 pub(super) fn check(settings: &Serve, json: bool) -> Result<Exit> {
-    for (name, address) in [("tcp", &settings.tcp), ("http", &settings.http)] {
+    let ports = settings.ports.iter().map(|port| (port.system, &port.listen));
+    for (name, address) in
+        [("tcp", &settings.tcp), ("http", &settings.http)].into_iter().chain(ports)
+    {
         let none = |why: String| Misuse(format!("{name}: {address:?} is no address: {why}"));
         let mut places = address.to_socket_addrs().map_err(|error| none(error.to_string()))?;
         places.next().ok_or_else(|| none("it names no machine".into()))?;
@@ -23,6 +26,9 @@ pub(super) fn check(settings: &Serve, json: bool) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let mut text = settings.layers.describe(&effective);
+    for port in &settings.ports {
+        text.push_str(&format!("# [{}] {}\n", port.system, port.effective()));
+    }
     for announcement in &settings.tournaments {
         text.push_str(&format!("# tournament {} waits for its players\n", announcement.id));
     }

@@ -16,6 +16,8 @@ const NEXT_MAX: u16 = 20;
 pub(super) struct Places {
     pub(super) tcp: SocketAddr,
     pub(super) http: SocketAddr,
+    /// For programs of other systems, each by its name.
+    pub(super) peers: Vec<(&'static str, SocketAddr)>,
     pub(super) tls: bool,
 }
 
@@ -57,13 +59,14 @@ async fn next_free(address: &str) -> Option<TcpListener> {
 
 /// Says where the server is, and the operator's token if there is a new one.
 pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<()> {
-    let Places { tcp, http, tls } = places;
+    let Places { tcp, http, peers, tls } = places;
     let (stream, scheme, socket) =
         if *tls { ("tls", "https", "wss") } else { ("tcp", "http", "ws") };
     let websocket = format!("{socket}://{http}/api/v1/play");
     let open = format!("{scheme}://{}/", reachable(*http));
     let text = if json {
-        let players = serde_json::json!({"tcp": tcp, "websocket": websocket});
+        let mut players = serde_json::json!({"tcp": tcp, "websocket": websocket});
+        peers.iter().for_each(|(system, at)| players[system] = serde_json::json!(at));
         let mut line =
             serde_json::json!({"players": players, "http": http, "tls": tls, "open": open});
         if let Some(token) = token {
@@ -81,8 +84,10 @@ pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<
             ),
             Token::In(file) => format!("operator: token in {}\n", file.display()),
         });
+        let peers = peers.iter().map(|(system, at)| format!("players: {system} {at}\n"));
+        let peers = peers.collect::<String>();
         format!(
-            "{}players: {stream} {tcp}\nplayers: {websocket}\n\
+            "{}players: {stream} {tcp}\nplayers: {websocket}\n{peers}\
              http: {scheme}://{http}/api/v1\nopen: {open}\n",
             operator.unwrap_or_default()
         )

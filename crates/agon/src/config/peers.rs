@@ -1,0 +1,177 @@
+//! The ports for programs of other systems: the tables `[fish]` and `[trains]` of a server's file.
+
+use crate::exit::Misuse;
+use agon_core::lobby::{Announcement, Selection, Window};
+use agon_core::{Preset, Raw, TournamentId};
+use agon_games::Registry;
+use agon_server::Peers;
+use agon_wire::peer::Language;
+use agon_wire::{fish, trains};
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The longest that anything here may wait: a day.
+const WAIT_MS_MAX: u64 = 24 * 3_600_000;
+
+/// A port for programs of another system. It is closed unless `listen` says where it is.
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PeerTable {
+    listen: Option<String>,
+    vocabulary: Option<String>,
+    lenient_names: Option<bool>,
+    /// What its tournaments are called.
+    name: Option<String>,
+    preset: Option<String>,
+    /// The game's configuration: what differs from the preset.
+    config: Option<toml::Table>,
+    /// The same from a JSON file; the table goes over it.
+    config_file: Option<PathBuf>,
+    at_least: Option<u32>,
+    at_most: Option<u32>,
+    wait_ms: Option<u64>,
+    second_wait_ms: Option<u64>,
+    second_at_least: Option<u32>,
+    sign_up_ms: Option<u64>,
+    answer_ms: Option<u64>,
+}
+
+/// A port that is to be opened.
+#[derive(Debug)]
+pub(crate) struct Port {
+    /// The system.
+    pub(crate) system: &'static str,
+    pub(crate) listen: String,
+    pub(crate) peers: Peers,
+}
+
+/// What a system's page says, where the file says nothing.
+struct Usual {
+    system: &'static str,
+    window: Window,
+    sign_up_ms: u64,
+}
+
+impl Port {
+    /// The port of Fish, if there is to be one.
+    pub(super) fn fish(table: &PeerTable) -> Result<Option<Port>> {
+        let language = match table.vocabulary.as_deref() {
+            None | Some("auto") => Language::Fish(None),
+            Some("call") => Language::Fish(Some(fish::Vocabulary::Call)),
+            Some("message") => Language::Fish(Some(fish::Vocabulary::Message)),
+            Some(other) => return Err(no_vocabulary("fish", other, "auto, call, message")),
+        };
+        let window = window(5, 10, 30_000, 5);
+        port(table, language, Usual { system: "fish", window, sign_up_ms: 10_000 })
+    }
+
+    /// The port of Trains, if there is to be one.
+    pub(super) fn trains(table: &PeerTable) -> Result<Option<Port>> {
+        let language = match table.vocabulary.as_deref() {
+            None | Some("course") => Language::Trains(trains::Vocabulary::Course),
+            Some("memo") => Language::Trains(trains::Vocabulary::Memo),
+            Some(other) => return Err(no_vocabulary("trains", other, "course, memo")),
+        };
+        let window = window(5, 50, 20_000, 2);
+        port(table, language, Usual { system: "trains", window, sign_up_ms: 3_000 })
+    }
+
+    /// The settings that came of it, as the file has them.
+    pub(crate) fn effective(&self) -> Value {
+        let series = &self.peers.series;
+        let Selection::SignUp(window) = &series.selection else { return Value::Null };
+        let vocabulary = match self.peers.language {
+            Language::Fish(None) => "auto",
+            Language::Fish(Some(fish::Vocabulary::Call)) => "call",
+            Language::Fish(Some(fish::Vocabulary::Message)) => "message",
+            Language::Trains(trains::Vocabulary::Course) => "course",
+            Language::Trains(trains::Vocabulary::Memo) => "memo",
+        };
+        json!({
+            "listen": self.listen,
+            "vocabulary": vocabulary,
+            "lenient_names": self.peers.lenient_names,
+            "name": series.id,
+            "preset": series.preset,
+            "at_least": window.at_least,
+            "at_most": window.at_most,
+            "wait_ms": window.wait_ms,
+            "second_wait_ms": window.second_wait_ms,
+            "second_at_least": window.second_at_least,
+            "sign_up_ms": self.peers.sign_up_ms,
+            "answer_ms": series.policy.rules.time.answer_ms,
+        })
+    }
+}
+
+fn window(at_least: u32, at_most: u32, wait_ms: u64, second_at_least: u32) -> Window {
+    let second_wait_ms = wait_ms;
+    Window { at_least, at_most, wait_ms, second_wait_ms, second_at_least, repeat: true }
+}
+
+fn no_vocabulary(system: &str, given: &str, known: &str) -> anyhow::Error {
+    Misuse(format!("[{system}]: there is no vocabulary {given:?}; there are: {known}")).into()
+}
+
+fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Port>> {
+    let Usual { system, mut window, mut sign_up_ms } = usual;
+    let Some(listen) = table.listen.clone() else { return Ok(None) };
+    let wrong = |why: String| Misuse(format!("[{system}]: {why}"));
+    let name = super::checked_name(table.name.as_deref().unwrap_or(system))?;
+    let preset = Preset::named(table.preset.as_deref().unwrap_or(system));
+    let preset = preset.map_err(|error| wrong(error.to_string()))?;
+    if preset.game != system {
+        let why =
+            format!("preset {} is for {}, and this port for {system}", preset.name, preset.game);
+        return Err(wrong(why).into());
+    }
+    let config = config(table, &preset).map_err(wrong)?;
+    let mut policy = preset.policy;
+    super::set(&mut policy.rules.time.answer_ms, table.answer_ms);
+    policy.check().map_err(wrong)?;
+    super::set(&mut window.at_most, table.at_most);
+    // Who takes fewer than usual needs no more than that.
+    window.at_least = table.at_least.unwrap_or(window.at_least.min(window.at_most));
+    let second = table.second_at_least;
+    window.second_at_least = second.unwrap_or(window.second_at_least.min(window.at_least));
+    super::set(&mut window.wait_ms, table.wait_ms);
+    super::set(&mut window.second_wait_ms, table.second_wait_ms);
+    super::set(&mut sign_up_ms, table.sign_up_ms);
+    window.check().map_err(wrong)?;
+    let waits = [window.wait_ms, window.second_wait_ms, sign_up_ms, policy.rules.time.answer_ms];
+    if waits.iter().any(|wait| *wait > WAIT_MS_MAX) || sign_up_ms == 0 || window.wait_ms == 0 {
+        return Err(wrong(format!("a wait is 1 to {WAIT_MS_MAX} ms")).into());
+    }
+    let series = Arc::new(Announcement {
+        id: TournamentId::from(name),
+        preset: Some(preset.name.into()),
+        game: preset.game.into(),
+        config: Raw(config),
+        policy,
+        selection: Selection::SignUp(window),
+        by: None,
+    });
+    let lenient_names = table.lenient_names.unwrap_or(false);
+    Ok(Some(Port { system, listen, peers: Peers { language, lenient_names, sign_up_ms, series } }))
+}
+
+/// The preset's configuration, the file's over it, the table's over both.
+fn config(table: &PeerTable, preset: &Preset) -> Result<agon_games::Json, String> {
+    let object = |text: &str| serde_json::from_str::<Map<String, Value>>(text);
+    let mut config = object(preset.config).expect("presets are checked");
+    if let Some(file) = &table.config_file {
+        let shown = file.display();
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{shown}: {error}"))?;
+        config.extend(object(&text).map_err(|error| format!("{shown}: {error}"))?);
+    }
+    if let Some(table) = &table.config {
+        let text = serde_json::to_string(table).map_err(|error| error.to_string())?;
+        config.extend(object(&text).map_err(|error| error.to_string())?);
+    }
+    let kind = Registry::standard().kind(preset.game).cloned();
+    let kind = kind.expect("presets are for games there are");
+    kind.check_config(&Value::Object(config).to_string()).map_err(|error| error.to_string())
+}

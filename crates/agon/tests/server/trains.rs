@@ -1,0 +1,168 @@
+//! The Trains wire: other people's tournaments, both vocabularies, and clients that behave badly.
+
+use crate::peers::{Played, Port, compare, for_all, vectors};
+use serde_json::{Value, json};
+
+/// A map that serves eight players.
+const MAP: &str = include_str!("../../../games/src/trains/default_map.json");
+
+/// Nine players: seven, and h against i.
+const NINE: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+
+/// Each map, the players with their strategies, and the cards, out of a file of other people.
+fn values(path: &std::path::Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("readable");
+    let values = serde_json::Deserializer::from_str(&text).into_iter();
+    values.collect::<Result<_, _>>().expect("JSON")
+}
+
+#[test]
+fn tournaments_of_other_people_end_alike() {
+    let Some(pairs) = vectors("trains/xserver") else { return };
+    assert!(!pairs.is_empty());
+    for_all(&pairs, |(path, expected)| {
+        let input = values(path);
+        let count = input[1].as_array().expect("players").len();
+        // Those who hang do so for ever; the others have time enough.
+        let settings =
+            format!("at_most = {count}\nanswer_ms = 6000\nconfig = {{ deck = {} }}", input[2]);
+        let port = Port::open("trains", &settings);
+        let played = port.play("trains", &[path.to_string_lossy().into_owned()]);
+        port.verify();
+        let status = played.report["status"].as_str().expect("a status");
+        let given = match status.strip_prefix("aborted: ") {
+            Some(why) => json!(format!("error: {why}")),
+            None => json!([played.list("winners"), misbehaving(&played)]),
+        };
+        match given == *expected {
+            true => Ok(()),
+            false => Err(format!("{path:?}: {given} and not {expected}")),
+        }
+    });
+}
+
+fn misbehaving(played: &Played) -> Vec<String> {
+    let mut all = [played.list("cheating"), played.list("failing")].concat();
+    all.sort();
+    all
+}
+
+/// Plays a tournament of these, by the map that comes with the game.
+fn play(port: &Port, specs: &[String]) -> Played {
+    let input = port.place.path("input.json");
+    std::fs::write(&input, format!("{MAP} [] []")).expect("a file");
+    let mut arguments = vec![input.to_string_lossy().into_owned()];
+    arguments.extend(specs.iter().cloned());
+    port.play("trains", &arguments)
+}
+
+/// Plays nine, of whom the last does something wrong, and sees that nobody else notices.
+fn misbehave(answer_ms: u32, cases: &[(&str, &str, &str)]) {
+    let settings = format!("at_most = 9\nanswer_ms = {answer_ms}");
+    let spec = |name: &str, more: &str| format!("{name},Buy-Now{more}");
+    let baseline = {
+        let port = Port::open("trains", &settings);
+        play(&port, &NINE.map(|name| spec(name, "")))
+    };
+    assert_eq!(misbehaving(&baseline), Vec::<String>::new());
+    for_all(cases, |(at, wrong, list)| {
+        let port = Port::open("trains", &settings);
+        let specs = NINE.map(|name| match name {
+            "i" => spec(name, &format!(",plain,{at},{wrong}")),
+            _ => spec(name, ""),
+        });
+        let played = play(&port, &specs);
+        port.verify();
+        // Who is out before the first game leaves eight, and one game.
+        let alike = *at == "start" || played.games(1, 1) == baseline.games(1, 1);
+        match played.list(list) == ["i"] && misbehaving(&played) == ["i"] && alike {
+            true => Ok(()),
+            false => Err(format!("{at}, {wrong}: {}", played.report)),
+        }
+    });
+}
+
+const CALLS: [&str; 8] = ["start", "setup", "pick", "play", "play:4", "more", "win", "end"];
+
+fn each(wrong: &str) -> Vec<(&str, &str, &str)> {
+    CALLS.iter().map(|at| (*at, wrong, "failing")).collect()
+}
+
+#[test]
+fn who_hangs_in_any_call_fails_and_nobody_else_notices() {
+    misbehave(6_000, &each("hang"));
+}
+
+#[test]
+fn who_closes_at_any_call_fails_and_nobody_else_notices() {
+    misbehave(60_000, &each("close"));
+}
+
+#[test]
+fn who_answers_something_else_fails_and_nobody_else_notices() {
+    misbehave(60_000, &each(r#"{"no":1.5}"#));
+    misbehave(60_000, &each("void"));
+    misbehave(
+        60_000,
+        &[
+            ("play", r#"["A","B","red",3.5]"#, "failing"),
+            ("pick", r#""void""#, "failing"),
+            ("win", r#"["void"]"#, "failing"),
+            ("play", r#""more_cards""#, "failing"),
+            ("setup", r#""void""void""#, "failing"),
+        ],
+    );
+}
+
+#[test]
+fn who_breaks_a_rule_cheats_and_nobody_else_notices() {
+    misbehave(
+        60_000,
+        &[
+            ("play", r#"["Nowhere","Elsewhere","red",3]"#, "cheating"),
+            ("pick", r#"[]"#, "cheating"),
+        ],
+    );
+}
+
+#[test]
+fn however_clients_write_the_result_is_the_same() {
+    let styles = ["pad", "trickle", "pretty", "newline", "plain"];
+    let tournament = |styled: bool| {
+        let port = Port::open("trains", "at_most = 5\nanswer_ms = 60000");
+        let specs = styles.iter().zip(NINE).map(|(style, name)| match styled {
+            true => format!("{name},Buy-Now,{style}"),
+            false => format!("{name},Buy-Now"),
+        });
+        let played = play(&port, &specs.collect::<Vec<_>>());
+        port.verify();
+        assert_eq!(misbehaving(&played), Vec::<String>::new());
+        played.games(1, 1).clone()
+    };
+    assert_eq!(tournament(true), tournament(false));
+}
+
+#[test]
+fn the_page_shows_what_is_said() {
+    let map = r#"{"width":100,"height":100,"cities":[["Ayr",[0,0]],["Bonn",[50,10]],["Cork",[90,20]],["Dover",[20,80]],["Essen",[60,70]]],"connections":{"Ayr":{"Bonn":{"red":3},"Dover":{"blue":3}},"Bonn":{"Cork":{"green":3,"white":4},"Essen":{"red":3}},"Dover":{"Essen":{"white":5}}}}"#;
+    let mut deck = ["red", "red", "blue", "red", "white", "green", "green", "blue"].to_vec();
+    deck.extend(["red", "red", "green", "white", "red"]);
+    let settings = format!("at_most = 2\nconfig = {{ deck = {} }}", json!(deck));
+    let port = Port::open("trains", &settings);
+    let input = port.place.path("input.json");
+    std::fs::write(&input, format!("{map} [] []")).expect("a file");
+    let input = input.to_string_lossy().into_owned();
+    port.play("trains", &[input, "eve,Buy-Now".into(), "bob,Cheat".into()]);
+    compare(&port, "trains.md", "## Recorded");
+    port.verify();
+}
+
+#[test]
+fn the_memo_has_other_words_and_the_operators_map() {
+    let port = Port::open("trains", "at_most = 3\nvocabulary = \"memo\"\nanswer_ms = 60000");
+    let specs = ["memo", "a,Hold-10", "b,Buy-Now", "c,Cheat"].map(String::from);
+    let played = port.play("trains", &specs);
+    port.verify();
+    assert_eq!((played.list("cheating"), played.list("failing")), (vec!["c".to_owned()], vec![]));
+    assert_eq!(played.list("winners").len(), 1);
+}

@@ -1,0 +1,420 @@
+//! Players on the wires of other systems. For the engine they are players like others; what differs
+//! is here:
+//!
+//! - a name is all they have, so it is an account without a password, for such wires only;
+//! - they confirm what native players are only told, and do so in time;
+//! - who is out, or whose tournament is over, is dismissed: its connection is closed.
+//!
+//! Which words it is said in is up to the gateway.
+
+use super::journal::Effect;
+use super::{ConnId, Engine, MatchKey, Timer, house};
+use crate::gateway::{PeerAsk, Tell, Written};
+use crate::meters::{End, Login};
+use agon_core::lobby::{AccountKind, Announcement, LobbyCommand, LobbyRejection, Role};
+use agon_core::{
+    Ask, Command, CrashCost, Event, Fault, FaultKind, Millis, Pending, PlayerName, RequestId,
+    TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
+};
+use agon_games::{Refusal, Viewer};
+use agon_wire::peer::Told;
+use std::sync::Arc;
+
+/// How long an answer may be on its way from its socket to the engine.
+const ON_ITS_WAY_MS: Millis = 20;
+
+/// How much of a reply is told in a fault.
+const REPLY_CHARS_MAX: usize = 200;
+
+/// Which request a player answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum AskId {
+    /// One of a match.
+    Match(MatchKey, RequestId),
+    /// One of a tournament, outside matches.
+    Tournament(TournamentId, RequestId),
+}
+
+/// What a connection on such a wire says.
+pub(crate) enum PeerSaid {
+    /// Who it is. It wants to play where `series` is open, and hears of every change if it listens.
+    SignUp { name: PlayerName, listens: bool, series: Arc<Announcement> },
+    /// An answer, or what came instead of one.
+    Answer { ask: AskId, answer: Result<String, BadReply> },
+}
+
+/// A reply that is no answer.
+pub(crate) struct BadReply {
+    pub(crate) refusal: Refusal,
+    /// The reply, as evidence.
+    pub(crate) text: String,
+}
+
+impl BadReply {
+    /// What its player is charged with. The reply is in words of another system, which nobody who
+    /// verifies the log can read as an answer again, so it is told and not kept as one.
+    fn fault(&self) -> Fault {
+        let told: String = self.text.chars().take(REPLY_CHARS_MAX).collect();
+        let mut fault = Fault::refused(&self.refusal, &self.text);
+        if fault.kind != FaultKind::Malformed {
+            fault.answer = None;
+            fault.detail = format!("{}; it said {told}", fault.detail);
+        }
+        fault
+    }
+}
+
+/// A request of a tournament that was handed to a connection.
+pub(super) struct AskedPeer {
+    conn: ConnId,
+    player: PlayerName,
+    written: Written,
+    limit_ms: Millis,
+    farewell: bool,
+}
+
+/// Who is shown every change of a match, and what they were shown.
+#[derive(Default)]
+pub(super) struct Listeners {
+    /// Whether there may be any.
+    pub(super) any: bool,
+    /// The games they were told the end of.
+    games: usize,
+}
+
+impl Engine {
+    pub(super) fn peer_said(&mut self, conn: ConnId, said: PeerSaid, at: Millis) {
+        match said {
+            PeerSaid::SignUp { name, listens, series } => {
+                self.sign_up_peer(conn, name, listens, &series);
+            }
+            PeerSaid::Answer { ask, answer } => {
+                let session = self.sessions.get(&conn);
+                let Some(player) = session.and_then(|session| session.account.clone()) else {
+                    return;
+                };
+                match ask {
+                    AskId::Match(key, request) => {
+                        self.peer_plays(&key, player, request, answer, at);
+                    }
+                    AskId::Tournament(id, request) => {
+                        self.peer_greets(&id, player, request, answer, at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether an account is one for the wires of other systems.
+    fn is_peer(&self, name: &PlayerName) -> bool {
+        self.lobby.account(name).is_some_and(|account| {
+            account.password.is_none()
+                && account.kind == AccountKind::Program
+                && account.role == Role::Player
+        })
+    }
+
+    fn sign_up_peer(
+        &mut self,
+        conn: ConnId,
+        name: PlayerName,
+        listens: bool,
+        series: &Announcement,
+    ) {
+        let Some(session) = self.sessions.get_mut(&conn) else { return };
+        session.listens = listens;
+        let known = self.lobby.account(&name).is_some();
+        let others = name.as_str().starts_with(house::PREFIX) || (known && !self.is_peer(&name));
+        if others || self.here.contains_key(&name) {
+            return self.turn_away(conn, &name, "the name is taken");
+        }
+        if !known {
+            let (account, kind) = (name.clone(), AccountKind::Program);
+            let (role, password) = (Role::Player, None);
+            let command = LobbyCommand::Register { account, kind, role, password };
+            if let Err(rejection) = self.step_lobby(command, Vec::new()) {
+                return self.turn_away(conn, &name, &rejection.to_string());
+            }
+        }
+        let player = name.clone();
+        let attach: Effect = Box::new(move |engine| {
+            // Another one of this name may have come while this one was on its way to the log.
+            match engine.here.contains_key(&player) {
+                true => engine.turn_away(conn, &player, "the name is taken"),
+                false => engine.attach(conn, &player),
+            }
+        });
+        let _ = self.step_lobby(LobbyCommand::LogIn { account: name.clone() }, vec![attach]);
+        if !self.still_plays(&name) {
+            self.enter(conn, name, series);
+        }
+    }
+
+    /// Whether a player that comes back is in a tournament it can go on with.
+    fn still_plays(&self, name: &PlayerName) -> bool {
+        let mut playing = self.lobby.playing_in(name);
+        playing.any(|id| self.live_tournament(id).is_some_and(|live| !live.is_out(name)))
+    }
+
+    /// Signs a player up for what its wire plays.
+    fn enter(&mut self, conn: ConnId, player: PlayerName, series: &Announcement) {
+        let Some(tournament) = self.sign_up_like(series) else {
+            return self.turn_away(conn, &player, "no sign-up is open");
+        };
+        let of_series = |id: &TournamentId| id.as_str().starts_with(series.id.as_str());
+        let next = !self.lobby.running().any(|plan| of_series(&plan.id));
+        let name = player.clone();
+        let tell: Effect = Box::new(move |engine| {
+            if engine.conn_of(&name) == Some(conn) {
+                engine.tell(conn, Told::SignedUp { next }, None);
+            }
+        });
+        let command = LobbyCommand::SignUp { tournament, player: player.clone() };
+        match self.step_lobby(command, vec![tell]) {
+            // It comes back to a place it has.
+            Ok(()) | Err(LobbyRejection::SignedUp(_)) => {}
+            Err(rejection) => self.turn_away(conn, &player, &rejection.to_string()),
+        }
+    }
+
+    fn turn_away(&mut self, conn: ConnId, name: &PlayerName, why: &str) {
+        tracing::info!(conn, account = name.as_str(), why, "a sign-up was refused");
+        self.login_was(conn, Some(name), Login::Refused);
+        self.end(conn, End::Dismissed);
+    }
+
+    /// Has a sign-up open like this one, which others repeat: the one of a run before if it was
+    /// announced alike.
+    pub fn open_sign_up(&mut self, series: &Announcement) -> Result<(), super::AnnounceError> {
+        if self.sign_up_like(series).is_some() {
+            return Ok(());
+        }
+        let names = (2..).map(|number| TournamentId::from(format!("{}-{number}", series.id)));
+        let mut names = std::iter::once(series.id.clone()).chain(names);
+        let free = names.find(|id| self.lobby.tournament(id).is_none());
+        let id = free.expect("there are more numbers than tournaments");
+        self.announce(Announcement { id, ..series.clone() })
+    }
+
+    fn sign_up_like(&self, series: &Announcement) -> Option<TournamentId> {
+        let alike = |other: &Announcement| {
+            let bare = Announcement { id: series.id.clone(), ..other.clone() };
+            other.id.as_str().starts_with(series.id.as_str()) && bare == *series
+        };
+        let mut open = self.lobby.sign_ups();
+        open.find(|one| alike(&one.announcement)).map(|one| one.announcement.id.clone())
+    }
+
+    /// Tells a connection something, or cuts it off if it does not read.
+    pub(super) fn tell(&mut self, conn: ConnId, told: Told, ask: Option<PeerAsk>) {
+        let Some(session) = self.sessions.get(&conn) else { return };
+        if !session.tell(Tell { told, ask }) {
+            self.closed(conn);
+        }
+    }
+
+    /// Asks a player what a match asks it; it confirms what native players are only told.
+    pub(super) fn ask_peer(&mut self, key: &MatchKey, conn: ConnId, pending: Pending) {
+        let Some(live) = self.matches.get(key) else { return };
+        let listens = self.sessions.get(&conn).is_some_and(|session| session.listens);
+        let told = match (pending.ask, live.played.referee()) {
+            (Ask::Confirm { won }, _) => Told::Won(won),
+            (Ask::Game(seat), Some(referee)) => {
+                let (mut question, mut view) = (Vec::new(), Vec::new());
+                if !referee.game().write_question(seat, &mut question) {
+                    return;
+                }
+                referee.game().write_view(Viewer::Seat(seat), &mut view);
+                let seats = if listens { referee.seats() } else { &[] };
+                Told::Question { question, view, seats: seats.into() }
+            }
+            _ => return,
+        };
+        let written = Written::not_yet();
+        let id = AskId::Match(key.clone(), pending.id.clone());
+        let ask = PeerAsk { id, limit_ms: pending.limit_ms, written: written.clone() };
+        self.mark_sent(key, pending, Some(written));
+        self.tell(conn, told, Some(ask));
+    }
+
+    fn peer_plays(
+        &mut self,
+        key: &MatchKey,
+        player: PlayerName,
+        request: RequestId,
+        answer: Result<String, BadReply>,
+        at: Millis,
+    ) {
+        let took_ms = self.took_ms(key, &player, &request, at);
+        let command = match answer {
+            Ok(answer) => Command::Answer { player, request, answer, took_ms },
+            Err(bad) => {
+                let Some(live) = self.matches.get(key) else { return };
+                let mut open = live.played.pending().into_iter();
+                if !open.any(|pending| pending.id == request && pending.player == player) {
+                    return;
+                }
+                Command::Charge { player, fault: bad.fault() }
+            }
+        };
+        // Too late, or the game went on without it: it is not told.
+        let _ = self.step_match(key, command);
+    }
+
+    /// Asks a player what its tournament asks it, once.
+    pub(super) fn greet_peer(&mut self, id: &TournamentId, pending: TournamentPending) {
+        let now = self.now_ms();
+        let Some(conn) = self.conn_of(&pending.player) else { return };
+        let Some(live) = self.tournaments.get_mut(id) else { return };
+        if live.asked.get(&pending.id).is_some_and(|asked| asked.conn == conn) {
+            return;
+        }
+        let (told, farewell) = match pending.ask {
+            TournamentAsk::Ready => (Told::Begin { proposes: false }, false),
+            TournamentAsk::Propose { .. } => (Told::Begin { proposes: true }, false),
+            TournamentAsk::Farewell { won } => (Told::End { won }, true),
+        };
+        let (written, limit_ms) = (Written::not_yet(), pending.limit_ms);
+        let player = pending.player;
+        let asked = AskedPeer { conn, player, written: written.clone(), limit_ms, farewell };
+        live.asked.insert(pending.id.clone(), asked);
+        let ask_id = AskId::Tournament(id.clone(), pending.id);
+        self.tell(conn, told, Some(PeerAsk { id: ask_id, limit_ms, written }));
+        self.set_timer(now + limit_ms + ON_ITS_WAY_MS, Timer::Greeting(id.clone()));
+    }
+
+    /// When the answer to what a tournament asked is overdue, if a connection was handed it.
+    pub(super) fn peer_due(&self, id: &TournamentId, request: &RequestId) -> Option<Millis> {
+        let asked = self.tournaments.get(id)?.asked.get(request)?;
+        let since = asked.written.at().unwrap_or_else(|| self.now_ms());
+        Some(since.saturating_add(asked.limit_ms + ON_ITS_WAY_MS))
+    }
+
+    fn peer_greets(
+        &mut self,
+        id: &TournamentId,
+        player: PlayerName,
+        request: RequestId,
+        answer: Result<String, BadReply>,
+        at: Millis,
+    ) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        let open = live.machine.pending_of(&player).is_some_and(|pending| pending.id == request);
+        let Some(asked) = live.asked.get(&request).filter(|_| open) else { return };
+        let took_ms = at.saturating_sub(asked.written.at().unwrap_or(at));
+        let command = match answer {
+            _ if took_ms > asked.limit_ms => {
+                TournamentCommand::Drop { player, fault: Fault::timeout(asked.limit_ms) }
+            }
+            Ok(answer) => TournamentCommand::Answer { player, request, answer },
+            Err(bad) => TournamentCommand::Drop { player, fault: bad.fault() },
+        };
+        self.step_tournament(id, command);
+    }
+
+    /// A connection of such a player was lost: what its tournaments ask it, it does not answer.
+    pub(super) fn peer_is_gone(&mut self, player: &PlayerName) {
+        for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
+            self.miss_peer(&id, player);
+        }
+        let _ = self.step_lobby(LobbyCommand::LogOut { account: player.clone() }, Vec::new());
+    }
+
+    /// Gives up on a player that is asked something and not here, if nobody waits for such players.
+    pub(super) fn miss_peer(&mut self, id: &TournamentId, player: &PlayerName) {
+        let live = self.tournaments.get(id).filter(|live| live.machine.paused().is_none());
+        let asked = live.is_some_and(|live| live.machine.pending_of(player).is_some());
+        if asked && self.is_peer(player) && self.now_ms() >= self.grace_until {
+            let fault = Fault::disconnected("the connection was lost");
+            let player = player.clone();
+            self.step_tournament(id, TournamentCommand::Drop { player, fault });
+        }
+    }
+
+    /// Shows all who listen how a match goes on: every change, and the end of every game.
+    pub(super) fn show_listeners(&mut self, key: &MatchKey) {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        let mut all = Vec::new();
+        let finished = live.played.finished();
+        for (result, game) in finished.skip(live.listeners.games) {
+            live.listeners.games += 1;
+            let (mut view, seats) = (Vec::new(), result.seats.as_slice().into());
+            game.write_view(Viewer::Public, &mut view);
+            all.push(Told::View { view: view.clone(), seats });
+            all.push(Told::GameOver { view, result: Box::new(result.clone()) });
+        }
+        if let Some(referee) = live.played.referee() {
+            let (mut view, seats) = (Vec::new(), referee.seats().into());
+            referee.game().write_view(Viewer::Public, &mut view);
+            all.push(Told::View { view, seats });
+        }
+        let players = live.played.plan().players.clone();
+        for conn in players.iter().filter_map(|player| self.conn_of(player)).collect::<Vec<_>>() {
+            if self.sessions.get(&conn).is_some_and(|session| session.listens) {
+                all.iter().for_each(|told| self.tell(conn, told.clone(), None));
+            }
+        }
+    }
+
+    /// Dismisses players whose fault in a match puts them out of it.
+    pub(super) fn partings(&self, key: &MatchKey, events: &[Event]) -> Vec<Effect> {
+        let live = self.matches.get(key);
+        if live.is_none_or(|live| live.played.plan().rules.crash != CrashCost::Remove) {
+            return Vec::new();
+        }
+        let out = events.iter().filter_map(|event| match event {
+            Event::PlayerFaulted(faulted) => Some(&faulted.faulted.player),
+            _ => None,
+        });
+        out.filter_map(|player| self.parting(player)).collect()
+    }
+
+    /// The same for those who are out of a tournament.
+    pub(super) fn dropped_peers(&self, events: &[Event]) -> Vec<Effect> {
+        let out = events.iter().filter_map(|event| match event {
+            Event::PlayerDropped(dropped) => self.parting(&dropped.faulted.player),
+            _ => None,
+        });
+        out.collect()
+    }
+
+    fn parting(&self, player: &PlayerName) -> Option<Effect> {
+        let conn = self.peer_conn(player)?;
+        Some(Box::new(move |engine| engine.end(conn, End::Dismissed)))
+    }
+
+    /// The connection of a player that is here over the wire of another system.
+    fn peer_conn(&self, player: &PlayerName) -> Option<ConnId> {
+        let conn = self.conn_of(player)?;
+        self.sessions.get(&conn).filter(|session| !session.wire().is_native()).map(|_| conn)
+    }
+
+    /// Tells those who are left how a tournament ended, unless they were asked to confirm that, and
+    /// dismisses all.
+    pub(super) fn dismiss(&mut self, live: &super::LiveTournament) {
+        let asked = |player: &PlayerName| {
+            live.asked.values().any(|asked| asked.farewell && asked.player == *player)
+        };
+        let told = match live.machine.aborted() {
+            None => live.machine.told_at_end(),
+            Some(_) => Vec::new(),
+        };
+        for (player, won) in told {
+            if let Some(conn) = self.peer_conn(&player).filter(|_| !asked(&player)) {
+                self.tell(conn, Told::End { won }, None);
+            }
+        }
+        for player in &live.machine.plan().players {
+            self.dismiss_idle(player);
+        }
+    }
+
+    /// Closes the connection of a player that has nothing more to wait for. What it takes part in
+    /// at this moment is about to end.
+    pub(super) fn dismiss_idle(&mut self, player: &PlayerName) {
+        let idle = matches!(self.lobby.involvement(player), (0 | 1, 0));
+        if let Some(conn) = self.peer_conn(player).filter(|_| idle) {
+            self.end(conn, End::Dismissed);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The wires of other systems over TCP: JSON values both ways, call and answer.
+//!
+//! One connection, from its name to its end. It answers for pairing replies with what was asked: the
+//! values that come answer the calls that go, one after the other, whenever they come. Nothing is
+//! asked before the last call is answered. What words mean is in `agon_wire`, what follows from
+//! them is the engine's.
+
+use super::outbox::{Out, Outbox, PeerAsk, Pulse, Tell};
+use super::{Gateway, Limits, accept, connection};
+use crate::clock::now_ms;
+use crate::engine::{BadReply, ConnId, Handle, Input, PeerSaid};
+use crate::meters::End;
+use crate::wires::Wire;
+use agon_core::lobby::Announcement;
+use agon_core::{Fault, Millis, PlayerName};
+use agon_games::Refusal;
+use agon_wire::peer::{Language, Speaker, Spoken, Then};
+use agon_wire::sign_up::Newcomer;
+use agon_wire::values::{self, BadStream, Values};
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
+
+/// Bytes read at once.
+const READ_BYTES: usize = 8 * 1024;
+
+/// Bytes that may wait for a call to be answered by them; more stay in the socket.
+const UNREAD_MAX: usize = 256 * 1024;
+
+/// What may wait for the answer to the last call; more stays in the outbox.
+const WAITING_MAX: usize = 16;
+
+/// After how much silence a number or a word is whole.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How much longer than its time a call that nobody waits for any more may stay unanswered.
+const GRACE: Duration = Duration::from_millis(2_000);
+
+/// How long the last words may take to be heard before the socket is closed over them.
+const LINGER: Duration = Duration::from_millis(1_000);
+
+/// A port for programs of another system.
+#[derive(Clone, Debug)]
+pub struct Peers {
+    /// Which words they use.
+    pub language: Language,
+    /// Whether names may hold digits and lack quotes.
+    pub lenient_names: bool,
+    /// How long a program may take to say its name.
+    pub sign_up_ms: Millis,
+    /// What they play in.
+    pub series: Arc<Announcement>,
+}
+
+impl Peers {
+    fn wire(&self) -> Wire {
+        match self.language {
+            Language::Fish(_) => Wire::Fish,
+            Language::Trains(_) => Wire::Trains,
+        }
+    }
+}
+
+/// Accepts programs until the task is dropped. They know nothing of TLS.
+pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) {
+    let peers = Arc::new(peers);
+    loop {
+        let place = gateway.place().await;
+        let (socket, from) = accept(&listener).await;
+        let Some(guest) = gateway.guest(from) else {
+            gateway.engine().meters().turned_away.add();
+            continue;
+        };
+        gateway.tune(&socket);
+        let (gateway, peers) = (gateway.clone(), Arc::clone(&peers));
+        tokio::spawn(async move {
+            visit(&gateway, socket, from, &peers).await;
+            drop((place, guest));
+        });
+    }
+}
+
+/// Serves a connection until one of both ends closes it.
+async fn visit(gateway: &Gateway, mut socket: TcpStream, from: IpAddr, peers: &Peers) {
+    let patience = Duration::from_millis(peers.sign_up_ms);
+    let signed_up = timeout(patience, sign_up(&mut socket, peers)).await;
+    let Ok(Some((name, speaker, values))) = signed_up else {
+        tracing::debug!(%from, wire = peers.wire().word(), "a connection did not sign up");
+        return;
+    };
+    let (engine, limits) = (gateway.engine(), gateway.limits());
+    let (conn, wire) = (connection::number(), peers.wire());
+    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, None);
+    let pulse = Arc::clone(out.pulse());
+    gateway.0.pulses.add(&pulse);
+    engine.meters().opened(wire).add();
+    tracing::debug!(conn, %from, wire = wire.word(), "a connection was opened");
+    engine.send(Input::Opened { conn, out, from });
+    let (listens, series) = (speaker.listens(), Arc::clone(&peers.series));
+    let said = PeerSaid::SignUp { name, listens, series };
+    engine.send(Input::Peer { conn, said, at: now_ms() });
+    let waiting = VecDeque::new();
+    let mut talk =
+        Talk { conn, engine, pulse: &pulse, limits, speaker, values, open: None, waiting };
+    let said_all = talk.run(&mut socket, outbox).await;
+    engine.send(Input::Closed { conn });
+    connection::note_end(engine, &pulse, conn);
+    if said_all {
+        // A socket that is closed with something unread in it takes the last words along.
+        let mut piece = [0; 512];
+        let drained = async { while let Ok(1..) = socket.read(&mut piece).await {} };
+        let _ = timeout(LINGER, drained).await;
+    }
+}
+
+/// Reads who it is; `None` if that is nobody.
+async fn sign_up(socket: &mut TcpStream, peers: &Peers) -> Option<(PlayerName, Speaker, Values)> {
+    let mut newcomer = Newcomer::new(values::Limits::default(), peers.lenient_names);
+    let mut piece = [0; 512];
+    let first = loop {
+        if let Some(first) = newcomer.take() {
+            break first;
+        }
+        match timeout(PAUSE, socket.read(&mut piece)).await {
+            Ok(Ok(count @ 1..)) => newcomer.push(&piece[..count]),
+            Ok(_) => return None,
+            Err(_) => match newcomer.flush() {
+                Some(first) => break first,
+                None => continue,
+            },
+        }
+    };
+    let signed_up = first.map_err(|bad| bad.to_string()).and_then(|first| {
+        let read = peers.language.sign_up(&first, peers.lenient_names);
+        read.map_err(|bad| bad.to_string())
+    });
+    match signed_up {
+        Ok((name, speaker)) => Some((name, speaker, newcomer.into_values())),
+        Err(why) => {
+            tracing::info!(wire = peers.wire().word(), why, "a sign-up cannot be read");
+            None
+        }
+    }
+}
+
+/// A call that was written and not answered.
+struct Open {
+    ask: PeerAsk,
+    /// When it is given up here: the engine has its own clock.
+    until: Instant,
+}
+
+/// A connection that signed up.
+struct Talk<'a> {
+    conn: ConnId,
+    engine: &'a Handle,
+    pulse: &'a Pulse,
+    limits: &'a Limits,
+    speaker: Speaker,
+    values: Values,
+    open: Option<Open>,
+    waiting: VecDeque<Tell>,
+}
+
+impl Talk<'_> {
+    /// Talks to the end; whether all was said, and the other end may be given time to hear it.
+    async fn run(&mut self, socket: &mut TcpStream, mut outbox: mpsc::Receiver<Out>) -> bool {
+        let mut piece = [0; READ_BYTES];
+        let (mut read_at, mut pause_until) = (now_ms(), None);
+        loop {
+            self.pair(read_at);
+            if self.open.is_none()
+                && let Some(tell) = self.waiting.pop_front()
+            {
+                match self.say(socket, tell).await {
+                    true => continue,
+                    false => return false,
+                }
+            }
+            let silent = self.open.as_ref().map(|open| open.until);
+            let inside = self.open.is_some() && self.values.is_inside();
+            tokio::select! {
+                out = outbox.recv(), if self.waiting.len() < WAITING_MAX => match out {
+                    Some(Out::Tell(tell)) => {
+                        let behind = !self.waiting.is_empty();
+                        if behind || (self.open.is_some() && tell.ask.is_some()) {
+                            self.waiting.push_back(*tell);
+                        } else if !self.say(socket, *tell).await {
+                            return false;
+                        }
+                    }
+                    Some(Out::Close(_)) | None => return socket.shutdown().await.is_ok(),
+                    Some(_) => {}
+                },
+                read = socket.read(&mut piece), if self.values.rest().len() < UNREAD_MAX => {
+                    let Ok(count @ 1..) = read else { return false };
+                    read_at = now_ms();
+                    pause_until = Some(Instant::now() + PAUSE);
+                    self.pulse.heard(read_at);
+                    self.values.push(&piece[..count]);
+                }
+                () = at(pause_until), if inside && pause_until.is_some() => {
+                    pause_until = None;
+                    if let Some(whole) = self.values.flush().map(|value| value.map(str::to_owned)) {
+                        self.answer(whole, read_at);
+                    }
+                }
+                () = at(silent), if silent.is_some() => {
+                    self.pulse.ends(End::Silent);
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Answers the open call with the next value, if both are there.
+    fn pair(&mut self, read_at: Millis) {
+        if self.open.is_some()
+            && let Some(value) = self.values.take()
+        {
+            let value = value.map(str::to_owned);
+            self.answer(value, read_at);
+        }
+    }
+
+    fn answer(&mut self, value: Result<String, BadStream>, at: Millis) {
+        let Some(Open { ask, .. }) = self.open.take() else { return };
+        let answer = match value {
+            Ok(text) => self.speaker.hear(&text).map_err(|refusal| BadReply { refusal, text }),
+            Err(broken) => {
+                let rest = self.values.rest();
+                let rest = &rest[..rest.len().min(Fault::EVIDENCE_MAX)];
+                let text = String::from_utf8_lossy(rest).into_owned();
+                Err(BadReply { refusal: Refusal::malformed(broken.to_string()), text })
+            }
+        };
+        let said = PeerSaid::Answer { ask: ask.id, answer };
+        self.engine.send(Input::Peer { conn: self.conn, said, at });
+    }
+
+    /// Says something; `false` if nobody hears it.
+    async fn say(&mut self, socket: &mut TcpStream, tell: Tell) -> bool {
+        let (spoken, refusal) = match self.speaker.tell(&tell.told) {
+            Ok(spoken) => (spoken, None),
+            Err(refusal) => (Spoken { texts: Vec::new(), then: Then::Nothing }, Some(refusal)),
+        };
+        if !spoken.texts.is_empty() && !self.write(socket, &spoken.texts.concat()).await {
+            return false;
+        }
+        let now = now_ms();
+        let Some(ask) = tell.ask else { return true };
+        ask.written.set(now);
+        let answer = match (refusal, spoken.then) {
+            (Some(refusal), _) => Err(BadReply { refusal, text: String::new() }),
+            (None, Then::Answered(answer)) => Ok(answer.to_owned()),
+            (None, Then::Reply | Then::Nothing) => {
+                let until = Instant::now() + Duration::from_millis(ask.limit_ms) + GRACE;
+                self.open = Some(Open { ask, until });
+                return true;
+            }
+        };
+        let said = PeerSaid::Answer { ask: ask.id, answer };
+        self.engine.send(Input::Peer { conn: self.conn, said, at: now });
+        true
+    }
+
+    async fn write(&mut self, socket: &mut TcpStream, text: &str) -> bool {
+        let patience = Duration::from_millis(self.limits.write_ms_max);
+        match timeout(patience, socket.write_all(text.as_bytes())).await {
+            Ok(written) => written.is_ok(),
+            Err(_) => {
+                self.pulse.ends(End::Unwritable);
+                false
+            }
+        }
+    }
+}
+
+/// Waits until then, or for ever.
+async fn at(then: Option<Instant>) {
+    match then {
+        Some(then) => sleep_until(then).await,
+        None => std::future::pending().await,
+    }
+}
