@@ -8,6 +8,7 @@
 mod accounts;
 mod announce;
 mod archive;
+mod assets;
 mod body;
 mod docs;
 mod events;

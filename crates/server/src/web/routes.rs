@@ -3,8 +3,8 @@
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, announce, docs, events, faults, games, invitations, lobby, matches, metrics, openapi,
-    operator, page, play, played, queues, reports, shapes, standings, start, tournaments,
+    accounts, announce, assets, docs, events, faults, games, invitations, lobby, matches, metrics,
+    openapi, operator, page, play, played, queues, reports, shapes, standings, start, tournaments,
 };
 use crate::wanted::Wanted;
 use agon_core::PlayerStatistics;
@@ -61,6 +61,9 @@ fn of_accounts() -> Vec<Route> {
             .takes::<accounts::Credentials>()
             .gives::<shapes::Session>(201)
             .fails(&[401, 429]),
+        Route::get("/api/v1/sessions", accounts::whose, "Whose token it is sent with.")
+            .by(Token)
+            .gives::<shapes::Holder>(200),
         Route::delete("/api/v1/sessions", accounts::log_out, "Revokes the token it is sent with.")
             .by(Token)
             .done(),
@@ -285,7 +288,14 @@ fn of_the_server() -> Vec<Route> {
         .gives::<Value>(200)
         .fails(&[404]),
         Route::get("/", start::page, "What goes on, for people.").text("text/html; charset=utf-8"),
-        Route::get("/start.css", start::style, "How that looks.").text("text/css; charset=utf-8"),
+        Route::get("/web/{file}", assets::file, "A file of that page.")
+            .text(assets::SCRIPT)
+            .text(assets::STYLE)
+            .text(assets::PICTURE)
+            .fails(&[404]),
+        Route::get("/web/{folder}/{file}", assets::file_of_folder, "A file of that page.")
+            .text(assets::SCRIPT)
+            .fails(&[404]),
         Route::get("/docs/{page}", docs::page, "The documentation, as it is in the repository.")
             .text("text/plain; charset=utf-8")
             .fails(&[404]),

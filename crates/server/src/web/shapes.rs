@@ -69,6 +69,15 @@ pub(super) struct Session {
     expires_at: Millis,
 }
 
+/// Whose a token is.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Holder {
+    account: PlayerName,
+    kind: AccountKind,
+    role: Role,
+}
+
 /// Who waits in a queue, in order.
 #[derive(JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,148 @@
+// The page: which view is shown, who is logged in, and whether the server can be heard.
+//
+// A view is a module with `mount(root, params, app)`, which gives what unmounts it. Its address is
+// in the hash, so it can be shared and loaded again: `#/tournament/cup`.
+
+import { session, sessions } from "./lib/api.js";
+import { h, render } from "./lib/dom.js";
+import { status, streams } from "./lib/stream.js";
+
+/** @typedef {import("./lib/types.js").App} App */
+/** @typedef {import("./lib/types.js").Mount} Mount */
+
+/**
+ * The first word of the hash, and the view that shows it.
+ * @type {Record<string, string>} */
+const VIEWS = {
+  "": "lobby",
+  tournament: "tournament",
+  player: "player",
+  account: "account",
+  docs: "docs",
+  game: "game",
+  replay: "replay",
+  play: "play",
+};
+
+/** @param {string} id @returns {HTMLElement} */
+const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+const main = part("main");
+let unmount = () => {};
+let turn = 0;
+
+/** The names in a hash, and its query. */
+function address() {
+  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
+  const [view = "", ...params] = path.split("/").map(decoded);
+  return { view, params, query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function route() {
+  const { view, params, query } = address();
+  const mine = ++turn;
+  unmount();
+  unmount = () => {};
+  const name = VIEWS[view];
+  /** @type {App} */
+  const app = { title, say, query, go: (hash) => void (location.hash = hash) };
+  mark(view);
+  try {
+    if (!name) throw new Error(`there is no page called ${view}`);
+    /** @type {{ mount: Mount }} */
+    const module = await import(`./views/${name}.js`);
+    if (mine !== turn) return;
+    const root = h("div", { class: `view ${name}` });
+    main.replaceChildren(root);
+    unmount = module.mount(root, params, app);
+  } catch (error) {
+    if (mine !== turn) return;
+    title("Not found");
+    const detail = error instanceof Error ? error.message : String(error);
+    main.replaceChildren(
+      h("div", { class: "view" }, h("h1", {}, "Not found"), h("p", {}, detail), h("p", {}, h("a", { href: "#/" }, "To the lobby"))),
+    );
+  }
+  scrollTo(0, 0);
+  // Whoever moved by keyboard or listens goes on in the new view; at the start nothing is moved.
+  if (mine > 1) main.focus({ preventScroll: true });
+}
+
+/** @param {string} text */
+function title(text) {
+  document.title = text ? `${text} · Agon` : "Agon";
+}
+
+/** @param {string} text @param {"good" | "bad"} [kind] */
+function say(text, kind = "good") {
+  const note = h("p", { class: kind }, text);
+  part("news").append(note);
+  setTimeout(() => note.remove(), kind === "bad" ? 10_000 : 5_000);
+}
+
+/** @param {string} view */
+function mark(view) {
+  for (const link of part("nav").querySelectorAll("a")) {
+    const here = link.getAttribute("href") === `#/${view}`;
+    if (here) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+function who() {
+  const now = session();
+  render(
+    part("who"),
+    now
+      ? h("a", { href: "#/account", title: "Your account" }, now.account, now.role === "operator" ? h("span", { class: "tag" }, "operator") : null)
+      : h("a", { href: "#/account", class: "button" }, "Log in"),
+  );
+}
+
+function heard() {
+  const words = { idle: "", live: "Live", away: "No connection; trying again …" };
+  const now = status();
+  part("status").className = `status ${now}`;
+  part("status").hidden = now === "idle";
+  if (part("status").textContent !== words[now]) part("status").textContent = words[now];
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+function theme() {
+  const { dataset } = document.documentElement;
+  const now = dataset.theme ?? (dark.matches ? "dark" : "light");
+  const other = now === "dark" ? "light" : "dark";
+  const button = part("theme");
+  button.textContent = other === "dark" ? "☾" : "☀";
+  button.setAttribute("aria-label", `Switch to ${other}`);
+  button.title = `Switch to ${other}`;
+  button.onclick = () => {
+    dataset.theme = other;
+    localStorage.setItem("agon.theme", other);
+    theme();
+  };
+}
+
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+for (const id of ["nav", "theme", "who"]) part(id).hidden = false;
+sessions.addEventListener("session", who);
+streams.addEventListener("status", heard);
+dark.addEventListener("change", theme);
+addEventListener("hashchange", route);
+who();
+theme();
+heard();
+route();

@@ -1,0 +1,8 @@
+// Stands in until its view is written.
+import { h, render } from "../lib/dom.js";
+/** @type {import("../lib/types.js").Mount} */
+export function mount(root, params, app) {
+  app.title("player");
+  render(root, h("h1", {}, "player"), h("p", {}, params.join(" / ")));
+  return () => {};
+}
