@@ -147,7 +147,7 @@ class FishBoard extends Board {
       { "data-key": `tile-${at}`, transform: `translate(${x} ${y})`, class: `tile fish-${fish}${open ? " open" : ""}`, ...button },
       svg("polygon", { points: corners(SIDE - 2) }),
       taken ? null : SHOALS[fish].map(([dx, dy]) => svg("path", { class: "shoal", d: FISH, transform: `translate(${dx} ${dy})` })),
-      svg("text", { class: "count", y: HALF - 6 }, fish),
+      svg("text", taken ? { class: "count", x: 6 - SIDE + 6, y: 4 } : { class: "count", y: HALF - 6 }, fish),
     );
   }
 

@@ -73,12 +73,9 @@ class TrainsBoard extends Board {
     const size = view.map.cities.length > 60 ? "many" : "";
     const cities = view.map.cities.map(([name, [x, y]]) => city(name, x, y, mine.has(name), x > view.map.width - 60 ? "end" : x < 60 ? "start" : "middle"));
     const held = view.players.map((player, seat) => `${now.names[seat]} ${player.acquired.length}`).join(", ");
-    return svg(
-      "svg",
-      { class: `map ${size}`, "data-key": "map", viewBox: `${-MARGIN} ${-MARGIN} ${view.map.width + 2 * MARGIN} ${view.map.height + 2 * MARGIN}`, role: "img", "aria-label": `Map of ${view.map.cities.length} cities. Connections held: ${held}` },
-      ways,
-      cities,
-    );
+    const map = svg("svg", { class: `map ${size}`, viewBox: around(view.map), role: "img", "aria-label": `Map of ${view.map.cities.length} cities. Connections held: ${held}` }, ways, cities);
+    // A small screen scrolls over it, so that names stay readable.
+    return h("div", { class: "wide land", "data-key": "map", role: "region", "aria-label": "Map", tabindex: "0" }, map);
   }
 
   /** @param {Way} way @param {number | undefined} holder @param {boolean} open */
@@ -214,6 +211,13 @@ function city(name, x, y, mine, anchor) {
     svg("circle", { r: 7 }),
     svg("text", { x: side, y: -14, "text-anchor": anchor }, name),
   );
+}
+
+/** The part of the map where cities are, as a view box. @param {View["map"]} map */
+function around(map) {
+  const [xs, ys] = [map.cities.map(([, [x]]) => x), map.cities.map(([, [, y]]) => y)];
+  const [left, top] = [Math.min(...xs) - MARGIN, Math.min(...ys) - MARGIN];
+  return [left, top, Math.max(...xs) + MARGIN - left, Math.max(...ys) + MARGIN / 2 - top].join(" ");
 }
 
 /** The fewest segments between two cities. @param {View["map"]} map @param {Pair} pair */
