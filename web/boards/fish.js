@@ -158,7 +158,7 @@ class FishBoard extends Board {
     const chosen = this.from !== null && same(this.from, at);
     const label = `Your penguin at ${named(at)}`;
     const pick = () => this.pick(at);
-    const button = open ? { role: "button", tabindex: "0", "aria-pressed": chosen, "aria-label": label, onclick: pick, onkeydown: pressed(pick) } : {};
+    const button = open ? { role: "button", tabindex: "0", "aria-pressed": String(chosen), "aria-label": label, onclick: pick, onkeydown: pressed(pick) } : {};
     return svg(
       "g",
       { "data-key": `penguin-${seat}-${number}`, "data-at": at, transform: `translate(${x} ${y})`, class: `penguin ${color}${open ? " open" : ""}${chosen ? " chosen" : ""}`, ...button },

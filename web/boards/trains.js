@@ -141,7 +141,7 @@ class TrainsBoard extends Board {
       const kept = this.keeping.has(name);
       return h(
         "button",
-        { type: "button", class: "plain goal-choice", "data-key": name, "aria-pressed": kept, disabled: full, onclick: change },
+        { type: "button", class: "plain goal-choice", "data-key": name, "aria-pressed": String(kept), disabled: full, onclick: change },
         h("span", { "aria-hidden": "true" }, kept ? "✓" : "○"),
         `${pair[0]} – ${pair[1]}`,
         h("span", { class: "soft small" }, `at least ${distance(view.map, pair)} segments`),

@@ -103,7 +103,7 @@ class YahtzeeBoard extends Board {
       const label = `Die ${place + 1}: ${value}, ${kept ? "kept" : "rolled again"}`;
       return h(
         "button",
-        { type: "button", class: "die", "aria-pressed": kept, "aria-label": label, "data-key": `pick-${place}`, onclick: () => this.toggle(place) },
+        { type: "button", class: "die", "aria-pressed": String(kept), "aria-label": label, "data-key": `pick-${place}`, onclick: () => this.toggle(place) },
         face(value),
         h("span", { class: "kept", "aria-hidden": "true" }, kept ? "keep" : ""),
       );

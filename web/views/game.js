@@ -48,7 +48,7 @@ class Live {
     this.board = null;
     this.time = h("span", { class: "clock" });
     // The parts stay what they are, so that focus and what moves stay as well.
-    this.head = h("div", { class: "stack" }, h("h1", {}, `${tournament}, ${match}`), h("p", { role: "status" }, "Looking …"));
+    this.head = h("div", {}, h("h1", {}, `${tournament}, ${match}`), h("p", { role: "status" }, "Looking …"));
     this.waited = h("div", {});
     this.told = h("p", { class: "told", "aria-live": "polite" });
     this.place = h("div", {});
@@ -141,7 +141,7 @@ class Live {
       data.paused ? h("p", { class: "complaint", "data-key": "paused" }, `Paused by ${data.paused.by}: ${data.paused.why}`) : null,
     );
     render(this.waited, this.waitedNow(data, now, names));
-    render(this.side, this.over(data), moveList(this.moves, names));
+    render(this.side, this.over(data), moveList(data.game, this.moves, names));
     this.tick();
   }
 
@@ -167,7 +167,7 @@ class Live {
   waitedNow(data, now, names) {
     if (!now || now.result || data.standing === "over") return null;
     const seats = waitedFor(data.game, now.view);
-    return h("p", { class: "waited" }, "Waiting for ", seats.map((seat) => h("span", {}, h("span", { class: `badge seat-${seat + 1}` }, seat + 1), ` ${names[seat]}`)), this.time);
+    return h("p", { class: "waited" }, "Waiting for ", seats.map((seat) => h("strong", {}, names[seat])), this.time);
   }
 
   tick() {

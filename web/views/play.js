@@ -57,7 +57,7 @@ class Play {
     this.unwatch = () => {};
     /** @type {ReturnType<typeof boardOf>} */
     this.board = null;
-    this.head = h("div", { class: "stack" });
+    this.head = h("div", {});
     this.time = h("div", { class: "deadline" });
     this.news = h("div", { class: "stack" });
     this.told = h("p", { class: "told", "aria-live": "polite" });
@@ -87,7 +87,7 @@ class Play {
     if (message.type === "request") {
       const asked = this.desk.asked(message);
       if (!this.here?.request) this.look(asked);
-      else this.app.say(`You are asked in ${asked.tournament} as well.`);
+      else if (asked !== this.here) this.app.say(`You are asked in ${asked.tournament} as well.`);
     } else if (message.type === "notice") this.notice(message);
     else if (message.type === "error") this.error(message);
     this.draw();
@@ -210,7 +210,7 @@ class Play {
     const { here } = this;
     render(this.head, h("div", { class: "head" }, h("h1", {}, here ? `${this.desk.names(here).join(" – ")}` : "Play"), this.badge()), here ? this.about(here) : null, this.tabs());
     render(this.news, this.connection(), this.invitationsNow(), this.faultsNow());
-    render(this.side, here ? moveList(here.moves, this.desk.names(here)) : null);
+    render(this.side, here?.end ? this.after(here) : null, here ? moveList(here.game, here.moves, this.desk.names(here)) : null);
     this.drawBoard();
     this.tick();
   }
@@ -226,11 +226,18 @@ class Play {
     return [h("p", { class: "soft" }, h("a", { href: address }, here.tournament), `, match ${here.match}`), standing(here.about)];
   }
 
+  /** Where to go when it is over. @param {Seat} here */
+  after(here) {
+    const address = (/** @type {number} */ game) => `#/replay/${[here.tournament, here.match, game].map(encodeURIComponent).join("/")}`;
+    const games = here.end.match?.games ?? [];
+    return h("section", { class: "card", "data-key": "after" }, h("h2", {}, "Over"), h("ul", {}, games.map((/** @type {any} */ result) => h("li", {}, `Game ${result.game}: ${ending(result)} `, h("a", { href: address(result.game) }, "Replay")))), h("p", {}, h("a", { href: "#/" }, "To the lobby")));
+  }
+
   /** The matches, if there are several. */
   tabs() {
     const all = [...this.desk.matches.values()];
     if (all.length < 2) return null;
-    const one = (/** @type {Seat} */ seat) => h("button", { type: "button", class: "plain", "aria-pressed": seat === this.here, onclick: () => this.look(seat) }, `${seat.tournament} ${seat.match}`, seat.request ? h("span", { class: "tag accent" }, "your turn") : null);
+    const one = (/** @type {Seat} */ seat) => h("button", { type: "button", class: "plain", "aria-pressed": String(seat === this.here), onclick: () => this.look(seat) }, `${seat.tournament} ${seat.match}`, seat.request ? h("span", { class: "tag accent" }, "your turn") : null);
     return h("div", { class: "row", role: "group", "aria-label": "Your matches" }, all.map(one));
   }
 
