@@ -5,7 +5,7 @@ use super::{Engine, SecondLogin, lobby};
 use crate::gateway::{Outbox, Written};
 use crate::meters::{End, Login};
 use agon_core::lobby::TokenHash;
-use agon_core::{Fault, Millis, PlayerName};
+use agon_core::{Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
 
@@ -191,18 +191,30 @@ impl Engine {
         if let Some(session) = self.sessions.get(&conn) {
             session.ends(end);
         }
-        self.closed(conn);
-    }
-
-    pub(super) fn closed(&mut self, conn: ConnId) {
-        let Some(session) = self.sessions.remove(&conn) else { return };
-        self.unsubscribe(conn);
-        let Some(account) = session.account else { return };
-        if self.here.get(&account) == Some(&conn) {
-            self.here.remove(&account);
-            self.player_is_gone(&account, &Fault::disconnected("the connection was lost"));
+        if let Some(account) = self.detach(conn) {
+            self.miss(&account);
             self.log_out_later(account);
         }
+    }
+
+    /// A connection was lost.
+    pub(super) fn closed(&mut self, conn: ConnId) {
+        if let Some(account) = self.detach(conn) {
+            self.lose(&account);
+            self.log_out_later(account);
+        }
+    }
+
+    /// Forgets a connection; the account that is without one now, if it is.
+    fn detach(&mut self, conn: ConnId) -> Option<PlayerName> {
+        let session = self.sessions.remove(&conn)?;
+        self.unsubscribe(conn);
+        let account = session.account?;
+        if self.here.get(&account) != Some(&conn) {
+            return None;
+        }
+        self.here.remove(&account);
+        Some(account)
     }
 
     pub(super) fn conn_of(&self, player: &PlayerName) -> Option<ConnId> {

@@ -2,7 +2,7 @@
 //! the view straight from the game, and what is said of the match kept from one to the next.
 
 use super::matches::LiveMatch;
-use agon_core::{Match, Pending, TournamentId};
+use agon_core::{Match, Millis, Pending, TournamentId};
 use agon_games::{Seat, Viewer};
 use std::io::Write;
 
@@ -28,9 +28,10 @@ impl LiveMatch {
         &mut self,
         tournament: &TournamentId,
         pending: &Pending,
+        left_ms: Millis,
         seat: Seat,
     ) -> Option<Vec<u8>> {
-        write_line(&self.played, &mut self.common, tournament, pending, seat)
+        write_line(&self.played, &mut self.common, tournament, pending, left_ms, seat)
     }
 }
 
@@ -39,6 +40,7 @@ fn write_line(
     common: &mut Common,
     tournament: &TournamentId,
     pending: &Pending,
+    left_ms: Millis,
     seat: Seat,
 ) -> Option<Vec<u8>> {
     if common.in_match.is_empty() {
@@ -53,7 +55,7 @@ fn write_line(
     line.extend_from_slice(tournament.as_str().as_bytes());
     line.push(b':');
     line.extend_from_slice(pending.id.as_str().as_bytes());
-    write!(line, r#"","deadline_ms":{},"seat":{},"question":"#, pending.limit_ms, seat.0)
+    write!(line, r#"","deadline_ms":{},"seat":{},"question":"#, left_ms, seat.0)
         .expect("memory takes it");
     if !game.write_question(seat, &mut line) {
         return None;
@@ -109,7 +111,14 @@ mod tests {
             let answer = match (pending.ask, played.referee()) {
                 (Ask::Game(seat), Some(referee)) => {
                     let game = referee.game();
-                    let line = write_line(&played, &mut common, &tournament, &pending, seat);
+                    let line = write_line(
+                        &played,
+                        &mut common,
+                        &tournament,
+                        &pending,
+                        pending.limit_ms,
+                        seat,
+                    );
                     let due = native::encode(&Request {
                         kind: "request",
                         id: &RequestId::from(format!("cup:{}", pending.id)),

@@ -28,6 +28,7 @@ mod operator;
 mod page;
 mod play;
 mod played;
+mod positions;
 mod problem;
 mod queues;
 mod recent;

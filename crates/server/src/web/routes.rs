@@ -4,7 +4,8 @@ use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
     accounts, announce, assets, docs, events, faults, games, invitations, lobby, matches, metrics,
-    openapi, operator, page, play, played, queues, reports, shapes, standings, start, tournaments,
+    openapi, operator, page, play, played, positions, queues, reports, shapes, standings, start,
+    tournaments,
 };
 use crate::wanted::Wanted;
 use agon_core::PlayerStatistics;
@@ -196,6 +197,14 @@ fn of_matches() -> Vec<Route> {
         )
         .gives::<played::Replay>(200)
         .fails(&[404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/positions",
+            positions::all,
+            "A game so far, position by position, as everybody could see it.",
+        )
+        .query::<positions::Known>()
+        .gives::<positions::Positions>(200)
+        .fails(&[404]),
     ]
 }
 
