@@ -4,7 +4,9 @@
 // focus, selection, scroll and open details stay as they are. Text is only ever text.
 
 /** @typedef {Node | string | number | null | undefined | false} One */
-/** @typedef {One | One[] | One[][] | One[][][]} Child */
+/** @typedef {One | One[]} Few */
+/** @typedef {One | Few[]} Many */
+/** @typedef {One | Many[]} Child */
 /** @typedef {Record<string, any>} Props attributes, and handlers such as `onclick` */
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -153,6 +153,8 @@ fn of_tournaments() -> Vec<Route> {
 
 fn of_matches() -> Vec<Route> {
     vec![
+        Route::get("/api/v1/matches", played::latest, "The latest matches that are over.")
+            .gives::<played::Latest>(200),
         Route::get("/api/v1/tournaments/{id}/matches/{match}", matches::one, "A match.")
             .gives::<shapes::Match>(200)
             .fails(&[404]),
@@ -277,6 +279,13 @@ fn of_results() -> Vec<Route> {
         .gives::<standings::RatingHistory>(200)
         .fails(&[404, 422]),
         Route::get(
+            "/api/v1/statistics/{player}/versus",
+            standings::met,
+            "How a player did against everybody it has met.",
+        )
+        .gives::<standings::Met>(200)
+        .fails(&[404, 422]),
+        Route::get(
             "/api/v1/statistics/{player}/versus/{other}",
             standings::versus,
             "How one player did against another.",
@@ -288,6 +297,8 @@ fn of_results() -> Vec<Route> {
 
 fn of_the_server() -> Vec<Route> {
     vec![
+        Route::get("/api/v1/games", games::all, "The games and presets there are.")
+            .gives::<shapes::Games>(200),
         Route::get("/api/v1/openapi.json", openapi::show, "This document.").gives::<Value>(200),
         Route::get(
             "/api/v1/schemas/{schema}",
