@@ -15,10 +15,16 @@ const HALF = (SIDE * Math.sqrt(3)) / 2;
 /** The letters of colours; black is K, for B is brown. */
 const LETTERS = /** @type {Record<string, string>} */ ({ red: "R", white: "W", brown: "B", black: "K" });
 
-/** The middle of a tile. @param {Position} at */
+/**
+ * The middle of a tile.
+ * @param {Position} at
+ */
 const middle = ([row, column]) => ({ x: SIDE + SIDE * (3 * column + (row % 2 ? 1.5 : 0)), y: HALF + HALF * row });
 
-/** A tile's corners around 0. @param {number} size */
+/**
+ * A tile's corners around 0.
+ * @param {number} size
+ */
 const corners = (size) => [0, 1, 2, 3, 4, 5].map((corner) => [Math.cos((corner * Math.PI) / 3) * size, Math.sin((corner * Math.PI) / 3) * size].map((x) => x.toFixed(1)).join()).join(" ");
 
 /** Where fish lie on a tile, by how many there are. */
@@ -31,7 +37,10 @@ const named = (at) => `row ${at[0]}, column ${at[1]}`;
 class FishBoard extends Board {
   constructor() {
     super();
-    /** The penguin that is to move. @type {Position | null} */
+    /**
+     * The penguin that is to move.
+     * @type {Position | null}
+     */
     this.from = null;
     this.addEventListener("keydown", (event) => this.key(event));
   }
@@ -40,7 +49,10 @@ class FishBoard extends Board {
     this.from = null;
   }
 
-  /** Arrows go to the nearest choice that way, Escape puts a penguin down. @param {KeyboardEvent} event */
+  /**
+   * Arrows go to the nearest choice that way, Escape puts a penguin down.
+   * @param {KeyboardEvent} event
+   */
   key(event) {
     if (event.key === "Escape" && this.from) {
       const back = this.from;
@@ -74,7 +86,10 @@ class FishBoard extends Board {
     if (found instanceof SVGElement) found.focus();
   }
 
-  /** What can be chosen now. @param {import("./board.js").Shown} now @returns {{ tiles: Position[], penguins: Position[] }} */
+  /**
+   * What can be chosen now.
+   * @param {import("./board.js").Shown} now @returns {{ tiles: Position[], penguins: Position[] }}
+   */
   choices({ view, question, seat }) {
     if (seat === undefined || !question) return { tiles: [], penguins: [] };
     if (question.ask === "place") return { tiles: placements(view), penguins: [] };
@@ -192,7 +207,10 @@ class FishBoard extends Board {
     return h("ul", { class: "players", "data-key": "players" }, view.players.map(one));
   }
 
-  /** Penguins slide, tiles sink. @param {View} before @param {View} view */
+  /**
+   * Penguins slide, tiles sink.
+   * @param {View} before @param {View} view
+   */
   animateFrom(before, view) {
     const known = before.board.length === view.board.length && before.players.length === view.players.length;
     if (!known) return;
@@ -211,13 +229,12 @@ class FishBoard extends Board {
 
   /** @param {Position} at @param {number} fish */
   sink(at, fish) {
-    const { x, y } = middle(at);
     const polygon = svg("polygon", { points: corners(SIDE - 2) });
-    const ghost = svg("g", { class: `tile sinking fish-${fish}`, transform: `translate(${x} ${y})` }, polygon);
+    const ghost = svg("g", { class: `tile sinking fish-${fish}` }, polygon);
     const hole = this.querySelector(`[data-key="tile-${at}"]`);
     const sinking = move(polygon, [{ transform: "none", opacity: 1 }, { transform: "translateY(10px) scale(0.55)", opacity: 0 }], 700, 200);
     if (!hole || !sinking) return;
-    hole.after(ghost);
+    hole.append(ghost);
     sinking.onfinish = () => ghost.remove();
     sinking.oncancel = () => ghost.remove();
   }
@@ -232,7 +249,10 @@ function pressed(act) {
   };
 }
 
-/** The way of the latest move. @param {View} view */
+/**
+ * The way of the latest move.
+ * @param {View} view
+ */
 function trail(view) {
   const latest = view.since.at(-1);
   if (!latest) return null;

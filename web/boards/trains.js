@@ -20,7 +20,10 @@ const CLEAR = 13;
 /** @param {Connection} connection */
 const inWords = ([from, to, color, length]) => `${from} – ${to}, ${color}, ${length}`;
 
-/** Where each connection lies: parallel ones side by side. @param {View["map"]} map */
+/**
+ * Where each connection lies: parallel ones side by side.
+ * @param {View["map"]} map
+ */
 function layout(map) {
   const cities = new Map(map.cities);
   const all = connections(map);
@@ -43,9 +46,15 @@ function layout(map) {
 class TrainsBoard extends Board {
   constructor() {
     super();
-    /** The destinations that are to be kept. @type {Set<string>} */
+    /**
+     * The destinations that are to be kept.
+     * @type {Set<string>}
+     */
     this.keeping = new Set();
-    /** The connection that is pointed at. @type {string | null} */
+    /**
+     * The connection that is pointed at.
+     * @type {string | null}
+     */
     this.pointed = null;
   }
 
@@ -179,7 +188,10 @@ class TrainsBoard extends Board {
     return h("ul", { class: "players", "data-key": "players" }, view.players.map(one), h("li", { class: "deck soft small", "data-key": "deck" }, `${view.deck} cards in the deck`));
   }
 
-  /** New connections are laid. @param {View} view @param {View} before */
+  /**
+   * New connections are laid.
+   * @param {View} view @param {View} before
+   */
   lay(view, before) {
     const old = new Set(before.players?.flatMap((player) => player.acquired.map(key)) ?? []);
     const fresh = view.players.flatMap((player) => player.acquired).filter((held) => !old.has(key(held)));
@@ -213,14 +225,20 @@ function city(name, x, y, mine, anchor) {
   );
 }
 
-/** The part of the map where cities are, as a view box. @param {View["map"]} map */
+/**
+ * The part of the map where cities are, as a view box.
+ * @param {View["map"]} map
+ */
 function around(map) {
   const [xs, ys] = [map.cities.map(([, [x]]) => x), map.cities.map(([, [, y]]) => y)];
   const [left, top] = [Math.min(...xs) - MARGIN, Math.min(...ys) - MARGIN];
   return [left, top, Math.max(...xs) + MARGIN - left, Math.max(...ys) + MARGIN / 2 - top].join(" ");
 }
 
-/** The fewest segments between two cities. @param {View["map"]} map @param {Pair} pair */
+/**
+ * The fewest segments between two cities.
+ * @param {View["map"]} map @param {Pair} pair
+ */
 function distance(map, [from, to]) {
   const all = connections(map);
   const far = new Map([[from, 0]]);

@@ -17,7 +17,10 @@ const WORDS = /** @type {Record<string, string>} */ ({
   "large-straight": "Large straight",
 });
 
-/** A box in words. @param {string} box */
+/**
+ * A box in words.
+ * @param {string} box
+ */
 export const boxName = (box) => WORDS[box] ?? box[0].toUpperCase() + box.slice(1);
 
 /** Where pips are, by what a die shows: places of a grid of three by three. */
@@ -34,7 +37,10 @@ function face(value) {
 class YahtzeeBoard extends Board {
   constructor() {
     super();
-    /** The places that are to be kept. @type {boolean[]} */
+    /**
+     * The places that are to be kept.
+     * @type {boolean[]}
+     */
     this.kept = [false, false, false, false, false];
     this.addEventListener("keydown", (event) => this.key(event));
   }
@@ -47,7 +53,10 @@ class YahtzeeBoard extends Board {
     return /** @type {{ ask: string, roll?: number, dice: number[] } | undefined} */ (this.now?.question);
   }
 
-  /** Dice by their numbers, the roll with R. @param {KeyboardEvent} event */
+  /**
+   * Dice by their numbers, the roll with R.
+   * @param {KeyboardEvent} event
+   */
   key(event) {
     if (this.asked()?.ask !== "keep" || event.ctrlKey || event.metaKey || event.altKey) return;
     if ("12345".includes(event.key)) this.toggle(Number(event.key) - 1);
@@ -75,7 +84,10 @@ class YahtzeeBoard extends Board {
     if (before && before !== now) this.tumble(view, before.view);
   }
 
-  /** What lies before a player. @param {import("./board.js").Shown} now @param {number} seat @param {boolean} over */
+  /**
+   * What lies before a player.
+   * @param {import("./board.js").Shown} now @param {number} seat @param {boolean} over
+   */
   tray(now, seat, over) {
     const view = /** @type {View} */ (now.view);
     const asked = seat === now.seat ? this.asked() : undefined;
@@ -124,7 +136,10 @@ class YahtzeeBoard extends Board {
     );
   }
 
-  /** Both cards. @param {import("./board.js").Shown} now */
+  /**
+   * Both cards.
+   * @param {import("./board.js").Shown} now
+   */
   card(now) {
     const view = /** @type {View} */ (now.view);
     const asked = this.asked();
@@ -154,7 +169,10 @@ class YahtzeeBoard extends Board {
     );
   }
 
-  /** A box that may be chosen. @param {View} view @param {number} seat @param {string} box @param {number[]} dice */
+  /**
+   * A box that may be chosen.
+   * @param {View} view @param {number} seat @param {string} box @param {number[]} dice
+   */
   choice(view, seat, box, dice) {
     const { points, bonus } = worth(view.cards[seat].boxes, dice, box, view.rule);
     const label = `${boxName(box)}: ${points} points${bonus ? " and a bonus of 100" : ""}`;
@@ -162,7 +180,10 @@ class YahtzeeBoard extends Board {
     return h("td", { class: "number" }, button);
   }
 
-  /** Dice that were rolled tumble. @param {View} view @param {View} before */
+  /**
+   * Dice that were rolled tumble.
+   * @param {View} view @param {View} before
+   */
   tumble(view, before) {
     view.cards.forEach((_, seat) => {
       const [now, old] = [latest(view, seat), latest(before, seat)];
@@ -186,13 +207,19 @@ class YahtzeeBoard extends Board {
   }
 }
 
-/** The turn of a player that is seen. @param {View} view @param {number} seat */
+/**
+ * The turn of a player that is seen.
+ * @param {View} view @param {number} seat
+ */
 function latest(view, seat) {
   const play = view.now[seat] ?? view.history.at(-1)?.[seat];
   return play ? { play, turn: view.now[seat] ? view.turn : view.turn - 1 } : null;
 }
 
-/** The rolls before the one that lies there, with what was kept of them. @param {Play} play */
+/**
+ * The rolls before the one that lies there, with what was kept of them.
+ * @param {Play} play
+ */
 function rolls(play) {
   if (play.rolls.length < 2) return null;
   const one = (/** @type {number[]} */ dice, /** @type {number} */ at) => {
@@ -203,7 +230,10 @@ function rolls(play) {
   return h("ol", { class: "rolls", "aria-label": "Rolls before" }, play.rolls.slice(0, -1).map(one));
 }
 
-/** What there is to say of a player. @param {View} view @param {number} seat @param {Play | null} play @param {boolean} past @param {boolean} over */
+/**
+ * What there is to say of a player.
+ * @param {View} view @param {number} seat @param {Play | null} play @param {boolean} past @param {boolean} over
+ */
 function said(view, seat, play, past, over) {
   if (view.removed.includes(seat)) return "out of the game";
   const scored = play?.scored;

@@ -26,11 +26,17 @@ export class Desk {
     this.account = account;
     /** @type {Map<string, Seat>} */
     this.matches = new Map();
-    /** The games of tournaments. @type {Map<string, string>} */
+    /**
+     * The games of tournaments.
+     * @type {Map<string, string>}
+     */
     this.games = new Map();
   }
 
-  /** The match something is about. @param {string} tournament @param {string} match @returns {Seat} */
+  /**
+   * The match something is about.
+   * @param {string} tournament @param {string} match @returns {Seat}
+   */
   at(tournament, match) {
     const key = `${tournament}/${match}`;
     const known = this.matches.get(key);
@@ -41,7 +47,10 @@ export class Desk {
     return fresh;
   }
 
-  /** Something is asked. @param {any} request */
+  /**
+   * Something is asked.
+   * @param {any} request
+   */
   asked(request) {
     const here = this.at(request.match.tournament, request.match.id);
     const { seat, view, match } = request;
@@ -52,7 +61,10 @@ export class Desk {
     return here;
   }
 
-  /** An answer was given: what follows from it is shown before the server says so. @param {Seat} here @param {any} answer */
+  /**
+   * An answer was given: what follows from it is shown before the server says so.
+   * @param {Seat} here @param {any} answer
+   */
   answered(here, answer) {
     const { question } = here.request;
     here.request = null;
@@ -66,14 +78,20 @@ export class Desk {
     }
   }
 
-  /** Something was told: cards that were drawn. @param {string} tournament @param {string} match @param {any} data */
+  /**
+   * Something was told: cards that were drawn.
+   * @param {string} tournament @param {string} match @param {any} data
+   */
   told(tournament, match, data) {
     const here = this.at(tournament, match);
     const hand = here.view?.players?.[here.seat]?.hand;
     if (data?.ask === "more" && hand) for (const color of data.cards) hand[color] += 1;
   }
 
-  /** What everybody sees of a match. @param {Seat} here @param {any} data */
+  /**
+   * What everybody sees of a match.
+   * @param {Seat} here @param {any} data
+   */
   seen(here, data) {
     const running = data.in_progress;
     here.game = data.game;
@@ -90,7 +108,10 @@ export class Desk {
     else if (before) here.moves.push(...slid(before, running.view));
   }
 
-  /** Names by seat. @param {Seat} here @returns {string[]} */
+  /**
+   * Names by seat.
+   * @param {Seat} here @returns {string[]}
+   */
   names(here) {
     if (here.seats.length) return here.seats;
     const players = /** @type {string[]} */ (here.about?.players ?? []);
@@ -100,7 +121,10 @@ export class Desk {
     return others;
   }
 
-  /** What a board is to show. @param {Seat} here @returns {import("../boards/board.js").Shown | null} */
+  /**
+   * What a board is to show.
+   * @param {Seat} here @returns {import("../boards/board.js").Shown | null}
+   */
   shown(here) {
     const names = this.names(here);
     if (here.end?.latest) {
@@ -129,5 +153,8 @@ function scored(here, card, box, dice) {
   if (now) now.scored = { box, points, bonus };
 }
 
-/** The game a view is of. @param {any} view */
+/**
+ * The game a view is of.
+ * @param {any} view
+ */
 const gameOf = (view) => (view.cards ? "yahtzee" : view.map ? "trains" : "fish");

@@ -5,13 +5,19 @@ import { same } from "../rules/fish.js";
 
 /** @typedef {{ seat: number, what: string }} Move */
 
-/** Who owes an answer, by seat, as far as everybody may know. @param {string} game @param {any} view @returns {number[]} */
+/**
+ * Who owes an answer, by seat, as far as everybody may know.
+ * @param {string} game @param {any} view @returns {number[]}
+ */
 export function waitedFor(game, view) {
   if (game === "yahtzee") return view.unfinished;
   return view.turn === null || view.turn === undefined ? [] : [view.turn];
 }
 
-/** How far a game has come: a number that never falls. @param {string} game @param {any} view @returns {number} */
+/**
+ * How far a game has come: a number that never falls.
+ * @param {string} game @param {any} view @returns {number}
+ */
 export function progress(game, view) {
   if (game === "yahtzee") return view.history.length;
   if (game === "trains") return view.history.length;
@@ -19,7 +25,10 @@ export function progress(game, view) {
   return holes * 10 + view.players.reduce((/** @type {number} */ sum, /** @type {any} */ player) => sum + player.places.length, 0);
 }
 
-/** The moves that a view itself tells of. @param {string} game @param {any} view @returns {Move[]} */
+/**
+ * The moves that a view itself tells of.
+ * @param {string} game @param {any} view @returns {Move[]}
+ */
 export function movesIn(game, view) {
   if (game === "yahtzee") return view.history.flatMap(turn);
   if (game === "trains") return view.history.map(deed);
@@ -44,7 +53,10 @@ function deed({ seat, did }) {
   return { seat, what: `acquires ${from} – ${to} (${color}, ${length})` };
 }
 
-/** What happened on the ice between two positions. @param {import("../rules/fish.js").View} before @param {import("../rules/fish.js").View} after @returns {Move[]} */
+/**
+ * What happened on the ice between two positions.
+ * @param {import("../rules/fish.js").View} before @param {import("../rules/fish.js").View} after @returns {Move[]}
+ */
 export function slid(before, after) {
   return after.players.flatMap((player, seat) => {
     const old = before.players[seat];

@@ -32,7 +32,10 @@ const SIGNS = /** @type {Record<string, string>} */ ({
   last: "M16 5h3v14h-3zM4 5v14l11-7z",
 });
 
-/** Shows a game; the answer ends it. @param {HTMLElement} root @param {Data} data @param {Options} [options] */
+/**
+ * Shows a game; the answer ends it.
+ * @param {HTMLElement} root @param {Data} data @param {Options} [options]
+ */
 export function replayer(root, data, options = {}) {
   const player = new Player(root, data, options);
   const key = (/** @type {KeyboardEvent} */ event) => player.key(event);
@@ -81,7 +84,10 @@ class Player {
     this.options.moved?.(this.at);
   }
 
-  /** What happened in a step. @param {number} at */
+  /**
+   * What happened in a step.
+   * @param {number} at
+   */
   said(at) {
     const step = this.replay.steps[at];
     if (step.event === "game-started") return "the game begins";

@@ -9,7 +9,10 @@ const EXPORT = /^export\s+((?:async\s+)?(?:function|class|const|let))\s+(\w+)/gm
 
 /** @typedef {{ url: string, code: string, needs: string[] }} Piece */
 
-/** A module and all it needs, each after what it needs. @param {string} url @param {Piece[]} pieces @param {(url: string) => Promise<string>} load */
+/**
+ * A module and all it needs, each after what it needs.
+ * @param {string} url @param {Piece[]} pieces @param {(url: string) => Promise<string>} load
+ */
 async function collect(url, pieces, load) {
   const code = await load(url);
   const needs = [...code.matchAll(IMPORT)].map((found) => new URL(found[2], url).href);
@@ -20,7 +23,10 @@ async function collect(url, pieces, load) {
   return pieces;
 }
 
-/** The modules as one script that needs no modules. @param {Piece[]} pieces */
+/**
+ * The modules as one script that needs no modules.
+ * @param {Piece[]} pieces
+ */
 export function bundled(pieces) {
   const name = (/** @type {string} */ url) => `m${pieces.findIndex((piece) => piece.url === url)}`;
   const one = (/** @type {Piece} */ { url, code }) => {
@@ -48,7 +54,10 @@ async function loaded(url) {
 /** @param {string} text */
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** A replay as a page of its own. @param {string} title @param {import("./replayer.js").Data} data @returns {Promise<string>} */
+/**
+ * A replay as a page of its own.
+ * @param {string} title @param {import("./replayer.js").Data} data @returns {Promise<string>}
+ */
 export async function saved(title, data) {
   const pieces = await collect(new URL("./replayer.js", import.meta.url).href, [], loaded);
   const styles = ["../style.css", "../boards/boards.css"].map((path) => loaded(new URL(path, import.meta.url).href));
@@ -81,7 +90,10 @@ m${pieces.length - 1}.replayer(document.getElementById("main"), JSON.parse(docum
 `;
 }
 
-/** Has the browser keep a text as a file. @param {string} name @param {string} type @param {string} text */
+/**
+ * Has the browser keep a text as a file.
+ * @param {string} name @param {string} type @param {string} text
+ */
 export function download(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

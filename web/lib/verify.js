@@ -26,7 +26,10 @@ const GAMES = /** @type {Record<string, new (config: any, seats: number, seed: U
   trains: trains.Referee,
 });
 
-/** Whether two values are the same JSON, in whatever order their fields are. @param {any} a @param {any} b @returns {boolean} */
+/**
+ * Whether two values are the same JSON, in whatever order their fields are.
+ * @param {any} a @param {any} b @returns {boolean}
+ */
 export function equal(a, b) {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || !a || !b) return (a ?? null) === (b ?? null);
@@ -34,7 +37,10 @@ export function equal(a, b) {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => equal(a[name], b[name]));
 }
 
-/** The lines of a log. @param {string} text @returns {Line[]} */
+/**
+ * The lines of a log.
+ * @param {string} text @returns {Line[]}
+ */
 export const linesOf = (text) =>
   text
     .split("\n")
@@ -72,7 +78,10 @@ class Check {
     }
   }
 
-  /** What was checked of a line; nothing if it was only read. @param {Line} line @param {number} at @returns {string | null} */
+  /**
+   * What was checked of a line; nothing if it was only read.
+   * @param {Line} line @param {number} at @returns {string | null}
+   */
   line(line, at) {
     must(line.seq === at + 1, `it is numbered ${line.seq}, not ${at + 1}`);
     must(line.stream === this.lines[0].stream, "it belongs to another match");
@@ -139,7 +148,10 @@ class Check {
     return /** @type {Running} */ (this.running);
   }
 
-  /** Compares what luck gave, and what is shown of it. @param {any} drawn @param {Omit<Step, "view">} due @param {string} what */
+  /**
+   * Compares what luck gave, and what is shown of it.
+   * @param {any} drawn @param {Omit<Step, "view">} due @param {string} what
+   */
   luck(drawn, due, what) {
     const running = this.game();
     const { referee } = running;

@@ -24,7 +24,10 @@ export class Wire {
     this.failures = 0;
     this.timer = 0;
     this.asking = 0;
-    /** Answers that may not have arrived. @type {Map<string, any>} */
+    /**
+     * Answers that may not have arrived.
+     * @type {Map<string, any>}
+     */
     this.unsure = new Map();
     /** Adds to the luck of one's games, so that nobody could have chosen it. */
     this.nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -44,7 +47,10 @@ export class Wire {
     socket.onclose = () => this.lost(socket);
   }
 
-  /** Asks for a sign of life, and gives up on a connection that gave none. @param {WebSocket} socket */
+  /**
+   * Asks for a sign of life, and gives up on a connection that gave none.
+   * @param {WebSocket} socket
+   */
   ask(socket) {
     if (Date.now() - (this.heard ?? 0) > 2 * ASK_MS) socket.close();
     else if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: "ping" }));
@@ -77,7 +83,10 @@ export class Wire {
     this.listener.message(message);
   }
 
-  /** Whoever asks the next question of a match has the answer to the last. @param {string} id */
+  /**
+   * Whoever asks the next question of a match has the answer to the last.
+   * @param {string} id
+   */
   forget(id) {
     const match = id.split(".")[0];
     for (const other of [...this.unsure.keys()]) if (other.split(".")[0] === match) this.unsure.delete(other);

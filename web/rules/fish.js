@@ -19,7 +19,10 @@ const TILES_A_WORD = 25;
 /** @param {Position} a @param {Position} b */
 export const same = (a, b) => a[0] === b[0] && a[1] === b[1];
 
-/** The next position in one of six directions. @param {Position} at @param {number} direction */
+/**
+ * The next position in one of six directions.
+ * @param {Position} at @param {number} direction
+ */
 function next([row, column], direction) {
   const odd = row % 2;
   const steps = [
@@ -43,7 +46,10 @@ export function isFree(view, at) {
   return !view.players.some((player) => player.places.some((place) => same(place, at)));
 }
 
-/** Every free tile. @param {{board: number[][], players: {places: Position[]}[]}} view */
+/**
+ * Every free tile.
+ * @param {{board: number[][], players: {places: Position[]}[]}} view
+ */
 export function placements(view) {
   return view.board
     .flatMap((tiles, row) => tiles.map((_, column) => /** @type {Position} */ ([row, column])))
@@ -62,7 +68,10 @@ export function slides(view, from) {
   return found;
 }
 
-/** The board that luck gives. @param {any} config @param {number} seats @param {Uint8Array} seed */
+/**
+ * The board that luck gives.
+ * @param {any} config @param {number} seats @param {Uint8Array} seed
+ */
 export function layOut(config, seats, seed) {
   if (config.board) return /** @type {number[][]} */ (config.board.map((/** @type {any} */ r) => [...r]));
   const [rows, columns] = [config.rows ?? 5, config.columns ?? 5];
@@ -106,11 +115,17 @@ export class Referee {
     /** @type {number | null} */
     this.turn = null;
     if (!config.confirm) this.askToPlace(seats - 1);
-    /** What luck gave in the latest step. @type {unknown} */
+    /**
+     * What luck gave in the latest step.
+     * @type {unknown}
+     */
     this.drawn = { board: this.board.map((row) => [...row]) };
   }
 
-  /** Takes an answer, or throws what is wrong with it. @param {number} seat @param {any} answer */
+  /**
+   * Takes an answer, or throws what is wrong with it.
+   * @param {number} seat @param {any} answer
+   */
   take(seat, answer) {
     this.drawn = null;
     if (answer === "ok" && this.waiting.includes(seat) && this.phase.startsWith("playing")) {
@@ -214,7 +229,10 @@ export class Referee {
     return this.players.map((player) => player.score);
   }
 
-  /** What a full view shows of this, for a comparison. @param {View} view */
+  /**
+   * What a full view shows of this, for a comparison.
+   * @param {View} view
+   */
   shown(view) {
     const player = (/** @type {{places: Position[], score: number}} */ { places, score }) => ({ places, score });
     return {

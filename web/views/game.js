@@ -37,9 +37,15 @@ class Live {
     this.gone = false;
     /** @type {any} */
     this.data = null;
-    /** Which game is shown, and its latest view. @type {{ number: number, view: any } | null} */
+    /**
+     * Which game is shown, and its latest view.
+     * @type {{ number: number, view: any } | null}
+     */
     this.shown = null;
-    /** The moves on the ice, which its views do not tell of. @type {Move[]} */
+    /**
+     * The moves on the ice, which its views do not tell of.
+     * @type {Move[]}
+     */
     this.moves = [];
     /** When the position that is shown was reached, by this machine's clock. */
     this.since = Date.now();
@@ -68,7 +74,10 @@ class Live {
     if (!this.data) render(this.head, h("h1", {}, `${this.tournament}, ${this.match}`), h("p", { class: "complaint" }, problem.message));
   }
 
-  /** What is shown of the game that runs, or of the latest. @param {any} data */
+  /**
+   * What is shown of the game that runs, or of the latest.
+   * @param {any} data
+   */
   game(data) {
     const running = data.in_progress;
     if (running) return { number: running.game, view: running.view, seats: running.seats, result: null };
@@ -94,7 +103,10 @@ class Live {
     this.draw();
   }
 
-  /** Keeps the moves up to date. @param {string} game @param {any} now @param {any} before @param {string} event */
+  /**
+   * Keeps the moves up to date.
+   * @param {string} game @param {any} now @param {any} before @param {string} event
+   */
   follow(game, now, before, event) {
     if (game !== "fish") {
       this.moves = movesIn(game, now.view);
@@ -107,7 +119,10 @@ class Live {
     if (event !== "change" || fresh.length !== 1) this.catchUp(now.number, 0);
   }
 
-  /** Asks for what was there before. @param {number} number @param {number} after */
+  /**
+   * Asks for what was there before.
+   * @param {number} number @param {number} after
+   */
   async catchUp(number, after) {
     try {
       const so = await get(path`/api/v1/tournaments/${this.tournament}/matches/${this.match}/games/${number}/positions` + `?after=${after}`);
@@ -177,7 +192,10 @@ class Live {
     if (this.time.textContent !== words) this.time.textContent = words;
   }
 
-  /** What came of it, and where to look at it again. @param {any} data */
+  /**
+   * What came of it, and where to look at it again.
+   * @param {any} data
+   */
   over(data) {
     const games = data.match.games ?? [];
     if (!games.length && !data.result) return null;
@@ -186,7 +204,7 @@ class Live {
       const words = `Game ${result.game}: ${ending(result)}`;
       return h("li", {}, words, " ", data.standing === "over" ? h("a", { href: address }, "Replay") : null);
     };
-    const { winners = [], how = "", faults = [] } = data.result ?? {};
+    const { winners, how, faults } = data.result ?? { winners: /** @type {string[]} */ ([]), how: "", faults: /** @type {any[]} */ ([]) };
     return h(
       "section",
       { class: "card", "data-key": "results" },

@@ -44,13 +44,19 @@ class Play {
     this.who = who;
     this.app = app;
     this.desk = new Desk(who.account);
-    /** The match that is looked at. @type {Seat | null} */
+    /**
+     * The match that is looked at.
+     * @type {Seat | null}
+     */
     this.here = null;
     this.state = "connecting";
     this.why = "";
     /** @type {Map<string, any>} */
     this.invitations = new Map();
-    /** What went wrong in the match that is looked at. @type {any[]} */
+    /**
+     * What went wrong in the match that is looked at.
+     * @type {any[]}
+     */
     this.faults = [];
     /** Whose time was found to be over. */
     this.late = "";
@@ -146,7 +152,10 @@ class Play {
     this.draw();
   }
 
-  /** Looks at a match. @param {Seat} seat */
+  /**
+   * Looks at a match.
+   * @param {Seat} seat
+   */
   look(seat) {
     if (this.here === seat) return;
     this.unwatch();
@@ -165,7 +174,10 @@ class Play {
     this.draw();
   }
 
-  /** Asks what one is charged with, to say why. @param {Seat} seat */
+  /**
+   * Asks what one is charged with, to say why.
+   * @param {Seat} seat
+   */
   async findFaults(seat) {
     try {
       const { faults } = await get(path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/faults`);
@@ -226,7 +238,10 @@ class Play {
     return [h("p", { class: "soft" }, h("a", { href: address }, here.tournament), `, match ${here.match}`), standing(here.about)];
   }
 
-  /** Where to go when it is over. @param {Seat} here */
+  /**
+   * Where to go when it is over.
+   * @param {Seat} here
+   */
   after(here) {
     const address = (/** @type {number} */ game) => `#/replay/${[here.tournament, here.match, game].map(encodeURIComponent).join("/")}`;
     const games = here.end.match?.games ?? [];

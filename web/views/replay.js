@@ -51,15 +51,16 @@ function head(tournament, match, game) {
 
 /** @param {string} tournament @param {string} match @param {string} game @returns {Promise<Data>} */
 async function read(tournament, match, game) {
-  const [replay, log, whole] = await Promise.all([
-    get(path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay`),
-    text(path`/api/v1/tournaments/${tournament}/matches/${match}/log`),
-    over(tournament),
-  ]);
+  // The one that knows why there is nothing to be seen comes first.
+  const replay = await get(path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay`);
+  const [log, whole] = await Promise.all([text(path`/api/v1/tournaments/${tournament}/matches/${match}/log`), over(tournament)]);
   return { replay, log, tournament: whole };
 }
 
-/** The log of a tournament that is over; nothing of one that runs. @param {string} tournament */
+/**
+ * The log of a tournament that is over; nothing of one that runs.
+ * @param {string} tournament
+ */
 async function over(tournament) {
   const { standing } = await get(path`/api/v1/tournaments/${tournament}`);
   return standing === "over" ? text(path`/api/v1/tournaments/${tournament}/log`) : "";
@@ -72,7 +73,10 @@ async function text(address) {
   return response.text();
 }
 
-/** What a page on a server can do and a file cannot. @param {Data} data @param {string} title @param {import("../lib/types.js").App} app */
+/**
+ * What a page on a server can do and a file cannot.
+ * @param {Data} data @param {string} title @param {import("../lib/types.js").App} app
+ */
 function extras(data, title, app) {
   const { tournament, match, number } = data.replay;
   const name = `${tournament}-${match}-${number}`;

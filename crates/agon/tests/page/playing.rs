@@ -5,6 +5,7 @@ use crate::browser::Browser;
 use crate::support::PATIENCE;
 use crate::world::World;
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// Nobody is hurried.
@@ -34,7 +35,8 @@ fn offered(browser: &mut Browser, choices: &[&str]) -> Option<String> {
 }
 
 fn over(world: &World, id: &str) -> bool {
-    world.get(&format!("/api/v1/tournaments/{id}/matches/r1m1"))["standing"] == "over"
+    let path = format!("/api/v1/tournaments/{id}/matches/r1m1");
+    world.send("GET", None, &path, &Value::Null).1["standing"] == "over"
 }
 
 /// Lets people play until it is over; each does what `act` makes of what is offered.
@@ -75,7 +77,8 @@ fn result(world: &World, id: &str) -> Value {
 fn shows_end(browser: &mut Browser, result: &Value) {
     let games = result["games"].as_array().unwrap();
     let last = &games[games.len() - 1];
-    for (name, score) in last["seats"].as_array().unwrap().iter().zip(last["scores"].as_array().unwrap())
+    for (name, score) in
+        last["seats"].as_array().unwrap().iter().zip(last["scores"].as_array().unwrap())
     {
         browser.until_text(".told", &format!("{} {score}", name.as_str().unwrap()));
     }
@@ -167,14 +170,30 @@ fn a_person_plays_trains_against_house_players_to_the_end() {
     one.until_true("no third", "document.querySelectorAll('.goal-choice:disabled').length === 3");
     one.click("button.keep", "Keep 2 of 2");
     one.until_true("both are shown", "document.querySelectorAll('.goals li').length === 2");
-    let map = "document.querySelector('.way.open') !== null && Math.random() < 0.5";
+    // Whether the first connection that can be had can be hit on the map.
+    let map = "(way => {
+        if (!way) return false;
+        way.scrollIntoView({ block: 'center' });
+        const { x, y, width, height } = way.getBoundingClientRect();
+        const hit = document.elementFromPoint(x + width / 2, y + height / 2);
+        return hit !== null && way.contains(hit);
+    })(document.querySelector('.way.open'))";
+    let (on_map, in_list) = (Cell::new(0), Cell::new(0));
     play_on(&world, "rails", &mut people, &[".way-choice", "button.cards"], |browser, choice| {
         // On the map or in the list, it is the same.
-        match choice == ".way-choice" && browser.eval(map) == true {
-            true => browser.click(".way.open .rail", ""),
-            false => browser.click(choice, ""),
+        let turn = on_map.get() <= in_list.get();
+        match choice == ".way-choice" && turn && browser.eval(map) == true {
+            true => {
+                on_map.set(on_map.get() + 1);
+                browser.click(".way.open", "");
+            }
+            false => {
+                in_list.set(in_list.get() + u32::from(choice == ".way-choice"));
+                browser.click(choice, "");
+            }
         }
     });
+    assert!(on_map.get() > 0 && in_list.get() > 0, "{on_map:?} {in_list:?}");
     let result = result(&world, "rails");
     shows_end(&mut people[0], &result);
 }
@@ -187,7 +206,10 @@ fn who_reloads_or_takes_another_device_finds_the_question_waiting() {
     // Under this policy a lost connection costs the game, and the tournament.
     announce(&world, "ice", "fish", &["ann", "house:greedy"], slow());
     first.click(".tile.open", "");
-    first.until_true("one is placed", "document.querySelectorAll('.penguin.open, .penguin.red').length === 1");
+    first.until_true(
+        "one is placed",
+        "document.querySelectorAll('.penguin.open, .penguin.red').length === 1",
+    );
     first.open(&world.url("#/play"));
     first.until_true("the ice is back", "document.querySelectorAll('.tile.open').length === 23");
     let mut second = seated(&world, &ann);
@@ -213,7 +235,10 @@ fn who_lets_time_run_out_is_told_why() {
     browser.until_text(".deadline", "left to answer");
     browser.until_text("[role=alert]", "You did not answer in time (no answer within 1.5 s)");
     browser.until_text(".told", "house:greedy won: the game was forfeited.");
-    browser.until_true("the clock is gone", "document.querySelector('.deadline [role=timer]') === null");
+    browser.until_true(
+        "the clock is gone",
+        "document.querySelector('.deadline [role=timer]') === null",
+    );
 }
 
 #[test]
