@@ -30,6 +30,8 @@ const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const main = part("main");
 let unmount = () => {};
 let turn = 0;
+/** The hash whose view is shown, or on its way. */
+let at = "";
 
 /** The names in a hash, and its query. */
 function address() {
@@ -48,6 +50,9 @@ function decoded(text) {
 }
 
 async function route() {
+  // Two changes of the hash that follow each other at once are told twice.
+  if (turn > 0 && at === location.hash) return;
+  at = location.hash;
   const { view, params, query } = address();
   const mine = ++turn;
   unmount();
@@ -69,9 +74,16 @@ async function route() {
     title("Not found");
     const detail = error instanceof Error ? error.message : String(error);
     main.replaceChildren(
-      h("div", { class: "view" }, h("h1", {}, "Not found"), h("p", {}, detail), h("p", {}, h("a", { href: "#/" }, "To the lobby"))),
+      h(
+        "div",
+        { class: "view" },
+        h("h1", {}, "Not found"),
+        h("p", {}, detail),
+        h("p", {}, h("a", { href: "#/" }, "To the lobby")),
+      ),
     );
   }
+  main.dataset.at = at;
   scrollTo(0, 0);
   // Whoever moved by keyboard or listens goes on in the new view; at the start nothing is moved.
   if (mine > 1) main.focus({ preventScroll: true });
@@ -103,7 +115,12 @@ function who() {
   render(
     part("who"),
     now
-      ? h("a", { href: "#/account", title: "Your account" }, now.account, now.role === "operator" ? h("span", { class: "tag" }, "operator") : null)
+      ? h(
+          "a",
+          { href: "#/account", title: "Your account" },
+          now.account,
+          now.role === "operator" ? h("span", { class: "tag" }, "operator") : null,
+        )
       : h("a", { href: "#/account", class: "button" }, "Log in"),
   );
 }

@@ -120,7 +120,9 @@ export async function register(account, password) {
  * @param {string} token @param {number} [expires_at] */
 export async function useToken(token, expires_at = Number.MAX_SAFE_INTEGER) {
   const authorization = `Bearer ${token}`;
-  const { account, role, kind } = await send("GET", "/api/v1/sessions", undefined, { authorization });
+  const { account, role, kind } = await send("GET", "/api/v1/sessions", undefined, {
+    authorization,
+  });
   keep({ account, token, expires_at, role, kind });
 }
 

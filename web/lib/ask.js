@@ -18,9 +18,19 @@ export function ask({ title, tells, does, fields, act }) {
     let done = false;
     const wrong = h("div", {});
     const button = h("button", {}, does);
-    const cancel = h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel");
-    const form = h("form", {}, tells ? h("p", { class: "soft" }, tells) : null, fields, wrong,
-      h("div", { class: "row" }, button, cancel));
+    const cancel = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => dialog.close() },
+      "Cancel",
+    );
+    const form = h(
+      "form",
+      {},
+      tells ? h("p", { class: "soft" }, tells) : null,
+      fields,
+      wrong,
+      h("div", { class: "row" }, button, cancel),
+    );
     form.onsubmit = async (event) => {
       event.preventDefault();
       if (button.disabled) return;
@@ -46,4 +56,9 @@ export function ask({ title, tells, does, fields, act }) {
 
 /** The field every ruling has: everybody can read it. */
 export const why = () =>
-  h("label", {}, "Why (everybody can read it)", h("input", { name: "why", required: true, maxlength: 200, autocomplete: "off" }));
+  h(
+    "label",
+    {},
+    "Why (everybody can read it)",
+    h("input", { name: "why", required: true, maxlength: 200, autocomplete: "off" }),
+  );

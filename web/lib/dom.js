@@ -25,10 +25,18 @@ export function h(tag, props = {}, ...children) {
  * @param {T} tag @param {Props} [props] @param {Child[]} children
  * @returns {SVGElementTagNameMap[T]} */
 export function svg(tag, props = {}, ...children) {
-  return fill(/** @type {SVGElementTagNameMap[T]} */ (document.createElementNS(SVG, tag)), props, children);
+  return fill(
+    /** @type {SVGElementTagNameMap[T]} */ (document.createElementNS(SVG, tag)),
+    props,
+    children,
+  );
 }
 
-/** @template {Element} E @param {E} element @param {Props} props @param {Child[]} children @returns {E} */
+/**
+ * @template {Element} E
+ * @param {E} element @param {Props} props @param {Child[]} children
+ * @returns {E}
+ */
 function fill(element, props, children) {
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;

@@ -13,8 +13,17 @@ import { h } from "./dom.js";
 const ORDERS = {
   start: { does: "Start it now", tells: "It starts with those who are there.", done: "It starts." },
   "call-off": { does: "Call it off", tells: "The sign-up is given up.", done: "It is called off." },
-  pause: { does: "Pause", tells: "No request goes out and no clock runs until it is resumed. Rulings can be made meanwhile.", done: "It is paused." },
-  resume: { does: "Resume", tells: "Rulings take effect, and cannot be undone afterwards.", done: "It goes on." },
+  pause: {
+    does: "Pause",
+    tells:
+      "No request goes out and no clock runs until it is resumed. Rulings can be made meanwhile.",
+    done: "It is paused.",
+  },
+  resume: {
+    does: "Resume",
+    tells: "Rulings take effect, and cannot be undone afterwards.",
+    done: "It goes on.",
+  },
 };
 
 /**
@@ -23,13 +32,20 @@ const ORDERS = {
  */
 export function orderButton(app, id, order) {
   const { does, tells, done } = ORDERS[order];
-  return button(app, does, order === "call-off" ? "bad" : order === "start" || order === "resume" ? "" : "plain", done, {
-    title: `${does}: ${id}`,
-    tells,
+  return button(
+    app,
     does,
-    fields: [why()],
-    act: (fields) => post(`${path`/api/v1/tournaments/${id}`}/${order}`, { why: fields.get("why") }),
-  });
+    order === "call-off" ? "bad" : order === "start" || order === "resume" ? "" : "plain",
+    done,
+    {
+      title: `${does}: ${id}`,
+      tells,
+      does,
+      fields: [why()],
+      act: (fields) =>
+        post(`${path`/api/v1/tournaments/${id}`}/${order}`, { why: fields.get("why") }),
+    },
+  );
 }
 
 /**
@@ -47,21 +63,43 @@ export function matchButtons(app, id, pairing) {
       tells: "Whoever is ticked wins; with nobody ticked the match is void.",
       does: "Override",
       fields: [
-        h("fieldset", {}, h("legend", {}, "Winners"), pairing.players.map((name) =>
-          h("label", { class: "line" }, h("input", { type: "checkbox", name: "winner", value: name }), name))),
+        h(
+          "fieldset",
+          {},
+          h("legend", {}, "Winners"),
+          pairing.players.map((name) =>
+            h(
+              "label",
+              { class: "line" },
+              h("input", { type: "checkbox", name: "winner", value: name }),
+              name,
+            ),
+          ),
+        ),
         why(),
       ],
-      act: (fields) => post(`${at}/override`, { winners: fields.getAll("winner"), why: fields.get("why") }),
+      act: (fields) =>
+        post(`${at}/override`, { winners: fields.getAll("winner"), why: fields.get("why") }),
     })),
     pairing.over
       ? button(app, "Replay", "plain", "It is played again, from the resume on.", {
-          title: `Play ${pairing.match} again`, does: "Play it again", fields: [why()],
+          title: `Play ${pairing.match} again`,
+          does: "Play it again",
+          fields: [why()],
           act: (fields) => post(`${at}/replay`, { why: fields.get("why") }),
         })
-      : button(app, "Void a game", "plain", "The game counts for nothing, from the resume on.", () => voiding(at, pairing)),
+      : button(
+          app,
+          "Void a game",
+          "plain",
+          "The game counts for nothing, from the resume on.",
+          () => voiding(at, pairing),
+        ),
     undoable
       ? button(app, "Undo", "plain", "The ruling is undone.", {
-          title: `Undo the ruling about ${pairing.match}`, does: "Undo it", fields: [why()],
+          title: `Undo the ruling about ${pairing.match}`,
+          does: "Undo it",
+          fields: [why()],
           act: (fields) => post(`${at}/undo`, { why: fields.get("why") }),
         })
       : null,
@@ -77,12 +115,17 @@ async function voiding(at, pairing) {
   /** @type {{ game: number, voided?: unknown }[]} */
   const games = [...(shown.match.games ?? []), ...(shown.in_progress ? [shown.in_progress] : [])];
   const option = (/** @type {{ game: number, voided?: unknown }} */ { game, voided }) =>
-    h("option", { value: `${game}/${voided ? "undo" : "void"}` }, voided ? `game ${game}: count it again` : `game ${game}: make it void`);
+    h(
+      "option",
+      { value: `${game}/${voided ? "undo" : "void"}` },
+      voided ? `game ${game}: count it again` : `game ${game}: make it void`,
+    );
   return {
     title: `Games of ${pairing.match}`,
     does: "Do it",
     fields: [h("label", {}, "Which", h("select", { name: "which" }, games.map(option))), why()],
-    act: (/** @type {FormData} */ fields) => post(`${at}/games/${fields.get("which")}`, { why: fields.get("why") }),
+    act: (/** @type {FormData} */ fields) =>
+      post(`${at}/games/${fields.get("which")}`, { why: fields.get("why") }),
   };
 }
 

@@ -8,7 +8,11 @@ import { h } from "./dom.js";
 /**
  * What kind of player, as a sign and a word.
  * @type {Record<Kind, [string, string]>} */
-const KINDS = { program: ["⚙", "program"], person: ["☺", "person"], house: ["⌂", "house player"] };
+const KINDS = {
+  program: ["⚙", "program"],
+  person: ["☺", "person"],
+  house: ["⌂", "house player"],
+};
 
 /**
  * A player's name, which leads to its page.
@@ -66,7 +70,11 @@ export function ago(at) {
  * @param {number} ms
  */
 export function span(ms) {
-  const units = /** @type {[number, string][]} */ ([[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]]);
+  const units = /** @type {[number, string][]} */ ([
+    [86_400_000, "d"],
+    [3_600_000, "h"],
+    [60_000, "min"],
+  ]);
   for (const [length, unit] of units) if (ms >= length) return `${Math.round(ms / length)} ${unit}`;
   return `${Math.max(0, Math.round(ms / 1_000))} s`;
 }
@@ -96,7 +104,9 @@ export const fault = (kind) => FAULTS[kind] ?? kind;
  * @param {string} tournament @param {string} match @param {number} [game]
  */
 export const watched = (tournament, match, game) =>
-  game === undefined ? path`#/game/${tournament}/${match}` : path`#/replay/${tournament}/${match}/${game}`;
+  game === undefined
+    ? path`#/game/${tournament}/${match}`
+    : path`#/replay/${tournament}/${match}/${game}`;
 
 /**
  * A game that is over: its points, which lead to its replay.
@@ -106,11 +116,25 @@ export function score(tournament, match, game) {
   const points = game.end === "void" ? "void" : game.scores.join(" : ");
   const end = game.end === "forfeited" ? `, forfeited by ${game.by}` : "";
   const label = `Replay of game ${game.game} of ${match}: ${points}${end}`;
-  return h("a", { class: "score", href: watched(tournament, match, game.game), title: label, "aria-label": label }, points, end && " ⚑");
+  return h(
+    "a",
+    {
+      class: "score",
+      href: watched(tournament, match, game.game),
+      title: label,
+      "aria-label": label,
+    },
+    points,
+    end && " ⚑",
+  );
 }
 
 /**
  * What went wrong, where it happened.
  * @param {unknown} problem */
 export const complaint = (problem) =>
-  h("p", { class: "complaint", role: "alert" }, problem instanceof Error ? problem.message : String(problem));
+  h(
+    "p",
+    { class: "complaint", role: "alert" },
+    problem instanceof Error ? problem.message : String(problem),
+  );

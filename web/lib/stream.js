@@ -15,7 +15,8 @@ const HIDDEN_MS = 20_000;
 
 /**
  * @typedef {object} Watcher
- * @property {(data: any, event: string) => void} show every event: `snapshot`, `change`, `lagged`, `end`
+ * @property {(data: any, event: string) => void} show every event: `snapshot`, `change`, `lagged`,
+ *   `end`
  * @property {(problem: Problem) => void} [problem] it cannot be watched; nothing more comes
  * @property {() => void} [end] nothing more comes, for it is over
  */
@@ -53,7 +54,10 @@ function tell() {
   streams.dispatchEvent(new Event("status"));
 }
 
-/** @param {string} path @param {Watcher} watcher @param {{ live: boolean }} stream @param {AbortSignal} stopped */
+/**
+ * @param {string} path @param {Watcher} watcher @param {{ live: boolean }} stream
+ * @param {AbortSignal} stopped
+ */
 async function run(path, watcher, stream, stopped) {
   let last = "";
   let failures = 0;
@@ -71,7 +75,7 @@ async function run(path, watcher, stream, stopped) {
   while (!stopped.aborted) {
     await seen(stopped);
     if (stopped.aborted) return;
-    const came = await once(path, last, show, () => (stream.live = true, tell()), stopped);
+    const came = await once(path, last, show, () => ((stream.live = true), tell()), stopped);
     if (stopped.aborted) return;
     if (came === "end") return watcher.end?.();
     if (came instanceof Problem) return watcher.problem?.(came);
@@ -80,7 +84,10 @@ async function run(path, watcher, stream, stopped) {
       stream.live = false;
       tell();
     }
-    await pause(BACK_MS[Math.min(failures++, BACK_MS.length - 1)] * (0.75 + Math.random() / 2), stopped);
+    await pause(
+      BACK_MS[Math.min(failures++, BACK_MS.length - 1)] * (0.75 + Math.random() / 2),
+      stopped,
+    );
   }
 }
 
@@ -118,7 +125,11 @@ async function once(path, last, show, opened, stopped) {
     }
   } catch (error) {
     // A fault of a view is ours, and is not tried again.
-    if (!cut.signal.aborted && !(error instanceof TypeError && /fetch|network/i.test(error.message))) throw error;
+    if (
+      !cut.signal.aborted &&
+      !(error instanceof TypeError && /fetch|network/i.test(error.message))
+    )
+      throw error;
     return hidden ? "hidden" : "cut";
   } finally {
     clearTimeout(timer);

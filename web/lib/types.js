@@ -2,7 +2,10 @@
 // docs/protocol/http.md and /api/v1/openapi.json are the contract.
 
 /** @typedef {"program" | "person" | "house"} Kind */
-/** @typedef {{ account: string, token: string, expires_at: number, role: string, kind: Kind }} Session */
+/**
+ * @typedef {{ account: string, token: string, expires_at: number, role: string, kind: Kind }}
+ *   Session
+ */
 /** @typedef {{ by: string, why: string }} Ruling */
 /** @typedef {{ won: number, lost: number, tied: number }} Tally */
 
@@ -26,14 +29,27 @@
  * @property {Record<string, number>} counts
  * @property {Listed[]} tournaments
  */
-/** @typedef {{ games: { game: string, at_least: number, at_most: number }[], presets: { preset: string, game: string, about: string }[] }} Games */
+/**
+ * @typedef {{ games: { game: string, at_least: number, at_most: number }[], presets: { preset:
+ *   string, game: string, about: string }[] }} Games
+ */
 /** @typedef {{ value: number, deviation: number }} Rating */
 /** @typedef {{ player: string, rank: number, rating: Rating }} Ranked */
 
-/** @typedef {{ game: number, seats: string[], end: "played" | "forfeited" | "void", by?: string, scores: number[], ranks: (number | null)[], winners: string[], voided?: Ruling }} GameResult */
+/**
+ * @typedef {{ game: number, seats: string[], end: "played" | "forfeited" | "void", by?:
+ *   string, scores: number[], ranks: (number | null)[], winners: string[], voided?: Ruling }}
+ *   GameResult
+ */
 /** @typedef {{ player: string, game?: number, fault: { kind: string, code: string } }} Faulted */
-/** @typedef {{ winners: string[], how: string, halves: number[], games: GameResult[], counts_from: number, faults: Faulted[], out: string[] }} MatchResult */
-/** @typedef {{ id: string, players: string[], reason: string, result: MatchResult, overridden?: { by: string, why: string, winners: string[] } }} MatchReport */
+/**
+ * @typedef {{ winners: string[], how: string, halves: number[], games: GameResult[],
+ *   counts_from: number, faults: Faulted[], out: string[] }} MatchResult
+ */
+/**
+ * @typedef {{ id: string, players: string[], reason: string, result: MatchResult, overridden?:
+ *   { by: string, why: string, winners: string[] } }} MatchReport
+ */
 /** @typedef {MatchReport & { tournament: string, game: string, at: number }} PlayedMatch */
 /** @typedef {{ player: string | null, reason: string, walkover?: string }} Bye */
 /** @typedef {{ round: number, byes: Bye[], matches: MatchReport[] }} Round */
@@ -51,14 +67,20 @@
  * @property {number} byes
  * @property {[string, Faulted][]} faults
  */
-/** @typedef {{ round: number, match: string, players: string[], reason: string, over: boolean, overridden?: Ruling & { winners: string[] }, replays?: Ruling[] }} Pairing */
+/**
+ * @typedef {{ round: number, match: string, players: string[], reason: string, over: boolean,
+ *   overridden?: Ruling & { winners: string[] }, replays?: Ruling[] }} Pairing
+ */
 /**
  * @typedef {object} Tournament
  * @property {string} id
  * @property {string} standing
- * @property {{ game: string, preset: string | null, players: string[], policy: { format: { kind: string, slots?: number, min?: number, max?: number }, match: { best_of: number, time: { answer_ms: number } } } }} plan
+ * @property {{ game: string, preset: string | null, players: string[], policy: { format: {
+ *   kind: string, slots?: number, min?: number, max?: number }, match: { best_of: number, time:
+ *   { answer_ms: number } } } }} plan
  * @property {Pairing[]} [pairings]
- * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string, cheating: string[], failing: string[] }} [results]
+ * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
+ *   cheating: string[], failing: string[] }} [results]
  * @property {Ruling} [paused]
  * @property {number} [began_at]
  * @property {number} [closes_at]
@@ -81,9 +103,20 @@
  * @property {number} [rank]
  * @property {Rating} [rating]
  */
-/** @typedef {{ account: string, kind: Kind, role: string, blacklisted: string | null, registered_at: number, statistics: { by_game: Record<string, Statistics>, total: Statistics } }} Account */
-/** @typedef {{ tournament: string, match?: string, game?: number, player: string, kind: string, code: string, evidence?: { at: number, detail: string, answer?: string, asked?: { limit_ms: number, question: unknown } } }} Fault */
-/** @typedef {{ tournament: string, game: string, by: string | null, readying: boolean, reply: string | null, closes_at: number }} Invited */
+/**
+ * @typedef {{ account: string, kind: Kind, role: string, blacklisted: string | null,
+ *   registered_at: number, statistics: { by_game: Record<string, Statistics>, total: Statistics
+ *   } }} Account
+ */
+/**
+ * @typedef {{ tournament: string, match?: string, game?: number, player: string, kind: string,
+ *   code: string, evidence?: { at: number, detail: string, answer?: string, asked?: { limit_ms:
+ *   number, question: unknown } } }} Fault
+ */
+/**
+ * @typedef {{ tournament: string, game: string, by: string | null, readying: boolean, reply:
+ *   string | null, closes_at: number }} Invited
+ */
 
 /**
  * What every view is given beside its root and its parameters.

@@ -1,6 +1,15 @@
 // Who you are here: log in, register, log out, change the password, or bring a token.
 
-import { changePassword, logIn, logOut, path, register, session, sessions, useToken } from "../lib/api.js";
+import {
+  changePassword,
+  logIn,
+  logOut,
+  path,
+  register,
+  session,
+  sessions,
+  useToken,
+} from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { complaint } from "../lib/show.js";
 
@@ -38,19 +47,25 @@ export function mount(root, _params, app) {
     h("h1", {}, "Log in"),
     h(
       "div",
-      { class: "columns" },
+      { class: "halves" },
       h(
         "section",
         { class: "card", "aria-labelledby": "log-in" },
         h("h2", { id: "log-in" }, "You have an account"),
-        form("log-in-form", sent("log-in", async ({ account, password }) => {
-          await logIn(account, password);
-          app.say(`Hello, ${account}.`);
-          back();
-        }), [
-          field("Name", "account", { autocomplete: "username", maxlength: 50 }),
-          field("Password", "password", { type: "password", autocomplete: "current-password" }),
-        ], "Log in", problems["log-in"]),
+        form(
+          "log-in-form",
+          sent("log-in", async ({ account, password }) => {
+            await logIn(account, password);
+            app.say(`Hello, ${account}.`);
+            back();
+          }),
+          [
+            field("Name", "account", { autocomplete: "username", maxlength: 50 }),
+            field("Password", "password", { type: "password", autocomplete: "current-password" }),
+          ],
+          "Log in",
+          problems["log-in"],
+        ),
       ),
       h(
         "div",
@@ -59,24 +74,40 @@ export function mount(root, _params, app) {
           "section",
           { class: "card", "aria-labelledby": "register" },
           h("h2", { id: "register" }, "You are new"),
-          form("register-form", sent("register", async ({ account, password }) => {
-            await register(account, password);
-            app.say(`Welcome, ${account}.`);
-            back();
-          }), [
-            field("Name", "account", { autocomplete: "username", maxlength: 50 }),
-            field("Password", "password", { type: "password", autocomplete: "new-password" }),
-          ], "Register and log in", problems.register),
+          form(
+            "register-form",
+            sent("register", async ({ account, password }) => {
+              await register(account, password);
+              app.say(`Welcome, ${account}.`);
+              back();
+            }),
+            [
+              field("Name", "account", { autocomplete: "username", maxlength: 50 }),
+              field("Password", "password", { type: "password", autocomplete: "new-password" }),
+            ],
+            "Register and log in",
+            problems.register,
+          ),
         ),
         h(
           "details",
           { class: "card" },
           h("summary", {}, "With a token"),
-          h("p", { class: "small soft" }, "The server prints the operator's token when it starts for the first time."),
-          form("token-form", sent("token", async ({ token }) => {
-            await useToken(token.trim());
-            back();
-          }), [field("Token", "token", { type: "password", autocomplete: "off" })], "Use it", problems.token),
+          h(
+            "p",
+            { class: "small soft" },
+            "The server prints the operator's token when it starts for the first time.",
+          ),
+          form(
+            "token-form",
+            sent("token", async ({ token }) => {
+              await useToken(token.trim());
+              back();
+            }),
+            [field("Token", "token", { type: "password", autocomplete: "off" })],
+            "Use it",
+            problems.token,
+          ),
         ),
       ),
     ),
@@ -84,38 +115,65 @@ export function mount(root, _params, app) {
 
   /** @param {import("../lib/types.js").Session} now */
   const known = (now) => [
-    h("h1", {}, now.account, now.role === "operator" ? h("span", { class: "tag accent" }, "operator") : null),
+    h(
+      "h1",
+      {},
+      now.account,
+      now.role === "operator" ? h("span", { class: "tag accent" }, "operator") : null,
+    ),
     h(
       "div",
       { class: "card row" },
       h("a", { class: "button plain", href: path`#/player/${now.account}` }, "What I have played"),
-      h("button", { class: "plain", type: "button", id: "log-out", onclick: async () => {
-        try {
-          await logOut();
-          app.say("You are logged out.");
-        } catch (problem) {
-          app.say(problem instanceof Error ? problem.message : String(problem), "bad");
-        }
-      } }, "Log out"),
+      h(
+        "button",
+        {
+          class: "plain",
+          type: "button",
+          id: "log-out",
+          onclick: async () => {
+            try {
+              await logOut();
+              app.say("You are logged out.");
+            } catch (problem) {
+              app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+            }
+          },
+        },
+        "Log out",
+      ),
     ),
     h(
       "section",
       { class: "card", "aria-labelledby": "password" },
       h("h2", { id: "password" }, "Change the password"),
-      form("password-form", sent("password", async ({ old, fresh }) => {
-        await changePassword(old, fresh);
-        app.say("The password is changed. You stay logged in here, and nowhere else.");
-      }), [
-        field("The password now", "old", { type: "password", autocomplete: "current-password" }),
-        field("The next one", "fresh", { type: "password", autocomplete: "new-password" }),
-      ], "Change it", problems.password),
+      form(
+        "password-form",
+        sent("password", async ({ old, fresh }) => {
+          await changePassword(old, fresh);
+          app.say("The password is changed. You stay logged in here, and nowhere else.");
+        }),
+        [
+          field("The password now", "old", { type: "password", autocomplete: "current-password" }),
+          field("The next one", "fresh", { type: "password", autocomplete: "new-password" }),
+        ],
+        "Change it",
+        problems.password,
+      ),
     ),
   ];
 
   function show() {
     const now = session();
     app.title(now ? now.account : "Log in");
-    render(root, h("div", { class: "stack", "data-key": now ? "known" : "visitor" }, now ? known(now) : visitor()));
+    render(
+      root,
+      h(
+        "div",
+        { class: "stack", "data-key": now ? "known" : "visitor" },
+        now ? known(now) : visitor(),
+      ),
+    );
   }
 
   show();
@@ -128,7 +186,13 @@ export function mount(root, _params, app) {
  * @param {string} does @param {unknown} problem
  */
 function form(id, onsubmit, fields, does, problem) {
-  return h("form", { id, onsubmit }, fields, problem ? complaint(problem) : null, h("div", {}, h("button", {}, does)));
+  return h(
+    "form",
+    { id, onsubmit },
+    fields,
+    problem ? complaint(problem) : null,
+    h("div", {}, h("button", {}, does)),
+  );
 }
 
 /** @param {string} label @param {string} name @param {import("../lib/dom.js").Props} more */

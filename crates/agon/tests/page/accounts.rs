@@ -49,6 +49,7 @@ fn a_person_registers_changes_the_password_and_comes_back() {
     browser.fill("#register-form [name=password]", PASSWORD);
     browser.press("Enter");
     browser.until_text("#who", "zoë <b>");
+    browser.until_text("h1", "Lobby");
     let account = world.get("/api/v1/accounts/zo%C3%AB%20%3Cb%3E");
     assert_eq!(account["kind"], "person");
     browser.go("#/account");

@@ -75,9 +75,12 @@ impl Browser {
         self.until_true("the page is loaded", "document.readyState === 'complete'");
     }
 
-    /// Goes to another view of the page that is open.
+    /// Goes to another view of the page that is open, and waits until it is mounted.
     pub(crate) fn go(&mut self, hash: &str) {
-        self.eval(&format!("location.hash = {}", json!(hash)));
+        let hash = json!(hash);
+        self.eval(&format!("location.hash = {hash}"));
+        let mounted = "document.getElementById('main').dataset.at === location.hash";
+        self.until_true("the view is mounted", mounted);
     }
 
     /// What an expression, or the promise it gives, comes to.
@@ -223,9 +226,10 @@ impl Browser {
         self.requests.clone()
     }
 
-    /// A picture of what is seen, as PNG in base64.
+    /// A picture of the whole page, as PNG in base64.
     pub(crate) fn picture(&mut self) -> String {
-        let shot = self.cdp("Page.captureScreenshot", json!({"format": "png"}));
+        let params = json!({"format": "png", "captureBeyondViewport": true});
+        let shot = self.cdp("Page.captureScreenshot", params);
         shot["data"].as_str().expect("a picture").to_owned()
     }
 

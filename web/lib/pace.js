@@ -13,7 +13,10 @@ export function roundsOf({ plan, pairings = [] }) {
   if (format.kind === "bracket") return Math.log2(slotsOf(plan));
   if (format.kind === "round-robin") return count % 2 ? count : count - 1;
   // Of a knock-out with shared first places only the least is known.
-  return Math.max(paired, Math.ceil(Math.log(Math.max(2, count)) / Math.log(Math.max(2, format.max ?? 2))));
+  return Math.max(
+    paired,
+    Math.ceil(Math.log(Math.max(2, count)) / Math.log(Math.max(2, format.max ?? 2))),
+  );
 }
 
 /**
@@ -45,6 +48,7 @@ export function partDone(tournament) {
  */
 export function remaining(tournament, now) {
   const done = partDone(tournament);
-  if (tournament.standing !== "running" || tournament.paused || !tournament.began_at || done === 0) return null;
+  if (tournament.standing !== "running" || tournament.paused || !tournament.began_at || done === 0)
+    return null;
   return (Math.max(0, now - tournament.began_at) * (1 - done)) / done;
 }
