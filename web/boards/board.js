@@ -16,11 +16,19 @@ export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matche
 
 /**
  * Lets an element move, if that is wanted.
- * @param {Element | null} element @param {Keyframe[]} frames @param {number} ms @param {number} [wait]
+ * @param {Element | null} element
+ * @param {Keyframe[]} frames
+ * @param {number} ms
+ * @param {number} [wait]
  */
 export function move(element, frames, ms, wait = 0) {
   if (!element || still() || document.hidden) return null;
-  return element.animate(frames, { duration: ms, delay: wait, easing: "cubic-bezier(.3,.7,.3,1)", fill: "backwards" });
+  return element.animate(frames, {
+    duration: ms,
+    delay: wait,
+    easing: "cubic-bezier(.3,.7,.3,1)",
+    fill: "backwards",
+  });
 }
 
 /** What every board is: an element with `shown`, that tells of an `answer`. */
@@ -37,7 +45,8 @@ export class Board extends HTMLElement {
     this.now = next;
     const asked = (/** @type {Shown} */ one) => JSON.stringify([one.question, one.view]);
     // What is shown already stays as it is, with all that moves in it.
-    if (before && asked(before) === asked(next) && JSON.stringify(before) === JSON.stringify(next)) return;
+    if (before && asked(before) === asked(next) && JSON.stringify(before) === JSON.stringify(next))
+      return;
     if (!before || asked(before) !== asked(next)) this.forget();
     this.draw(next, before);
   }

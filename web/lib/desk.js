@@ -42,7 +42,20 @@ export class Desk {
     const known = this.matches.get(key);
     if (known) return known;
     const game = this.games.get(tournament) ?? "";
-    const fresh = { tournament, match, game, seat: 0, about: null, request: null, due: 0, view: null, open: null, seats: [], moves: [], end: null };
+    const fresh = {
+      tournament,
+      match,
+      game,
+      seat: 0,
+      about: null,
+      request: null,
+      due: 0,
+      view: null,
+      open: null,
+      seats: [],
+      moves: [],
+      end: null,
+    };
     this.matches.set(key, fresh);
     return fresh;
   }
@@ -56,7 +69,13 @@ export class Desk {
     const { seat, view, match } = request;
     const another = here.about && here.about.game !== match.game;
     if (another) Object.assign(here, { moves: [], open: null, seats: [] });
-    Object.assign(here, { seat, view, about: match, request, due: Date.now() + request.deadline_ms });
+    Object.assign(here, {
+      seat,
+      view,
+      about: match,
+      request,
+      due: Date.now() + request.deadline_ms,
+    });
     if (!here.game) here.game = this.games.get(here.tournament) ?? gameOf(view);
     return here;
   }
@@ -74,7 +93,9 @@ export class Desk {
     if (answer.acquire) own.hand[answer.acquire[2]] -= answer.acquire[3];
     if (answer.return) {
       const back = answer.return.map(String);
-      own.destinations = question.destinations.filter((/** @type {any} */ pair) => !back.includes(String(pair)));
+      own.destinations = question.destinations.filter(
+        (/** @type {any} */ pair) => !back.includes(String(pair)),
+      );
     }
   }
 
@@ -131,9 +152,14 @@ export class Desk {
       const { view, result } = here.end.latest;
       return { view, names: result.seats, result: result.end === "played" ? result : null };
     }
-    if (here.request) return { view: here.view, names, question: here.request.question, seat: here.seat };
+    if (here.request)
+      return { view: here.view, names, question: here.request.question, seat: here.seat };
     if (!here.view) return here.open ? { view: here.open, names } : null;
-    const newer = here.open && (here.game === "yahtzee" ? progress(here.game, here.open) > progress(here.game, here.view) : progress(here.game, here.open) >= progress(here.game, here.view));
+    const newer =
+      here.open &&
+      (here.game === "yahtzee"
+        ? progress(here.game, here.open) > progress(here.game, here.view)
+        : progress(here.game, here.open) >= progress(here.game, here.view));
     if (!newer) return { view: here.view, names, seat: here.seat };
     if (here.game !== "trains") return { view: here.open, names, seat: here.seat };
     // One's own cards stay in sight.

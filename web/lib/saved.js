@@ -32,12 +32,19 @@ export function bundled(pieces) {
   const one = (/** @type {Piece} */ { url, code }) => {
     const names = [...code.matchAll(EXPORT)].map((found) => found[2]);
     const inside = code
-      .replace(IMPORT, (/** @type {string} */ _, /** @type {string | undefined} */ what, /** @type {string} */ from) => {
-        const module = name(new URL(from, url).href);
-        if (!what) return "";
-        const all = /^\*\s+as\s+(\w+)$/.exec(what);
-        return `const ${all ? all[1] : what.replace(/\bas\b/g, ":")} = ${module};`;
-      })
+      .replace(
+        IMPORT,
+        (
+          /** @type {string} */ _,
+          /** @type {string | undefined} */ what,
+          /** @type {string} */ from,
+        ) => {
+          const module = name(new URL(from, url).href);
+          if (!what) return "";
+          const all = /^\*\s+as\s+(\w+)$/.exec(what);
+          return `const ${all ? all[1] : what.replace(/\bas\b/g, ":")} = ${module};`;
+        },
+      )
       .replace(EXPORT, "$1 $2");
     return `const ${name(url)} = (() => {\n${inside}\nreturn { ${names.join(", ")} };\n})();`;
   };
@@ -60,11 +67,14 @@ const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt
  */
 export async function saved(title, data) {
   const pieces = await collect(new URL("./replayer.js", import.meta.url).href, [], loaded);
-  const styles = ["../style.css", "../boards/boards.css"].map((path) => loaded(new URL(path, import.meta.url).href));
+  const styles = ["style.css", "boards/boards.css", "boards/games.css"].map((name) =>
+    loaded(new URL(`../${name}`, import.meta.url).href),
+  );
   const style = (await Promise.all(styles)).join("\n").replace(/url\([^)]*\)/g, "none");
   const script = bundled(pieces).replaceAll("</script", "<\\/script");
   const json = JSON.stringify(data).replaceAll("<", "\\u003c");
-  const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+  const policy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -83,7 +93,8 @@ ${style}
 <script>
 "use strict";
 ${script}
-m${pieces.length - 1}.replayer(document.getElementById("main"), JSON.parse(document.getElementById("data").textContent));
+const data = JSON.parse(document.getElementById("data").textContent);
+m${pieces.length - 1}.replayer(document.getElementById("main"), data);
 </script>
 </body>
 </html>

@@ -19,8 +19,13 @@ const COLORS = ["red", "white", "brown", "black"];
  * @param {string} game @param {number} seat
  */
 function sign(game, seat) {
-  if (game !== "fish") return h("span", { class: `badge seat-${seat + 1}`, "aria-hidden": "true" }, seat + 1);
-  return h("span", { class: `flag ${COLORS[seat]}`, "aria-hidden": "true" }, COLORS[seat] === "black" ? "K" : COLORS[seat][0].toUpperCase());
+  if (game !== "fish")
+    return h("span", { class: `badge seat-${seat + 1}`, "aria-hidden": "true" }, seat + 1);
+  return h(
+    "span",
+    { class: `flag ${COLORS[seat]}`, "aria-hidden": "true" },
+    COLORS[seat] === "black" ? "K" : COLORS[seat][0].toUpperCase(),
+  );
 }
 
 /**
@@ -28,8 +33,26 @@ function sign(game, seat) {
  * @param {string} game @param {import("./moves.js").Move[]} moves @param {string[]} names
  */
 export function moveList(game, moves, names) {
-  const lines = moves.map(({ seat, what }, at) => h("li", { class: "line", "data-key": `move-${at}` }, sign(game, seat), ` ${names[seat] ?? ""} ${what}`));
-  return h("section", { class: "card", "data-key": "moves" }, h("h2", {}, "Moves"), moves.length ? h("ol", { class: "moves", tabindex: "0", "aria-label": "Moves, the latest first" }, lines.reverse()) : h("p", { class: "soft" }, "None yet."));
+  const lines = moves.map(({ seat, what }, at) =>
+    h(
+      "li",
+      { class: "line", "data-key": `move-${at}` },
+      sign(game, seat),
+      ` ${names[seat] ?? ""} ${what}`,
+    ),
+  );
+  return h(
+    "section",
+    { class: "card", "data-key": "moves" },
+    h("h2", {}, "Moves"),
+    moves.length
+      ? h(
+          "ol",
+          { class: "moves", tabindex: "0", "aria-label": "Moves, the latest first" },
+          lines.reverse(),
+        )
+      : h("p", { class: "soft" }, "None yet."),
+  );
 }
 
 /**
@@ -40,8 +63,16 @@ export function standing(match) {
   if (!match) return null;
   const { players, won, best_of: best, game, games } = match;
   if (!best) return null;
-  const score = players.map((/** @type {string} */ name, /** @type {number} */ at) => `${name} ${won[at] ?? 0}`).join(" : ");
-  return h("p", { class: "soft", "data-key": "standing" }, best > 1 || games.length > 1 ? `Best of ${best}, game ${game}; won so far: ${score}` : `One game decides`);
+  const score = players
+    .map((/** @type {string} */ name, /** @type {number} */ at) => `${name} ${won[at] ?? 0}`)
+    .join(" : ");
+  return h(
+    "p",
+    { class: "soft", "data-key": "standing" },
+    best > 1 || games.length > 1
+      ? `Best of ${best}, game ${game}; won so far: ${score}`
+      : `One game decides`,
+  );
 }
 
 /**
@@ -50,7 +81,9 @@ export function standing(match) {
  */
 export function ending(result) {
   const { end, winners = [], scores = [], seats = [] } = result;
-  const points = seats.map((/** @type {string} */ name, /** @type {number} */ seat) => `${name} ${scores[seat] ?? 0}`).join(", ");
+  const points = seats
+    .map((/** @type {string} */ name, /** @type {number} */ seat) => `${name} ${scores[seat] ?? 0}`)
+    .join(", ");
   if (end === "void") return "The game is void.";
   const who = winners.length ? `${winners.join(" and ")} won` : "Nobody won";
   return end === "forfeited" ? `${who}: the game was forfeited.` : `${who}: ${points}.`;

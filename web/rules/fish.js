@@ -73,7 +73,8 @@ export function slides(view, from) {
  * @param {any} config @param {number} seats @param {Uint8Array} seed
  */
 export function layOut(config, seats, seed) {
-  if (config.board) return /** @type {number[][]} */ (config.board.map((/** @type {any} */ r) => [...r]));
+  if (config.board)
+    return /** @type {number[][]} */ (config.board.map((/** @type {any} */ r) => [...r]));
   const [rows, columns] = [config.rows ?? 5, config.columns ?? 5];
   const luck = new Luck(seed, "fish");
   const fish = (/** @type {number} */ n) => {
@@ -139,7 +140,8 @@ export class Referee {
       player.placed += 1;
       return this.askToPlace(seat);
     }
-    if (this.phase !== "move" || !answer.move) throw new Error("another kind of answer was asked for");
+    if (this.phase !== "move" || !answer.move)
+      throw new Error("another kind of answer was asked for");
     const [from, to] = answer.move;
     const penguin = player.places.findIndex((place) => same(place, from));
     if (penguin < 0) throw new Error(`no penguin of this seat is at ${from}`);
@@ -234,7 +236,10 @@ export class Referee {
    * @param {View} view
    */
   shown(view) {
-    const player = (/** @type {{places: Position[], score: number}} */ { places, score }) => ({ places, score });
+    const player = (/** @type {{places: Position[], score: number}} */ { places, score }) => ({
+      places,
+      score,
+    });
     return {
       view: { board: view.board, turn: view.turn, players: view.players.map(player) },
       here: { board: this.board, turn: this.turn, players: this.players.map(player) },

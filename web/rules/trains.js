@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The rules of Trains, as far as a page needs them: what the map offers and a hand pays for, points,
- * and a whole game folded from its log, to check it.
+ * The rules of Trains, as far as a page needs them: what the map offers and a hand pays for,
+ * points, and a whole game folded from its log, to check it.
  */
 
 import { Luck } from "../lib/fair.js";
@@ -51,7 +51,9 @@ export function connections(map) {
       }
     }
   }
-  return all.sort((x, y) => order(x[0], y[0]) || order(x[1], y[1]) || x[3] - y[3] || order(x[2], y[2]));
+  return all.sort(
+    (x, y) => order(x[0], y[0]) || order(x[1], y[1]) || x[3] - y[3] || order(x[2], y[2]),
+  );
 }
 
 /**
@@ -63,7 +65,8 @@ export function acquirable(view, seat) {
   if (!hand) return [];
   const held = new Set(view.players.flatMap((player) => player.acquired.map(key)));
   return connections(view.map).filter(
-    (connection) => !held.has(key(connection)) && hand[connection[2]] >= connection[3] && rails >= connection[3],
+    (connection) =>
+      !held.has(key(connection)) && hand[connection[2]] >= connection[3] && rails >= connection[3],
   );
 }
 
@@ -72,7 +75,9 @@ export function acquirable(view, seat) {
  * @param {Connection[]} own
  */
 function network(own) {
-  const next = /** @type {globalThis.Map<string, globalThis.Map<string, number>>} */ (new globalThis.Map());
+  const next = /** @type {globalThis.Map<string, globalThis.Map<string, number>>} */ (
+    new globalThis.Map()
+  );
   const join = (/** @type {string} */ a, /** @type {string} */ b, /** @type {number} */ length) => {
     const around = next.get(a) ?? new globalThis.Map();
     around.set(b, Math.max(length, around.get(b) ?? 0));

@@ -104,7 +104,8 @@ export function worth(boxes, dice, box, rule) {
  * @param {Boxes} boxes @param {number} bonuses of 100 each
  */
 export function total(boxes, bonuses) {
-  const of = (/** @type {string[]} */ names) => names.reduce((sum, box) => sum + (boxes[box] ?? 0), 0);
+  const of = (/** @type {string[]} */ names) =>
+    names.reduce((sum, box) => sum + (boxes[box] ?? 0), 0);
   return of(BOXES) + (of(UPPER) >= 63 ? 35 : 0) + 100 * bonuses;
 }
 
