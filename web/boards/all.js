@@ -6,7 +6,10 @@ import "./yahtzee.js";
 
 /** @typedef {import("./board.js").Board} Board */
 
-/** The board of a game, or a word that there is none. @param {string} game @returns {Board | null} */
+/**
+ * The board of a game, or a word that there is none.
+ * @param {string} game @returns {Board | null}
+ */
 export function boardOf(game) {
   const name = `agon-${game}`;
   if (!customElements.get(name)) return null;

@@ -14,10 +14,21 @@
 /** Whether somebody would rather not see things move. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Lets an element move, if that is wanted. @param {Element | null} element @param {Keyframe[]} frames @param {number} ms @param {number} [wait] */
+/**
+ * Lets an element move, if that is wanted.
+ * @param {Element | null} element
+ * @param {Keyframe[]} frames
+ * @param {number} ms
+ * @param {number} [wait]
+ */
 export function move(element, frames, ms, wait = 0) {
   if (!element || still() || document.hidden) return null;
-  return element.animate(frames, { duration: ms, delay: wait, easing: "cubic-bezier(.3,.7,.3,1)", fill: "backwards" });
+  return element.animate(frames, {
+    duration: ms,
+    delay: wait,
+    easing: "cubic-bezier(.3,.7,.3,1)",
+    fill: "backwards",
+  });
 }
 
 /** What every board is: an element with `shown`, that tells of an `answer`. */
@@ -32,14 +43,12 @@ export class Board extends HTMLElement {
   set shown(next) {
     const before = this.now;
     this.now = next;
-    const same = (/** @type {Shown} */ one) => JSON.stringify([one.question, one.view]);
-    if (!before || same(before) !== same(next)) this.forget();
+    const asked = (/** @type {Shown} */ one) => JSON.stringify([one.question, one.view]);
+    // What is shown already stays as it is, with all that moves in it.
+    if (before && asked(before) === asked(next) && JSON.stringify(before) === JSON.stringify(next))
+      return;
+    if (!before || asked(before) !== asked(next)) this.forget();
     this.draw(next, before);
-  }
-
-  /** @returns {Shown | null} */
-  get shown() {
-    return this.now;
   }
 
   /** Draws it all again, after something was chosen. */
@@ -53,7 +62,10 @@ export class Board extends HTMLElement {
   /** @param {Shown} _now @param {Shown | null} _before */
   draw(_now, _before) {}
 
-  /** Says what was chosen. @param {any} value */
+  /**
+   * Says what was chosen.
+   * @param {any} value
+   */
   answer(value) {
     this.dispatchEvent(new CustomEvent("answer", { detail: value, bubbles: true }));
   }

@@ -26,33 +26,64 @@ export class Desk {
     this.account = account;
     /** @type {Map<string, Seat>} */
     this.matches = new Map();
-    /** The games of tournaments. @type {Map<string, string>} */
+    /**
+     * The games of tournaments.
+     * @type {Map<string, string>}
+     */
     this.games = new Map();
   }
 
-  /** The match something is about. @param {string} tournament @param {string} match @returns {Seat} */
+  /**
+   * The match something is about.
+   * @param {string} tournament @param {string} match @returns {Seat}
+   */
   at(tournament, match) {
     const key = `${tournament}/${match}`;
     const known = this.matches.get(key);
     if (known) return known;
     const game = this.games.get(tournament) ?? "";
-    const fresh = { tournament, match, game, seat: 0, about: null, request: null, due: 0, view: null, open: null, seats: [], moves: [], end: null };
+    const fresh = {
+      tournament,
+      match,
+      game,
+      seat: 0,
+      about: null,
+      request: null,
+      due: 0,
+      view: null,
+      open: null,
+      seats: [],
+      moves: [],
+      end: null,
+    };
     this.matches.set(key, fresh);
     return fresh;
   }
 
-  /** Something is asked. @param {any} request */
+  /**
+   * Something is asked.
+   * @param {any} request
+   */
   asked(request) {
     const here = this.at(request.match.tournament, request.match.id);
     const { seat, view, match } = request;
     const another = here.about && here.about.game !== match.game;
     if (another) Object.assign(here, { moves: [], open: null, seats: [] });
-    Object.assign(here, { seat, view, about: match, request, due: Date.now() + request.deadline_ms });
+    Object.assign(here, {
+      seat,
+      view,
+      about: match,
+      request,
+      due: Date.now() + request.deadline_ms,
+    });
     if (!here.game) here.game = this.games.get(here.tournament) ?? gameOf(view);
     return here;
   }
 
-  /** An answer was given: what follows from it is shown before the server says so. @param {Seat} here @param {any} answer */
+  /**
+   * An answer was given: what follows from it is shown before the server says so.
+   * @param {Seat} here @param {any} answer
+   */
   answered(here, answer) {
     const { question } = here.request;
     here.request = null;
@@ -62,18 +93,26 @@ export class Desk {
     if (answer.acquire) own.hand[answer.acquire[2]] -= answer.acquire[3];
     if (answer.return) {
       const back = answer.return.map(String);
-      own.destinations = question.destinations.filter((/** @type {any} */ pair) => !back.includes(String(pair)));
+      own.destinations = question.destinations.filter(
+        (/** @type {any} */ pair) => !back.includes(String(pair)),
+      );
     }
   }
 
-  /** Something was told: cards that were drawn. @param {string} tournament @param {string} match @param {any} data */
+  /**
+   * Something was told: cards that were drawn.
+   * @param {string} tournament @param {string} match @param {any} data
+   */
   told(tournament, match, data) {
     const here = this.at(tournament, match);
     const hand = here.view?.players?.[here.seat]?.hand;
     if (data?.ask === "more" && hand) for (const color of data.cards) hand[color] += 1;
   }
 
-  /** What everybody sees of a match. @param {Seat} here @param {any} data */
+  /**
+   * What everybody sees of a match.
+   * @param {Seat} here @param {any} data
+   */
   seen(here, data) {
     const running = data.in_progress;
     here.game = data.game;
@@ -90,7 +129,10 @@ export class Desk {
     else if (before) here.moves.push(...slid(before, running.view));
   }
 
-  /** Names by seat. @param {Seat} here @returns {string[]} */
+  /**
+   * Names by seat.
+   * @param {Seat} here @returns {string[]}
+   */
   names(here) {
     if (here.seats.length) return here.seats;
     const players = /** @type {string[]} */ (here.about?.players ?? []);
@@ -100,16 +142,24 @@ export class Desk {
     return others;
   }
 
-  /** What a board is to show. @param {Seat} here @returns {import("../boards/board.js").Shown | null} */
+  /**
+   * What a board is to show.
+   * @param {Seat} here @returns {import("../boards/board.js").Shown | null}
+   */
   shown(here) {
     const names = this.names(here);
     if (here.end?.latest) {
       const { view, result } = here.end.latest;
       return { view, names: result.seats, result: result.end === "played" ? result : null };
     }
-    if (here.request) return { view: here.view, names, question: here.request.question, seat: here.seat };
+    if (here.request)
+      return { view: here.view, names, question: here.request.question, seat: here.seat };
     if (!here.view) return here.open ? { view: here.open, names } : null;
-    const newer = here.open && (here.game === "yahtzee" ? progress(here.game, here.open) > progress(here.game, here.view) : progress(here.game, here.open) >= progress(here.game, here.view));
+    const newer =
+      here.open &&
+      (here.game === "yahtzee"
+        ? progress(here.game, here.open) > progress(here.game, here.view)
+        : progress(here.game, here.open) >= progress(here.game, here.view));
     if (!newer) return { view: here.view, names, seat: here.seat };
     if (here.game !== "trains") return { view: here.open, names, seat: here.seat };
     // One's own cards stay in sight.
@@ -129,5 +179,8 @@ function scored(here, card, box, dice) {
   if (now) now.scored = { box, points, bonus };
 }
 
-/** The game a view is of. @param {any} view */
+/**
+ * The game a view is of.
+ * @param {any} view
+ */
 const gameOf = (view) => (view.cards ? "yahtzee" : view.map ? "trains" : "fish");

@@ -69,7 +69,12 @@ const key = (node) => (node instanceof Element ? node.getAttribute("data-key") :
 /** @param {Element} old @param {Element} wanted */
 function match(old, wanted) {
   const keyed = new Map();
-  for (const child of old.childNodes) if (key(child)) keyed.set(key(child), child);
+  // What is gone goes first: moving the others past it would cost them the focus.
+  const stay = new Set([...wanted.childNodes].map(key));
+  for (const child of [...old.childNodes]) {
+    if (key(child) && !stay.has(key(child))) child.remove();
+    else if (key(child)) keyed.set(key(child), child);
+  }
   let place = old.firstChild;
   for (const next of [...wanted.childNodes]) {
     let found = key(next) ? keyed.get(key(next)) : place;

@@ -11,7 +11,10 @@ const PRIMES = (() => {
   return found;
 })();
 
-/** The first 32 bits of the fraction of `x`. @param {number} x */
+/**
+ * The first 32 bits of the fraction of `x`.
+ * @param {number} x
+ */
 const fraction = (x) => ((x - Math.floor(x)) * 2 ** 32) | 0;
 const ROUND = PRIMES.map((p) => fraction(Math.cbrt(p)));
 const START = PRIMES.slice(0, 8).map((p) => fraction(Math.sqrt(p)));
@@ -85,7 +88,10 @@ export const utf8 = (text) => new TextEncoder().encode(text);
 /** @param {Uint8Array} bytes */
 export const toHex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 
-/** 32 bytes from their 64 digits; an error says what is wrong. @param {unknown} text */
+/**
+ * 32 bytes from their 64 digits; an error says what is wrong.
+ * @param {unknown} text
+ */
 export function fromHex(text) {
   if (typeof text !== "string" || !/^[0-9a-f]{64}$/.test(text)) {
     throw new Error("64 hexadecimal digits were expected");
@@ -93,7 +99,10 @@ export function fromHex(text) {
   return Uint8Array.from({ length: 32 }, (_, i) => parseInt(text.slice(i * 2, i * 2 + 2), 16));
 }
 
-/** What is published of a secret before it is. @param {Uint8Array} secret */
+/**
+ * What is published of a secret before it is.
+ * @param {Uint8Array} secret
+ */
 export const commitment = (secret) => toHex(sha256(joined(utf8("agon commit 1\n"), secret)));
 
 /** @param {Uint8Array} tournament @param {string} match */
@@ -113,7 +122,10 @@ export function gameSeed(secret, tournament, match, game, nonces) {
   return hmac(secret, utf8(`agon seed 1\n${names.join("\n")}`));
 }
 
-/** The sixteen words of a ChaCha20 block. @param {Uint32Array} input */
+/**
+ * The sixteen words of a ChaCha20 block.
+ * @param {Uint32Array} input
+ */
 function chacha(input) {
   const x = Uint32Array.from(input);
   const quarter = (/** @type {number[]} */ ...[a, b, c, d]) => {
@@ -163,7 +175,10 @@ export class Luck {
     return BigInt(this.block[low]) | (BigInt(this.block[low + 1]) << 32n);
   }
 
-  /** An unbiased number below `n`. @param {number} index @param {bigint} n */
+  /**
+   * An unbiased number below `n`.
+   * @param {number} index @param {bigint} n
+   */
   below(index, n) {
     const end = (WORDS / n) * n;
     for (let attempt = 0; ; attempt++) {
@@ -172,7 +187,10 @@ export class Luck {
     }
   }
 
-  /** Shuffles in place. @template T @param {number} start @param {T[]} things */
+  /**
+   * Shuffles in place.
+   * @template T @param {number} start @param {T[]} things
+   */
   shuffle(start, things) {
     for (let j = things.length - 1; j > 0; j--) {
       const other = Number(this.below(start + things.length - 1 - j, BigInt(j + 1)));

@@ -1,6 +1,6 @@
 // A game that is over, step by step: its board, a scrubber, the moves, and a check of all of it.
 //
-// It needs nothing but its data, so that it works in a file on a disk as well as on a server's page.
+// It needs nothing but its data, so that it works in a file on a disk as well as on a server.
 
 import { boardOf } from "../boards/all.js";
 import { h, render, svg } from "./dom.js";
@@ -8,7 +8,8 @@ import { linesOf, verify } from "./verify.js";
 
 /**
  * @typedef {import("./verify.js").Step & { at: number, tells?: string }} Step
- * @typedef {{ tournament: string, match: string, game: string, number: number, seats: string[], result: any, steps: Step[] }} Replay
+ * @typedef {{ tournament: string, match: string, game: string, number: number,
+ *   seats: string[], result: any, steps: Step[] }} Replay
  * @typedef {object} Data
  * @property {Replay} replay what `…/replay` gives
  * @property {string} log the match's log
@@ -32,7 +33,10 @@ const SIGNS = /** @type {Record<string, string>} */ ({
   last: "M16 5h3v14h-3zM4 5v14l11-7z",
 });
 
-/** Shows a game; the answer ends it. @param {HTMLElement} root @param {Data} data @param {Options} [options] */
+/**
+ * Shows a game; the answer ends it.
+ * @param {HTMLElement} root @param {Data} data @param {Options} [options]
+ */
 export function replayer(root, data, options = {}) {
   const player = new Player(root, data, options);
   const key = (/** @type {KeyboardEvent} */ event) => player.key(event);
@@ -62,8 +66,17 @@ class Player {
     this.moves = h("ol", { class: "moves", "aria-label": "Moves", tabindex: "0" });
     this.check = h("section", { class: "card", "aria-labelledby": "check-head" });
     const board = this.board ?? h("p", {}, `This page has no board for ${this.replay.game}.`);
-    const stage = h("div", { class: "stack" }, h("div", { class: "card stage" }, this.controls, this.told, board));
-    const side = h("div", { class: "stack" }, h("section", { class: "card" }, h("h2", {}, "Moves"), this.moves), this.check);
+    const stage = h(
+      "div",
+      { class: "stack" },
+      h("div", { class: "card stage" }, this.controls, this.told, board),
+    );
+    const side = h(
+      "div",
+      { class: "stack" },
+      h("section", { class: "card" }, h("h2", {}, "Moves"), this.moves),
+      this.check,
+    );
     root.append(h("div", { class: "columns" }, stage, side));
     this.list();
   }
@@ -72,29 +85,42 @@ class Player {
   show(at) {
     this.at = Math.max(0, Math.min(this.last, Math.trunc(at) || 0));
     const { view } = this.replay.steps[this.at];
-    const result = this.at === this.last && this.replay.result.end === "played" ? this.replay.result : null;
+    const result =
+      this.at === this.last && this.replay.result.end === "played" ? this.replay.result : null;
     if (this.board) this.board.shown = { view, names: this.replay.seats, result };
     const words = `Step ${this.at} of ${this.last}: ${this.said(this.at)}`;
-    render(this.told, h("span", {}, words), this.at === this.last ? h("strong", {}, ` ${this.outcome()}`) : null);
+    render(
+      this.told,
+      h("span", {}, words),
+      this.at === this.last ? h("strong", {}, ` ${this.outcome()}`) : null,
+    );
     this.controlsNow();
     this.mark();
     this.options.moved?.(this.at);
   }
 
-  /** What happened in a step. @param {number} at */
+  /**
+   * What happened in a step.
+   * @param {number} at
+   */
   said(at) {
     const step = this.replay.steps[at];
     if (step.event === "game-started") return "the game begins";
     const name = this.replay.seats[step.seat ?? 0];
-    return step.event === "seat-removed" ? `${name} is out of the game` : `${name} ${step.tells ?? ""}`;
+    return step.event === "seat-removed"
+      ? `${name} is out of the game`
+      : `${name} ${step.tells ?? ""}`;
   }
 
   /** How it ended. */
   outcome() {
     const { end, winners, scores, by } = this.replay.result;
-    const points = this.replay.seats.map((name, seat) => `${name} ${scores?.[seat] ?? 0}`).join(", ");
+    const points = this.replay.seats
+      .map((name, seat) => `${name} ${scores?.[seat] ?? 0}`)
+      .join(", ");
     if (end === "void") return "The game is void.";
-    if (end === "forfeited") return `Forfeited by ${[by].flat().join(", ")}; ${winners.join(" and ") || "nobody"} won.`;
+    if (end === "forfeited")
+      return `Forfeited by ${[by].flat().join(", ")}; ${winners.join(" and ") || "nobody"} won.`;
     return `${winners.join(" and ")} won. ${points}.`;
   }
 
@@ -123,8 +149,16 @@ class Player {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const target = /** @type {Element | null} */ (event.target instanceof Element ? event.target : null);
-    if (event.ctrlKey || event.metaKey || event.altKey || target?.closest("select, textarea, input:not([type=range])")) return;
+    const target = /** @type {Element | null} */ (
+      event.target instanceof Element ? event.target : null
+    );
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      target?.closest("select, textarea, input:not([type=range])")
+    )
+      return;
     const pressing = target?.closest("button, a, summary, [role=button]");
     const acts = /** @type {Record<string, () => void>} */ ({
       ArrowLeft: () => this.go(this.at - 1),
@@ -139,13 +173,61 @@ class Player {
   }
 
   controlsNow() {
-    const button = (/** @type {string} */ sign, /** @type {string} */ words, /** @type {() => void} */ act, off = false) => h("button", { type: "button", class: "plain sign", "aria-label": words, title: words, disabled: off, onclick: act }, svg("svg", { viewBox: "0 0 24 24", width: 20, height: 20, "aria-hidden": "true" }, svg("path", { d: SIGNS[sign], fill: "currentColor" })));
-    const range = h("input", { type: "range", min: 0, max: this.last, step: 1, "aria-label": "Step", "aria-valuetext": `${this.at} of ${this.last}`, oninput: (/** @type {Event} */ event) => this.go(Number(/** @type {HTMLInputElement} */ (event.target).value)) });
-    const speed = (/** @type {number} */ one) => h("option", { value: one, selected: one === this.speed }, `${one} ×`);
-    const change = (/** @type {Event} */ event) => (this.speed = Number(/** @type {HTMLSelectElement} */ (event.target).value));
+    const button = (
+      /** @type {string} */ sign,
+      /** @type {string} */ words,
+      /** @type {() => void} */ act,
+      off = false,
+    ) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "plain sign",
+          "aria-label": words,
+          title: words,
+          disabled: off,
+          onclick: act,
+        },
+        svg(
+          "svg",
+          { viewBox: "0 0 24 24", width: 20, height: 20, "aria-hidden": "true" },
+          svg("path", { d: SIGNS[sign], fill: "currentColor" }),
+        ),
+      );
+    const range = h("input", {
+      type: "range",
+      min: 0,
+      max: this.last,
+      step: 1,
+      "aria-label": "Step",
+      "aria-valuetext": `${this.at} of ${this.last}`,
+      oninput: (/** @type {Event} */ event) =>
+        this.go(Number(/** @type {HTMLInputElement} */ (event.target).value)),
+    });
+    const speed = (/** @type {number} */ one) =>
+      h("option", { value: one, selected: one === this.speed }, `${one} ×`);
+    const change = (/** @type {Event} */ event) =>
+      (this.speed = Number(/** @type {HTMLSelectElement} */ (event.target).value));
     render(
       this.controls,
-      h("div", { class: "row" }, button("first", "First step (Home)", () => this.go(0), this.at === 0), button("back", "Step back (←)", () => this.go(this.at - 1), this.at === 0), this.timer ? button("pause", "Pause (space)", () => this.stop()) : button("play", "Play (space)", () => this.play()), button("on", "Step on (→)", () => this.go(this.at + 1), this.at === this.last), button("last", "Last step (End)", () => this.go(this.last), this.at === this.last), h("label", { class: "line small" }, "Speed", h("select", { onchange: change }, SPEEDS.map(speed)))),
+      h(
+        "div",
+        { class: "row" },
+        button("first", "First step (Home)", () => this.go(0), this.at === 0),
+        button("back", "Step back (←)", () => this.go(this.at - 1), this.at === 0),
+        this.timer
+          ? button("pause", "Pause (space)", () => this.stop())
+          : button("play", "Play (space)", () => this.play()),
+        button("on", "Step on (→)", () => this.go(this.at + 1), this.at === this.last),
+        button("last", "Last step (End)", () => this.go(this.last), this.at === this.last),
+        h(
+          "label",
+          { class: "line small" },
+          "Speed",
+          h("select", { onchange: change }, SPEEDS.map(speed)),
+        ),
+      ),
       range,
     );
     const shown = this.controls.querySelector("input");
@@ -154,7 +236,17 @@ class Player {
 
   /** The moves, and what can be done with all of them. */
   list() {
-    const one = (/** @type {Step} */ _, /** @type {number} */ at) => h("li", { "data-key": at }, h("button", { type: "button", class: "quiet", onclick: () => this.go(at) }, h("span", { class: "soft number" }, at), this.said(at)));
+    const one = (/** @type {Step} */ _, /** @type {number} */ at) =>
+      h(
+        "li",
+        { "data-key": at },
+        h(
+          "button",
+          { type: "button", class: "quiet", onclick: () => this.go(at) },
+          h("span", { class: "soft number" }, at),
+          this.said(at),
+        ),
+      );
     render(this.moves, this.replay.steps.map(one));
     this.checkNow();
   }
@@ -174,32 +266,82 @@ class Player {
       this.findings = verify(lines, linesOf(this.data.tournament), this.replay);
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
-      this.findings = { checked: [], read: [], revealed: false, failed: { seq: 0, type: "log", what } };
+      this.findings = {
+        checked: [],
+        read: [],
+        revealed: false,
+        failed: { seq: 0, type: "log", what },
+      };
     }
     this.checkNow();
   }
 
   checkNow() {
     const lines = this.data.log.split("\n");
-    const of = (/** @type {string} */ type) => lines.filter((line) => line.includes(`"type":"${type}"`)).map((line) => tried(line)?.data);
+    const of = (/** @type {string} */ type) =>
+      lines.filter((line) => line.includes(`"type":"${type}"`)).map((line) => tried(line)?.data);
     const started = of("game-started").find((data) => data?.game === this.replay.number);
     const ended = of("game-ended").find((data) => data?.result?.game === this.replay.number);
     render(
       this.check,
       h("h2", { id: "check-head" }, "Fair luck"),
-      h("p", { class: "small soft" }, "Before the game the server committed itself to a secret; afterwards it revealed it. All luck follows from it, and can be computed again, here."),
-      h("dl", { class: "secrets small" }, h("dt", {}, "Commitment"), h("dd", {}, h("code", {}, started?.commitment ?? "?")), h("dt", {}, "Secret"), h("dd", {}, h("code", {}, ended?.secret ?? "?"))),
-      h("div", { class: "row" }, h("button", { type: "button", class: "verify", onclick: () => this.verify() }, "Verify"), this.options.extras?.() ?? []),
-      h("div", { role: "status", class: "findings" }, this.findings ? this.found(this.findings) : null),
+      h(
+        "p",
+        { class: "small soft" },
+        "Before the game the server committed itself to a secret; afterwards it revealed it. ",
+        "All luck follows from it, and can be computed again, here.",
+      ),
+      h(
+        "dl",
+        { class: "secrets small" },
+        h("dt", {}, "Commitment"),
+        h("dd", {}, h("code", {}, started?.commitment ?? "?")),
+        h("dt", {}, "Secret"),
+        h("dd", {}, h("code", {}, ended?.secret ?? "?")),
+      ),
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", class: "verify", onclick: () => this.verify() }, "Verify"),
+        this.options.extras?.() ?? [],
+      ),
+      h(
+        "div",
+        { role: "status", class: "findings" },
+        this.findings ? this.found(this.findings) : null,
+      ),
     );
   }
 
   /** @param {import("./verify.js").Findings} findings */
   found({ checked, read, failed, revealed }) {
-    const note = (/** @type {import("./verify.js").Note} */ { seq, type, what }) => h("li", {}, h("strong", {}, `${seq} ${type}`), ` ${what}`);
-    const secret = revealed ? "The game's secret follows from the tournament's, which was committed to before it began." : "The tournament is not over: its own secret is not revealed yet.";
-    const verdict = failed ? h("p", { class: "verdict complaint" }, `Event ${failed.seq} (${failed.type}) does not follow: ${failed.what}.`) : h("p", { class: "verdict good" }, `✓ ${checked.length} of ${checked.length + read.length} events were checked and follow; the others have nothing to recompute here. ${secret}`);
-    return [verdict, h("details", {}, h("summary", {}, `The ${checked.length} events that follow`), h("ol", { class: "checked small" }, checked.map(note)))];
+    const note = (/** @type {import("./verify.js").Note} */ { seq, type, what }) =>
+      h("li", {}, h("strong", {}, `${seq} ${type}`), ` ${what}`);
+    const secret = revealed
+      ? "The game's secret follows from the tournament's, which was committed to before it began."
+      : "The tournament is not over: its own secret is not revealed yet.";
+    const verdict = failed
+      ? h(
+          "p",
+          { class: "verdict complaint" },
+          `Event ${failed.seq} (${failed.type}) does not follow: ${failed.what}.`,
+        )
+      : h(
+          "p",
+          { class: "verdict good" },
+          `✓ ${checked.length} of ${checked.length + read.length} events `,
+          "were checked and follow; ",
+          `the others have nothing to recompute here. ${secret}`,
+        );
+    return [
+      verdict,
+      h(
+        "details",
+        {},
+        h("summary", {}, `The ${checked.length} events that follow`),
+        h("ol", { class: "checked small" }, checked.map(note)),
+      ),
+    ];
   }
 }
 

@@ -9,7 +9,10 @@ const EXPORT = /^export\s+((?:async\s+)?(?:function|class|const|let))\s+(\w+)/gm
 
 /** @typedef {{ url: string, code: string, needs: string[] }} Piece */
 
-/** A module and all it needs, each after what it needs. @param {string} url @param {Piece[]} pieces @param {(url: string) => Promise<string>} load */
+/**
+ * A module and all it needs, each after what it needs.
+ * @param {string} url @param {Piece[]} pieces @param {(url: string) => Promise<string>} load
+ */
 async function collect(url, pieces, load) {
   const code = await load(url);
   const needs = [...code.matchAll(IMPORT)].map((found) => new URL(found[2], url).href);
@@ -20,18 +23,28 @@ async function collect(url, pieces, load) {
   return pieces;
 }
 
-/** The modules as one script that needs no modules. @param {Piece[]} pieces */
+/**
+ * The modules as one script that needs no modules.
+ * @param {Piece[]} pieces
+ */
 export function bundled(pieces) {
   const name = (/** @type {string} */ url) => `m${pieces.findIndex((piece) => piece.url === url)}`;
   const one = (/** @type {Piece} */ { url, code }) => {
     const names = [...code.matchAll(EXPORT)].map((found) => found[2]);
     const inside = code
-      .replace(IMPORT, (/** @type {string} */ _, /** @type {string | undefined} */ what, /** @type {string} */ from) => {
-        const module = name(new URL(from, url).href);
-        if (!what) return "";
-        const all = /^\*\s+as\s+(\w+)$/.exec(what);
-        return `const ${all ? all[1] : what.replace(/\bas\b/g, ":")} = ${module};`;
-      })
+      .replace(
+        IMPORT,
+        (
+          /** @type {string} */ _,
+          /** @type {string | undefined} */ what,
+          /** @type {string} */ from,
+        ) => {
+          const module = name(new URL(from, url).href);
+          if (!what) return "";
+          const all = /^\*\s+as\s+(\w+)$/.exec(what);
+          return `const ${all ? all[1] : what.replace(/\bas\b/g, ":")} = ${module};`;
+        },
+      )
       .replace(EXPORT, "$1 $2");
     return `const ${name(url)} = (() => {\n${inside}\nreturn { ${names.join(", ")} };\n})();`;
   };
@@ -48,14 +61,20 @@ async function loaded(url) {
 /** @param {string} text */
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** A replay as a page of its own. @param {string} title @param {import("./replayer.js").Data} data @returns {Promise<string>} */
+/**
+ * A replay as a page of its own.
+ * @param {string} title @param {import("./replayer.js").Data} data @returns {Promise<string>}
+ */
 export async function saved(title, data) {
   const pieces = await collect(new URL("./replayer.js", import.meta.url).href, [], loaded);
-  const styles = ["../style.css", "../boards/boards.css"].map((path) => loaded(new URL(path, import.meta.url).href));
+  const styles = ["style.css", "boards/boards.css", "boards/games.css"].map((name) =>
+    loaded(new URL(`../${name}`, import.meta.url).href),
+  );
   const style = (await Promise.all(styles)).join("\n").replace(/url\([^)]*\)/g, "none");
   const script = bundled(pieces).replaceAll("</script", "<\\/script");
   const json = JSON.stringify(data).replaceAll("<", "\\u003c");
-  const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+  const policy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -74,14 +93,18 @@ ${style}
 <script>
 "use strict";
 ${script}
-m${pieces.length - 1}.replayer(document.getElementById("main"), JSON.parse(document.getElementById("data").textContent));
+const data = JSON.parse(document.getElementById("data").textContent);
+m${pieces.length - 1}.replayer(document.getElementById("main"), data);
 </script>
 </body>
 </html>
 `;
 }
 
-/** Has the browser keep a text as a file. @param {string} name @param {string} type @param {string} text */
+/**
+ * Has the browser keep a text as a file.
+ * @param {string} name @param {string} type @param {string} text
+ */
 export function download(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

@@ -1,5 +1,5 @@
-// Checks a match that is over, in the browser: is the secret the one that was committed to, do dice,
-// cards and boards come from it, was every answer allowed, and do the points add up?
+// Checks a match that is over, in the browser: is the secret the one that was committed to, do
+// dice, cards and boards come from it, was every answer allowed, and do the points add up?
 //
 // It works on the lines of the log and believes nothing else. What only `agon verify` can tell (who
 // was charged with what, and who meets whom) is left to it, and events of that sort are counted as
@@ -11,7 +11,8 @@ import * as yahtzee from "../rules/yahtzee.js";
 import { commitment, fromHex, gameSecret, gameSeed, matchSecret, toHex } from "./fair.js";
 
 /**
- * @typedef {{ v: number, stream: string, seq: number, at: number, more: number, type: string, data: any }} Line
+ * @typedef {{ v: number, stream: string, seq: number, at: number, more: number, type: string,
+ *   data: any }} Line
  * @typedef {{ seq: number, type: string, what: string }} Note
  * @typedef {{ event: string, seat?: number, answer?: any, drawn?: any, view: any }} Step
  * @typedef {{ checked: Note[], read: Note[], failed: Note | null, revealed: boolean }} Findings
@@ -20,21 +21,31 @@ import { commitment, fromHex, gameSecret, gameSeed, matchSecret, toHex } from ".
  * @typedef {{ referee: Referee, number: number, answers: number[], at: number }} Running
  */
 
-const GAMES = /** @type {Record<string, new (config: any, seats: number, seed: Uint8Array) => Referee>} */ ({
-  yahtzee: yahtzee.Referee,
-  fish: fish.Referee,
-  trains: trains.Referee,
-});
+const GAMES =
+  /** @type {Record<string, new (config: any, seats: number, seed: Uint8Array) => Referee>} */ ({
+    yahtzee: yahtzee.Referee,
+    fish: fish.Referee,
+    trains: trains.Referee,
+  });
 
-/** Whether two values are the same JSON, in whatever order their fields are. @param {any} a @param {any} b @returns {boolean} */
+/**
+ * Whether two values are the same JSON, in whatever order their fields are.
+ * @param {any} a @param {any} b @returns {boolean}
+ */
 export function equal(a, b) {
   if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || !a || !b) return (a ?? null) === (b ?? null);
+  if (typeof a !== "object" || typeof b !== "object" || !a || !b)
+    return (a ?? null) === (b ?? null);
   if (Array.isArray(a) !== Array.isArray(b)) return false;
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => equal(a[name], b[name]));
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) =>
+    equal(a[name], b[name]),
+  );
 }
 
-/** The lines of a log. @param {string} text @returns {Line[]} */
+/**
+ * The lines of a log.
+ * @param {string} text @returns {Line[]}
+ */
 export const linesOf = (text) =>
   text
     .split("\n")
@@ -54,7 +65,11 @@ const text = (value) => (value === null || value === undefined ? "nothing" : JSO
 
 /** One check of one match. */
 class Check {
-  /** @param {Line[]} lines @param {Line[]} tournament @param {{ number: number, steps: Step[] } | null} shown */
+  /**
+   * @param {Line[]} lines
+   * @param {Line[]} tournament
+   * @param {{ number: number, steps: Step[] } | null} shown
+   */
   constructor(lines, tournament, shown) {
     this.lines = lines;
     this.shown = shown;
@@ -67,12 +82,18 @@ class Check {
     if (end) {
       const secret = fromHex(end.data.secret);
       const promised = tournament[0]?.data?.commitment;
-      must(commitment(secret) === promised, "the tournament's secret is not the one it committed itself to");
+      must(
+        commitment(secret) === promised,
+        "the tournament's secret is not the one it committed itself to",
+      );
       this.secret = matchSecret(secret, this.plan.id);
     }
   }
 
-  /** What was checked of a line; nothing if it was only read. @param {Line} line @param {number} at @returns {string | null} */
+  /**
+   * What was checked of a line; nothing if it was only read.
+   * @param {Line} line @param {number} at @returns {string | null}
+   */
   line(line, at) {
     must(line.seq === at + 1, `it is numbered ${line.seq}, not ${at + 1}`);
     must(line.stream === this.lines[0].stream, "it belongs to another match");
@@ -98,14 +119,22 @@ class Check {
 
   /** @param {any} started */
   start(started) {
-    const ended = this.lines.find((line) => line.type === "game-ended" && line.data.result.game === started.game);
+    const ended = this.lines.find(
+      (line) => line.type === "game-ended" && line.data.result.game === started.game,
+    );
     must(ended !== undefined, "its secret was never revealed");
     const secret = fromHex(ended?.data.secret);
     if (this.secret) {
       const due = commitment(gameSecret(this.secret, started.game));
-      must(started.commitment === due, "it does not commit to what follows from the tournament's secret");
+      must(
+        started.commitment === due,
+        "it does not commit to what follows from the tournament's secret",
+      );
     } else {
-      must(started.commitment === commitment(secret), "it is no commitment to the secret that was revealed");
+      must(
+        started.commitment === commitment(secret),
+        "it is no commitment to the secret that was revealed",
+      );
     }
     const due = this.secret ? gameSecret(this.secret, started.game) : secret;
     const seed = gameSeed(due, this.plan.tournament, this.plan.id, started.game, started.nonces);
@@ -114,7 +143,11 @@ class Check {
     must(Game !== undefined, `this page does not know the game ${this.plan.game}`);
     const referee = new Game(this.config, started.seats.length, seed);
     this.running = { referee, number: started.game, answers: started.seats.map(() => 0), at: -1 };
-    return this.luck(started.drawn, { event: "game-started", drawn: started.drawn }, "commitment and luck");
+    return this.luck(
+      started.drawn,
+      { event: "game-started", drawn: started.drawn },
+      "commitment and luck",
+    );
   }
 
   /** @param {any} accepted */
@@ -139,7 +172,10 @@ class Check {
     return /** @type {Running} */ (this.running);
   }
 
-  /** Compares what luck gave, and what is shown of it. @param {any} drawn @param {Omit<Step, "view">} due @param {string} what */
+  /**
+   * Compares what luck gave, and what is shown of it.
+   * @param {any} drawn @param {Omit<Step, "view">} due @param {string} what
+   */
   luck(drawn, due, what) {
     const running = this.game();
     const { referee } = running;
@@ -161,7 +197,8 @@ class Check {
   end({ result, secret }) {
     const { referee, number } = this.game();
     must(result.game === number, `game ${number} was running`);
-    if (this.secret) must(secret === toHex(gameSecret(this.secret, number)), "its secret is not the tournament's");
+    if (this.secret)
+      must(secret === toHex(gameSecret(this.secret, number)), "its secret is not the tournament's");
     if (result.end === "played") {
       must(referee.over(), "the game was not over");
       must(
@@ -191,7 +228,12 @@ class Check {
  * @returns {Findings}
  */
 export function verify(lines, tournament = [], shown = null) {
-  const findings = /** @type {Findings} */ ({ checked: [], read: [], failed: null, revealed: false });
+  const findings = /** @type {Findings} */ ({
+    checked: [],
+    read: [],
+    failed: null,
+    revealed: false,
+  });
   let line = lines[0] ?? { seq: 1, type: "match-created" };
   try {
     const check = new Check(lines, tournament, shown);

@@ -19,7 +19,10 @@ const TILES_A_WORD = 25;
 /** @param {Position} a @param {Position} b */
 export const same = (a, b) => a[0] === b[0] && a[1] === b[1];
 
-/** The next position in one of six directions. @param {Position} at @param {number} direction */
+/**
+ * The next position in one of six directions.
+ * @param {Position} at @param {number} direction
+ */
 function next([row, column], direction) {
   const odd = row % 2;
   const steps = [
@@ -43,7 +46,10 @@ export function isFree(view, at) {
   return !view.players.some((player) => player.places.some((place) => same(place, at)));
 }
 
-/** Every free tile. @param {{board: number[][], players: {places: Position[]}[]}} view */
+/**
+ * Every free tile.
+ * @param {{board: number[][], players: {places: Position[]}[]}} view
+ */
 export function placements(view) {
   return view.board
     .flatMap((tiles, row) => tiles.map((_, column) => /** @type {Position} */ ([row, column])))
@@ -62,9 +68,13 @@ export function slides(view, from) {
   return found;
 }
 
-/** The board that luck gives. @param {any} config @param {number} seats @param {Uint8Array} seed */
+/**
+ * The board that luck gives.
+ * @param {any} config @param {number} seats @param {Uint8Array} seed
+ */
 export function layOut(config, seats, seed) {
-  if (config.board) return /** @type {number[][]} */ (config.board.map((/** @type {any} */ r) => [...r]));
+  if (config.board)
+    return /** @type {number[][]} */ (config.board.map((/** @type {any} */ r) => [...r]));
   const [rows, columns] = [config.rows ?? 5, config.columns ?? 5];
   const luck = new Luck(seed, "fish");
   const fish = (/** @type {number} */ n) => {
@@ -106,11 +116,17 @@ export class Referee {
     /** @type {number | null} */
     this.turn = null;
     if (!config.confirm) this.askToPlace(seats - 1);
-    /** What luck gave in the latest step. @type {unknown} */
+    /**
+     * What luck gave in the latest step.
+     * @type {unknown}
+     */
     this.drawn = { board: this.board.map((row) => [...row]) };
   }
 
-  /** Takes an answer, or throws what is wrong with it. @param {number} seat @param {any} answer */
+  /**
+   * Takes an answer, or throws what is wrong with it.
+   * @param {number} seat @param {any} answer
+   */
   take(seat, answer) {
     this.drawn = null;
     if (answer === "ok" && this.waiting.includes(seat) && this.phase.startsWith("playing")) {
@@ -124,7 +140,8 @@ export class Referee {
       player.placed += 1;
       return this.askToPlace(seat);
     }
-    if (this.phase !== "move" || !answer.move) throw new Error("another kind of answer was asked for");
+    if (this.phase !== "move" || !answer.move)
+      throw new Error("another kind of answer was asked for");
     const [from, to] = answer.move;
     const penguin = player.places.findIndex((place) => same(place, from));
     if (penguin < 0) throw new Error(`no penguin of this seat is at ${from}`);
@@ -214,9 +231,15 @@ export class Referee {
     return this.players.map((player) => player.score);
   }
 
-  /** What a full view shows of this, for a comparison. @param {View} view */
+  /**
+   * What a full view shows of this, for a comparison.
+   * @param {View} view
+   */
   shown(view) {
-    const player = (/** @type {{places: Position[], score: number}} */ { places, score }) => ({ places, score });
+    const player = (/** @type {{places: Position[], score: number}} */ { places, score }) => ({
+      places,
+      score,
+    });
     return {
       view: { board: view.board, turn: view.turn, players: view.players.map(player) },
       here: { board: this.board, turn: this.turn, players: this.players.map(player) },

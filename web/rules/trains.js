@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The rules of Trains, as far as a page needs them: what the map offers and a hand pays for, points,
- * and a whole game folded from its log, to check it.
+ * The rules of Trains, as far as a page needs them: what the map offers and a hand pays for,
+ * points, and a whole game folded from its log, to check it.
  */
 
 import { Luck } from "../lib/fair.js";
@@ -25,13 +25,22 @@ const RAILS_LAST = 2;
 const DECK = 250;
 const OFFER = 5;
 
-/** In the order of code points, as names are sorted. @param {string} a @param {string} b */
+/**
+ * In the order of code points, as names are sorted.
+ * @param {string} a @param {string} b
+ */
 const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** A connection as text, to compare. @param {Connection} connection */
+/**
+ * A connection as text, to compare.
+ * @param {Connection} connection
+ */
 export const key = (connection) => connection.join("|");
 
-/** Every connection of a map, by cities, then length, then colour. @param {Map} map */
+/**
+ * Every connection of a map, by cities, then length, then colour.
+ * @param {Map} map
+ */
 export function connections(map) {
   const all = /** @type {Connection[]} */ ([]);
   for (const [from, targets] of Object.entries(map.connections)) {
@@ -42,22 +51,33 @@ export function connections(map) {
       }
     }
   }
-  return all.sort((x, y) => order(x[0], y[0]) || order(x[1], y[1]) || x[3] - y[3] || order(x[2], y[2]));
+  return all.sort(
+    (x, y) => order(x[0], y[0]) || order(x[1], y[1]) || x[3] - y[3] || order(x[2], y[2]),
+  );
 }
 
-/** What a player with open cards may acquire. @param {View} view @param {number} seat */
+/**
+ * What a player with open cards may acquire.
+ * @param {View} view @param {number} seat
+ */
 export function acquirable(view, seat) {
   const { hand, rails } = view.players[seat];
   if (!hand) return [];
   const held = new Set(view.players.flatMap((player) => player.acquired.map(key)));
   return connections(view.map).filter(
-    (connection) => !held.has(key(connection)) && hand[connection[2]] >= connection[3] && rails >= connection[3],
+    (connection) =>
+      !held.has(key(connection)) && hand[connection[2]] >= connection[3] && rails >= connection[3],
   );
 }
 
-/** Cities and how they are joined. @param {Connection[]} own */
+/**
+ * Cities and how they are joined.
+ * @param {Connection[]} own
+ */
 function network(own) {
-  const next = /** @type {globalThis.Map<string, globalThis.Map<string, number>>} */ (new globalThis.Map());
+  const next = /** @type {globalThis.Map<string, globalThis.Map<string, number>>} */ (
+    new globalThis.Map()
+  );
   const join = (/** @type {string} */ a, /** @type {string} */ b, /** @type {number} */ length) => {
     const around = next.get(a) ?? new globalThis.Map();
     around.set(b, Math.max(length, around.get(b) ?? 0));
@@ -70,7 +90,10 @@ function network(own) {
   return next;
 }
 
-/** The cities that can be reached from one. @param {Connection[]} own @param {string} from */
+/**
+ * The cities that can be reached from one.
+ * @param {Connection[]} own @param {string} from
+ */
 function reached(own, from) {
   const [net, seen, todo] = [network(own), new Set([from]), [from]];
   for (let city = todo.pop(); city !== undefined; city = todo.pop()) {
@@ -84,10 +107,16 @@ function reached(own, from) {
   return seen;
 }
 
-/** Whether connections join two cities. @param {Connection[]} own @param {Pair} pair */
+/**
+ * Whether connections join two cities.
+ * @param {Connection[]} own @param {Pair} pair
+ */
 export const joins = (own, [from, to]) => reached(own, from).has(to);
 
-/** The segments of the longest simple path. @param {Connection[]} own */
+/**
+ * The segments of the longest simple path.
+ * @param {Connection[]} own
+ */
 export function longest(own) {
   const net = network(own);
   const from = (/** @type {string} */ city, /** @type {Set<string>} */ seen) => {
@@ -120,7 +149,10 @@ export function scores(players) {
   });
 }
 
-/** Every pair of cities that some path joins, in order. @param {Map} map */
+/**
+ * Every pair of cities that some path joins, in order.
+ * @param {Map} map
+ */
 export function destinations(map) {
   const all = connections(map);
   const cities = map.cities.map(([name]) => name).sort(order);
@@ -159,7 +191,10 @@ export class Referee {
     this.offer = /** @type {Pair[]} */ ([]);
     this.lastTurns = /** @type {number[] | null} */ (null);
     this.idle = 0;
-    /** What luck gave in the latest step. @type {any} */
+    /**
+     * What luck gave in the latest step.
+     * @type {any}
+     */
     this.drawn = null;
     this.setUpFrom(0);
   }
@@ -203,7 +238,10 @@ export class Referee {
     this.drawn = { seat, cards };
   }
 
-  /** Takes an answer, or throws what is wrong with it. @param {number} seat @param {any} answer */
+  /**
+   * Takes an answer, or throws what is wrong with it.
+   * @param {number} seat @param {any} answer
+   */
   take(seat, answer) {
     this.drawn = null;
     if (this.over() || seat !== this.turn) throw new Error("nothing was asked of this seat");
@@ -303,7 +341,10 @@ export class Referee {
     return scores(this.players);
   }
 
-  /** What a full view shows of this, for a comparison. @param {View} view */
+  /**
+   * What a full view shows of this, for a comparison.
+   * @param {View} view
+   */
   shown(view) {
     const player = (/** @type {any} */ { rails, acquired, hand }) => ({ rails, acquired, hand });
     return {

@@ -30,10 +30,16 @@ export const LOWER = [
 export const BOXES = [...UPPER, ...LOWER];
 const TURNS = 13;
 
-/** The value that all five show, or 0. @param {number[]} dice */
+/**
+ * The value that all five show, or 0.
+ * @param {number[]} dice
+ */
 const alike = (dice) => (dice.every((die) => die === dice[0]) ? dice[0] : 0);
 
-/** What dice are worth in a box if they are no joker. @param {number[]} dice @param {string} box */
+/**
+ * What dice are worth in a box if they are no joker.
+ * @param {number[]} dice @param {string} box
+ */
 export function points(dice, box) {
   const counts = [1, 2, 3, 4, 5, 6].map((value) => dice.filter((die) => die === value).length);
   const sum = dice.reduce((total, die) => total + die, 0);
@@ -65,7 +71,10 @@ export function points(dice, box) {
   }
 }
 
-/** The boxes that dice may go into. @param {Boxes} boxes @param {number[]} dice @param {Rule} rule */
+/**
+ * The boxes that dice may go into.
+ * @param {Boxes} boxes @param {number[]} dice @param {Rule} rule
+ */
 export function open(boxes, dice, rule) {
   const empty = BOXES.filter((box) => boxes[box] === null);
   if (rule !== "forced-joker" || !alike(dice) || boxes.yahtzee === null) return empty;
@@ -90,13 +99,20 @@ export function worth(boxes, dice, box, rule) {
   return { points: jokers ?? plain, bonus: bonus ? 100 : 0 };
 }
 
-/** A card's grand total. @param {Boxes} boxes @param {number} bonuses of 100 each */
+/**
+ * A card's grand total.
+ * @param {Boxes} boxes @param {number} bonuses of 100 each
+ */
 export function total(boxes, bonuses) {
-  const of = (/** @type {string[]} */ names) => names.reduce((sum, box) => sum + (boxes[box] ?? 0), 0);
+  const of = (/** @type {string[]} */ names) =>
+    names.reduce((sum, box) => sum + (boxes[box] ?? 0), 0);
   return of(BOXES) + (of(UPPER) >= 63 ? 35 : 0) + 100 * bonuses;
 }
 
-/** The fifteen dice of each turn, by seat. @param {Uint8Array} seed @param {any} config */
+/**
+ * The fifteen dice of each turn, by seat.
+ * @param {Uint8Array} seed @param {any} config
+ */
 export function sequences(seed, config) {
   const drawn = (/** @type {string} */ label) => {
     const luck = new Luck(seed, label);
@@ -127,7 +143,10 @@ export class Referee {
     }));
     this.removed = /** @type {number[]} */ ([]);
     this.hands = this.deal();
-    /** What luck gave in the latest step. @type {unknown} */
+    /**
+     * What luck gave in the latest step.
+     * @type {unknown}
+     */
     this.drawn = { turn: 1, dice: this.hands.map((hand) => [...hand.dice]) };
   }
 
@@ -140,7 +159,10 @@ export class Referee {
     }));
   }
 
-  /** Takes an answer, or throws what is wrong with it. @param {number} seat @param {any} answer */
+  /**
+   * Takes an answer, or throws what is wrong with it.
+   * @param {number} seat @param {any} answer
+   */
   take(seat, answer) {
     const hand = this.hands[seat];
     this.drawn = null;
@@ -190,7 +212,10 @@ export class Referee {
     return this.cards.map((card) => total(card.boxes, card.bonuses));
   }
 
-  /** What a full view shows of this, for a comparison. @param {View} view */
+  /**
+   * What a full view shows of this, for a comparison.
+   * @param {View} view
+   */
   shown(view) {
     return {
       view: { turn: view.turn, cards: view.cards.map(({ boxes, total }) => ({ boxes, total })) },
@@ -202,7 +227,10 @@ export class Referee {
   }
 }
 
-/** The places that are kept, from flags or from values. @param {any[]} keep @param {number[]} dice */
+/**
+ * The places that are kept, from flags or from values.
+ * @param {any[]} keep @param {number[]} dice
+ */
 function placesOf(keep, dice) {
   if (keep.length === 5 && keep.every((flag) => typeof flag === "boolean")) return keep;
   const places = dice.map(() => false);

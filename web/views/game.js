@@ -13,7 +13,7 @@ import { clock, ending, moveList, standing } from "../lib/table.js";
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [tournament = "", match = "r1m1"], app) {
-  styled("/web/boards/boards.css");
+  styled("/web/boards/boards.css", "/web/boards/games.css");
   app.title(`${tournament}, match ${match}`);
   const live = new Live(root, tournament, match);
   const stop = watch(path`/api/v1/tournaments/${tournament}/matches/${match}/events`, {
@@ -37,9 +37,15 @@ class Live {
     this.gone = false;
     /** @type {any} */
     this.data = null;
-    /** Which game is shown, and its latest view. @type {{ number: number, view: any } | null} */
+    /**
+     * Which game is shown, and its latest view.
+     * @type {{ number: number, view: any } | null}
+     */
     this.shown = null;
-    /** The moves on the ice, which its views do not tell of. @type {Move[]} */
+    /**
+     * The moves on the ice, which its views do not tell of.
+     * @type {Move[]}
+     */
     this.moves = [];
     /** When the position that is shown was reached, by this machine's clock. */
     this.since = Date.now();
@@ -48,7 +54,12 @@ class Live {
     this.board = null;
     this.time = h("span", { class: "clock" });
     // The parts stay what they are, so that focus and what moves stay as well.
-    this.head = h("div", { class: "stack" }, h("h1", {}, `${tournament}, ${match}`), h("p", { role: "status" }, "Looking …"));
+    this.head = h(
+      "div",
+      {},
+      h("h1", {}, `${tournament}, ${match}`),
+      h("p", { role: "status" }, "Looking …"),
+    );
     this.waited = h("div", {});
     this.told = h("p", { class: "told", "aria-live": "polite" });
     this.place = h("div", {});
@@ -65,13 +76,22 @@ class Live {
 
   /** @param {Problem} problem */
   fail(problem) {
-    if (!this.data) render(this.head, h("h1", {}, `${this.tournament}, ${this.match}`), h("p", { class: "complaint" }, problem.message));
+    if (!this.data)
+      render(
+        this.head,
+        h("h1", {}, `${this.tournament}, ${this.match}`),
+        h("p", { class: "complaint" }, problem.message),
+      );
   }
 
-  /** What is shown of the game that runs, or of the latest. @param {any} data */
+  /**
+   * What is shown of the game that runs, or of the latest.
+   * @param {any} data
+   */
   game(data) {
     const running = data.in_progress;
-    if (running) return { number: running.game, view: running.view, seats: running.seats, result: null };
+    if (running)
+      return { number: running.game, view: running.view, seats: running.seats, result: null };
     if (!data.latest) return null;
     const { result, view } = data.latest;
     return { number: result.game, view, seats: result.seats, result };
@@ -94,7 +114,10 @@ class Live {
     this.draw();
   }
 
-  /** Keeps the moves up to date. @param {string} game @param {any} now @param {any} before @param {string} event */
+  /**
+   * Keeps the moves up to date.
+   * @param {string} game @param {any} now @param {any} before @param {string} event
+   */
   follow(game, now, before, event) {
     if (game !== "fish") {
       this.moves = movesIn(game, now.view);
@@ -107,16 +130,26 @@ class Live {
     if (event !== "change" || fresh.length !== 1) this.catchUp(now.number, 0);
   }
 
-  /** Asks for what was there before. @param {number} number @param {number} after */
+  /**
+   * Asks for what was there before.
+   * @param {number} number @param {number} after
+   */
   async catchUp(number, after) {
     try {
-      const so = await get(path`/api/v1/tournaments/${this.tournament}/matches/${this.match}/games/${number}/positions` + `?after=${after}`);
+      const game = path`${this.tournament}/matches/${this.match}/games/${number}`;
+      const so = await get(`/api/v1/tournaments/${game}/positions?after=${after}`);
       if (this.gone || this.shown?.number !== number) return;
       if (so.changed_at) this.since = Math.min(this.since, Date.now() - (so.now - so.changed_at));
       const views = so.positions.map((/** @type {any} */ position) => position.view);
       // If more happened meanwhile, its event asks again.
-      if (so.game === "fish" && after === 0 && JSON.stringify(views.at(-1)) === JSON.stringify(this.shown?.view)) {
-        this.moves = views.flatMap((/** @type {any} */ view, /** @type {number} */ at) => (at ? slid(views[at - 1], view) : []));
+      if (
+        so.game === "fish" &&
+        after === 0 &&
+        JSON.stringify(views.at(-1)) === JSON.stringify(this.shown?.view)
+      ) {
+        this.moves = views.flatMap((/** @type {any} */ view, /** @type {number} */ at) =>
+          at ? slid(views[at - 1], view) : [],
+        );
       }
       this.draw();
     } catch (problem) {
@@ -128,7 +161,15 @@ class Live {
     const { data } = this;
     const now = this.game(data);
     const names = now?.seats ?? data.match.players;
-    if (!this.side.isConnected) this.root.append(h("div", { class: "columns" }, h("div", { class: "card stage" }, this.waited, this.told, this.place), this.side));
+    if (!this.side.isConnected)
+      this.root.append(
+        h(
+          "div",
+          { class: "columns" },
+          h("div", { class: "card stage" }, this.waited, this.told, this.place),
+          this.side,
+        ),
+      );
     this.drawBoard(data, now, names);
     const last = this.moves.at(-1);
     const words = now?.result ? ending(now.result) : last ? `${names[last.seat]} ${last.what}` : "";
@@ -136,12 +177,23 @@ class Live {
     render(
       this.head,
       h("div", { class: "head" }, h("h1", {}, data.match.players.join(" – ")), this.badge(data)),
-      h("p", { class: "soft", "data-key": "place" }, h("a", { href: `#/tournament/${encodeURIComponent(this.tournament)}` }, this.tournament), `, match ${this.match}: ${data.reason}`),
+      h(
+        "p",
+        { class: "soft", "data-key": "place" },
+        h("a", { href: `#/tournament/${encodeURIComponent(this.tournament)}` }, this.tournament),
+        `, match ${this.match}: ${data.reason}`,
+      ),
       standing(data.match),
-      data.paused ? h("p", { class: "complaint", "data-key": "paused" }, `Paused by ${data.paused.by}: ${data.paused.why}`) : null,
+      data.paused
+        ? h(
+            "p",
+            { class: "complaint", "data-key": "paused" },
+            `Paused by ${data.paused.by}: ${data.paused.why}`,
+          )
+        : null,
     );
     render(this.waited, this.waitedNow(data, now, names));
-    render(this.side, this.over(data), moveList(this.moves, names));
+    render(this.side, this.over(data), moveList(data.game, this.moves, names));
     this.tick();
   }
 
@@ -149,25 +201,44 @@ class Live {
   drawBoard(data, now, names) {
     this.board ??= now ? boardOf(data.game) : null;
     if (!this.board) {
-      const words = now ? `This page has no board for ${data.game}.` : data.standing === "waiting" ? "The match begins in a moment." : "The players are waited for.";
+      const words = now
+        ? `This page has no board for ${data.game}.`
+        : data.standing === "waiting"
+          ? "The match begins in a moment."
+          : "The players are waited for.";
       this.place.replaceChildren(h("p", { class: "soft" }, words));
       return;
     }
     if (!this.board.isConnected) this.place.replaceChildren(this.board);
-    if (now) this.board.shown = { view: now.view, names, result: now.result?.end === "played" ? now.result : null };
+    if (now)
+      this.board.shown = {
+        view: now.view,
+        names,
+        result: now.result?.end === "played" ? now.result : null,
+      };
   }
 
   /** @param {any} data */
   badge(data) {
     if (data.standing === "over") return h("span", { class: "tag" }, "over");
-    return h("span", { class: "tag good" }, data.standing === "waiting" ? "about to begin" : "live");
+    return h(
+      "span",
+      { class: "tag good" },
+      data.standing === "waiting" ? "about to begin" : "live",
+    );
   }
 
   /** @param {any} data @param {any} now @param {string[]} names */
   waitedNow(data, now, names) {
     if (!now || now.result || data.standing === "over") return null;
     const seats = waitedFor(data.game, now.view);
-    return h("p", { class: "waited" }, "Waiting for ", seats.map((seat) => h("span", {}, h("span", { class: `badge seat-${seat + 1}` }, seat + 1), ` ${names[seat]}`)), this.time);
+    return h(
+      "p",
+      { class: "waited" },
+      "Waiting for ",
+      seats.map((seat) => h("strong", {}, names[seat])),
+      this.time,
+    );
   }
 
   tick() {
@@ -177,23 +248,56 @@ class Live {
     if (this.time.textContent !== words) this.time.textContent = words;
   }
 
-  /** What came of it, and where to look at it again. @param {any} data */
+  /**
+   * What came of it, and where to look at it again.
+   * @param {any} data
+   */
   over(data) {
     const games = data.match.games ?? [];
     if (!games.length && !data.result) return null;
     const link = (/** @type {any} */ result) => {
-      const address = `#/replay/${[this.tournament, this.match, result.game].map(encodeURIComponent).join("/")}`;
+      const place = [this.tournament, this.match, result.game].map(encodeURIComponent);
+      const address = `#/replay/${place.join("/")}`;
       const words = `Game ${result.game}: ${ending(result)}`;
-      return h("li", {}, words, " ", data.standing === "over" ? h("a", { href: address }, "Replay") : null);
+      return h(
+        "li",
+        {},
+        words,
+        " ",
+        data.standing === "over" ? h("a", { href: address }, "Replay") : null,
+      );
     };
-    const { winners = [], how = "", faults = [] } = data.result ?? {};
+    const { winners, how, faults } = data.result ?? {
+      winners: /** @type {string[]} */ ([]),
+      how: "",
+      faults: /** @type {any[]} */ ([]),
+    };
     return h(
       "section",
       { class: "card", "data-key": "results" },
       h("h2", {}, "Results"),
-      data.result ? h("p", {}, h("strong", {}, winners.length ? `${winners.join(" and ")} won the match` : "Nobody won the match"), how === "played" ? "" : ` (${how})`) : null,
+      data.result
+        ? h(
+            "p",
+            {},
+            h(
+              "strong",
+              {},
+              winners.length ? `${winners.join(" and ")} won the match` : "Nobody won the match",
+            ),
+            how === "played" ? "" : ` (${how})`,
+          )
+        : null,
       h("ul", {}, games.map(link)),
-      faults.length ? h("ul", { class: "faults" }, faults.map((/** @type {any} */ { player, fault }) => h("li", {}, `${player}: ${fault?.kind} (${fault?.code})`))) : null,
+      faults.length
+        ? h(
+            "ul",
+            { class: "faults" },
+            faults.map((/** @type {any} */ { player, fault }) =>
+              h("li", {}, `${player}: ${fault?.kind} (${fault?.code})`),
+            ),
+          )
+        : null,
     );
   }
 }

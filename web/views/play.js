@@ -15,11 +15,20 @@ import { Wire } from "../lib/wire.js";
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
-  styled("/web/boards/boards.css");
+  styled("/web/boards/boards.css", "/web/boards/games.css");
   app.title("Play");
   const now = session();
   if (!now) {
-    render(root, h("h1", {}, "Play"), h("p", {}, "Whoever plays has an account. ", h("a", { href: "#/account", class: "button" }, "Log in or register")));
+    render(
+      root,
+      h("h1", {}, "Play"),
+      h(
+        "p",
+        {},
+        "Whoever plays has an account. ",
+        h("a", { href: "#/account", class: "button" }, "Log in or register"),
+      ),
+    );
     return () => {};
   }
   const play = new Play(root, now, app);
@@ -39,31 +48,50 @@ const WHY = /** @type {Record<string, string>} */ ({
 });
 
 class Play {
-  /** @param {HTMLElement} root @param {import("../lib/types.js").Session} who @param {import("../lib/types.js").App} app */
+  /**
+   * @param {HTMLElement} root
+   * @param {import("../lib/types.js").Session} who
+   * @param {import("../lib/types.js").App} app
+   */
   constructor(root, who, app) {
     this.who = who;
     this.app = app;
     this.desk = new Desk(who.account);
-    /** The match that is looked at. @type {Seat | null} */
+    /**
+     * The match that is looked at.
+     * @type {Seat | null}
+     */
     this.here = null;
     this.state = "connecting";
     this.why = "";
     /** @type {Map<string, any>} */
     this.invitations = new Map();
-    /** What went wrong in the match that is looked at. @type {any[]} */
+    /**
+     * What went wrong in the match that is looked at.
+     * @type {any[]}
+     */
     this.faults = [];
     /** Whose time was found to be over. */
     this.late = "";
     this.unwatch = () => {};
     /** @type {ReturnType<typeof boardOf>} */
     this.board = null;
-    this.head = h("div", { class: "stack" });
+    this.head = h("div", {});
     this.time = h("div", { class: "deadline" });
     this.news = h("div", { class: "stack" });
     this.told = h("p", { class: "told", "aria-live": "polite" });
     this.place = h("div", {});
     this.side = h("div", { class: "stack" });
-    root.append(this.head, this.news, h("div", { class: "columns" }, h("div", { class: "card stage" }, this.time, this.told, this.place), this.side));
+    root.append(
+      this.head,
+      this.news,
+      h(
+        "div",
+        { class: "columns" },
+        h("div", { class: "card stage" }, this.time, this.told, this.place),
+        this.side,
+      ),
+    );
     this.connect();
   }
 
@@ -87,7 +115,7 @@ class Play {
     if (message.type === "request") {
       const asked = this.desk.asked(message);
       if (!this.here?.request) this.look(asked);
-      else this.app.say(`You are asked in ${asked.tournament} as well.`);
+      else if (asked !== this.here) this.app.say(`You are asked in ${asked.tournament} as well.`);
     } else if (message.type === "notice") this.notice(message);
     else if (message.type === "error") this.error(message);
     this.draw();
@@ -116,7 +144,9 @@ class Play {
         return this.app.say(data.won ? "You won the match." : "The match is over.", "good");
       }
       case "tournament-over":
-        return this.app.say(`${data.tournament}: ${data.won ? "you won it" : `you are done, place ${data.rank}`}.`);
+        return this.app.say(
+          `${data.tournament}: ${data.won ? "you won it" : `you are done, place ${data.rank}`}.`,
+        );
       case "invitation":
       case "ready-asked":
         return this.invited(about, data);
@@ -127,7 +157,10 @@ class Play {
       case "stopping":
         return this.app.say("The server stops; your games wait for it to come back.");
       default:
-        if (data?.why) this.app.say(`${data.tournament}: ${about.replaceAll("-", " ")}, by ${data.by}: ${data.why}`);
+        if (data?.why)
+          this.app.say(
+            `${data.tournament}: ${about.replaceAll("-", " ")}, by ${data.by}: ${data.why}`,
+          );
     }
   }
 
@@ -136,7 +169,8 @@ class Play {
     const { tournament } = data;
     this.invitations.set(tournament, { ...data, about });
     // Somebody who looks at this page is here, and said that it would come.
-    if (about === "ready-asked" && document.visibilityState === "visible") this.reply("ready", tournament);
+    if (about === "ready-asked" && document.visibilityState === "visible")
+      this.reply("ready", tournament);
   }
 
   /** @param {string} word @param {string} tournament */
@@ -146,7 +180,10 @@ class Play {
     this.draw();
   }
 
-  /** Looks at a match. @param {Seat} seat */
+  /**
+   * Looks at a match.
+   * @param {Seat} seat
+   */
   look(seat) {
     if (this.here === seat) return;
     this.unwatch();
@@ -165,10 +202,15 @@ class Play {
     this.draw();
   }
 
-  /** Asks what one is charged with, to say why. @param {Seat} seat */
+  /**
+   * Asks what one is charged with, to say why.
+   * @param {Seat} seat
+   */
   async findFaults(seat) {
     try {
-      const { faults } = await get(path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/faults`);
+      const { faults } = await get(
+        path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/faults`,
+      );
       if (seat !== this.here) return;
       this.faults = faults.filter((/** @type {any} */ fault) => fault.player === this.who.account);
       this.draw();
@@ -199,7 +241,21 @@ class Play {
     }
     const left = here.due - Date.now();
     const short = left < Math.min(10_000, request.deadline_ms / 3);
-    render(this.time, h("div", { class: "row" }, h("strong", {}, "Your turn"), h("span", { class: short ? "clock short" : "clock", role: "timer" }, clock(left)), h("span", { class: "soft small" }, left > 0 ? "left to answer" : "your time is over")), h("progress", { max: request.deadline_ms, value: Math.max(0, left), "aria-label": "Time left" }));
+    render(
+      this.time,
+      h(
+        "div",
+        { class: "row" },
+        h("strong", {}, "Your turn"),
+        h("span", { class: short ? "clock short" : "clock", role: "timer" }, clock(left)),
+        h("span", { class: "soft small" }, left > 0 ? "left to answer" : "your time is over"),
+      ),
+      h("progress", {
+        max: request.deadline_ms,
+        value: Math.max(0, left),
+        "aria-label": "Time left",
+      }),
+    );
     if (left < -500 && this.late !== request.id) {
       this.late = request.id;
       this.findFaults(here);
@@ -208,29 +264,99 @@ class Play {
 
   draw() {
     const { here } = this;
-    render(this.head, h("div", { class: "head" }, h("h1", {}, here ? `${this.desk.names(here).join(" – ")}` : "Play"), this.badge()), here ? this.about(here) : null, this.tabs());
+    render(
+      this.head,
+      h(
+        "div",
+        { class: "head" },
+        h("h1", {}, here ? `${this.desk.names(here).join(" – ")}` : "Play"),
+        this.badge(),
+      ),
+      here ? this.about(here) : null,
+      this.tabs(),
+    );
     render(this.news, this.connection(), this.invitationsNow(), this.faultsNow());
-    render(this.side, here ? moveList(here.moves, this.desk.names(here)) : null);
+    render(
+      this.side,
+      here?.end ? this.after(here) : null,
+      here ? moveList(here.game, here.moves, this.desk.names(here)) : null,
+    );
     this.drawBoard();
     this.tick();
   }
 
   badge() {
-    const words = { connecting: "connecting …", here: "you are here", away: "no connection; trying again …", ended: "not connected" }[this.state];
-    return h("span", { class: this.state === "here" ? "tag good" : "tag bad", role: "status" }, words);
+    const words = {
+      connecting: "connecting …",
+      here: "you are here",
+      away: "no connection; trying again …",
+      ended: "not connected",
+    }[this.state];
+    return h(
+      "span",
+      { class: this.state === "here" ? "tag good" : "tag bad", role: "status" },
+      words,
+    );
   }
 
   /** @param {Seat} here */
   about(here) {
     const address = `#/tournament/${encodeURIComponent(here.tournament)}`;
-    return [h("p", { class: "soft" }, h("a", { href: address }, here.tournament), `, match ${here.match}`), standing(here.about)];
+    return [
+      h(
+        "p",
+        { class: "soft" },
+        h("a", { href: address }, here.tournament),
+        `, match ${here.match}`,
+      ),
+      standing(here.about),
+    ];
+  }
+
+  /**
+   * Where to go when it is over.
+   * @param {Seat} here
+   */
+  after(here) {
+    const address = (/** @type {number} */ game) =>
+      `#/replay/${[here.tournament, here.match, game].map(encodeURIComponent).join("/")}`;
+    const games = here.end.match?.games ?? [];
+    return h(
+      "section",
+      { class: "card", "data-key": "after" },
+      h("h2", {}, "Over"),
+      h(
+        "ul",
+        {},
+        games.map((/** @type {any} */ result) =>
+          h(
+            "li",
+            {},
+            `Game ${result.game}: ${ending(result)} `,
+            h("a", { href: address(result.game) }, "Replay"),
+          ),
+        ),
+      ),
+      h("p", {}, h("a", { href: "#/" }, "To the lobby")),
+    );
   }
 
   /** The matches, if there are several. */
   tabs() {
     const all = [...this.desk.matches.values()];
     if (all.length < 2) return null;
-    const one = (/** @type {Seat} */ seat) => h("button", { type: "button", class: "plain", "aria-pressed": seat === this.here, onclick: () => this.look(seat) }, `${seat.tournament} ${seat.match}`, seat.request ? h("span", { class: "tag accent" }, "your turn") : null);
+    const one = (/** @type {Seat} */ seat) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "plain",
+          "aria-pressed": String(seat === this.here),
+          onclick: () => this.look(seat),
+        },
+        `${seat.tournament} ${seat.match}`,
+        seat.request ? h("span", { class: "tag accent" }, "your turn") : null,
+      );
     return h("div", { class: "row", role: "group", "aria-label": "Your matches" }, all.map(one));
   }
 
@@ -240,37 +366,93 @@ class Play {
       this.wire?.end("");
       this.connect();
     };
-    return h("div", { class: "complaint row", role: "alert", "data-key": "connection" }, WHY[this.why] ?? this.why, this.why === "wrong-credentials" ? h("a", { href: "#/account" }, "Log in") : h("button", { type: "button", onclick: again }, "Play here"));
+    return h(
+      "div",
+      { class: "complaint row", role: "alert", "data-key": "connection" },
+      WHY[this.why] ?? this.why,
+      this.why === "wrong-credentials"
+        ? h("a", { href: "#/account" }, "Log in")
+        : h("button", { type: "button", onclick: again }, "Play here"),
+    );
   }
 
   invitationsNow() {
     const one = (/** @type {any} */ { tournament, game, by, about, reply, players = [] }) => {
-      const button = (/** @type {string} */ word, /** @type {string} */ words, name = "") => h("button", { type: "button", class: name, onclick: () => this.reply(word, tournament) }, words);
-      const open = about === "ready-asked" ? [button("ready", "I am ready")] : [reply === "accepted" ? null : button("accept", "Accept"), button("reject", "Reject", "plain")];
-      return h("div", { class: "card row", role: "alert", "data-key": `invited-${tournament}` }, h("p", {}, `${by} invites you to ${tournament} (${game}), with ${players.join(", ")}.`), open);
+      const button = (/** @type {string} */ word, /** @type {string} */ words, name = "") =>
+        h(
+          "button",
+          { type: "button", class: name, onclick: () => this.reply(word, tournament) },
+          words,
+        );
+      const open =
+        about === "ready-asked"
+          ? [button("ready", "I am ready")]
+          : [
+              reply === "accepted" ? null : button("accept", "Accept"),
+              button("reject", "Reject", "plain"),
+            ];
+      return h(
+        "div",
+        { class: "card row", role: "alert", "data-key": `invited-${tournament}` },
+        h("p", {}, `${by} invites you to ${tournament} (${game}), with ${players.join(", ")}.`),
+        open,
+      );
     };
     return [...this.invitations.values()].map(one);
   }
 
   faultsNow() {
-    const cost = { timeout: "You did not answer in time", disconnected: "Your connection was lost for too long", cheat: "That is against the rules", illegal: "That is against the rules", malformed: "The server could not read your answer", withdrew: "You left", "no-show": "You did not come" };
-    const one = (/** @type {any} */ { kind, code, game, evidence }) => h("li", {}, h("strong", {}, `Game ${game ?? "–"}: ${/** @type {Record<string, string>} */ (cost)[kind] ?? kind}`), evidence?.detail ? ` (${evidence.detail}).` : ` (${code}).`, evidence?.asked ? ` You had ${clock(evidence.asked.limit_ms)}.` : "");
-    return this.faults.length ? h("div", { class: "complaint", role: "alert", "data-key": "faults" }, h("ul", { class: "faults" }, this.faults.map(one))) : null;
+    const cost = {
+      timeout: "You did not answer in time",
+      disconnected: "Your connection was lost for too long",
+      cheat: "That is against the rules",
+      illegal: "That is against the rules",
+      malformed: "The server could not read your answer",
+      withdrew: "You left",
+      "no-show": "You did not come",
+    };
+    const one = (/** @type {any} */ { kind, code, game, evidence }) =>
+      h(
+        "li",
+        {},
+        h(
+          "strong",
+          {},
+          `Game ${game ?? "–"}: ${/** @type {Record<string, string>} */ (cost)[kind] ?? kind}`,
+        ),
+        evidence?.detail ? ` (${evidence.detail}).` : ` (${code}).`,
+        evidence?.asked ? ` You had ${clock(evidence.asked.limit_ms)}.` : "",
+      );
+    return this.faults.length
+      ? h(
+          "div",
+          { class: "complaint", role: "alert", "data-key": "faults" },
+          h("ul", { class: "faults" }, this.faults.map(one)),
+        )
+      : null;
   }
 
   drawBoard() {
     const { here } = this;
     const shown = here ? this.desk.shown(here) : null;
     if (!here || !shown) {
-      const words = this.state === "here" ? "Nothing is asked of you. Sign up or queue in the lobby; your games begin here by themselves." : "";
-      if (!this.board) this.place.replaceChildren(h("p", {}, words, " ", h("a", { href: "#/" }, "To the lobby")));
+      const words =
+        this.state === "here"
+          ? "Nothing is asked of you. Sign up or queue in the lobby; your games begin here."
+          : "";
+      if (!this.board)
+        this.place.replaceChildren(h("p", {}, words, " ", h("a", { href: "#/" }, "To the lobby")));
       this.say("");
       return;
     }
     if (!this.board) {
       this.board = boardOf(here.game);
-      this.board?.addEventListener("answer", (event) => this.answer(/** @type {CustomEvent} */ (event).detail));
-      this.place.replaceChildren(this.board ?? h("p", {}, `This page has no board for ${here.game}.`));
+      this.board?.addEventListener("answer", (event) =>
+        this.answer(/** @type {CustomEvent} */ (event).detail),
+      );
+      this.place.replaceChildren(
+        this.board ?? h("p", {}, `This page has no board for ${here.game}.`),
+      );
     }
     if (this.board) this.board.shown = shown;
     this.say(this.words(here, shown));
@@ -278,9 +460,15 @@ class Play {
 
   /** @param {Seat} here @param {import("../boards/board.js").Shown} shown */
   words(here, shown) {
-    if (here.end) return `${here.end.latest ? ending(here.end.latest.result) : ""} ${here.end.result?.winners.includes(this.who.account) ? "You won the match." : "The match is over."}`;
+    if (here.end) {
+      const won = here.end.result?.winners.includes(this.who.account);
+      const game = here.end.latest ? ending(here.end.latest.result) : "";
+      return `${game} ${won ? "You won the match." : "The match is over."}`;
+    }
     if (here.request) return "";
-    const waited = waitedFor(here.game, shown.view).map((seat) => shown.names[seat]).filter((name) => name !== this.who.account);
+    const waited = waitedFor(here.game, shown.view)
+      .map((seat) => shown.names[seat])
+      .filter((name) => name !== this.who.account);
     return waited.length ? `Waiting for ${waited.join(" and ")} …` : "";
   }
 

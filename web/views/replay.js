@@ -10,7 +10,7 @@ import { styled } from "../lib/styled.js";
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) {
-  styled("/web/boards/boards.css");
+  styled("/web/boards/boards.css", "/web/boards/games.css");
   let gone = false;
   let end = () => {};
   const title = `${tournament}, match ${match}, game ${game}`;
@@ -22,15 +22,25 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
     (data) => {
       if (gone) return;
       wait.remove();
-      const link = (/** @type {number} */ at) => history.replaceState(history.state, "", `${here}?at=${at}`);
+      const link = (/** @type {number} */ at) =>
+        history.replaceState(history.state, "", `${here}?at=${at}`);
       const at = app.query.at === undefined ? undefined : Number(app.query.at);
       const names = data.replay.seats.join(" – ");
-      end = replayer(root, data, { at, moved: link, extras: () => extras(data, `${names}: ${title}`, app) });
+      end = replayer(root, data, {
+        at,
+        moved: link,
+        extras: () => extras(data, `${names}: ${title}`, app),
+      });
     },
     (problem) => {
       if (gone) return;
       const running = problem instanceof Problem && problem.status === 409;
-      wait.replaceWith(h("p", { class: "complaint" }, problem.message), running ? h("p", {}, h("a", { href: here.replace("replay", "game") }, "Watch it live")) : "");
+      wait.replaceWith(
+        h("p", { class: "complaint" }, problem.message),
+        running
+          ? h("p", {}, h("a", { href: here.replace("replay", "game") }, "Watch it live"))
+          : "",
+      );
     },
   );
   return () => {
@@ -45,21 +55,37 @@ function head(tournament, match, game) {
     "div",
     { class: "head" },
     h("h1", {}, "Replay"),
-    h("p", { class: "soft" }, h("a", { href: `#/tournament/${encodeURIComponent(tournament)}` }, tournament), `, match ${match}, game ${game}`),
+    h(
+      "p",
+      { class: "soft" },
+      h("a", { href: `#/tournament/${encodeURIComponent(tournament)}` }, tournament),
+      `, match ${match}, game ${game}`,
+    ),
   );
 }
 
-/** @param {string} tournament @param {string} match @param {string} game @returns {Promise<Data>} */
+/**
+ * @param {string} tournament
+ * @param {string} match
+ * @param {string} game
+ * @returns {Promise<Data>}
+ */
 async function read(tournament, match, game) {
-  const [replay, log, whole] = await Promise.all([
-    get(path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay`),
+  // The one that knows why there is nothing to be seen comes first.
+  const replay = await get(
+    path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay`,
+  );
+  const [log, whole] = await Promise.all([
     text(path`/api/v1/tournaments/${tournament}/matches/${match}/log`),
     over(tournament),
   ]);
   return { replay, log, tournament: whole };
 }
 
-/** The log of a tournament that is over; nothing of one that runs. @param {string} tournament */
+/**
+ * The log of a tournament that is over; nothing of one that runs.
+ * @param {string} tournament
+ */
 async function over(tournament) {
   const { standing } = await get(path`/api/v1/tournaments/${tournament}`);
   return standing === "over" ? text(path`/api/v1/tournaments/${tournament}/log`) : "";
@@ -68,11 +94,19 @@ async function over(tournament) {
 /** @param {string} address */
 async function text(address) {
   const response = await fetch(address, { cache: "no-store" });
-  if (!response.ok) throw new Problem(response.status, "failed", `the server answered ${response.status} for the log`);
+  if (!response.ok)
+    throw new Problem(
+      response.status,
+      "failed",
+      `the server answered ${response.status} for the log`,
+    );
   return response.text();
 }
 
-/** What a page on a server can do and a file cannot. @param {Data} data @param {string} title @param {import("../lib/types.js").App} app */
+/**
+ * What a page on a server can do and a file cannot.
+ * @param {Data} data @param {string} title @param {import("../lib/types.js").App} app
+ */
 function extras(data, title, app) {
   const { tournament, match, number } = data.replay;
   const name = `${tournament}-${match}-${number}`;
@@ -80,7 +114,10 @@ function extras(data, title, app) {
     try {
       download(`${name}.html`, "text/html", await saved(title, data));
     } catch (problem) {
-      app.say(`It could not be saved: ${problem instanceof Error ? problem.message : problem}`, "bad");
+      app.say(
+        `It could not be saved: ${problem instanceof Error ? problem.message : problem}`,
+        "bad",
+      );
     }
   };
   const share = async () => {
@@ -91,10 +128,15 @@ function extras(data, title, app) {
       app.say(location.href);
     }
   };
-  const button = (/** @type {string} */ words, /** @type {() => void} */ act, name = "") => h("button", { type: "button", class: `plain ${name}`, onclick: act }, words);
+  const button = (/** @type {string} */ words, /** @type {() => void} */ act, name = "") =>
+    h("button", { type: "button", class: `plain ${name}`, onclick: act }, words);
   return [
     button("Copy link to this step", share),
-    button("Download the log", () => download(`${name}.jsonl`, "application/jsonl", data.log), "log"),
+    button(
+      "Download the log",
+      () => download(`${name}.jsonl`, "application/jsonl", data.log),
+      "log",
+    ),
     button("Save as one file", save, "save"),
   ];
 }

@@ -7,9 +7,12 @@ mod cdp;
 mod checks;
 mod live;
 mod operator;
+mod playing;
+mod replaying;
 mod screenshots;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 #[path = "../server/support.rs"]
 mod support;
 mod views;
+mod watching;
 mod world;

@@ -32,6 +32,7 @@ assets![
     "boards/board.js",
     "boards/boards.css",
     "boards/fish.js",
+    "boards/games.css",
     "boards/trains.js",
     "boards/yahtzee.js",
     "icon.svg",

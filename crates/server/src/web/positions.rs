@@ -5,7 +5,6 @@
 //! nobody may know of yet leaves no trace here.
 
 use super::matches::Found;
-use super::problem::Problem;
 use super::{Answer, Web, archive, games, matches, tournaments};
 use crate::clock::now_ms;
 use crate::engine::watch::Topic;
