@@ -57,37 +57,54 @@ async function route() {
   const mine = ++turn;
   unmount();
   unmount = () => {};
-  const name = VIEWS[view];
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  mark(view);
   /** @type {App} */
   const app = { title, say, query, go: (hash) => void (location.hash = hash) };
-  mark(view);
-  try {
-    if (!name) throw new Error(`there is no page called ${view}`);
-    /** @type {{ mount: Mount }} */
-    const module = await import(`./views/${name}.js`);
-    if (mine !== turn) return;
-    const root = h("div", { class: `view ${name}` });
-    main.replaceChildren(root);
-    unmount = module.mount(root, params, app);
-  } catch (error) {
-    if (mine !== turn) return;
-    title("Not found");
-    const detail = error instanceof Error ? error.message : String(error);
-    main.replaceChildren(
-      h(
-        "div",
-        { class: "view" },
-        h("h1", {}, "Not found"),
-        h("p", {}, detail),
-        h("p", {}, h("a", { href: "#/" }, "To the lobby")),
-      ),
-    );
-  }
+  const mount = await viewOf(view);
+  if (mine !== turn) return;
+  const root = h("div", { class: `view ${view || "lobby"}` });
+  main.replaceChildren(root);
+  unmount = mount(root, params, app);
   main.dataset.at = at;
   scrollTo(0, 0);
   // Whoever moved by keyboard or listens goes on in the new view; at the start nothing is moved.
   if (mine > 1) main.focus({ preventScroll: true });
 }
+
+/**
+ * What shows the view of this name.
+ * @param {string} view
+ * @returns {Promise<Mount>}
+ */
+async function viewOf(view) {
+  const file = VIEWS[view];
+  if (!Object.hasOwn(VIEWS, view))
+    return saying(
+      "Not found",
+      "There is no such page here.",
+      h("a", { href: "#/" }, "To the lobby"),
+    );
+  try {
+    return (await import(`./views/${file}.js`)).mount;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const onclick = () => location.reload();
+    const again = h("button", { type: "button", onclick }, "Load it again");
+    return saying("Not loaded", "The server does not answer at the moment.", again);
+  }
+}
+
+/**
+ * A view that only says something.
+ * @param {string} heading @param {string} text @param {Node} way where to go from there
+ * @returns {Mount}
+ */
+const saying = (heading, text, way) => (root, _params, app) => {
+  app.title(heading);
+  root.append(h("h1", {}, heading), h("p", {}, text), h("p", {}, way));
+  return () => {};
+};
 
 /** @param {string} text */
 function title(text) {
@@ -145,8 +162,8 @@ function theme() {
   button.title = `Switch to ${other}`;
   button.onclick = () => {
     dataset.theme = other;
-    localStorage.setItem("agon.theme", other);
     theme();
+    localStorage.setItem("agon.theme", other);
   };
 }
 

@@ -19,6 +19,13 @@ export class Problem extends Error {
   }
 }
 
+/**
+ * Whether to try again after a while: the server did not answer, or had no time.
+ * @param {unknown} problem
+ */
+export const passes = (problem) =>
+  problem instanceof Problem && (problem.status === 0 || problem.status >= 500);
+
 /** Tells when somebody logged in or out, here or in another tab: the event `session`. */
 export const sessions = new EventTarget();
 

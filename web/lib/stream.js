@@ -24,22 +24,29 @@ const HIDDEN_MS = 20_000;
 /** Tells how the streams stand: the event `status`. */
 export const streams = new EventTarget();
 
-/** @type {Set<{ live: boolean }>} */
+/**
+ * Whether each can be heard; nothing while that is not known yet.
+ * @typedef {{ live: boolean | null }} Stream
+ */
+
+/** @type {Set<Stream>} */
 const open = new Set();
 
 /**
  * How the streams stand: `idle` if nothing is watched.
  * @returns {"idle" | "live" | "away"} */
 export function status() {
-  if (open.size === 0) return "idle";
-  return [...open].every((stream) => stream.live) ? "live" : "away";
+  const all = [...open].map((stream) => stream.live);
+  if (all.includes(false)) return "away";
+  return all.includes(true) ? "live" : "idle";
 }
 
 /**
  * Watches `path`, the address of events; the answer ends it.
  * @param {string} path @param {Watcher} watcher */
 export function watch(path, watcher) {
-  const stream = { live: true };
+  /** @type {Stream} */
+  const stream = { live: null };
   const stopped = new AbortController();
   open.add(stream);
   tell();
@@ -55,39 +62,35 @@ function tell() {
 }
 
 /**
- * @param {string} path @param {Watcher} watcher @param {{ live: boolean }} stream
+ * @param {string} path @param {Watcher} watcher @param {Stream} stream
  * @param {AbortSignal} stopped
  */
 async function run(path, watcher, stream, stopped) {
   let last = "";
   let failures = 0;
+  const heard = (/** @type {boolean} */ live) => {
+    if (stream.live === live) return;
+    stream.live = live;
+    tell();
+  };
   /** @param {Message} message */
   const show = ({ event, id, data }) => {
     failures = 0;
     last = id || last;
-    if (!stream.live) {
-      stream.live = true;
-      tell();
-    }
     watcher.show(JSON.parse(data), event);
     return event === "end";
   };
   while (!stopped.aborted) {
     await seen(stopped);
     if (stopped.aborted) return;
-    const came = await once(path, last, show, () => ((stream.live = true), tell()), stopped);
+    const came = await once(path, last, show, () => heard(true), stopped);
     if (stopped.aborted) return;
     if (came === "end") return watcher.end?.();
     if (came instanceof Problem) return watcher.problem?.(came);
     if (came === "hidden") continue;
-    if (stream.live) {
-      stream.live = false;
-      tell();
-    }
-    await pause(
-      BACK_MS[Math.min(failures++, BACK_MS.length - 1)] * (0.75 + Math.random() / 2),
-      stopped,
-    );
+    heard(false);
+    const back = BACK_MS[Math.min(failures++, BACK_MS.length - 1)];
+    await pause(back * (0.75 + Math.random() / 2), stopped);
   }
 }
 
@@ -104,33 +107,28 @@ async function once(path, last, show, opened, stopped) {
   let hidden = false;
   const unhide = whenHidden(() => ((hidden = true), cut.abort()));
   let timer = setTimeout(stop, SILENCE_MS);
+  const ended = () => (hidden ? "hidden" : "cut");
   try {
     const request = { ...headers(), ...(last ? { "last-event-id": last } : {}) };
-    const response = await fetch(path, { headers: request, cache: "no-store", signal: cut.signal });
+    const asked = fetch(path, { headers: request, cache: "no-store", signal: cut.signal });
+    const response = await asked.catch(() => null);
+    if (!response || response.status >= 500 || response.status === 429) return ended();
     if (response.status === 204) return "end";
-    if (response.status >= 500 || response.status === 429) return "cut";
     if (!response.ok || !response.body) return await problemOf(response);
     opened();
     const reader = response.body.getReader();
-    const lines = new Messages();
+    const messages = new Messages();
     const decoder = new TextDecoder();
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return "cut";
+      const piece = await reader.read().catch(() => null);
+      if (!piece || piece.done) return ended();
       clearTimeout(timer);
       timer = setTimeout(stop, SILENCE_MS);
-      for (const message of lines.take(decoder.decode(value, { stream: true }))) {
+      for (const message of messages.take(decoder.decode(piece.value, { stream: true }))) {
+        if (cut.signal.aborted) return ended();
         if (show(message)) return "end";
       }
     }
-  } catch (error) {
-    // A fault of a view is ours, and is not tried again.
-    if (
-      !cut.signal.aborted &&
-      !(error instanceof TypeError && /fetch|network/i.test(error.message))
-    )
-      throw error;
-    return hidden ? "hidden" : "cut";
   } finally {
     clearTimeout(timer);
     unhide();

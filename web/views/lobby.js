@@ -35,18 +35,20 @@ export function mount(root, _params, app) {
     if (looking) return void (again = true);
     looking = true;
     clearTimeout(timer);
+    let next = RUNNING_MS;
     try {
       do {
         again = false;
         await refresh(known);
       } while (again && !gone);
+      next = known.lobby?.counts.running ? RUNNING_MS : QUIET_MS;
     } catch {
-      // The stream notices that the server is away, and tells when it is back.
+      // That the server is away is told by the stream.
     }
     looking = false;
     if (gone) return;
     show();
-    timer = setTimeout(look, known.lobby?.counts.running ? RUNNING_MS : QUIET_MS);
+    timer = setTimeout(look, next);
   }
 
   const act = acting(app, look);

@@ -1,7 +1,7 @@
 // A player: what it has done, how its rating came to be, against whom, what it played lately; and,
 // for itself and for operators, the evidence of what it did wrong.
 
-import { del, get, path, post, session, sessions } from "../lib/api.js";
+import { del, get, passes, path, post, session, sessions } from "../lib/api.js";
 import { ask, why } from "../lib/ask.js";
 import { h, render } from "../lib/dom.js";
 import { ago, capital, complaint } from "../lib/show.js";
@@ -21,6 +21,9 @@ import { byGame, recent, tiles, versus } from "../player/lists.js";
  * @property {import("../lib/types.js").Fault[] | null} faults
  */
 
+/** After so long it is looked again, where that may help. */
+const AGAIN_MS = 2_000;
+
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, params, app) {
   const name = params[0] ?? "";
@@ -34,13 +37,14 @@ export function mount(root, params, app) {
   let looking = false;
 
   async function look() {
-    if (looking) return;
+    if (looking || gone) return;
     looking = true;
     try {
       known = await ofPlayer(name);
       problem = null;
     } catch (wrong) {
       problem = wrong;
+      if (passes(wrong)) setTimeout(look, AGAIN_MS);
     }
     looking = false;
     if (!gone) show();

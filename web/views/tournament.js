@@ -1,7 +1,7 @@
 // A tournament as it goes: bracket or table, every pairing with its reason, standings, faults; and
 // what an operator does about it.
 
-import { get, path, sessions } from "../lib/api.js";
+import { get, passes, path, sessions } from "../lib/api.js";
 import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
 import { capital, complaint, standing } from "../lib/show.js";
@@ -20,6 +20,9 @@ const FORMATS = {
   "round-robin": "everybody against everybody",
 };
 
+/** After so long it is looked again, where that may help. */
+const AGAIN_MS = 2_000;
+
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, params, app) {
   const id = params[0] ?? "";
@@ -31,9 +34,11 @@ export function mount(root, params, app) {
   let problem = null;
   let unwatch = () => {};
   let gone = false;
+  /** The standing whose events are followed. */
+  let followed = "";
   const act = acting(app, look, path`tournament/${id}`);
   // What is said of times changes by itself.
-  const clock = setInterval(() => tournament && show(), 1_000);
+  const clock = setInterval(() => tournament && tournament.standing !== "over" && show(), 1_000);
 
   function show() {
     if (!tournament) {
@@ -77,22 +82,30 @@ export function mount(root, params, app) {
 
   /** Before it runs, the lobby tells when something changed. */
   function follow() {
+    if (gone || !tournament || tournament.standing === followed) return;
     unwatch();
-    const began = ["running", "over"].includes(tournament?.standing ?? "");
-    unwatch = began
-      ? watch(`${at}/events`, { show: take, problem: look })
+    followed = tournament.standing;
+    unwatch = ["running", "over"].includes(followed)
+      ? watch(`${at}/events`, { show: take, problem: lost })
       : watch("/api/v1/events", { show: look });
   }
 
+  /** It stands otherwise than thought: look again. */
+  function lost() {
+    followed = "";
+    setTimeout(look, AGAIN_MS);
+  }
+
   async function look() {
-    const before = tournament?.standing;
+    if (gone) return;
     try {
       take(await get(at));
     } catch (wrong) {
       problem = wrong;
       show();
+      if (passes(wrong)) setTimeout(look, AGAIN_MS);
     }
-    if (!gone && tournament && tournament.standing !== before) follow();
+    follow();
   }
 
   show();

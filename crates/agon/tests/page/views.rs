@@ -63,6 +63,69 @@ fn a_tournament_agrees_with_the_api() {
 }
 
 #[test]
+fn a_bracket_stands_where_its_matches_lead() {
+    let world = World::start();
+    let players = ["greedy", "random", "hold-10", "buy-now", "cheat"].map(|n| format!("house:{n}"));
+    let selection = json!({"by": "named", "players": players});
+    let policy = json!({"format": {"kind": "bracket"}, "match": {"ties": "replay"}});
+    world.announce(json!({
+        "id": "rails", "preset": "trains", "policy": policy, "selection": selection,
+    }));
+    world.until_over("rails");
+    let mut browser = world.browser("#/tournament/rails");
+    browser.until_text(".winner", "won");
+    let rounds = browser.eval(
+        "[...document.querySelectorAll('.bracket .round')].map(round =>
+           [...round.querySelectorAll('.match')].map(match =>
+             [...match.querySelectorAll('.player')].map(player => player.innerText)))",
+    );
+    let sizes = rounds.as_array().unwrap().iter().map(|round| round.as_array().unwrap().len());
+    assert_eq!(sizes.collect::<Vec<_>>(), [4, 2, 1], "{rounds}");
+    for (round, places) in rounds.as_array().unwrap().iter().enumerate().skip(1) {
+        for (place, players) in places.as_array().unwrap().iter().enumerate() {
+            let before = [0, 1].map(|half| rounds[round - 1][2 * place + half].to_string());
+            for player in players.as_array().unwrap() {
+                let came = before.iter().any(|names| names.contains(&player.to_string()));
+                assert!(came, "{player} came to round {round} from nowhere: {rounds}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_left_is_estimated_from_what_was() {
+    let world = World::start();
+    let mut browser = world.browser("#/docs");
+    // Four players, two rounds; one of two matches of the first is over after 30 s.
+    let pairing = |round: u32, over: bool| json!({"round": round, "over": over});
+    let policy = |kind: &str| json!({"format": {"kind": kind, "min": 2, "max": 4}});
+    let plan = |kind| json!({"players": ["a", "b", "c", "d"], "policy": policy(kind)});
+    let running = json!({
+        "standing": "running", "began_at": 1_000, "plan": plan("bracket"),
+        "pairings": [pairing(1, true), pairing(1, false)],
+    });
+    let mut left = |tournament: &Value| {
+        browser.eval(&format!(
+            "import('/web/lib/pace.js').then(pace =>
+               [pace.partDone({tournament}), pace.remaining({tournament}, 31_000)])"
+        ))
+    };
+    assert_eq!(left(&running), json!([0.25, 90_000]));
+    let mut later = running.clone();
+    later["pairings"] = json!([pairing(1, true), pairing(1, true), pairing(2, false)]);
+    assert_eq!(left(&later), json!([0.5, 30_000]));
+    later["paused"] = json!({"by": "olga", "why": "lunch"});
+    assert_eq!(left(&later), json!([0.5, null]), "nobody knows how long a pause is");
+    let mut league = later.clone();
+    league["plan"] = plan("round-robin");
+    assert_eq!(left(&league)[0], json!(1.0 / 3.0));
+    league["pairings"] = json!([]);
+    assert_eq!(left(&league), json!([0, null]), "nothing is over, so nothing is known");
+    league["standing"] = json!("over");
+    assert_eq!(left(&league), json!([1, null]));
+}
+
+#[test]
 fn everybody_against_everybody_is_a_table_and_a_knock_out_has_rounds() {
     let world = World::start();
     let selection = json!({"by": "named", "players": CUP});
@@ -144,8 +207,10 @@ fn what_is_not_there_is_said() {
     browser.until_text("[role=alert]", "there is no tournament none");
     browser.go("#/player/nobody");
     browser.until_text("[role=alert]", "there is no account nobody");
-    browser.go("#/nonsense/%E0%A4%A");
-    browser.until_text("h1", "Not found");
+    for nonsense in ["#/nonsense/%E0%A4%A", "#/constructor", "#/../app"] {
+        browser.go(nonsense);
+        browser.until_text("h1", "Not found");
+    }
     browser.go("#/");
     browser.until_text("h1", "Lobby");
 }
