@@ -54,13 +54,15 @@ fn a_run_measures_everything_it_was_asked_for() {
 
 #[test]
 fn many_watch_one_match() {
-    let seen = measured(&["--game", "fish", "--players", "2", "--watchers", "20"]);
-    let watchers = &seen["watchers"];
-    assert_eq!((&watchers["count"], &watchers["asleep"]), (&20.into(), &10.into()));
-    for name in ["events_per_second", "server_cores", "server_cores_unwatched"] {
-        assert!(watchers[name].as_f64().is_some_and(|value| value > 0.0), "{name}: {seen}");
+    let seen = measured(&["--game", "fish", "--watchers", "20"]);
+    assert_eq!((&seen["watchers"], &seen["asleep"]), (&20.into(), &10.into()));
+    // A short run on a busy machine may use less of it than can be measured.
+    for name in ["server_cores", "server_cores_unwatched"] {
+        assert!(seen[name].as_f64().is_some_and(|value| value >= 0.0), "{name}: {seen}");
     }
-    assert!(watchers["latency_ms"]["p99"].is_f64(), "{seen}");
+    let events = seen["events_per_second"].as_f64();
+    assert!(events.is_some_and(|events| events > 0.0 && events <= 11.0), "{seen}");
+    assert!(seen["latency_ms"]["p99"].is_f64(), "{seen}");
     assert_eq!(seen["complaint"], Value::Null, "{seen}");
 }
 

@@ -49,7 +49,10 @@ const LOGIN_PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
     check(args)?;
-    let watching = args.observers * args.matches_wanted() + args.watchers;
+    // A match takes two.
+    let players = if args.watchers.is_some() { 2 } else { args.players };
+    let args = &BenchArgs { players, ..args.clone() };
+    let watching = args.observers * args.matches_wanted() + args.watchers.unwrap_or(0);
     limits::raise(args.players + watching + 200)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("failed to start the runtime")?;
@@ -79,8 +82,8 @@ fn check(args: &BenchArgs) -> Result<()> {
     if args.matches_wanted() == 0 || args.matches_wanted() > 8 * args.players {
         return wrong("--matches is at least 1, and at most 8 for every player".into());
     }
-    if args.watchers > WATCHERS_MAX {
-        return wrong(format!("--watchers is at most {WATCHERS_MAX}, as many as a server takes"));
+    if args.watchers.is_some_and(|count| count == 0 || count > WATCHERS_MAX) {
+        return wrong(format!("--watchers is from 1 to {WATCHERS_MAX}"));
     }
     if !(args.seconds >= 1.0 && args.seconds <= 3_600.0) {
         return wrong("--seconds is from 1 to 3600".into());
@@ -101,21 +104,9 @@ struct Run<'a> {
 
 async fn run(args: &BenchArgs) -> Result<Report> {
     let (mut run, folder, mut report) = start(args).await?;
-    run.progress.say("warming up");
-    let warm = run.play(WARM_UP, None).await?;
-    (report.bytes_up, report.bytes_down) = (warm.bytes_up, warm.bytes_down);
-    report.pairs = run.pairs("slice").await?;
-    if args.half_load {
-        report.half_load = Some(run.half_load(report.decisions_per_second()).await?);
-    }
-    if args.observers > 0 {
-        report.observers = Some(run.observed().await?);
-    }
-    if args.watchers > 0 {
-        report.watched = Some(run.watched().await?);
-    }
-    if args.restart {
-        report.restart = Some(run.restart().await?);
+    match args.watchers {
+        Some(count) => report.watched = Some(run.watched(count).await?),
+        None => run.measure(&mut report).await?,
     }
     report.complaint = run.crew.complaint();
     let Run { mut server, crew, progress, .. } = run;
@@ -133,7 +124,8 @@ async fn start(args: &BenchArgs) -> Result<(Run<'_>, Folder, Report)> {
     progress.say("starting a server and its comparison");
     let folder = Folder::make(&args.dir, args.keep)?;
     let (ip, players) = (args.address, args.players);
-    let (server, tokens) = Server::start(folder.path(), ip, players, args.watchers).await?;
+    let (server, tokens) =
+        Server::start(folder.path(), ip, players, args.watchers.unwrap_or(0)).await?;
     let mut bare = Bare::start(args.address, args.players).await?;
     let (echo_empty, empty) = (bare.echo.resident()?, server.process.resident()?);
     bare.ready().await?;
@@ -188,6 +180,24 @@ struct Played {
 }
 
 impl Run<'_> {
+    /// Everything about players that was asked for.
+    async fn measure(&mut self, report: &mut Report) -> Result<()> {
+        self.progress.say("warming up");
+        let warm = self.play(WARM_UP, None).await?;
+        (report.bytes_up, report.bytes_down) = (warm.bytes_up, warm.bytes_down);
+        report.pairs = self.pairs("slice").await?;
+        if self.args.half_load {
+            report.half_load = Some(self.half_load(report.decisions_per_second()).await?);
+        }
+        if self.args.observers > 0 {
+            report.observers = Some(self.observed().await?);
+        }
+        if self.args.restart {
+            report.restart = Some(self.restart().await?);
+        }
+        Ok(())
+    }
+
     /// Lets the players play for a while.
     async fn play(&self, length: Duration, apart: Option<Duration>) -> Result<Played> {
         let load: &Load = &self.crew.load;

@@ -128,6 +128,9 @@ impl Report {
     }
 
     pub(super) fn json(&self) -> String {
+        if let Some(watched) = &self.watched {
+            return format!("{}\n", self.watched_json(watched));
+        }
         let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
         let ratios: Vec<f64> = ratios(&self.pairs).map(round).collect();
         let mut value = json!({
@@ -159,16 +162,6 @@ impl Report {
                 "events_per_second": observed.events_per_second.round(),
             });
         }
-        if let Some(watched) = &self.watched {
-            value["watchers"] = json!({
-                "count": watched.watchers, "asleep": watched.asleep,
-                "events_per_second": round(watched.events_per_second),
-                "server_cores": round(watched.cores),
-                "server_cores_unwatched": round(watched.cores_unwatched),
-                "latency_ms": watched.latency.json(),
-                "latency_ms_unwatched": watched.latency_unwatched.json(),
-            });
-        }
         if let Some(restart) = &self.restart {
             value["restart"] = json!({
                 "listening_seconds": round(restart.listening_seconds),
@@ -179,7 +172,41 @@ impl Report {
         format!("{value}\n")
     }
 
+    fn watched_json(&self, watched: &Watched) -> Value {
+        json!({
+            "game": self.game, "seconds": self.seconds, "machine": machine(),
+            "watchers": watched.watchers, "asleep": watched.asleep,
+            "events_per_second": round(watched.events_per_second),
+            "server_cores": round(watched.cores),
+            "server_cores_unwatched": round(watched.cores_unwatched),
+            "latency_ms": watched.latency.json(),
+            "latency_ms_unwatched": watched.latency_unwatched.json(),
+            "complaint": self.complaint,
+        })
+    }
+
+    fn watched_table(&self, watched: &Watched) -> String {
+        let Watched { watchers, asleep, events_per_second, cores, cores_unwatched, .. } = watched;
+        let rows = [
+            ("events", format!("{events_per_second:.1} a second to each")),
+            ("server", format!("{cores:.3} cores; without watchers {cores_unwatched:.3}")),
+            ("latency", watched.latency.text()),
+            ("without watchers", watched.latency_unwatched.text()),
+            ("machine", machine()),
+        ];
+        let game = &self.game;
+        let mut text =
+            format!("{game}: {watchers} watchers of one match, and {asleep} that never read\n\n");
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<22}{value}");
+        }
+        text
+    }
+
     pub(super) fn table(&self) -> String {
+        if let Some(watched) = &self.watched {
+            return self.watched_table(watched);
+        }
         let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
         let mut rows: Vec<(&str, String)> = vec![
             ("decisions per second", format!("{:.0}", self.decisions_per_second())),
@@ -209,15 +236,6 @@ impl Report {
                 "{each} a match leave {share:.0} % of the rate; {events_per_second:.0} events a second"
             );
             rows.push(("observers", text));
-        }
-        if let Some(watched) = &self.watched {
-            let Watched { watchers, events_per_second, cores, cores_unwatched, .. } = watched;
-            let text = format!(
-                "{watchers} of one match, {events_per_second:.1} events a second each: \
-                 {cores:.2} cores, {cores_unwatched:.2} without them; {}",
-                watched.latency.text()
-            );
-            rows.push(("watchers", text));
         }
         if let Some(restart) = &self.restart {
             let Restarted { listening_seconds, all_back_seconds, per_second_after } = restart;

@@ -4,7 +4,7 @@
 
 use super::observers::Observers;
 use super::report::{Latency, Watched};
-use super::{Run, WARM_UP, lane_name};
+use super::{Run, lane_name};
 use anyhow::{Context, Result};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -20,15 +20,15 @@ const ASLEEP: usize = 10;
 
 impl Run<'_> {
     /// Ten events a second, without watchers and with all of them.
-    pub(super) async fn watched(&self) -> Result<Watched> {
-        let length = self.slice.max(WARM_UP) * 2;
+    pub(super) async fn watched(&self, count: usize) -> Result<Watched> {
+        let length = Duration::from_secs_f64(self.args.seconds / 2.0);
         self.progress.say("ten events a second, unwatched");
         let alone = self.play(length, Some(APART)).await?;
         self.progress.say("letting watchers in");
         let (tournament, id) = (lane_name(1), "r1m1".to_owned());
         let asleep = sleepers(self.server.http, &tournament, &id).await?;
         let wanted = [(tournament, id)];
-        let watchers = Observers::send(self.server.http, &wanted, self.args.watchers).await?;
+        let watchers = Observers::send(self.server.http, &wanted, count).await?;
         self.progress.say("ten events a second, watched");
         let (before, began) = (watchers.events(), Instant::now());
         let played = self.play(length, Some(APART)).await?;
@@ -36,9 +36,9 @@ impl Run<'_> {
         drop(asleep);
         let cores = |cpu_us: f64, per_second: f64| cpu_us * per_second / 1e6;
         Ok(Watched {
-            watchers: self.args.watchers,
+            watchers: count,
             asleep: ASLEEP,
-            events_per_second: events / self.args.watchers as f64,
+            events_per_second: events / count as f64,
             cores: cores(played.cpu_us, played.per_second),
             cores_unwatched: cores(alone.cpu_us, alone.per_second),
             latency: Latency::of(&played.latency),
