@@ -8,6 +8,7 @@
 import * as fish from "../rules/fish.js";
 import * as trains from "../rules/trains.js";
 import * as yahtzee from "../rules/yahtzee.js";
+import { equal } from "./equal.js";
 import { commitment, fromHex, gameSecret, gameSeed, matchSecret, toHex } from "./fair.js";
 
 /**
@@ -27,20 +28,6 @@ const GAMES =
     fish: fish.Referee,
     trains: trains.Referee,
   });
-
-/**
- * Whether two values are the same JSON, in whatever order their fields are.
- * @param {any} a @param {any} b @returns {boolean}
- */
-export function equal(a, b) {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || !a || !b)
-    return (a ?? null) === (b ?? null);
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) =>
-    equal(a[name], b[name]),
-  );
-}
 
 /**
  * The lines of a log.

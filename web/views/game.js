@@ -4,6 +4,7 @@
 import { boardOf } from "../boards/all.js";
 import { Problem, get, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
+import { equal } from "../lib/equal.js";
 import { movesIn, slid, waitedFor } from "../lib/moves.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
@@ -47,6 +48,8 @@ class Live {
      * @type {Move[]}
      */
     this.moves = [];
+    /** A timer, while more is about to be asked for. */
+    this.soon = 0;
     /** When the position that is shown was reached, by this machine's clock. */
     this.since = Date.now();
     this.limits = { answer_ms: 0 };
@@ -104,7 +107,7 @@ class Live {
     if (now) {
       const old = this.shown;
       const before = old && old.number === now.number ? old.view : null;
-      const changed = JSON.stringify(before) !== JSON.stringify(now.view);
+      const changed = !equal(before, now.view);
       if (changed) {
         this.since = Date.now() - (data.behind_ms ?? 0);
         this.follow(data.game, now, before, event);
@@ -124,10 +127,26 @@ class Live {
       if (event !== "change" && !now.result) this.catchUp(now.number, 1_000_000);
       return;
     }
+    if (!before) this.moves = [];
     const fresh = before ? slid(before, now.view) : [];
     this.moves.push(...fresh);
     // More than one move at once may hide one of them; what was missed is asked for.
-    if (event !== "change" || fresh.length !== 1) this.catchUp(now.number, 0);
+    if (event !== "change") this.catchUp(now.number, 0);
+    else if (fresh.length !== 1) this.catchUpSoon(now.number);
+  }
+
+  /**
+   * The same, a little later: not all who watch ask at once, nor for every move.
+   * @param {number} number
+   */
+  catchUpSoon(number) {
+    this.soon ||= window.setTimeout(
+      () => {
+        this.soon = 0;
+        if (!this.gone && this.shown?.number === number) this.catchUp(number, 0);
+      },
+      500 + 2_000 * Math.random(),
+    );
   }
 
   /**
@@ -141,12 +160,9 @@ class Live {
       if (this.gone || this.shown?.number !== number) return;
       if (so.changed_at) this.since = Math.min(this.since, Date.now() - (so.now - so.changed_at));
       const views = so.positions.map((/** @type {any} */ position) => position.view);
-      // If more happened meanwhile, its event asks again.
-      if (
-        so.game === "fish" &&
-        after === 0 &&
-        JSON.stringify(views.at(-1)) === JSON.stringify(this.shown?.view)
-      ) {
+      if (so.game === "fish" && after === 0) {
+        // What happened while it was on its way is asked for again.
+        if (!equal(views.at(-1), this.shown?.view)) return this.catchUpSoon(number);
         this.moves = views.flatMap((/** @type {any} */ view, /** @type {number} */ at) =>
           at ? slid(views[at - 1], view) : [],
         );

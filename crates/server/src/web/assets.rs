@@ -41,6 +41,7 @@ assets![
     "lib/ask.js",
     "lib/desk.js",
     "lib/dom.js",
+    "lib/equal.js",
     "lib/fair.js",
     "lib/moves.js",
     "lib/pace.js",
