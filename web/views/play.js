@@ -113,7 +113,10 @@ class Play {
   /** @param {any} message */
   take(message) {
     if (message.type === "request") {
+      const due = this.here?.request?.id === message.id ? this.here?.due : undefined;
       const asked = this.desk.asked(message);
+      // Asked the same again when time was over: somebody wants to know what that cost.
+      if (due !== undefined && due < Date.now() + 500) this.findFaults(asked);
       if (!this.here?.request) this.look(asked);
       else if (asked !== this.here) this.app.say(`You are asked in ${asked.tournament} as well.`);
     } else if (message.type === "notice") this.notice(message);

@@ -324,6 +324,9 @@ pub(crate) struct BenchArgs {
     /// Measure again with so many observers on every match.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) observers: usize,
+    /// Let so many watch the first match while it has ten events a second; best with --players 2.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) watchers: usize,
     /// Measure latencies at half the rate that was reached.
     #[arg(long)]
     pub(crate) half_load: bool,

@@ -53,6 +53,18 @@ fn a_run_measures_everything_it_was_asked_for() {
 }
 
 #[test]
+fn many_watch_one_match() {
+    let seen = measured(&["--game", "fish", "--players", "2", "--watchers", "20"]);
+    let watchers = &seen["watchers"];
+    assert_eq!((&watchers["count"], &watchers["asleep"]), (&20.into(), &10.into()));
+    for name in ["events_per_second", "server_cores", "server_cores_unwatched"] {
+        assert!(watchers[name].as_f64().is_some_and(|value| value > 0.0), "{name}: {seen}");
+    }
+    assert!(watchers["latency_ms"]["p99"].is_f64(), "{seen}");
+    assert_eq!(seen["complaint"], Value::Null, "{seen}");
+}
+
+#[test]
 fn every_game_and_transport_can_be_measured() {
     let runs: [&[&str]; 3] = [
         &["--game", "fish", "--players", "4"],

@@ -15,6 +15,7 @@ mod players;
 mod progress;
 mod report;
 mod server;
+mod watchers;
 mod wire;
 
 pub(crate) use bare::part;
@@ -40,12 +41,15 @@ const PAIRS: usize = 5;
 /// How long players play before anything is measured.
 const WARM_UP: Duration = Duration::from_secs(1);
 
+/// The most watchers, a few less than a server lets in.
+const WATCHERS_MAX: usize = 1_900;
+
 /// How long all players may take to log in.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
     check(args)?;
-    let watching = args.observers * args.matches_wanted();
+    let watching = args.observers * args.matches_wanted() + args.watchers;
     limits::raise(args.players + watching + 200)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("failed to start the runtime")?;
@@ -74,6 +78,9 @@ fn check(args: &BenchArgs) -> Result<()> {
     }
     if args.matches_wanted() == 0 || args.matches_wanted() > 8 * args.players {
         return wrong("--matches is at least 1, and at most 8 for every player".into());
+    }
+    if args.watchers > WATCHERS_MAX {
+        return wrong(format!("--watchers is at most {WATCHERS_MAX}, as many as a server takes"));
     }
     if !(args.seconds >= 1.0 && args.seconds <= 3_600.0) {
         return wrong("--seconds is from 1 to 3600".into());
@@ -104,6 +111,9 @@ async fn run(args: &BenchArgs) -> Result<Report> {
     if args.observers > 0 {
         report.observers = Some(run.observed().await?);
     }
+    if args.watchers > 0 {
+        report.watched = Some(run.watched().await?);
+    }
     if args.restart {
         report.restart = Some(run.restart().await?);
     }
@@ -122,7 +132,8 @@ async fn start(args: &BenchArgs) -> Result<(Run<'_>, Folder, Report)> {
     let slice = Duration::from_secs_f64(args.seconds / (2 * PAIRS) as f64);
     progress.say("starting a server and its comparison");
     let folder = Folder::make(&args.dir, args.keep)?;
-    let (server, tokens) = Server::start(folder.path(), args.address, args.players).await?;
+    let (ip, players) = (args.address, args.players);
+    let (server, tokens) = Server::start(folder.path(), ip, players, args.watchers).await?;
     let mut bare = Bare::start(args.address, args.players).await?;
     let (echo_empty, empty) = (bare.echo.resident()?, server.process.resident()?);
     bare.ready().await?;

@@ -64,6 +64,21 @@ pub(super) struct Observed {
     pub(super) pairs: Vec<Pair>,
 }
 
+/// One match that many watch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    pub(super) watchers: usize,
+    /// More that never read.
+    pub(super) asleep: usize,
+    /// That each of them was sent.
+    pub(super) events_per_second: f64,
+    /// What the server used of the processor, with them and without.
+    pub(super) cores: f64,
+    pub(super) cores_unwatched: f64,
+    pub(super) latency: Latency,
+    pub(super) latency_unwatched: Latency,
+}
+
 /// A server that was killed and started again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Restarted {
@@ -88,6 +103,7 @@ pub(super) struct Report {
     pub(super) pairs: Vec<Pair>,
     pub(super) half_load: Option<Paced>,
     pub(super) observers: Option<Observed>,
+    pub(super) watched: Option<Watched>,
     pub(super) restart: Option<Restarted>,
     pub(super) complaint: Option<String>,
 }
@@ -143,6 +159,16 @@ impl Report {
                 "events_per_second": observed.events_per_second.round(),
             });
         }
+        if let Some(watched) = &self.watched {
+            value["watchers"] = json!({
+                "count": watched.watchers, "asleep": watched.asleep,
+                "events_per_second": round(watched.events_per_second),
+                "server_cores": round(watched.cores),
+                "server_cores_unwatched": round(watched.cores_unwatched),
+                "latency_ms": watched.latency.json(),
+                "latency_ms_unwatched": watched.latency_unwatched.json(),
+            });
+        }
         if let Some(restart) = &self.restart {
             value["restart"] = json!({
                 "listening_seconds": round(restart.listening_seconds),
@@ -183,6 +209,15 @@ impl Report {
                 "{each} a match leave {share:.0} % of the rate; {events_per_second:.0} events a second"
             );
             rows.push(("observers", text));
+        }
+        if let Some(watched) = &self.watched {
+            let Watched { watchers, events_per_second, cores, cores_unwatched, .. } = watched;
+            let text = format!(
+                "{watchers} of one match, {events_per_second:.1} events a second each: \
+                 {cores:.2} cores, {cores_unwatched:.2} without them; {}",
+                watched.latency.text()
+            );
+            rows.push(("watchers", text));
         }
         if let Some(restart) = &self.restart {
             let Restarted { listening_seconds, all_back_seconds, per_second_after } = restart;

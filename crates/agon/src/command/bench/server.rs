@@ -61,6 +61,7 @@ impl Server {
         folder: &Path,
         ip: IpAddr,
         players: usize,
+        watchers: usize,
     ) -> Result<(Server, Vec<String>)> {
         let data = folder.join("data");
         std::fs::create_dir(&data).context("failed to make a folder")?;
@@ -70,7 +71,7 @@ impl Server {
         let config = format!(
             "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
              connections_per_address_max = {0}\nlogin_ms_max = 60000\n",
-            players + 1_000
+            players + watchers + 1_000
         );
         std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
         let any = SocketAddr::from((ip, 0));
