@@ -114,5 +114,9 @@ function change(old, next) {
     /** @type {any} */ (old)[handler] = /** @type {any} */ (next)[handler];
   }
   // What a custom element holds is its own.
-  if (!old.localName.includes("-")) match(old, next);
+  if (old.localName.includes("-")) return;
+  // Options that move from list to list take along that they are chosen.
+  const chosen = next.querySelector(":scope > option[selected]")?.getAttribute("value");
+  match(old, next);
+  if (chosen && old instanceof HTMLSelectElement) old.value = chosen;
 }

@@ -4,7 +4,7 @@ import { h, svg } from "../lib/dom.js";
 
 const WIDTH = 640;
 const HEIGHT = 220;
-const LEFT = 48;
+const LEFT = 60;
 const BELOW = 24;
 
 /** @typedef {{ value: number, deviation: number, tournament: string, round: number }} Point */

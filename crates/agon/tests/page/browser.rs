@@ -245,6 +245,13 @@ impl Browser {
         assert!(unexpected.is_empty(), "errors in the console: {unexpected:#?}");
     }
 
+    /// A small picture of what is seen at first, as WebP in base64.
+    pub(crate) fn small_picture(&mut self) -> String {
+        let params = json!({"format": "webp", "quality": 70});
+        let shot = self.cdp("Page.captureScreenshot", params);
+        shot["data"].as_str().expect("a picture").to_owned()
+    }
+
     fn listen(&mut self) {
         for event in self.cdp.events() {
             let params = &event["params"];

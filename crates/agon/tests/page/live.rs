@@ -49,6 +49,13 @@ fn the_lobby_shows_a_tournament_start_and_its_result_live() {
     let score = format!("{} : {}", scores[0], scores[1]);
     browser.until_text("[aria-label='Recent results'] .score", &score);
     browser.until_text("[aria-label=Leaderboard]", "house:greedy");
+    // The leaderboard is of the game it says, and of another one if that is chosen.
+    let select = "document.querySelector('[aria-label=Leaderboard] select')";
+    assert_eq!(browser.eval(&format!("{select}.value")), "yahtzee");
+    browser.eval(&format!("{select}.focus()"));
+    browser.press("t");
+    browser.until_text("[aria-label=Leaderboard]", "Nobody is rated yet");
+    assert_eq!(browser.eval(&format!("{select}.value")), "trains");
     browser.until_true("it was never reloaded", MARKED);
 }
 

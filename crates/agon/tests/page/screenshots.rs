@@ -3,7 +3,7 @@
 use crate::checks::{furnished, look};
 use base64ct::{Base64, Encoding};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const LOOKS: [(&str, u32, u32, bool); 4] = [
     ("light", 1280, 900, false),
@@ -15,9 +15,21 @@ const LOOKS: [(&str, u32, u32, bool); 4] = [
 #[test]
 #[ignore = "makes pictures; scripts/screenshots runs it"]
 fn every_view_in_every_look() {
+    let keep = |file: PathBuf, picture: &str| {
+        std::fs::write(file, Base64::decode_vec(picture).unwrap()).unwrap();
+    };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/screenshots");
     std::fs::create_dir_all(&folder).unwrap();
-    let (world, views) = furnished();
+    let (world, mut views) = furnished();
+    world.house_cup("pond", "fish", &["house:greedy", "house:random", "house:search"]);
+    world.until_over("pond");
+    views.extend([
+        ("#/game/hall/r1m1", "h1"),
+        ("#/replay/cup/r1m2/1", "agon-yahtzee *"),
+        ("#/replay/pond/r1m1/1", "agon-fish *"),
+        ("#/replay/rails/r1m1/1", "agon-trains *"),
+        ("#/play", "h1"),
+    ]);
     for (who, token) in [("", None), ("operator-", Some(world.operator.as_str()))] {
         let mut browser = match token {
             None => world.browser("#/docs"),
@@ -31,8 +43,13 @@ fn every_view_in_every_look() {
                 browser.until_true(&format!("{view} is there"), &sign);
                 let shown = view.trim_start_matches("#/").replace(['/', ':'], "-");
                 let shown = if shown.is_empty() { "lobby" } else { &shown };
-                let file = folder.join(format!("{who}{shown}-{name}.png"));
-                std::fs::write(file, Base64::decode_vec(&browser.picture()).unwrap()).unwrap();
+                keep(folder.join(format!("{who}{shown}-{name}.png")), &browser.picture());
+                // Those of the README are of this sort.
+                if who.is_empty() && ["light", "dark"].contains(&name) {
+                    look(&mut browser, 1000, 640, dark);
+                    browser.eval("scrollTo(0, 0)");
+                    keep(folder.join(format!("{shown}-{name}.webp")), &browser.small_picture());
+                }
             }
         }
     }
