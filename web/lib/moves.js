@@ -85,3 +85,10 @@ export function slid(before, after) {
     return [...placed, ...moved];
   });
 }
+
+/**
+ * Everything that happened on the ice, from all positions there were.
+ * @param {{ view: any }[]} positions @returns {Move[]}
+ */
+export const slidAll = (positions) =>
+  positions.flatMap(({ view }, at) => (at ? slid(positions[at - 1].view, view) : []));

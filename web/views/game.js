@@ -5,7 +5,7 @@ import { boardOf } from "../boards/all.js";
 import { Problem, get, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
-import { movesIn, slid, waitedFor } from "../lib/moves.js";
+import { movesIn, slid, slidAll, waitedFor } from "../lib/moves.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -159,13 +159,10 @@ class Live {
       const so = await get(`/api/v1/tournaments/${game}/positions?after=${after}`);
       if (this.gone || this.shown?.number !== number) return;
       if (so.changed_at) this.since = Math.min(this.since, Date.now() - (so.now - so.changed_at));
-      const views = so.positions.map((/** @type {any} */ position) => position.view);
       if (so.game === "fish" && after === 0) {
         // What happened while it was on its way is asked for again.
-        if (!equal(views.at(-1), this.shown?.view)) return this.catchUpSoon(number);
-        this.moves = views.flatMap((/** @type {any} */ view, /** @type {number} */ at) =>
-          at ? slid(views[at - 1], view) : [],
-        );
+        if (!equal(so.positions.at(-1)?.view, this.shown?.view)) return this.catchUpSoon(number);
+        this.moves = slidAll(so.positions);
       }
       this.draw();
     } catch (problem) {

@@ -5,7 +5,8 @@ import { boardOf } from "../boards/all.js";
 import { Problem, get, path, session } from "../lib/api.js";
 import { Desk } from "../lib/desk.js";
 import { h, render } from "../lib/dom.js";
-import { waitedFor } from "../lib/moves.js";
+import { equal } from "../lib/equal.js";
+import { slidAll, waitedFor } from "../lib/moves.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -196,13 +197,31 @@ class Play {
     this.place.replaceChildren();
     const events = path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/events`;
     this.unwatch = watch(events, {
-      show: (data) => {
+      show: (data, event) => {
         this.desk.seen(seat, data);
+        if (event !== "change" && data.game === "fish") this.catchUp(seat, data.in_progress?.game);
         if (seat.end) this.findFaults(seat);
         this.draw();
       },
     });
     this.draw();
+  }
+
+  /**
+   * Asks for the moves that were made before one came.
+   * @param {Seat} seat @param {number | undefined} number
+   */
+  async catchUp(seat, number) {
+    if (number === undefined) return;
+    const game = path`${seat.tournament}/matches/${seat.match}/games/${number}`;
+    try {
+      const so = await get(`/api/v1/tournaments/${game}/positions`);
+      if (seat !== this.here || !equal(so.positions.at(-1)?.view, seat.open)) return;
+      seat.moves = slidAll(so.positions);
+      this.draw();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+    }
   }
 
   /**

@@ -2,6 +2,7 @@
 //! devices and a server that dies.
 
 use crate::browser::Browser;
+use crate::checks::{accessible, fits, look};
 use crate::support::PATIENCE;
 use crate::world::World;
 use serde_json::{Value, json};
@@ -221,6 +222,43 @@ fn who_reloads_or_takes_another_device_finds_the_question_waiting() {
     first.until_true("three are placed", "document.querySelectorAll('.penguin.red').length === 3");
     let faults = world.get("/api/v1/tournaments/ice/matches/r1m1/faults");
     assert_eq!(faults["faults"], json!([]));
+}
+
+#[test]
+fn every_board_is_accessible_while_one_chooses_and_fits_a_phone() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    let check = |browser: &mut Browser, what: &str, sign: &str| {
+        let there = format!("document.querySelector('{sign}') !== null");
+        browser.until_true(what, &there);
+        for dark in [false, true] {
+            look(browser, 1280, 900, dark);
+            accessible(browser, &format!("{what}, dark: {dark}"));
+        }
+        look(browser, 360, 740, false);
+        accessible(browser, &format!("{what} on a phone"));
+        fits(browser, what);
+        look(browser, 1280, 900, false);
+    };
+    announce(&world, "dice", "yahtzee-class", &["ann", "house:greedy"], slow());
+    check(&mut browser, "keeping dice", "button.roll");
+    browser.click("button.roll", "");
+    browser.until_text(".tray.asked", "Roll 2 of 3");
+    browser.click("button.roll", "");
+    check(&mut browser, "choosing a box", "button.box");
+    world.order("/api/v1/tournaments/dice/withdraw", json!({"player": "ann", "why": "enough"}));
+    world.until_over("dice");
+    announce(&world, "rails", "trains", &["ann", "house:greedy"], slow());
+    check(&mut browser, "picking destinations", ".goal-choice");
+    browser.click(".goal-choice", "");
+    browser.eval("document.querySelectorAll('.goal-choice')[3].click()");
+    browser.click("button.keep", "Keep 2 of 2");
+    while offered(&mut browser, &[".way-choice"]).is_none() {
+        browser.click("button.cards", "Take two cards");
+        browser.until_true("ann is asked", "document.querySelector('button.cards') !== null");
+    }
+    check(&mut browser, "playing trains", ".way-choice");
 }
 
 #[test]
