@@ -243,7 +243,7 @@ class YahtzeeBoard extends Board {
                 { scope: "col", class: "number" },
                 h("span", { class: `badge seat-${seat + 1}` }, seat + 1),
                 " ",
-                now.names[seat],
+                h("span", { class: "who" }, now.names[seat]),
               ),
             ),
           ),

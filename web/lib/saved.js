@@ -7,7 +7,7 @@
 const IMPORT = /^import\s+(?:([^;"]*?)\s+from\s+)?"([^"]+)";$/gm;
 const EXPORT = /^export\s+((?:async\s+)?(?:function|class|const|let))\s+(\w+)/gm;
 
-/** @typedef {{ url: string, code: string, needs: string[] }} Piece */
+/** @typedef {{ url: string, code: string }} Piece */
 
 /**
  * A module and all it needs, each after what it needs.
@@ -19,7 +19,7 @@ async function collect(url, pieces, load) {
   for (const need of needs) {
     if (!pieces.some((piece) => piece.url === need)) await collect(need, pieces, load);
   }
-  if (!pieces.some((piece) => piece.url === url)) pieces.push({ url, code, needs });
+  if (!pieces.some((piece) => piece.url === url)) pieces.push({ url, code });
   return pieces;
 }
 
@@ -27,7 +27,7 @@ async function collect(url, pieces, load) {
  * The modules as one script that needs no modules.
  * @param {Piece[]} pieces
  */
-export function bundled(pieces) {
+function bundled(pieces) {
   const name = (/** @type {string} */ url) => `m${pieces.findIndex((piece) => piece.url === url)}`;
   const one = (/** @type {Piece} */ { url, code }) => {
     const names = [...code.matchAll(EXPORT)].map((found) => found[2]);
