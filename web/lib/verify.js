@@ -5,9 +5,9 @@
 // was charged with what, and who meets whom) is left to it, and events of that sort are counted as
 // read, not as checked.
 
-import * as fish from "../rules/fish.js";
-import * as trains from "../rules/trains.js";
-import * as yahtzee from "../rules/yahtzee.js";
+import * as fish from "../referees/fish.js";
+import * as trains from "../referees/trains.js";
+import * as yahtzee from "../referees/yahtzee.js";
 import { equal } from "./equal.js";
 import { commitment, fromHex, gameSecret, gameSeed, matchSecret, toHex } from "./fair.js";
 
