@@ -317,7 +317,7 @@ Examples:
     agon bench --players 10000 --half-load --restart
     agon bench --players 1000 --observers 4";
 
-#[derive(ClapArgs, Debug)]
+#[derive(ClapArgs, Clone, Debug)]
 #[command(after_help = BENCH_HELP)]
 pub(crate) struct BenchArgs {
     /// What is played.
@@ -338,6 +338,11 @@ pub(crate) struct BenchArgs {
     /// Measure again with so many observers on every match.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) observers: usize,
+    /// Measure something else: so many who watch one match that has ten events a second.
+    #[arg(long, value_name = "N", conflicts_with_all = [
+        "players", "matches", "observers", "half_load", "restart",
+    ])]
+    pub(crate) watchers: Option<usize>,
     /// Measure latencies at half the rate that was reached.
     #[arg(long)]
     pub(crate) half_load: bool,

@@ -349,6 +349,18 @@ impl Statistics {
         met
     }
 
+    /// Everybody a player has met, by name.
+    pub fn opponents(&self, player: &PlayerName) -> Vec<&PlayerName> {
+        let met = self.meetings.keys().filter_map(|(one, other)| match (one, other) {
+            (own, other) if own == player => Some(other),
+            (other, own) if own == player => Some(other),
+            _ => None,
+        });
+        let mut met: Vec<&PlayerName> = met.collect();
+        met.sort();
+        met
+    }
+
     /// The ratings of a game; `None` before its first rated round.
     pub fn ladder(&self, game: &str) -> Option<&Ladder> {
         self.ladders.get(game).map(Rounds::ladder)

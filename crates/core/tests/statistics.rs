@@ -205,6 +205,9 @@ proptest! {
             for (game, of_game) in &own.by_game {
                 prop_assert_eq!(of_game.record, recount.record(player, Some(game)), "{}", player);
             }
+            let others = statistics.players().filter(|other| *other != player);
+            let met = others.filter(|o| !statistics.head_to_head(player, o).by_game.is_empty());
+            prop_assert_eq!(statistics.opponents(player), met.collect::<Vec<_>>());
             for other in statistics.players().filter(|other| *other != player) {
                 let met = statistics.head_to_head(player, other);
                 for (game, _) in GAMES {

@@ -31,6 +31,8 @@ fn filled(path: &str) -> String {
         ("{other}", "bob"),
         ("{schema}", "native"),
         ("{page}", "native.md"),
+        ("{folder}/{file}", "lib/api.js"),
+        ("{file}", "app.js"),
     ];
     let path = names.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
     assert!(!path.contains('{'), "{path}");

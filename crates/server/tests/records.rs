@@ -210,6 +210,8 @@ fn games_are_replayed_and_results_are_found() {
     let one = get(&server, "/tournaments/one/matches/r1m1");
     assert_eq!(lately[2]["result"], one["result"]);
     assert_eq!(get(&server, "/accounts/olga/matches")["matches"], json!([]));
+    let all = get(&server, "/matches");
+    assert_eq!(all["matches"], json!(lately), "ann played in all there were");
     ask(&server, "/accounts/nobody/matches", None).expect(404);
 
     let met = get(&server, "/statistics/ann/versus/house:random");
@@ -223,6 +225,14 @@ fn games_are_replayed_and_results_are_found() {
         .sum();
     assert_eq!(played, 3);
     ask(&server, "/statistics/ann/versus/nobody", None).expect(404);
+    let everybody = get(&server, "/statistics/ann/versus");
+    let opponent = &everybody["opponents"][0];
+    assert_eq!(everybody["opponents"].as_array().unwrap().len(), 1, "{everybody}");
+    assert_eq!((&opponent["other"], &opponent["total"]), (&met["other"], &met["total"]));
+    let turned = get(&server, "/statistics/house:random/versus");
+    assert_eq!(turned["opponents"][0]["other"], "ann");
+    assert_eq!(get(&server, "/statistics/olga/versus")["opponents"], json!([]));
+    ask(&server, "/statistics/nobody/versus", None).expect(404);
     let history = get(&server, "/ladders/yahtzee/history/ann");
     let points = history["points"].as_array().unwrap();
     let names: Vec<&str> = points.iter().map(|p| p["tournament"].as_str().unwrap()).collect();
@@ -246,4 +256,44 @@ fn a_game_in_progress_is_not_replayed() {
     announce(&server, &olga, "cup", "fish", &["ann", "house:random"], policy);
     next_request(&mut ann);
     ask(&server, "/tournaments/cup/matches/r1m1/games/1/replay", None).expect(409);
+}
+
+#[test]
+fn a_tournament_began_when_its_log_says_also_after_a_restart() {
+    let server = Server::start();
+    server.register_operator("olga", "pw of olga");
+    let olga = log_in(&server, "olga");
+    let mut ann = by_hand(&server, "ann");
+    let policy = json!({"match": {"time": {"answer_ms": 600_000}}});
+    announce(&server, &olga, "cup", "fish", &["ann", "house:random"], policy);
+    next_request(&mut ann);
+    let began_at = |server: &Server| get(server, "/tournaments/cup")["began_at"].as_u64();
+    let before = began_at(&server).expect("it runs");
+    let server = server.started_again();
+    assert_eq!(began_at(&server), Some(before));
+    server.http("DELETE", &format!("{API}/tournaments/cup/signups"), Some(&olga), "").expect(409);
+    let left = log_in(&server, "ann");
+    server.http("DELETE", &format!("{API}/tournaments/cup/signups"), Some(&left), "").expect(204);
+    until("it is over", || get(&server, "/tournaments/cup")["standing"] == "over");
+    assert_eq!(began_at(&server), None);
+    let log = ask(&server, "/tournaments/cup/log", None).expect(200).body;
+    let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert_eq!(first["at"], before);
+}
+
+#[test]
+fn games_presets_and_holders_of_tokens_are_told() {
+    let server = Server::start();
+    server.register_operator("olga", "pw of olga");
+    let olga = log_in(&server, "olga");
+    let told = get(&server, "/games");
+    let games = told["games"].as_array().unwrap().iter();
+    let games: Vec<_> = games.map(|one| (one["game"].as_str().unwrap(), &one["at_most"])).collect();
+    assert_eq!(games.len(), 3);
+    assert!(games.contains(&("fish", &json!(4))) && games.contains(&("trains", &json!(8))));
+    let presets = told["presets"].as_array().unwrap();
+    assert!(presets.iter().any(|one| one["preset"] == "yahtzee-queue" && one["game"] == "yahtzee"));
+    let whose = ask(&server, "/sessions", Some(&olga)).expect(200).json();
+    assert_eq!((&whose["account"], &whose["role"]), (&json!("olga"), &json!("operator")));
+    ask(&server, "/sessions", None).expect(401);
 }

@@ -54,6 +54,20 @@ fn a_run_measures_everything_it_was_asked_for() {
 }
 
 #[test]
+fn many_watch_one_match() {
+    let seen = measured(&["--game", "fish", "--watchers", "20"]);
+    assert_eq!((&seen["watchers"], &seen["asleep"]), (&20.into(), &10.into()));
+    // A short run on a busy machine may use less of it than can be measured.
+    for name in ["server_cores", "server_cores_unwatched"] {
+        assert!(seen[name].as_f64().is_some_and(|value| value >= 0.0), "{name}: {seen}");
+    }
+    let events = seen["events_per_second"].as_f64();
+    assert!(events.is_some_and(|events| events > 0.0 && events <= 11.0), "{seen}");
+    assert!(seen["latency_ms"]["p99"].is_f64(), "{seen}");
+    assert_eq!(seen["complaint"], Value::Null, "{seen}");
+}
+
+#[test]
 fn every_game_and_transport_can_be_measured() {
     let runs: [&[&str]; 4] = [
         &["--game", "fish", "--players", "4"],

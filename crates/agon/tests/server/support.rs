@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// No test waits longer than this for anything: far beyond what a loaded machine needs.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The binary under test.
 pub(crate) const AGON: &str = env!("CARGO_BIN_EXE_agon");

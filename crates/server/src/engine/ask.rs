@@ -2,7 +2,7 @@
 //! durable. Commit, then speak holds for whoever asks over HTTP as well.
 
 use super::journal::{Effect, StreamKey};
-use super::{Engine, Handle, Input, MatchKey};
+use super::{Engine, Handle, Input, MatchKey, show};
 use crate::auth::{self, Hashers};
 use agon_core::lobby::{
     AccountKind, LobbyCommand, LobbyRejection, PasswordHash, Role, Standing, TokenHash,
@@ -98,6 +98,16 @@ impl Engine {
 
     pub(crate) fn live_tournament(&self, id: &TournamentId) -> Option<&Tournament> {
         self.tournaments.get(id).map(|live| &live.machine)
+    }
+
+    /// What everybody may see of a tournament that runs.
+    pub(crate) fn shown_tournament(&self, id: &TournamentId) -> Option<serde_json::Value> {
+        let live = self.tournaments.get(id)?;
+        let mut shown = show::tournament(&live.machine);
+        if !live.machine.is_over() {
+            shown["began_at"] = live.began_at.into();
+        }
+        Some(shown)
     }
 
     pub(crate) fn live_match(&self, key: &MatchKey) -> Option<&agon_core::Match> {

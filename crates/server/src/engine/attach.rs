@@ -6,7 +6,7 @@ use crate::gateway::{Outbox, Tell, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
 use agon_core::lobby::TokenHash;
-use agon_core::{Fault, Match, Millis, PlayerName};
+use agon_core::{Match, Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
 
@@ -218,22 +218,41 @@ impl Engine {
         if let Some(session) = self.sessions.get(&conn) {
             session.ends(end);
         }
-        self.closed(conn);
+        if let Some((account, wire)) = self.detach(conn) {
+            self.miss(&account);
+            self.without_connection(account, wire);
+        }
     }
 
+    /// A connection was lost.
     pub(super) fn closed(&mut self, conn: ConnId) {
-        let Some(session) = self.sessions.remove(&conn) else { return };
-        self.unsubscribe(conn);
-        let Some(account) = session.account else { return };
-        if self.here.get(&account) == Some(&conn) {
-            self.here.remove(&account);
-            self.attachments += 1;
-            let native = session.out.wire().is_native();
-            self.player_is_gone(&account, &Fault::disconnected("the connection was lost"));
-            match native {
-                true => self.log_out_later(account),
-                false => self.peer_is_gone(&account),
+        if let Some((account, wire)) = self.detach(conn) {
+            match wire.is_native() {
+                true => self.lose(&account),
+                false => self.miss(&account),
             }
+            self.without_connection(account, wire);
+        }
+    }
+
+    /// Forgets a connection; the account that is without one now, if it is, and its wire.
+    fn detach(&mut self, conn: ConnId) -> Option<(PlayerName, Wire)> {
+        let session = self.sessions.remove(&conn)?;
+        self.unsubscribe(conn);
+        let wire = session.wire();
+        let account = session.account?;
+        if self.here.get(&account) != Some(&conn) {
+            return None;
+        }
+        self.here.remove(&account);
+        self.attachments += 1;
+        Some((account, wire))
+    }
+
+    fn without_connection(&mut self, account: PlayerName, wire: Wire) {
+        match wire.is_native() {
+            true => self.log_out_later(account),
+            false => self.peer_is_gone(&account),
         }
     }
 

@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// By how much something is held back.
-    pub(super) fn held_ms(&self, topic: &Topic) -> Millis {
+    pub(crate) fn held_ms(&self, topic: &Topic) -> Millis {
         match topic {
             Topic::Match(key) => self.held_back.get(key).map_or(0, |held| held.held_ms),
             Topic::Tournament(_) => 0,

@@ -16,6 +16,8 @@ pub(crate) struct LiveMatch {
     pub(super) played: Match,
     /// Requests that were handed to a connection, or to a house player.
     pub(super) sent: Vec<Sent>,
+    /// Requests whose player changed its connection: their clocks run on.
+    pub(super) begun: Vec<(RequestId, Millis)>,
     /// When its timer rings next.
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
@@ -37,6 +39,15 @@ pub(super) struct Sent {
     limit_ms: Millis,
     /// When it was written to its player's socket; house players have no clock.
     written: Option<Written>,
+    /// When it was written first, if its player has changed its connection since.
+    since: Option<Millis>,
+}
+
+impl Sent {
+    /// When its clock began to run.
+    fn began(&self) -> Option<Millis> {
+        self.since.or_else(|| self.written.as_ref()?.at())
+    }
 }
 
 /// How long an answer may be on its way from its socket to the engine: so much later than a
@@ -47,13 +58,22 @@ impl LiveMatch {
     /// Notes that a request was handed over.
     fn mark_sent(&mut self, now: Millis, pending: Pending, written: Option<Written>) {
         let Pending { id, player, limit_ms, .. } = pending;
-        let due = now.saturating_add(limit_ms);
+        let begun = self.begun.iter().position(|(begun, _)| *begun == id);
+        let since = begun.map(|at| self.begun.swap_remove(at).1);
+        let due = since.unwrap_or(now).saturating_add(limit_ms);
         self.stirred |= self.timer.is_none_or(|at| due < at);
         if written.is_some() {
             // No earlier than now; when it is written is looked up when that seems to be over.
-            self.played.delivered(&id, now);
+            self.played.delivered(&id, since.unwrap_or(now));
         }
-        self.sent.push(Sent { id, player, limit_ms, written });
+        self.sent.push(Sent { id, player, limit_ms, written, since });
+    }
+
+    /// The time that is left for a request.
+    fn left_ms(&self, pending: &Pending, now: Millis) -> Millis {
+        let begun = self.begun.iter().find(|(id, _)| *id == pending.id);
+        let gone_ms = begun.map_or(0, |(_, since)| now.saturating_sub(*since));
+        pending.limit_ms.saturating_sub(gone_ms)
     }
 }
 
@@ -108,6 +128,7 @@ impl Engine {
         let live = LiveMatch {
             played,
             sent: Vec::new(),
+            begun: Vec::new(),
             timer: None,
             held_until,
             common: Common::default(),
@@ -199,7 +220,14 @@ impl Engine {
             .filter(|pending| pending.player == *player)
             .map(|pending| pending.id)
             .collect();
-        live.sent.retain(|sent| !own.contains(&sent.id));
+        // Who was not missed gets no more time by coming back.
+        let here = live.played.is_here(player);
+        let LiveMatch { sent, begun, .. } = live;
+        sent.retain(|sent| {
+            let again = own.contains(&sent.id);
+            begun.extend(sent.began().filter(|_| again && here).map(|at| (sent.id.clone(), at)));
+            !again
+        });
         let hello = self.here.get(player).and_then(|conn| self.sessions.get(conn));
         live.listeners.any |= hello.is_some_and(|session| session.listens);
         let nonce = hello.and_then(|session| session.hello.as_ref()).and_then(|h| h.nonce.clone());
@@ -243,6 +271,7 @@ impl Engine {
         }
         let mut open = live.played.pending();
         live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));
+        live.begun.retain(|(id, _)| open.iter().any(|pending| pending.id == *id));
         open.retain(|pending| live.sent.iter().all(|sent| pending.id != sent.id));
         // What is not asked now does not follow from it.
         let mut answered_at = live.answered_at.take();
@@ -282,7 +311,8 @@ impl Engine {
             return;
         }
         let Ask::Game(seat) = pending.ask else { return };
-        if !live.write_request(&key.0, &pending, seat, &mut self.line) {
+        let left_ms = live.left_ms(&pending, self.now);
+        if !live.write_request(&key.0, &pending, left_ms, seat, &mut self.line) {
             return;
         }
         let Some(session) = self.sessions.get(&conn) else { return };
@@ -295,12 +325,7 @@ impl Engine {
         live.mark_sent(self.now, pending, Some(written));
     }
 
-    pub(super) fn mark_sent(
-        &mut self,
-        key: &MatchKey,
-        pending: Pending,
-        written: Option<Written>,
-    ) {
+    pub(super) fn mark_sent(&mut self, key: &MatchKey, pending: Pending, written: Option<Written>) {
         let now = self.now_ms();
         if let Some(live) = self.matches.get_mut(key) {
             live.mark_sent(now, pending, written);
@@ -329,9 +354,9 @@ impl Engine {
         let now = now.saturating_sub(ON_ITS_WAY_MS);
         if let Some(live) = self.matches.get_mut(key) {
             live.timer = None;
-            for Sent { id, written, .. } in &live.sent {
-                if let Some(written) = written {
-                    live.played.delivered(id, written.at().unwrap_or(now));
+            for sent in &live.sent {
+                if sent.written.is_some() {
+                    live.played.delivered(&sent.id, sent.began().unwrap_or(now));
                 }
             }
         }
@@ -404,7 +429,8 @@ impl Engine {
     ) -> Option<Millis> {
         let live = self.matches.get(key)?;
         let sent = live.sent.iter().find(|sent| sent.id == *request && sent.player == *player)?;
-        let written = sent.written.as_ref()?.at().unwrap_or(at);
+        sent.written.as_ref()?;
+        let written = sent.began().unwrap_or(at);
         let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
         if took_ms > limit_ms && live.played.is_here(player) {
             let (player, fault) = (player.clone(), Fault::timeout(limit_ms));

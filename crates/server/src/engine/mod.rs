@@ -7,6 +7,7 @@
 mod announce;
 mod ask;
 mod attach;
+mod away;
 pub(crate) mod delay;
 mod house;
 mod journal;
@@ -254,6 +255,7 @@ enum Timer {
     Lobby,
     Reconnect,
     LogOut(PlayerName),
+    Away(PlayerName),
     News,
     Watch(watch::Topic),
 }
@@ -488,6 +490,7 @@ impl Engine {
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
+                Timer::Away(account) => self.miss_if_away(&account),
                 Timer::News => self.news_due(),
                 Timer::Watch(topic) => self.show_late(&topic),
             }

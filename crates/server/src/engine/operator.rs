@@ -206,6 +206,7 @@ impl Engine {
     fn gather_again(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.get_mut(key) else { return };
         live.sent.clear();
+        live.begun.clear();
         for player in live.played.plan().players.clone() {
             if self.is_house(&player) || self.conn_of(&player).is_some() {
                 self.arrive(key, &player);

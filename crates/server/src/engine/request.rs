@@ -2,7 +2,7 @@
 //! the view straight from the game, and what is said of the match kept from one to the next.
 
 use super::matches::LiveMatch;
-use agon_core::{Match, Pending, TournamentId};
+use agon_core::{Match, Millis, Pending, TournamentId};
 use agon_games::{Seat, Viewer};
 use std::io::Write;
 
@@ -27,10 +27,11 @@ impl LiveMatch {
         &mut self,
         tournament: &TournamentId,
         pending: &Pending,
+        left_ms: Millis,
         seat: Seat,
         line: &mut Vec<u8>,
     ) -> bool {
-        write_line(&self.played, &mut self.common, tournament, pending, seat, line)
+        write_line(&self.played, &mut self.common, tournament, pending, left_ms, seat, line)
     }
 }
 
@@ -39,6 +40,7 @@ fn write_line(
     common: &mut Common,
     tournament: &TournamentId,
     pending: &Pending,
+    left_ms: Millis,
     seat: Seat,
     line: &mut Vec<u8>,
 ) -> bool {
@@ -54,7 +56,7 @@ fn write_line(
     line.extend_from_slice(tournament.as_str().as_bytes());
     line.push(b':');
     line.extend_from_slice(pending.id.as_str().as_bytes());
-    write!(line, r#"","deadline_ms":{},"seat":{},"question":"#, pending.limit_ms, seat.0)
+    write!(line, r#"","deadline_ms":{},"seat":{},"question":"#, left_ms, seat.0)
         .expect("memory takes it");
     if !game.write_question(seat, line) {
         return false;
@@ -110,8 +112,17 @@ mod tests {
                 (Ask::Game(seat), Some(referee)) => {
                     let game = referee.game();
                     let mut line = b"what was there before".to_vec();
-                    let common = &mut common;
-                    assert!(write_line(&played, common, &tournament, &pending, seat, &mut line));
+                    let (common, limit_ms) = (&mut common, pending.limit_ms);
+                    let asks = write_line(
+                        &played,
+                        common,
+                        &tournament,
+                        &pending,
+                        limit_ms,
+                        seat,
+                        &mut line,
+                    );
+                    assert!(asks);
                     let due = native::encode(&Request {
                         kind: "request",
                         id: &RequestId::from(format!("cup:{}", pending.id)),

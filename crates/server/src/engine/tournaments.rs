@@ -7,9 +7,9 @@ use super::{ConnId, Engine, EngineError, MatchKey, Timer, house};
 use crate::auth::NoEntropy;
 use agon_core::lobby::LobbyCommand;
 use agon_core::{
-    Event, Fault, FaultKind, MatchPlan, MatchResult, PlayerName, RequestId, Results, Secret,
-    SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
-    TournamentPlan,
+    Event, Fault, FaultKind, MatchPlan, MatchResult, Millis, PlayerName, RequestId, Results,
+    Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
+    TournamentPending, TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
 use std::collections::{BTreeSet, HashMap};
@@ -18,6 +18,8 @@ use std::collections::{BTreeSet, HashMap};
 pub(crate) struct LiveTournament {
     pub(super) machine: Tournament,
     pub(super) secret: Secret,
+    /// When it began.
+    pub(super) began_at: Millis,
     /// When greetings that are not answered count as refused.
     pub(super) greet_by: u64,
     /// When who has not come back after a pause is missed.
@@ -66,6 +68,7 @@ impl Engine {
         let lines = self.load(&stream.name())?;
         let greet_by = self.now_ms() + self.settings.reconnect_ms;
         let taken_up = !lines.is_empty();
+        let began_at = lines.first().map_or(self.now_ms(), |line| line.at);
         let machine = if !taken_up {
             let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
             match Tournament::create(plan, kind, secret.clone()) {
@@ -96,7 +99,16 @@ impl Engine {
         let told = left.into_iter().map(|(player, _)| player).collect();
         let (miss_by, farewell_by) = (greet_by, None);
         let asked = HashMap::new();
-        let live = LiveTournament { machine, secret, greet_by, miss_by, farewell_by, told, asked };
+        let live = LiveTournament {
+            machine,
+            secret,
+            began_at,
+            greet_by,
+            miss_by,
+            farewell_by,
+            told,
+            asked,
+        };
         self.tournaments.insert(id.clone(), live);
         self.handle.meters().tournaments_started.add();
         tracing::info!(tournament = %id, players = players.len(), "a tournament runs");

@@ -261,7 +261,7 @@ impl Engine {
     /// Everything public about something that runs.
     fn shown(&self, topic: &Topic) -> Option<Arc<str>> {
         let text = match topic {
-            Topic::Tournament(id) => show::tournament(self.live_tournament(id)?).to_string(),
+            Topic::Tournament(id) => self.shown_tournament(id)?.to_string(),
             Topic::Match(key) => match self.live_match(key)? {
                 // The end is shown as the archive shows it, so that both have one mark.
                 over if over.result().is_some() => show::match_(over, &Wires::new()).to_string(),

@@ -204,6 +204,13 @@ async fn check(
     Ok(right)
 }
 
+pub(super) async fn whose(State(web): State<Web>, Who { account, role, .. }: Who) -> Answer {
+    let name = account.clone();
+    let kind = web.ask_lobby(move |engine| engine.lobby().account(&name).map(|known| known.kind));
+    let kind = kind.await?.ok_or_else(Problem::internal)?;
+    Ok(Json(json!({"account": account, "kind": kind, "role": role})).into_response())
+}
+
 pub(super) async fn log_out(State(web): State<Web>, who: Who) -> Answer {
     let command = LobbyCommand::RevokeToken { token: who.token };
     web.ask_lobby(move |engine| engine.command(command)).await??;

@@ -3,7 +3,7 @@
 use super::matches::Found;
 use super::problem::Problem;
 use super::{Answer, Web, archive, matches, tournaments};
-use agon_core::{MatchId, TournamentId};
+use agon_core::{MatchId, Preset, TournamentId};
 use agon_games::Viewer;
 use axum::Json;
 use axum::extract::{Path, State};
@@ -15,6 +15,21 @@ const NUMBER_MAX: u32 = 100_000;
 
 /// The names of a tournament and a match, and the number of a game.
 pub(super) type Numbered = Path<(String, String, String)>;
+
+/// The games and presets there are.
+pub(super) async fn all(State(web): State<Web>) -> Answer {
+    let archive = web.ask_lobby(|engine| engine.archive()).await?;
+    let names = archive.games.names().into_iter();
+    let kinds = names.filter_map(|name| Some((name, archive.games.kind(name)?.seats())));
+    let games = kinds.map(
+        |(game, seats)| json!({"game": game, "at_least": seats.start(), "at_most": seats.end()}),
+    );
+    let presets = Preset::all().into_iter().map(
+        |Preset { name, game, about, .. }| json!({"preset": name, "game": game, "about": about}),
+    );
+    let (games, presets): (Vec<Value>, Vec<Value>) = (games.collect(), presets.collect());
+    Ok(Json(json!({"games": games, "presets": presets})).into_response())
+}
 
 /// The number of a game, from 1.
 pub(super) fn number(id: &MatchId, text: &str) -> Result<u32, Problem> {

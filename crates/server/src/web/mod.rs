@@ -8,6 +8,7 @@
 mod accounts;
 mod announce;
 mod archive;
+mod assets;
 mod body;
 mod docs;
 mod events;
@@ -27,6 +28,7 @@ mod operator;
 mod page;
 mod play;
 mod played;
+mod positions;
 mod problem;
 mod queues;
 mod recent;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
 /// What the names in paths stand for.
-const NAMES: [(&str, &str); 8] = [
+const NAMES: [(&str, &str); 10] = [
     ("name", "The name of an account or a queue."),
     ("id", "The name of a tournament."),
     ("match", "The name of a match: `r2m1` is the first of the second round."),
@@ -21,6 +21,8 @@ const NAMES: [(&str, &str); 8] = [
     ("other", "The name of another account."),
     ("schema", "`native`, or the name of a game."),
     ("page", "The name of a page of the documentation, as `native.md`."),
+    ("file", "The name of a file of the page, as `app.js`."),
+    ("folder", "A folder of the page, as `lib`."),
 ];
 
 /// The document.
@@ -92,11 +94,11 @@ fn document(routes: &[Route]) -> Value {
 fn operation(route: &Route, written: &mut SchemaGenerator, problem: &Value) -> Value {
     let mut answers: Map<String, Value> = Map::new();
     for given in &route.gives {
-        let mut answer = json!({"description": given.tells});
+        let answer = answers.entry(given.status.to_string());
+        let answer = answer.or_insert_with(|| json!({"description": given.tells}));
         if let Some((media, shape)) = given.body {
-            answer["content"] = json!({media: {"schema": shape(written)}});
+            answer["content"][media] = json!({"schema": shape(written)});
         }
-        answers.insert(given.status.to_string(), answer);
     }
     for status in route.problems() {
         let content = json!({"application/problem+json": {"schema": problem}});

@@ -12,11 +12,20 @@ use axum::extract::{Path, State};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The latest matches of a player.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Played {
     player: PlayerName,
+    /// The latest first, up to 20.
+    matches: Vec<PlayedMatch>,
+}
+
+/// The latest matches of all players.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Latest {
     /// The latest first, up to 20.
     matches: Vec<PlayedMatch>,
 }
@@ -35,21 +44,38 @@ struct PlayedMatch {
 pub(super) async fn lately(State(web): State<Web>, Path(name): Path<String>) -> Answer {
     let player = standings::known(&web, &name).await?;
     let places = standings::lately(&web, &player).await?.played;
-    let matches = archive::read(&web, move |archive| {
-        let mut found = Vec::new();
+    let matches = at_places(&web, places.into()).await?;
+    Ok(Json(Played { player, matches }).into_response())
+}
+
+pub(super) async fn latest(State(web): State<Web>) -> Answer {
+    let places = standings::latest(&web).await?;
+    let matches = at_places(&web, places).await?;
+    Ok(Json(Latest { matches }).into_response())
+}
+
+/// The matches at these places, in their order.
+async fn at_places(web: &Web, places: Vec<At>) -> Result<Vec<PlayedMatch>, Problem> {
+    let matches = archive::read(web, move |archive| {
+        let (mut found, mut opened) = (Vec::new(), BTreeMap::new());
         for At { tournament, id, at } in places {
-            let played = archive::tournament(archive, &tournament)?;
-            let rounds = played.results().rounds;
-            let report = rounds.into_iter().flat_map(|round| round.matches);
+            let (game, reports) = match opened.entry(tournament.clone()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let played = archive::tournament(archive, &tournament)?;
+                    let rounds = played.results().rounds.into_iter();
+                    let reports = rounds.flat_map(|round| round.matches).collect::<Vec<_>>();
+                    place.insert((played.plan().game.clone(), reports))
+                }
+            };
             // One that is being played again has no result.
-            let Some(report) = report.into_iter().find(|report| report.id == id) else { continue };
-            let game = played.plan().game.clone();
+            let Some(report) = reports.iter().find(|report| report.id == id) else { continue };
+            let (game, report) = (game.clone(), report.clone());
             found.push(PlayedMatch { tournament, game, at, report });
         }
         Some(found)
     });
-    let matches = matches.await?;
-    Ok(Json(Played { player, matches }).into_response())
+    matches.await
 }
 
 /// A game, position by position.

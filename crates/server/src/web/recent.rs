@@ -35,6 +35,8 @@ pub(super) struct Lately {
 #[derive(Default)]
 pub(super) struct Recent {
     players: BTreeMap<PlayerName, Lately>,
+    /// Of all players.
+    played: VecDeque<At>,
     /// Who plays in the matches of running tournaments' latest rounds.
     open: BTreeMap<TournamentId, BTreeMap<MatchId, Vec<PlayerName>>>,
 }
@@ -42,6 +44,11 @@ pub(super) struct Recent {
 impl Recent {
     pub(super) fn of(&self, player: &PlayerName) -> Lately {
         self.players.get(player).cloned().unwrap_or_default()
+    }
+
+    /// The latest matches of all players, the latest first.
+    pub(super) fn latest(&self) -> impl Iterator<Item = &At> {
+        self.played.iter()
     }
 
     /// Applies an event of the stream of `tournament`.
@@ -54,6 +61,7 @@ impl Recent {
             Event::MatchReported(reported) => {
                 let open = self.open.get(tournament).and_then(|open| open.get(&reported.id));
                 let place = At { tournament: tournament.clone(), id: reported.id.clone(), at };
+                keep_match(&mut self.played, &place);
                 for player in open.into_iter().flatten() {
                     let faults = &reported.result.faults;
                     let faulty = faults.iter().any(|faulted| faulted.player == *player);

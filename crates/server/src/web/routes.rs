@@ -3,8 +3,9 @@
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, announce, docs, events, faults, games, invitations, lobby, matches, metrics, openapi,
-    operator, page, play, played, queues, reports, shapes, standings, start, tournaments,
+    accounts, announce, assets, docs, events, faults, games, invitations, lobby, matches, metrics,
+    openapi, operator, page, play, played, positions, queues, reports, shapes, standings, start,
+    tournaments,
 };
 use crate::wanted::Wanted;
 use agon_core::PlayerStatistics;
@@ -61,6 +62,9 @@ fn of_accounts() -> Vec<Route> {
             .takes::<accounts::Credentials>()
             .gives::<shapes::Session>(201)
             .fails(&[401, 429]),
+        Route::get("/api/v1/sessions", accounts::whose, "Whose token it is sent with.")
+            .by(Token)
+            .gives::<shapes::Holder>(200),
         Route::delete("/api/v1/sessions", accounts::log_out, "Revokes the token it is sent with.")
             .by(Token)
             .done(),
@@ -149,6 +153,8 @@ fn of_tournaments() -> Vec<Route> {
 
 fn of_matches() -> Vec<Route> {
     vec![
+        Route::get("/api/v1/matches", played::latest, "The latest matches that are over.")
+            .gives::<played::Latest>(200),
         Route::get("/api/v1/tournaments/{id}/matches/{match}", matches::one, "A match.")
             .gives::<shapes::Match>(200)
             .fails(&[404]),
@@ -191,6 +197,14 @@ fn of_matches() -> Vec<Route> {
         )
         .gives::<played::Replay>(200)
         .fails(&[404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/positions",
+            positions::all,
+            "A game so far, position by position, as everybody could see it.",
+        )
+        .query::<positions::Known>()
+        .gives::<positions::Positions>(200)
+        .fails(&[404]),
     ]
 }
 
@@ -265,6 +279,13 @@ fn of_results() -> Vec<Route> {
         .gives::<standings::RatingHistory>(200)
         .fails(&[404, 422]),
         Route::get(
+            "/api/v1/statistics/{player}/versus",
+            standings::met,
+            "How a player did against everybody it has met.",
+        )
+        .gives::<standings::Met>(200)
+        .fails(&[404, 422]),
+        Route::get(
             "/api/v1/statistics/{player}/versus/{other}",
             standings::versus,
             "How one player did against another.",
@@ -276,6 +297,8 @@ fn of_results() -> Vec<Route> {
 
 fn of_the_server() -> Vec<Route> {
     vec![
+        Route::get("/api/v1/games", games::all, "The games and presets there are.")
+            .gives::<shapes::Games>(200),
         Route::get("/api/v1/openapi.json", openapi::show, "This document.").gives::<Value>(200),
         Route::get(
             "/api/v1/schemas/{schema}",
@@ -285,7 +308,14 @@ fn of_the_server() -> Vec<Route> {
         .gives::<Value>(200)
         .fails(&[404]),
         Route::get("/", start::page, "What goes on, for people.").text("text/html; charset=utf-8"),
-        Route::get("/start.css", start::style, "How that looks.").text("text/css; charset=utf-8"),
+        Route::get("/web/{file}", assets::file, "A file of that page.")
+            .text(assets::SCRIPT)
+            .text(assets::STYLE)
+            .text(assets::PICTURE)
+            .fails(&[404]),
+        Route::get("/web/{folder}/{file}", assets::file_of_folder, "A file of that page.")
+            .text(assets::SCRIPT)
+            .fails(&[404]),
         Route::get("/docs/{page}", docs::page, "The documentation, as it is in the repository.")
             .text("text/plain; charset=utf-8")
             .fails(&[404]),

@@ -72,6 +72,15 @@ pub(super) struct Session {
     expires_at: Millis,
 }
 
+/// Whose a token is.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Holder {
+    account: PlayerName,
+    kind: AccountKind,
+    role: Role,
+}
+
 /// Who waits in a queue, in order.
 #[derive(JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -227,6 +236,9 @@ pub(super) enum Tournament {
         /// So far; absent for the moment before it begins.
         #[serde(skip_serializing_if = "Option::is_none")]
         results: Option<Results>,
+        /// When it began; absent for the moment before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        began_at: Option<Millis>,
         /// The operator's ruling that paused it.
         #[serde(skip_serializing_if = "Option::is_none")]
         paused: Option<Ruling>,
@@ -404,6 +416,35 @@ pub(super) enum Game {
 pub(super) struct Ladder {
     game: String,
     players: Vec<Ranked>,
+}
+
+/// The games there are, and the policies with a name.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Games {
+    games: Vec<GameKind>,
+    presets: Vec<Preset>,
+}
+
+/// A game.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GameKind {
+    game: String,
+    /// The fewest players of a game.
+    at_least: usize,
+    /// The most players of a game.
+    at_most: usize,
+}
+
+/// A policy with a name.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Preset {
+    preset: String,
+    game: String,
+    /// A line for people.
+    about: String,
 }
 
 /// A sign of life.

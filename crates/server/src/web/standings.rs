@@ -2,7 +2,7 @@
 //! tournament has something to tell.
 
 use super::problem::Problem;
-use super::recent::{Lately, Recent};
+use super::recent::{At, Lately, Recent};
 use super::{Answer, Web, accounts};
 use crate::engine::{Archive, StreamKey};
 use agon_core::lobby::Standing;
@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
+
+/// Opponents that are listed.
+const OPPONENTS_MAX: usize = 500;
 
 /// The projection, shared by all requests; whoever needs it newer carries it on.
 #[derive(Default)]
@@ -126,6 +129,11 @@ pub(super) async fn lately(web: &Web, player: &PlayerName) -> Result<Lately, Pro
     look(web, move |_, recent| recent.of(&player)).await
 }
 
+/// The latest matches of all.
+pub(super) async fn latest(web: &Web) -> Result<Vec<At>, Problem> {
+    look(web, |_, recent| recent.latest().cloned().collect()).await
+}
+
 /// One player against another.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Versus {
@@ -143,6 +151,37 @@ pub(super) async fn versus(
     let both = (player.clone(), other.clone());
     let met = look(&web, move |statistics, _| statistics.head_to_head(&both.0, &both.1)).await?;
     Ok(Json(Versus { player, other, met }).into_response())
+}
+
+/// A player against everybody it has met.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Met {
+    player: PlayerName,
+    /// By name, up to 500.
+    opponents: Vec<Opponent>,
+}
+
+/// One of them, from the view of the player.
+#[derive(Serialize, JsonSchema)]
+struct Opponent {
+    other: PlayerName,
+    #[serde(flatten)]
+    met: HeadToHead,
+}
+
+pub(super) async fn met(State(web): State<Web>, Path(player): Path<String>) -> Answer {
+    let player = known(&web, &player).await?;
+    let asked = player.clone();
+    let opponents = look(&web, move |statistics, _| {
+        let others = statistics.opponents(&asked).into_iter().take(OPPONENTS_MAX);
+        let others = others.map(|other| Opponent {
+            other: other.clone(),
+            met: statistics.head_to_head(&asked, other),
+        });
+        others.collect::<Vec<_>>()
+    });
+    let opponents = opponents.await?;
+    Ok(Json(Met { player, opponents }).into_response())
 }
 
 /// How a player's rating at a game came to be.

@@ -1,22 +1,24 @@
-//! The start page: what runs here, and where to go from here. Plain HTML without scripts; nothing
-//! on it comes from elsewhere, and everything on it is public.
+//! The page as it is first loaded. Its scripts do the rest; who has none is shown what runs here, and
+//! where to go from here. Nothing on it comes from elsewhere, and everything on it is public.
 
 use super::docs::PAGES;
-use super::{Answer, Web};
+use super::{Answer, Web, assets};
 use crate::engine::{Engine, GameCounts, Status};
 use agon_core::lobby::Standing;
 use axum::extract::State;
 use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
 
-const STYLE: &str = include_str!("start.css");
-
 /// Tournaments on the page; the list of all has pages of its own.
 const TOURNAMENTS_MAX: usize = 30;
 
-/// Nothing but the page's own style is loaded, and nobody may put it into a frame.
-const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
-                      frame-ancestors 'none'";
+/// Nothing but the page's own files is loaded, no script or style stands in a page, no text becomes a
+/// script, and nobody may put it into a frame.
+const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+/// Where the page has room for what is shown without scripts.
+const ROOM: &str = "<!-- start -->";
 
 /// A tournament in the list.
 struct Row {
@@ -36,15 +38,8 @@ pub(super) async fn page(State(web): State<Web>) -> Answer {
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    Ok((headers, html(&status, &games, &rows)).into_response())
-}
-
-pub(super) async fn style() -> Answer {
-    let headers = [
-        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    Ok((headers, STYLE).into_response())
+    let page = assets::index().replacen(ROOM, &plain(&status, &games, &rows), 1);
+    Ok((headers, page).into_response())
 }
 
 /// Those that run first, then those one can sign up for, then what is over.
@@ -76,7 +71,8 @@ fn rows(engine: &Engine) -> Vec<Row> {
     rows.into_iter().map(|(_, row)| row).take(TOURNAMENTS_MAX).collect()
 }
 
-fn html(status: &Status, games: &GameCounts, rows: &[Row]) -> String {
+/// What is shown without scripts.
+fn plain(status: &Status, games: &GameCounts, rows: &[Row]) -> String {
     let tiles = [
         (status.connections as u64, "players connected"),
         (status.accounts as u64, "accounts, house players among them"),
@@ -85,18 +81,14 @@ fn html(status: &Status, games: &GameCounts, rows: &[Row]) -> String {
         (games.finished, "games finished since the start"),
         (status.decisions, "decisions since the start"),
     ];
-    let tiles = tiles.map(|(number, what)| format!("<div><dt>{number}</dt><dd>{what}</dd></div>"));
+    let tiles = tiles.map(|(number, what)| format!("<div><dt>{what}</dt><dd>{number}</dd></div>"));
     let docs = PAGES
         .map(|(name, what, _)| format!("<li><a href=\"/docs/{name}\">{name}</a>: {what}</li>"));
     let (version, tiles, docs) = (env!("CARGO_PKG_VERSION"), tiles.concat(), docs.concat());
     let tournaments = tournaments(rows);
     format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Agon</title>\n<link rel=\"stylesheet\" href=\"/start.css\">\n</head>\n\
-         <body>\n<main>\n\
-         <h1>Agon <small>{version}</small></h1>\n\
-         <p class=\"lead\">Tournaments of turn-based games between programs and people. This \
+        "<h1>Agon {version}</h1>\n\
+         <p>Tournaments of turn-based games between programs and people. This \
          server is up.</p>\n<dl class=\"tiles\">{tiles}</dl>\n\
          <h2>Tournaments</h2>\n{tournaments}\n\
          <h2>Play</h2>\n<p>Programs connect over TCP or over WebSocket (<code>/api/v1/play</code>) \
@@ -107,13 +99,13 @@ fn html(status: &Status, games: &GameCounts, rows: &[Row]) -> String {
          <li><a href=\"/api/v1/accounts\">/api/v1/accounts</a>: who plays</li>\n\
          <li><a href=\"/healthz\">/healthz</a> and <a href=\"/metrics\">/metrics</a>: \
          for machines that watch machines</li>\n</ul>\n\
-         <h2>Documentation</h2>\n<ul>{docs}</ul>\n</main>\n</body>\n</html>\n"
+         <h2>Documentation</h2>\n<ul>{docs}</ul>"
     )
 }
 
 fn tournaments(rows: &[Row]) -> String {
     if rows.is_empty() {
-        return "<p class=\"none\">There are none yet. An operator announces one with \
+        return "<p>There are none yet. An operator announces one with \
                 <code>agon admin tournament create</code>.</p>"
             .into();
     }
@@ -156,7 +148,7 @@ mod tests {
             game: String::new(),
             players: "<script>alert('x')</script> & \"eve\" won".into(),
         };
-        let page = html(&Status::default(), &GameCounts::default(), &[row]);
+        let page = plain(&Status::default(), &GameCounts::default(), &[row]);
         assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;eve"));
         assert!(!page.contains("<script") && !page.contains("http://"), "{page}");
     }

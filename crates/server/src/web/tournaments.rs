@@ -58,8 +58,8 @@ pub(super) fn find(engine: &Engine, id: &TournamentId) -> Found {
                 "replies": replies.collect::<Vec<_>>(),
             }))
         }
-        Some(Standing::Running(plan)) => match engine.live_tournament(id) {
-            Some(live) => Found::Running(show::tournament(live)),
+        Some(Standing::Running(plan)) => match engine.shown_tournament(id) {
+            Some(shown) => Found::Running(shown),
             // Its secret is on its way to the log.
             None => Found::Shown(json!({
                 "id": id,

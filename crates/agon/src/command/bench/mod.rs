@@ -16,6 +16,7 @@ mod players;
 mod progress;
 mod report;
 mod server;
+mod watchers;
 mod wire;
 
 pub(crate) use bare::part;
@@ -41,12 +42,18 @@ const PAIRS: usize = 5;
 /// How long players play before anything is measured.
 const WARM_UP: Duration = Duration::from_secs(1);
 
+/// The most watchers, a few less than a server lets in.
+const WATCHERS_MAX: usize = 1_900;
+
 /// How long all players may take to log in.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
     check(args)?;
-    let watching = args.observers * args.matches_wanted();
+    // A match takes two.
+    let players = if args.watchers.is_some() { 2 } else { args.players };
+    let args = &BenchArgs { players, ..args.clone() };
+    let watching = args.observers * args.matches_wanted() + args.watchers.unwrap_or(0);
     limits::raise(args.players + watching + 200)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("failed to start the runtime")?;
@@ -81,6 +88,9 @@ fn check(args: &BenchArgs) -> Result<()> {
             "over the fish wire only --game fish is played, and nobody comes back".into(),
         );
     }
+    if args.watchers.is_some_and(|count| count == 0 || count > WATCHERS_MAX) {
+        return wrong(format!("--watchers is from 1 to {WATCHERS_MAX}"));
+    }
     if !(args.seconds >= 1.0 && args.seconds <= 3_600.0) {
         return wrong("--seconds is from 1 to 3600".into());
     }
@@ -100,18 +110,9 @@ struct Run<'a> {
 
 async fn run(args: &BenchArgs) -> Result<Report> {
     let (mut run, folder, mut report) = start(args).await?;
-    run.progress.say("warming up");
-    let warm = run.play(WARM_UP, None).await?;
-    (report.bytes_up, report.bytes_down) = (warm.bytes_up, warm.bytes_down);
-    report.pairs = run.pairs("slice").await?;
-    if args.half_load {
-        report.half_load = Some(run.half_load(report.decisions_per_second()).await?);
-    }
-    if args.observers > 0 {
-        report.observers = Some(run.observed().await?);
-    }
-    if args.restart {
-        report.restart = Some(run.restart().await?);
+    match args.watchers {
+        Some(count) => report.watched = Some(run.watched(count).await?),
+        None => run.measure(&mut report).await?,
     }
     report.complaint = run.crew.complaint();
     let Run { mut server, crew, progress, .. } = run;
@@ -128,7 +129,9 @@ async fn start(args: &BenchArgs) -> Result<(Run<'_>, Folder, Report)> {
     let slice = Duration::from_secs_f64(args.seconds / (2 * PAIRS) as f64);
     progress.say("starting a server and its comparison");
     let folder = Folder::make(&args.dir, args.keep)?;
-    let (server, tokens) = Server::start(folder.path(), args.address, args.players).await?;
+    let (ip, players) = (args.address, args.players);
+    let (server, tokens) =
+        Server::start(folder.path(), ip, players, args.watchers.unwrap_or(0)).await?;
     let mut bare = Bare::start(args.address, args.players).await?;
     let (echo_empty, empty) = (bare.echo.resident()?, server.process.resident()?);
     bare.ready().await?;
@@ -185,6 +188,24 @@ struct Played {
 }
 
 impl Run<'_> {
+    /// Everything about players that was asked for.
+    async fn measure(&mut self, report: &mut Report) -> Result<()> {
+        self.progress.say("warming up");
+        let warm = self.play(WARM_UP, None).await?;
+        (report.bytes_up, report.bytes_down) = (warm.bytes_up, warm.bytes_down);
+        report.pairs = self.pairs("slice").await?;
+        if self.args.half_load {
+            report.half_load = Some(self.half_load(report.decisions_per_second()).await?);
+        }
+        if self.args.observers > 0 {
+            report.observers = Some(self.observed().await?);
+        }
+        if self.args.restart {
+            report.restart = Some(self.restart().await?);
+        }
+        Ok(())
+    }
+
     /// Lets the players play for a while.
     async fn play(&self, length: Duration, apart: Option<Duration>) -> Result<Played> {
         let load: &Load = &self.crew.load;

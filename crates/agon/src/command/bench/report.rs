@@ -66,6 +66,21 @@ pub(super) struct Observed {
     pub(super) pairs: Vec<Pair>,
 }
 
+/// One match that many watch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    pub(super) watchers: usize,
+    /// More that never read.
+    pub(super) asleep: usize,
+    /// That each of them was sent.
+    pub(super) events_per_second: f64,
+    /// What the server used of the processor, with them and without.
+    pub(super) cores: f64,
+    pub(super) cores_unwatched: f64,
+    pub(super) latency: Latency,
+    pub(super) latency_unwatched: Latency,
+}
+
 /// A server that was killed and started again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Restarted {
@@ -90,6 +105,7 @@ pub(super) struct Report {
     pub(super) pairs: Vec<Pair>,
     pub(super) half_load: Option<Paced>,
     pub(super) observers: Option<Observed>,
+    pub(super) watched: Option<Watched>,
     pub(super) restart: Option<Restarted>,
     pub(super) complaint: Option<String>,
 }
@@ -114,6 +130,9 @@ impl Report {
     }
 
     pub(super) fn json(&self) -> String {
+        if let Some(watched) = &self.watched {
+            return format!("{}\n", self.watched_json(watched));
+        }
         let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
         let ratios: Vec<f64> = ratios(&self.pairs).map(round).collect();
         let mut value = json!({
@@ -159,7 +178,41 @@ impl Report {
         format!("{value}\n")
     }
 
+    fn watched_json(&self, watched: &Watched) -> Value {
+        json!({
+            "game": self.game, "seconds": self.seconds, "machine": machine(),
+            "watchers": watched.watchers, "asleep": watched.asleep,
+            "events_per_second": round(watched.events_per_second),
+            "server_cores": round(watched.cores),
+            "server_cores_unwatched": round(watched.cores_unwatched),
+            "latency_ms": watched.latency.json(),
+            "latency_ms_unwatched": watched.latency_unwatched.json(),
+            "complaint": self.complaint,
+        })
+    }
+
+    fn watched_table(&self, watched: &Watched) -> String {
+        let Watched { watchers, asleep, events_per_second, cores, cores_unwatched, .. } = watched;
+        let rows = [
+            ("events", format!("{events_per_second:.1} a second to each")),
+            ("server", format!("{cores:.3} cores; without watchers {cores_unwatched:.3}")),
+            ("latency", watched.latency.text()),
+            ("without watchers", watched.latency_unwatched.text()),
+            ("machine", machine()),
+        ];
+        let game = &self.game;
+        let mut text =
+            format!("{game}: {watchers} watchers of one match, and {asleep} that never read\n\n");
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<22}{value}");
+        }
+        text
+    }
+
     pub(super) fn table(&self) -> String {
+        if let Some(watched) = &self.watched {
+            return self.watched_table(watched);
+        }
         let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
         let mut rows: Vec<(&str, String)> = vec![
             ("decisions per second", format!("{:.0}", self.decisions_per_second())),

@@ -65,6 +65,7 @@ impl Server {
         folder: &Path,
         ip: IpAddr,
         players: usize,
+        watchers: usize,
     ) -> Result<(Server, Vec<String>)> {
         let data = folder.join("data");
         std::fs::create_dir(&data).context("failed to make a folder")?;
@@ -75,7 +76,7 @@ impl Server {
             "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
              connections_per_address_max = {0}\nlogin_ms_max = 60000\n\
              [fish]\nlisten = \"{1}\"\nat_least = {0}\nat_most = {0}\nwait_ms = 86400000\n",
-            players + 1_000,
+            players + watchers + 1_000,
             SocketAddr::from((ip, 0))
         );
         std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;

@@ -1,0 +1,86 @@
+//! Accounts: register, log in, a wrong password, another password, log out, a token.
+
+use crate::browser::Browser;
+use crate::world::{PASSWORD, World};
+use serde_json::Value;
+
+fn log_in(browser: &mut Browser, name: &str, password: &str) {
+    browser.fill("#log-in-form [name=account]", name);
+    browser.fill("#log-in-form [name=password]", password);
+    browser.click("#log-in-form button", "Log in");
+}
+
+#[test]
+fn login_wrong_password_logout() {
+    let world = World::start();
+    world.person("ann");
+    let mut browser = world.browser("#/account");
+    browser.expect_error("status of 401");
+    log_in(&mut browser, "ann", "wrong");
+    browser.until_text("#log-in-form [role=alert]", "another password");
+    assert_eq!(browser.text("#who"), "Log in");
+    assert_eq!(browser.eval("localStorage.getItem('agon.session')"), Value::Null);
+    log_in(&mut browser, "ann", PASSWORD);
+    browser.until_text("#who", "ann");
+    browser.until_true("the lobby is shown", "location.hash === '#/'");
+    // It stays so after a reload, and in another tab of the same browser.
+    browser.open(&world.url("#/account"));
+    browser.until_text("h1", "ann");
+    let token = browser.eval("JSON.parse(localStorage.getItem('agon.session')).token");
+    browser.click("#log-out", "Log out");
+    browser.until_text("#who", "Log in");
+    assert_eq!(browser.eval("localStorage.getItem('agon.session')"), Value::Null);
+    let (status, _) = world.send("GET", token.as_str(), "/api/v1/sessions", &Value::Null);
+    assert_eq!(status, 401, "the token is revoked, not only forgotten");
+}
+
+#[test]
+fn a_person_registers_changes_the_password_and_comes_back() {
+    let world = World::start();
+    let mut browser = world.browser("#/account");
+    browser.expect_error("status of 409");
+    browser.expect_error("status of 403");
+    world.person("taken");
+    browser.fill("#register-form [name=account]", "taken");
+    browser.fill("#register-form [name=password]", PASSWORD);
+    browser.press("Enter");
+    browser.until_text("#register-form [role=alert]", "is taken");
+    browser.fill("#register-form [name=account]", "zoë <b>");
+    browser.fill("#register-form [name=password]", PASSWORD);
+    browser.press("Enter");
+    browser.until_text("#who", "zoë <b>");
+    browser.until_text("h1", "Lobby");
+    let account = world.get("/api/v1/accounts/zo%C3%AB%20%3Cb%3E");
+    assert_eq!(account["kind"], "person");
+    browser.go("#/account");
+    browser.fill("#password-form [name=old]", "wrong");
+    browser.fill("#password-form [name=fresh]", "tuna");
+    browser.click("#password-form button", "Change it");
+    browser.until_text("#password-form [role=alert]", "not the account's password");
+    browser.fill("#password-form [name=old]", PASSWORD);
+    browser.fill("#password-form [name=fresh]", "tuna");
+    browser.click("#password-form button", "Change it");
+    browser.until_text("#news", "The password is changed");
+    browser.click("#log-out", "Log out");
+    log_in(&mut browser, "zoë <b>", "tuna");
+    browser.until_text("#who", "zoë <b>");
+}
+
+#[test]
+fn the_operator_comes_with_its_token() {
+    let world = World::start();
+    let mut browser = world.browser("#/account");
+    browser.expect_error("status of 401");
+    browser.click("summary", "With a token");
+    browser.fill("#token-form [name=token]", "nonsense");
+    browser.click("#token-form button", "Use it");
+    browser.until_text("#token-form [role=alert]", "not good any more");
+    browser.fill("#token-form [name=token]", &world.operator);
+    browser.click("#token-form button", "Use it");
+    browser.until_text("#who", "operator");
+    browser.click("button", "New tournament");
+    browser.fill("dialog [name=id]", "spring");
+    browser.click("dialog button", "Announce it");
+    browser.until_text("[aria-label=Coming]", "spring");
+    assert_eq!(world.get("/api/v1/tournaments/spring")["standing"], "open");
+}

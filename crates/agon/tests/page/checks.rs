@@ -1,0 +1,195 @@
+//! What holds for every view: accessible, from this host only, small, and sound to the checker.
+
+use crate::browser::Browser;
+use crate::live::waiting_cup;
+use crate::world::World;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The first view with everything it loads, uncompressed.
+const FIRST_VIEW_BYTES_MAX: u64 = 150_000;
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Fails on anything serious that axe-core finds on the page as it stands.
+pub(crate) fn accessible(browser: &mut Browser, what: &str) {
+    let found = findings(browser);
+    assert_eq!(found, json!([]), "{what}: {found:#}");
+}
+
+/// What is seriously wrong for who cannot see, or sees little.
+fn findings(browser: &mut Browser) -> Value {
+    let file = std::env::var_os("AGON_AXE").map(PathBuf::from);
+    let file = file.unwrap_or_else(|| top().join("target/axe-core/package/axe.min.js"));
+    let axe = std::fs::read_to_string(&file);
+    let axe = axe.unwrap_or_else(|error| {
+        panic!("{}: {error}; scripts/test fetches axe-core", file.display())
+    });
+    if browser.eval("typeof axe") == "undefined" {
+        browser.eval(&format!("{axe}; 0"));
+    }
+    browser.eval(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+           .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+           .map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(node =>
+             node.html + ' ' + node.failureSummary) })))",
+    )
+}
+
+/// Sets the size of the window and whether it is dark.
+pub(crate) fn look(browser: &mut Browser, width: u32, height: u32, dark: bool) {
+    let phone = width < 600;
+    let size = json!({
+        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone,
+    });
+    browser.cdp("Emulation.setDeviceMetricsOverride", size);
+    let scheme = if dark { "dark" } else { "light" };
+    let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+    browser.cdp("Emulation.setEmulatedMedia", media);
+}
+
+/// Fails if something is wider than a phone.
+pub(crate) fn fits(browser: &mut Browser, what: &str) {
+    let wide = browser.eval(
+        "document.documentElement.scrollWidth <= innerWidth ? [] :
+         [...document.querySelectorAll('main *')].filter(e =>
+           e.getBoundingClientRect().right > innerWidth && !e.closest('.wide'))
+           .map(e => e.outerHTML.slice(0, 120))",
+    );
+    assert_eq!(wide, json!([]), "{what} is wider than the window");
+}
+
+/// A server with something on every view: the views and what shows that each is there.
+pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
+    let world = World::start();
+    world.person("ann");
+    let _bob = world.person("bob");
+    let all = ["house:greedy", "house:random", "house:optimal"];
+    world.house_cup("cup", "yahtzee-class", &all);
+    world.house_cup("rails", "trains", &["house:greedy", "house:hold-10", "house:cheat"]);
+    let policy = json!({"format": {"kind": "round-robin"}});
+    let selection = json!({"by": "named", "players": all});
+    world.announce(json!({
+        "id": "league", "preset": "yahtzee-class", "policy": policy, "selection": selection,
+    }));
+    for id in ["cup", "rails", "league"] {
+        world.until_over(id);
+    }
+    waiting_cup(&world, "hall");
+    let sign_up = json!({
+        "by": "sign-up", "at_least": 2, "at_most": 8, "wait_ms": 600_000,
+        "second_wait_ms": 0, "second_at_least": 2,
+    });
+    world.announce(json!({"id": "spring", "preset": "yahtzee-class", "selection": sign_up}));
+    let views = vec![
+        ("#/", "[aria-label=Leaderboard] tbody tr"),
+        ("#/tournament/cup", ".bracket .match"),
+        ("#/tournament/league", ".cross"),
+        ("#/tournament/rails", "[aria-label=Faults] code"),
+        ("#/tournament/hall", ".paused"),
+        ("#/tournament/spring", "[aria-label='Sign-up'] button"),
+        ("#/player/house:greedy", ".chart svg"),
+        ("#/account", "form"),
+        ("#/docs", ".card"),
+    ];
+    (world, views)
+}
+
+#[test]
+fn every_view_is_accessible_and_fits_a_phone() {
+    let (world, views) = furnished();
+    for token in [None, Some(world.operator.as_str())] {
+        let mut browser = match token {
+            None => world.browser("#/docs"),
+            Some(token) => world.browser_of(token, "#/docs"),
+        };
+        for (view, sign) in &views {
+            browser.go(view);
+            let sign = format!("document.querySelector({}) !== null", json!(sign));
+            browser.until_true(&format!("{view} is there"), &sign);
+            for dark in [false, true] {
+                look(&mut browser, 1280, 900, dark);
+                accessible(&mut browser, &format!("{view}, dark: {dark}"));
+            }
+            look(&mut browser, 360, 740, false);
+            accessible(&mut browser, &format!("{view} on a phone"));
+            fits(&mut browser, view);
+        }
+    }
+}
+
+#[test]
+fn the_check_finds_what_is_wrong() {
+    let world = World::start();
+    let mut browser = world.browser("#/docs");
+    browser.until_text("h1", "Documentation");
+    assert_eq!(findings(&mut browser), json!([]));
+    browser.eval(
+        "const faint = document.createElement('p'); faint.textContent = 'faint';
+         faint.style.color = '#ddd'; document.querySelector('main').append(faint, new Image()); 0",
+    );
+    let found = findings(&mut browser);
+    let mut ids: Vec<&str> =
+        found.as_array().unwrap().iter().filter_map(|one| one["id"].as_str()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["color-contrast", "image-alt"], "{found}");
+}
+
+#[test]
+fn nothing_comes_from_elsewhere_and_nothing_foreign_runs() {
+    let (world, views) = furnished();
+    let (head, _) = world.raw("GET", None, "/", &Value::Null);
+    let policy = head.lines().find_map(|line| line.strip_prefix("content-security-policy: "));
+    let policy = policy.expect("a policy");
+    assert!(policy.starts_with("default-src 'self';") && !policy.contains("unsafe"), "{policy}");
+    let mut browser = world.browser("#/");
+    for (view, sign) in &views {
+        browser.go(view);
+        let sign = format!("document.querySelector({}) !== null", json!(sign));
+        browser.until_true(&format!("{view} is there"), &sign);
+    }
+    let own = world.url("");
+    for request in browser.requests() {
+        let inside = request.starts_with(&own) || request.starts_with("about:");
+        assert!(inside, "{request} is elsewhere");
+    }
+    // What somebody might slip in is refused by the browser.
+    browser.expect_error("Content Security Policy");
+    browser.expect_error("TrustedHTML");
+    browser.eval(
+        "globalThis.refused = [];
+         addEventListener('securitypolicyviolation', e => refused.push(e.effectiveDirective));
+         const picture = new Image(); picture.src = 'http://127.0.0.1:9/x.png';
+         const style = document.createElement('style');
+         style.textContent = 'body { color: red }'; document.head.append(style); 0",
+    );
+    browser.until_true("both are refused", "refused.length >= 2");
+    let markup = "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'taken'; }
+                   catch { return 'refused'; } })()";
+    assert_eq!(browser.eval(markup), "refused");
+}
+
+#[test]
+fn the_first_view_is_small() {
+    let (world, _) = furnished();
+    let mut browser = world.browser("#/");
+    browser.until_text("[aria-label=Leaderboard]", "house:greedy");
+    let sizes = browser.eval(
+        "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+           .map(({ name, decodedBodySize }) => [name, decodedBodySize])",
+    );
+    let sizes = sizes.as_array().unwrap();
+    let sum: u64 = sizes.iter().filter_map(|entry| entry[1].as_u64()).sum();
+    assert!(sizes.len() > 8 && sum > 10_000, "{sizes:?}");
+    assert!(sum < FIRST_VIEW_BYTES_MAX, "{sum} bytes: {sizes:#?}");
+}
+
+#[test]
+fn the_types_are_sound() {
+    let checked = Command::new("tsc").args(["-p", "web"]).current_dir(top()).output();
+    let checked = checked.expect("tsc is missing; scripts/test installs it");
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}

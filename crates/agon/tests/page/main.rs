@@ -1,0 +1,18 @@
+//! The page in a real browser: headless Chromium against the real binary. Each test has a server,
+//! a folder and a browser of its own, and fails on any error in the browser's console.
+
+mod accounts;
+mod browser;
+mod cdp;
+mod checks;
+mod live;
+mod operator;
+mod playing;
+mod replaying;
+mod screenshots;
+#[expect(dead_code, reason = "the tests of the server use the rest")]
+#[path = "../server/support.rs"]
+mod support;
+mod views;
+mod watching;
+mod world;

@@ -1,0 +1,116 @@
+//! What an operator does in the page, and what everybody sees of it.
+
+use crate::live::waiting_cup;
+use crate::world::World;
+use serde_json::json;
+
+#[test]
+fn an_operator_pauses_overrides_undoes_and_resumes() {
+    let world = World::start();
+    world.person("ann");
+    let selection = json!({"by": "named", "players": ["ann", "house:greedy"]});
+    world.announce(json!({"id": "cup", "preset": "yahtzee-class", "selection": selection}));
+    let mut watcher = world.browser("#/tournament/cup");
+    let mut browser = world.browser_of(&world.operator, "#/tournament/cup");
+    watcher.until_text("[aria-label=Pairings]", "the final: slots 1 and 2 of 2");
+    assert_eq!(watcher.text("[aria-label=Operator]"), "", "that is for operators");
+    let rule = |browser: &mut crate::browser::Browser, button: &str, does: &str, why: &str| {
+        browser.click("[aria-label=Operator] button", button);
+        browser.fill("dialog [name=why]", why);
+        browser.click("dialog button", does);
+        browser.until_true("it is done", "document.querySelector('dialog') === null");
+    };
+    rule(&mut browser, "Pause", "Pause", "the hall is on fire");
+    watcher.until_text(".paused", "the hall is on fire");
+    let cup = || world.get("/api/v1/tournaments/cup");
+    assert_eq!(cup()["paused"]["why"], "the hall is on fire");
+    // A wrong ruling, undone.
+    browser.click("[aria-label=Operator] button", "Override");
+    browser.click("dialog label.line", "ann");
+    browser.fill("dialog [name=why]", "a slip");
+    browser.click("dialog button", "Override");
+    watcher.until_text("[aria-label=Pairings]", "a slip (ann wins)");
+    assert_eq!(cup()["pairings"][0]["overridden"]["winners"], json!(["ann"]));
+    rule(&mut browser, "Undo", "Undo it", "wrong name");
+    watcher.until_no_text("[aria-label=Pairings]", "a slip");
+    assert_eq!(cup()["pairings"][0].get("overridden"), None);
+    // The right one.
+    browser.click("[aria-label=Operator] button", "Override");
+    browser.click("dialog label.line", "house:greedy");
+    browser.fill("dialog [name=why]", "ann left the hall");
+    browser.click("dialog button", "Override");
+    watcher.until_text("[aria-label=Pairings]", "ann left the hall");
+    rule(&mut browser, "Resume", "Resume", "the fire is out");
+    watcher.until_text(".winner", "house:greedy won");
+    assert_eq!(cup()["results"]["winners"], json!(["house:greedy"]));
+}
+
+#[test]
+fn a_refused_ruling_says_why_and_a_game_is_voided() {
+    let world = World::start();
+    world.person("ann");
+    waiting_cup(&world, "cup");
+    let mut browser = world.browser_of(&world.operator, "#/tournament/cup");
+    browser.expect_error("status of 409");
+    // Meanwhile somebody else resumes it: the dialog stays open and says so.
+    browser.click("[aria-label=Operator] button", "Override");
+    browser.fill("dialog [name=why]", "too late");
+    world.order("/api/v1/tournaments/cup/resume", json!({"why": "go on"}));
+    browser.click("dialog button", "Override");
+    browser.until_text("dialog [role=alert]", "pause it first");
+    browser.press("Escape");
+    browser.until_true("it is closed", "document.querySelector('dialog') === null");
+    // A match between programs that are slow enough to be paused in a game.
+    let mut player = crate::support::Client::logged_in(world.tcp(), "bob");
+    let selection = json!({"by": "named", "players": ["bob", "house:random"]});
+    world.announce(json!({"id": "duel", "preset": "yahtzee-class", "selection": selection}));
+    player.hear_until("request");
+    browser.go("#/tournament/duel");
+    browser.click("[aria-label=Operator] button", "Pause");
+    browser.fill("dialog [name=why]", "look at the dice");
+    browser.click("dialog button", "Pause");
+    browser.click("[aria-label=Operator] button", "Void a game");
+    browser.until_text("dialog select", "game 1: make it void");
+    browser.fill("dialog [name=why]", "wrong dice");
+    browser.click("dialog button", "Do it");
+    browser.until_text("#news", "The game counts for nothing");
+    let shown = world.get("/api/v1/tournaments/duel/matches/r1m1");
+    assert_eq!(shown["in_progress"]["voided"]["why"], "wrong dice", "{shown}");
+    browser.click("[aria-label=Operator] button", "Void a game");
+    browser.until_text("dialog select", "game 1: count it again");
+    browser.fill("dialog [name=why]", "right dice");
+    browser.click("dialog button", "Do it");
+    browser.until_true("it is done", "document.querySelector('dialog') === null");
+    let shown = world.get("/api/v1/tournaments/duel/matches/r1m1");
+    assert_eq!(shown["in_progress"].get("voided"), None, "{shown}");
+}
+
+#[test]
+fn an_operator_starts_an_open_sign_up_and_calls_another_off() {
+    let world = World::start();
+    let sign_up = json!({
+        "by": "sign-up", "at_least": 2, "at_most": 8, "wait_ms": 600_000,
+        "second_wait_ms": 0, "second_at_least": 2,
+    });
+    for id in ["one", "two"] {
+        world.announce(json!({"id": id, "preset": "yahtzee-class", "selection": sign_up}));
+    }
+    for name in ["ann", "bob"] {
+        let token = world.person(name);
+        let path = "/api/v1/tournaments/one/signups";
+        assert_eq!(world.send("POST", Some(&token), path, &json!(null)).0, 201);
+    }
+    let mut browser = world.browser_of(&world.operator, "#/tournament/one");
+    browser.until_text("[aria-label='Sign-up']", "2 so far, at least 2, at most 8");
+    browser.click("[aria-label=Operator] button", "Start it now");
+    browser.fill("dialog [name=why]", "everybody is here");
+    browser.click("dialog button", "Start it now");
+    browser.until_text("[aria-label=Pairings]", "the final");
+    browser.go("#/tournament/two");
+    browser.until_text("h1", "two");
+    browser.click("[aria-label=Operator] button", "Call it off");
+    browser.fill("dialog [name=why]", "nobody comes");
+    browser.click("dialog button", "Call it off");
+    browser.until_text(".view", "It was not held");
+    assert_eq!(world.get("/api/v1/tournaments/two")["standing"], "called-off");
+}

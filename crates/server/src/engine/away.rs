@@ -1,0 +1,42 @@
+//! People whose connection was lost. A page that is loaded again, or a phone that changes networks,
+//! comes back within seconds, and nothing happened: a match hears of a lost connection only when
+//! its player stays away. The clocks of open requests run on meanwhile.
+//!
+//! Programs are missed at once: they need no second to come back, and what a crash costs them is
+//! the policy's business.
+
+use super::{Engine, Timer};
+use agon_core::lobby::AccountKind;
+use agon_core::{Fault, Millis, PlayerName};
+
+/// For how long a person may be without a connection before its matches miss it.
+const AWAY_MS: Millis = 15_000;
+
+impl Engine {
+    /// An account's connection was lost.
+    pub(super) fn lose(&mut self, account: &PlayerName) {
+        let known = self.lobby.account(account);
+        match known.is_some_and(|known| known.kind == AccountKind::Person) && self.away_ms() > 0 {
+            true => self.set_timer(self.now_ms() + self.away_ms(), Timer::Away(account.clone())),
+            false => self.miss(account),
+        }
+    }
+
+    /// Its time is over, unless it came back, or was lost again later.
+    pub(super) fn miss_if_away(&mut self, account: &PlayerName) {
+        let since = self.gone_since.get(account).copied();
+        let due = since.is_some_and(|since| since + self.away_ms() <= self.now_ms());
+        if due && self.conn_of(account).is_none() {
+            self.miss(account);
+        }
+    }
+
+    pub(super) fn miss(&mut self, account: &PlayerName) {
+        self.player_is_gone(account, &Fault::disconnected("the connection was lost"));
+    }
+
+    /// No longer than anybody may be gone.
+    fn away_ms(&self) -> Millis {
+        AWAY_MS.min(self.settings.reconnect_ms.saturating_sub(1))
+    }
+}

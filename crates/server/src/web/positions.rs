@@ -1,0 +1,117 @@
+//! A game so far, position by position, as everybody could see it: what somebody who comes late has
+//! missed, also while it runs.
+//!
+//! Only public views are shown, and only those that differ from the one before: an answer that
+//! nobody may know of yet leaves no trace here.
+
+use super::matches::Found;
+use super::{Answer, Web, archive, games, matches, tournaments};
+use crate::clock::now_ms;
+use crate::engine::watch::Topic;
+use agon_core::{Line, Match, MatchId, Millis, Raw, Secrets, TournamentId};
+use agon_games::{Registry, Viewer};
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::response::IntoResponse;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which positions.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Known {
+    /// How many of them the reader has already: they are left out.
+    #[serde(default)]
+    after: usize,
+}
+
+/// A game so far.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Positions {
+    tournament: TournamentId,
+    r#match: MatchId,
+    game: String,
+    number: u32,
+    /// What time it is here, to see how long ago the latest position was reached.
+    now: Millis,
+    /// When the latest position was reached; nothing before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_at: Option<Millis>,
+    /// How many positions there were so far.
+    count: usize,
+    /// Those the reader does not have, the latest last.
+    positions: Vec<Position>,
+}
+
+/// A position that everybody could see.
+#[derive(Serialize, JsonSchema)]
+struct Position {
+    /// When it was reached.
+    at: Millis,
+    /// The public view.
+    view: Raw,
+}
+
+pub(super) async fn all(
+    State(web): State<Web>,
+    Path((tournament, id, game)): games::Numbered,
+    Query(Known { after }): Query<Known>,
+) -> Answer {
+    let key = matches::names(Path((tournament, id)))?;
+    let number = games::number(&key.1, &game)?;
+    match matches::look(&web, &key.0, &key.1).await? {
+        Found::NoTournament => return Err(tournaments::unknown(&key.0)),
+        Found::Nothing => return Err(matches::unknown(&key.0, &key.1)),
+        Found::Running(_) | Found::Over | Found::PerhapsOver => {}
+    }
+    let asked = key.clone();
+    let (secrets, held_ms) = web
+        .ask_lobby(move |engine| {
+            (engine.match_secrets(&asked), engine.held_ms(&Topic::Match(asked)))
+        })
+        .await?;
+    let now = now_ms();
+    let asked = key.clone();
+    let read = archive::read(&web, move |archive| {
+        let lines = archive::parsed(&archive::match_lines(archive, &asked.0, &asked.1)?)?;
+        let secrets = secrets.unwrap_or_else(|| archive::revealed(&lines));
+        // What is held back from observers is held back here.
+        let seen = lines.iter().take_while(|line| line.at.saturating_add(held_ms) <= now);
+        match lines.first() {
+            None => Some(None),
+            Some(_) => positions(seen, &archive.games, secrets, number).map(Some),
+        }
+    });
+    let (kind, mut positions) = read.await?.ok_or_else(|| matches::unknown(&key.0, &key.1))?;
+    let (count, changed_at) = (positions.len(), positions.last().map(|position| position.at));
+    let positions = positions.split_off(after.min(count));
+    let (tournament, r#match) = key;
+    let game = kind;
+    let all = Positions { tournament, r#match, game, number, now, changed_at, count, positions };
+    Ok(Json(all).into_response())
+}
+
+/// The name of the game, and the public positions of one that began, each that differs from the
+/// one before.
+fn positions<'a>(
+    mut lines: impl Iterator<Item = &'a Line>,
+    games: &Registry,
+    secrets: Secrets,
+    number: u32,
+) -> Option<(String, Vec<Position>)> {
+    let Some(first) = lines.next() else { return Some((String::new(), Vec::new())) };
+    let mut played = Match::fold([first], games, secrets).ok()?;
+    let mut found: Vec<Position> = Vec::new();
+    for line in lines {
+        played.apply(line.at, &line.event).ok()?;
+        let referee = played.referee().filter(|referee| referee.number() == number);
+        let finished = || played.finished().find(|(result, _)| result.game == number);
+        let game = referee.map(|referee| referee.game());
+        let Some(game) = game.or_else(|| finished().map(|(_, game)| game)) else { continue };
+        let view = game.view(Viewer::Public);
+        if found.last().is_none_or(|latest| latest.view.get() != view.get()) {
+            found.push(Position { at: line.at, view: Raw(view) });
+        }
+    }
+    Some((played.plan().game.clone(), found))
+}

@@ -1,0 +1,182 @@
+// The page: which view is shown, who is logged in, and whether the server can be heard.
+//
+// A view is a module with `mount(root, params, app)`, which gives what unmounts it. Its address is
+// in the hash, so it can be shared and loaded again: `#/tournament/cup`.
+
+import { session, sessions } from "./lib/api.js";
+import { h, render } from "./lib/dom.js";
+import { status, streams } from "./lib/stream.js";
+
+/** @typedef {import("./lib/types.js").App} App */
+/** @typedef {import("./lib/types.js").Mount} Mount */
+
+/**
+ * The first word of the hash, and the view that shows it.
+ * @type {Record<string, string>} */
+const VIEWS = {
+  "": "lobby",
+  tournament: "tournament",
+  player: "player",
+  account: "account",
+  docs: "docs",
+  game: "game",
+  replay: "replay",
+  play: "play",
+};
+
+/** @param {string} id @returns {HTMLElement} */
+const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+const main = part("main");
+let unmount = () => {};
+let turn = 0;
+/** The hash whose view is shown, or on its way. */
+let at = "";
+
+/** The names in a hash, and its query. */
+function address() {
+  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
+  const [view = "", ...params] = path.split("/").map(decoded);
+  return { view, params, query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function route() {
+  // Two changes of the hash that follow each other at once are told twice.
+  if (turn > 0 && at === location.hash) return;
+  at = location.hash;
+  const { view, params, query } = address();
+  const mine = ++turn;
+  unmount();
+  unmount = () => {};
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  mark(view);
+  /** @type {App} */
+  const app = { title, say, query, go: (hash) => void (location.hash = hash) };
+  const mount = await viewOf(view);
+  if (mine !== turn) return;
+  const root = h("div", { class: `view ${view || "lobby"}` });
+  main.replaceChildren(root);
+  unmount = mount(root, params, app);
+  main.dataset.at = at;
+  scrollTo(0, 0);
+  // Whoever moved by keyboard or listens goes on in the new view; at the start nothing is moved.
+  if (mine > 1) main.focus({ preventScroll: true });
+}
+
+/**
+ * What shows the view of this name.
+ * @param {string} view
+ * @returns {Promise<Mount>}
+ */
+async function viewOf(view) {
+  const file = VIEWS[view];
+  if (!Object.hasOwn(VIEWS, view))
+    return saying(
+      "Not found",
+      "There is no such page here.",
+      h("a", { href: "#/" }, "To the lobby"),
+    );
+  try {
+    return (await import(`./views/${file}.js`)).mount;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const onclick = () => location.reload();
+    const again = h("button", { type: "button", onclick }, "Load it again");
+    return saying("Not loaded", "The server does not answer at the moment.", again);
+  }
+}
+
+/**
+ * A view that only says something.
+ * @param {string} heading @param {string} text @param {Node} way where to go from there
+ * @returns {Mount}
+ */
+const saying = (heading, text, way) => (root, _params, app) => {
+  app.title(heading);
+  root.append(h("h1", {}, heading), h("p", {}, text), h("p", {}, way));
+  return () => {};
+};
+
+/** @param {string} text */
+function title(text) {
+  document.title = text ? `${text} · Agon` : "Agon";
+}
+
+/** @param {string} text @param {"good" | "bad"} [kind] */
+function say(text, kind = "good") {
+  const note = h("p", { class: kind }, text);
+  part("news").append(note);
+  setTimeout(() => note.remove(), kind === "bad" ? 10_000 : 5_000);
+}
+
+/** @param {string} view */
+function mark(view) {
+  for (const link of part("nav").querySelectorAll("a")) {
+    const here = link.getAttribute("href") === `#/${view}`;
+    if (here) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+function who() {
+  const now = session();
+  render(
+    part("who"),
+    now
+      ? h(
+          "a",
+          { href: "#/account", title: "Your account" },
+          now.account,
+          now.role === "operator" ? h("span", { class: "tag" }, "operator") : null,
+        )
+      : h("a", { href: "#/account", class: "button" }, "Log in"),
+  );
+}
+
+function heard() {
+  const words = { idle: "", live: "Live", away: "No connection; trying again …" };
+  const now = status();
+  part("status").className = `status ${now}`;
+  part("status").hidden = now === "idle";
+  if (part("status").textContent !== words[now]) part("status").textContent = words[now];
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+function theme() {
+  const { dataset } = document.documentElement;
+  const now = dataset.theme ?? (dark.matches ? "dark" : "light");
+  const other = now === "dark" ? "light" : "dark";
+  const button = part("theme");
+  button.textContent = other === "dark" ? "☾" : "☀";
+  button.setAttribute("aria-label", `Switch to ${other}`);
+  button.title = `Switch to ${other}`;
+  button.onclick = () => {
+    dataset.theme = other;
+    theme();
+    localStorage.setItem("agon.theme", other);
+  };
+}
+
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+for (const id of ["nav", "theme", "who"]) part(id).hidden = false;
+sessions.addEventListener("session", who);
+streams.addEventListener("status", heard);
+dark.addEventListener("change", theme);
+addEventListener("hashchange", route);
+who();
+theme();
+heard();
+route();

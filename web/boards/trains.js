@@ -1,0 +1,438 @@
+// Trains: the map, who holds which connection, and what everybody has left.
+
+import { h, render, svg } from "../lib/dom.js";
+import { COLORS, acquirable, connections, joins, key, longest } from "../rules/trains.js";
+import { Board, move } from "./board.js";
+
+/**
+ * @typedef {import("../rules/trains.js").View} View
+ * @typedef {import("../rules/trains.js").Connection} Connection
+ * @typedef {import("../rules/trains.js").Pair} Pair
+ * @typedef {import("./board.js").Shown} Shown
+ */
+
+/** Room around the cities, for their names. */
+const MARGIN = 46;
+/** How far parallel connections lie apart, and how far they keep from cities. */
+const APART = 15;
+const CLEAR = 13;
+
+/** @param {Connection} connection */
+const inWords = ([from, to, color, length]) => `${from} – ${to}, ${color}, ${length}`;
+
+/**
+ * Where each connection lies: parallel ones side by side.
+ * @param {View["map"]} map
+ */
+function layout(map) {
+  const cities = new Map(map.cities);
+  const all = connections(map);
+  const beside = (/** @type {Connection} */ [from, to]) =>
+    all.filter((other) => other[0] === from && other[1] === to);
+  return all.map((connection) => {
+    const twins = beside(connection);
+    const shift = (twins.indexOf(connection) - (twins.length - 1) / 2) * APART;
+    const [from, to] = [cities.get(connection[0]) ?? [0, 0], cities.get(connection[1]) ?? [0, 0]];
+    const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+    const length = Math.hypot(dx, dy) || 1;
+    const [ux, uy] = [dx / length, dy / length];
+    const clear = Math.min(CLEAR, length / 4);
+    const start = [from[0] + ux * clear - uy * shift, from[1] + uy * clear + ux * shift];
+    return { connection, start, ux, uy, length: length - 2 * clear };
+  });
+}
+
+/** @typedef {ReturnType<typeof layout>[0]} Way */
+
+class TrainsBoard extends Board {
+  constructor() {
+    super();
+    /**
+     * The destinations that are to be kept.
+     * @type {Set<string>}
+     */
+    this.keeping = new Set();
+    /**
+     * The connection that is pointed at.
+     * @type {string | null}
+     */
+    this.pointed = null;
+  }
+
+  forget() {
+    this.keeping.clear();
+    this.pointed = null;
+  }
+
+  /** @param {Shown} now @param {Shown | null} before */
+  draw(now, before) {
+    const view = /** @type {View} */ (now.view);
+    const playing = now.question?.ask === "play" && now.seat !== undefined;
+    const open = playing && now.seat !== undefined ? acquirable(view, now.seat) : [];
+    render(this, this.order(now, open), this.map(now, open), this.legend(), this.players(now));
+    if (before && before !== now) this.lay(view, /** @type {View} */ (before.view));
+  }
+
+  /** @param {Shown} now @param {Connection[]} open */
+  map(now, open) {
+    const view = /** @type {View} */ (now.view);
+    const holders = new Map(
+      view.players.flatMap((player, seat) => player.acquired.map((held) => [key(held), seat])),
+    );
+    const allowed = new Set(open.map(key));
+    const mine = new Set(
+      now.seat === undefined ? [] : (view.players[now.seat].destinations ?? []).flat(),
+    );
+    const ways = layout(view.map).map((way) =>
+      this.way(way, holders.get(key(way.connection)), allowed.has(key(way.connection))),
+    );
+    const size = view.map.cities.length > 60 ? "many" : "";
+    const cities = view.map.cities.map(([name, [x, y]]) =>
+      city(
+        name,
+        x,
+        y,
+        mine.has(name),
+        x > view.map.width - 60 ? "end" : x < 60 ? "start" : "middle",
+      ),
+    );
+    const held = view.players
+      .map((player, seat) => `${now.names[seat]} ${player.acquired.length}`)
+      .join(", ");
+    const map = svg(
+      "svg",
+      {
+        class: `map ${size}`,
+        viewBox: around(view.map),
+        role: "img",
+        "aria-label": `Map of ${view.map.cities.length} cities. Connections held: ${held}`,
+      },
+      ways,
+      cities,
+    );
+    // A small screen scrolls over it, so that names stay readable.
+    return h(
+      "div",
+      { class: "wide land", "data-key": "map", role: "region", "aria-label": "Map", tabindex: "0" },
+      map,
+    );
+  }
+
+  /** @param {Way} way @param {number | undefined} holder @param {boolean} open */
+  way({ connection, start, ux, uy, length }, holder, open) {
+    const [, , color, count] = connection;
+    const gap = 3.5;
+    const piece = length / count;
+    const at = (/** @type {number} */ far) =>
+      `${(start[0] + ux * far).toFixed(1)} ${(start[1] + uy * far).toFixed(1)}`;
+    const rails = Array.from(
+      { length: count },
+      (_, n) => `M${at(n * piece + gap / 2)}L${at((n + 1) * piece - gap / 2)}`,
+    ).join("");
+    const [x, y] = [start[0] + (ux * length) / 2, start[1] + (uy * length) / 2];
+    const name = key(connection);
+    const classes = [
+      "way",
+      color,
+      holder === undefined ? "" : `held seat-${holder + 1}`,
+      open ? "open" : "",
+      this.pointed === name ? "pointed" : "",
+    ];
+    const mark = holder === undefined ? color[0].toUpperCase() : holder + 1;
+    return svg(
+      "g",
+      {
+        class: classes.join(" "),
+        "data-key": name,
+        onclick: open ? () => this.answer({ acquire: connection }) : null,
+      },
+      svg(
+        "title",
+        {},
+        inWords(connection) + (holder === undefined ? "" : `, held by player ${holder + 1}`),
+      ),
+      open ? svg("path", { class: "touch", d: `M${at(0)}L${at(length)}` }) : null,
+      svg("path", { class: "bed", d: rails }),
+      svg("path", { class: "rail", d: rails }),
+      svg("circle", { class: "spot", cx: x, cy: y, r: 8.5 }),
+      svg("text", { class: "mark", x, y: y + 4.2 }, mark),
+    );
+  }
+
+  /** @param {Shown} now @param {Connection[]} open */
+  order(now, open) {
+    const { question } = now;
+    if (question?.ask === "pick") return this.picking(now, question.destinations);
+    if (question?.ask !== "play") return null;
+    const deck = /** @type {View} */ (now.view).deck;
+    const one = (/** @type {Connection} */ connection) => {
+      const point = (/** @type {boolean} */ on) => () => this.point(on ? key(connection) : null);
+      const button = h(
+        "button",
+        {
+          type: "button",
+          class: "plain way-choice",
+          "data-key": key(connection),
+          onclick: () => this.answer({ acquire: connection }),
+        },
+        swatch(connection[2]),
+        `${connection[0]} – ${connection[1]} (${connection[3]})`,
+      );
+      button.onmouseenter = button.onfocus = point(true);
+      button.onmouseleave = button.onblur = point(false);
+      return button;
+    };
+    return h(
+      "div",
+      { class: "order", "data-key": "order" },
+      h(
+        "p",
+        {},
+        open.length
+          ? "Take two cards, or a connection: here or on the map."
+          : "You cannot pay for a connection yet: take cards.",
+      ),
+      h(
+        "div",
+        { class: "row choices" },
+        h(
+          "button",
+          { type: "button", class: "cards", onclick: () => this.answer("more-cards") },
+          deck < 2 ? "Pass: the deck is used up" : "Take two cards",
+        ),
+        open.map(one),
+      ),
+    );
+  }
+
+  /** @param {string | null} name */
+  point(name) {
+    this.pointed = name;
+    for (const way of this.querySelectorAll(".way"))
+      way.classList.toggle("pointed", way.getAttribute("data-key") === name);
+  }
+
+  /** @param {Shown} now @param {Pair[]} pairs */
+  picking(now, pairs) {
+    const view = /** @type {View} */ (now.view);
+    const one = (/** @type {Pair} */ pair) => {
+      const name = String(pair);
+      const change = () => {
+        if (!this.keeping.delete(name)) this.keeping.add(name);
+        this.again();
+      };
+      const full = this.keeping.size === 2 && !this.keeping.has(name);
+      const kept = this.keeping.has(name);
+      return h(
+        "button",
+        {
+          type: "button",
+          class: "plain goal-choice",
+          "data-key": name,
+          "aria-pressed": String(kept),
+          disabled: full,
+          onclick: change,
+        },
+        h("span", { "aria-hidden": "true" }, kept ? "✓" : "○"),
+        `${pair[0]} – ${pair[1]}`,
+        h("span", { class: "soft small" }, `at least ${distance(view.map, pair)} segments`),
+      );
+    };
+    const back = pairs.filter((pair) => !this.keeping.has(String(pair)));
+    return h(
+      "div",
+      { class: "order", "data-key": "pick" },
+      h(
+        "p",
+        {},
+        "Keep two destinations: each brings 10 points if you join its cities, and costs 10 if not.",
+      ),
+      h(
+        "div",
+        { class: "goals-offered", role: "group", "aria-label": "Destinations" },
+        pairs.map(one),
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "keep",
+          disabled: this.keeping.size !== 2,
+          onclick: () => this.answer({ return: back }),
+        },
+        `Keep ${this.keeping.size} of 2`,
+      ),
+    );
+  }
+
+  legend() {
+    const one = (/** @type {string} */ color) => h("span", {}, swatch(color), ` ${color}`);
+    return h(
+      "p",
+      { class: "legend soft small", "data-key": "legend" },
+      COLORS.map(one),
+      h("span", {}, "a number in the middle: held by that player"),
+    );
+  }
+
+  /** @param {Shown} now */
+  players(now) {
+    const view = /** @type {View} */ (now.view);
+    const one = (/** @type {View["players"][0]} */ player, /** @type {number} */ seat) =>
+      h(
+        "li",
+        {
+          class: view.turn === seat ? `turn seat-${seat + 1}` : `seat-${seat + 1}`,
+          "data-key": `player-${seat}`,
+        },
+        h("span", { class: "badge", "aria-hidden": "true" }, seat + 1),
+        h(
+          "span",
+          { class: "name" },
+          now.names[seat],
+          player.out ? h("span", { class: "tag bad" }, "out") : null,
+          view.turn === seat ? h("span", { class: "tag accent" }, "to move") : null,
+          view.last_turns?.includes(seat) ? h("span", { class: "tag warn" }, "last turn") : null,
+        ),
+        h(
+          "strong",
+          { class: "number" },
+          now.result
+            ? now.result.scores[seat]
+            : player.acquired.reduce((sum, held) => sum + held[3], 0),
+          h("span", { class: "soft small" }, now.result ? " points" : " segments"),
+        ),
+        h(
+          "span",
+          { class: "facts small soft" },
+          `${player.rails} rails · ${player.cards} cards · `,
+          `longest path ${longest(player.acquired)}`,
+        ),
+        player.hand
+          ? h(
+              "span",
+              { class: "facts hand" },
+              COLORS.map((color) =>
+                h(
+                  "span",
+                  {},
+                  swatch(color),
+                  h("span", { class: "hidden" }, `${color}: `),
+                  player.hand?.[color] ?? 0,
+                ),
+              ),
+            )
+          : null,
+        player.destinations
+          ? h(
+              "ul",
+              { class: "facts small goals" },
+              player.destinations.map((pair) => goal(player.acquired, pair)),
+            )
+          : null,
+      );
+    return h(
+      "ul",
+      { class: "players", "data-key": "players" },
+      view.players.map(one),
+      h("li", { class: "deck soft small", "data-key": "deck" }, `${view.deck} cards in the deck`),
+    );
+  }
+
+  /**
+   * New connections are laid.
+   * @param {View} view @param {View} before
+   */
+  lay(view, before) {
+    const old = new Set(before.players?.flatMap((player) => player.acquired.map(key)) ?? []);
+    const fresh = view.players
+      .flatMap((player) => player.acquired)
+      .filter((held) => !old.has(key(held)));
+    if (fresh.length > 3) return;
+    for (const connection of fresh) {
+      const way = [...this.querySelectorAll(".way")].find(
+        (one) => one.getAttribute("data-key") === key(connection),
+      );
+      move(
+        way?.querySelector(".rail") ?? null,
+        [{ strokeWidth: "0px", opacity: 0.2 }, { strokeWidth: "16px", opacity: 1 }, {}],
+        700,
+      );
+      move(way?.querySelector(".spot") ?? null, [{ r: "2px" }, { r: "15px" }, {}], 700);
+    }
+  }
+}
+
+/** @param {string} color */
+const swatch = (color) =>
+  h("span", { class: `swatch ${color}`, "aria-hidden": "true" }, color[0].toUpperCase());
+
+/** @param {Connection[]} own @param {Pair} pair */
+function goal(own, pair) {
+  const done = joins(own, pair);
+  return h(
+    "li",
+    { class: done ? "done" : "" },
+    done ? "✓ " : "○ ",
+    `${pair[0]} – ${pair[1]}`,
+    h("span", { class: "hidden" }, done ? ", joined" : ", not joined"),
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {number} x
+ * @param {number} y
+ * @param {boolean} mine
+ * @param {string} anchor
+ */
+function city(name, x, y, mine, anchor) {
+  const side = anchor === "middle" ? 0 : anchor === "end" ? 10 : -10;
+  return svg(
+    "g",
+    {
+      class: mine ? "city mine" : "city",
+      "data-key": `city-${name}`,
+      transform: `translate(${x} ${y})`,
+    },
+    mine ? svg("circle", { class: "goal", r: 13 }) : null,
+    svg("circle", { r: 7 }),
+    svg("text", { x: side, y: -14, "text-anchor": anchor }, name),
+  );
+}
+
+/**
+ * The part of the map where cities are, as a view box.
+ * @param {View["map"]} map
+ */
+function around(map) {
+  const [xs, ys] = [map.cities.map(([, [x]]) => x), map.cities.map(([, [, y]]) => y)];
+  const [left, top] = [Math.min(...xs) - MARGIN, Math.min(...ys) - MARGIN];
+  return [left, top, Math.max(...xs) + MARGIN - left, Math.max(...ys) + MARGIN / 2 - top].join(" ");
+}
+
+/**
+ * The fewest segments between two cities.
+ * @param {View["map"]} map @param {Pair} pair
+ */
+function distance(map, [from, to]) {
+  const all = connections(map);
+  const far = new Map([[from, 0]]);
+  const todo = new Set([from]);
+  while (todo.size) {
+    const city = [...todo].reduce((best, other) =>
+      (far.get(other) ?? 0) < (far.get(best) ?? 0) ? other : best,
+    );
+    todo.delete(city);
+    for (const [a, b, , length] of all) {
+      const other = a === city ? b : b === city ? a : null;
+      const sum = (far.get(city) ?? 0) + length;
+      if (other === null || sum >= (far.get(other) ?? Infinity)) continue;
+      far.set(other, sum);
+      todo.add(other);
+    }
+  }
+  return far.get(to) ?? 0;
+}
+
+customElements.define("agon-trains", TrainsBoard);

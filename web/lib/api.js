@@ -1,0 +1,148 @@
+// Requests to the server, and who is logged in here.
+//
+// Answers are JSON; what goes wrong is a `Problem`. The token is kept where all tabs of this
+// browser find it, and forgotten as soon as the server no longer takes it.
+
+/** @typedef {import("./types.js").Session} Session */
+
+const KEY = "agon.session";
+
+/** What went wrong, in the server's words (RFC 9457); status 0 if it did not answer. */
+export class Problem extends Error {
+  /** @param {number} status @param {string} type @param {string} detail */
+  constructor(status, type, detail) {
+    super(detail);
+    this.name = "Problem";
+    this.status = status;
+    /** The last word of its type: `not-found`, `conflict`, … */
+    this.type = type;
+  }
+}
+
+/**
+ * Whether to try again after a while: the server did not answer, or had no time.
+ * @param {unknown} problem
+ */
+export const passes = (problem) =>
+  problem instanceof Problem && (problem.status === 0 || problem.status >= 500);
+
+/** Tells when somebody logged in or out, here or in another tab: the event `session`. */
+export const sessions = new EventTarget();
+
+/**
+ * Who is logged in here.
+ * @returns {Session | null} */
+export function session() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? "null");
+    return kept && kept.expires_at > Date.now() ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {Session | null} now */
+function keep(now) {
+  if (now) localStorage.setItem(KEY, JSON.stringify(now));
+  else localStorage.removeItem(KEY);
+  sessions.dispatchEvent(new Event("session"));
+}
+
+addEventListener("storage", (event) => {
+  if (event.key === KEY) sessions.dispatchEvent(new Event("session"));
+});
+
+/** The path of something with names in it: `path` of a template. Names are escaped.
+ * @param {TemplateStringsArray} pieces @param {(string | number)[]} names */
+export function path(pieces, ...names) {
+  const escaped = names.map((name) => encodeURIComponent(name));
+  return pieces.reduce((whole, piece, index) => whole + (escaped[index - 1] ?? "") + piece);
+}
+
+/**
+ * What is wrong with an answer.
+ * @param {Response} response @returns {Promise<Problem>} */
+export async function problemOf(response) {
+  try {
+    const { type, detail } = await response.json();
+    return new Problem(response.status, String(type).split(":").pop() ?? "", String(detail));
+  } catch {
+    return new Problem(response.status, "failed", `the server answered ${response.status}`);
+  }
+}
+
+/**
+ * The headers of a request by whoever is logged in.
+ * @returns {Record<string, string>} */
+export function headers() {
+  const now = session();
+  return now ? { authorization: `Bearer ${now.token}` } : {};
+}
+
+/** @param {string} method @param {string} path @param {unknown} [body]
+ * @param {Record<string, string>} [by] the headers, unless they are those of who is logged in
+ * @returns {Promise<any>} */
+async function send(method, path, body, by = headers()) {
+  /** @type {RequestInit} */
+  const request = { method, headers: by, cache: "no-store" };
+  if (body !== undefined) request.body = JSON.stringify(body);
+  const sent = session()?.token;
+  let response;
+  try {
+    response = await fetch(path, request);
+  } catch {
+    throw new Problem(0, "no-answer", "the server does not answer; try again in a moment");
+  }
+  if (response.ok) return response.status === 204 ? null : response.json();
+  const problem = await problemOf(response);
+  const refused = response.status === 401 && path !== "/api/v1/sessions";
+  if (refused && sent && sent === session()?.token) keep(null);
+  throw problem;
+}
+
+/** @param {string} path */
+export const get = (path) => send("GET", path);
+/** @param {string} path @param {unknown} [body] */
+export const post = (path, body) => send("POST", path, body);
+/** @param {string} path @param {unknown} [body] */
+export const put = (path, body) => send("PUT", path, body);
+/** @param {string} path @param {unknown} [body] */
+export const del = (path, body) => send("DELETE", path, body);
+
+/** @param {string} account @param {string} password */
+export async function logIn(account, password) {
+  const { token, expires_at } = await post("/api/v1/sessions", { account, password });
+  await useToken(token, expires_at);
+}
+
+/**
+ * Registers a person, and logs it in.
+ * @param {string} account @param {string} password */
+export async function register(account, password) {
+  await post("/api/v1/accounts", { account, password, kind: "person" });
+  await logIn(account, password);
+}
+
+/** Logs in with a token, however it came here: that of the operator is printed by the server.
+ * @param {string} token @param {number} [expires_at] */
+export async function useToken(token, expires_at = Number.MAX_SAFE_INTEGER) {
+  const authorization = `Bearer ${token}`;
+  const { account, role, kind } = await send("GET", "/api/v1/sessions", undefined, {
+    authorization,
+  });
+  keep({ account, token, expires_at, role, kind });
+}
+
+export async function logOut() {
+  try {
+    await del("/api/v1/sessions");
+  } catch (problem) {
+    // A token that is no good any more is as good as logged out.
+    if (!(problem instanceof Problem) || problem.status !== 401) throw problem;
+  }
+  keep(null);
+}
+
+/** @param {string} old @param {string} fresh */
+export const changePassword = (old, fresh) =>
+  put("/api/v1/accounts/me/password", { old, new: fresh });

@@ -1,0 +1,186 @@
+// What a person who plays has before it: its matches, what is asked in each, and what to show while
+// nothing is.
+
+import { movesIn, progress, slid } from "./moves.js";
+import { worth } from "../rules/yahtzee.js";
+
+/**
+ * @typedef {object} Seat one match that is played
+ * @property {string} tournament
+ * @property {string} match
+ * @property {string} game
+ * @property {number} seat
+ * @property {any} about what the requests say of the match
+ * @property {any} request the one that is open, or null
+ * @property {number} due when its time is over, by this machine's clock
+ * @property {any} view what was seen last with one's own eyes
+ * @property {any} open what everybody sees
+ * @property {string[]} seats names by seat, as far as they are known
+ * @property {import("./moves.js").Move[]} moves
+ * @property {any} end what is shown when it is over, or null
+ */
+
+export class Desk {
+  /** @param {string} account */
+  constructor(account) {
+    this.account = account;
+    /** @type {Map<string, Seat>} */
+    this.matches = new Map();
+    /**
+     * The games of tournaments.
+     * @type {Map<string, string>}
+     */
+    this.games = new Map();
+  }
+
+  /**
+   * The match something is about.
+   * @param {string} tournament @param {string} match @returns {Seat}
+   */
+  at(tournament, match) {
+    const key = `${tournament}/${match}`;
+    const known = this.matches.get(key);
+    if (known) return known;
+    const game = this.games.get(tournament) ?? "";
+    const fresh = {
+      tournament,
+      match,
+      game,
+      seat: 0,
+      about: null,
+      request: null,
+      due: 0,
+      view: null,
+      open: null,
+      seats: [],
+      moves: [],
+      end: null,
+    };
+    this.matches.set(key, fresh);
+    return fresh;
+  }
+
+  /**
+   * Something is asked.
+   * @param {any} request
+   */
+  asked(request) {
+    const here = this.at(request.match.tournament, request.match.id);
+    const { seat, view, match } = request;
+    const another = here.about && here.about.game !== match.game;
+    if (another) Object.assign(here, { moves: [], open: null, seats: [] });
+    Object.assign(here, {
+      seat,
+      view,
+      about: match,
+      request,
+      due: Date.now() + request.deadline_ms,
+    });
+    if (!here.game) here.game = this.games.get(here.tournament) ?? gameOf(view);
+    return here;
+  }
+
+  /**
+   * An answer was given: what follows from it is shown before the server says so.
+   * @param {Seat} here @param {any} answer
+   */
+  answered(here, answer) {
+    const { question } = here.request;
+    here.request = null;
+    here.view = structuredClone(here.view);
+    const own = here.game === "yahtzee" ? here.view.cards[here.seat] : here.view.players[here.seat];
+    if (answer.score) scored(here, own, answer.score, question.dice);
+    if (answer.acquire) own.hand[answer.acquire[2]] -= answer.acquire[3];
+    if (answer.return) {
+      const back = answer.return.map(String);
+      own.destinations = question.destinations.filter(
+        (/** @type {any} */ pair) => !back.includes(String(pair)),
+      );
+    }
+  }
+
+  /**
+   * Something was told: cards that were drawn.
+   * @param {string} tournament @param {string} match @param {any} data
+   */
+  told(tournament, match, data) {
+    const here = this.at(tournament, match);
+    const hand = here.view?.players?.[here.seat]?.hand;
+    if (data?.ask === "more" && hand) for (const color of data.cards) hand[color] += 1;
+  }
+
+  /**
+   * What everybody sees of a match.
+   * @param {Seat} here @param {any} data
+   */
+  seen(here, data) {
+    const running = data.in_progress;
+    here.game = data.game;
+    if (data.standing === "over") {
+      here.end = data;
+      here.request = null;
+      return;
+    }
+    if (!running) return;
+    const before = here.open;
+    here.open = running.view;
+    here.seats = running.seats;
+    if (data.game !== "fish") here.moves = movesIn(data.game, running.view);
+    else if (before) here.moves.push(...slid(before, running.view));
+  }
+
+  /**
+   * Names by seat.
+   * @param {Seat} here @returns {string[]}
+   */
+  names(here) {
+    if (here.seats.length) return here.seats;
+    const players = /** @type {string[]} */ (here.about?.players ?? []);
+    // Until the seats are known: one's own is, and the others sit in order.
+    const others = players.filter((name) => name !== this.account);
+    others.splice(here.seat, 0, this.account);
+    return others;
+  }
+
+  /**
+   * What a board is to show.
+   * @param {Seat} here @returns {import("../boards/board.js").Shown | null}
+   */
+  shown(here) {
+    const names = this.names(here);
+    if (here.end?.latest) {
+      const { view, result } = here.end.latest;
+      return { view, names: result.seats, result: result.end === "played" ? result : null };
+    }
+    if (here.request)
+      return { view: here.view, names, question: here.request.question, seat: here.seat };
+    if (!here.view) return here.open ? { view: here.open, names } : null;
+    const newer =
+      here.open &&
+      (here.game === "yahtzee"
+        ? progress(here.game, here.open) > progress(here.game, here.view)
+        : progress(here.game, here.open) >= progress(here.game, here.view));
+    if (!newer) return { view: here.view, names, seat: here.seat };
+    if (here.game !== "trains") return { view: here.open, names, seat: here.seat };
+    // One's own cards stay in sight.
+    const view = structuredClone(here.open);
+    const { hand, destinations } = here.view.players[here.seat];
+    Object.assign(view.players[here.seat], { hand, destinations });
+    return { view, names, seat: here.seat };
+  }
+}
+
+/** @param {Seat} here @param {any} card @param {string} box @param {number[]} dice */
+function scored(here, card, box, dice) {
+  const { points, bonus } = worth(card.boxes, dice, box, here.view.rule);
+  card.boxes[box] = points;
+  card.total += points + bonus;
+  const now = here.view.now[here.seat];
+  if (now) now.scored = { box, points, bonus };
+}
+
+/**
+ * The game a view is of.
+ * @param {any} view
+ */
+const gameOf = (view) => (view.cards ? "yahtzee" : view.map ? "trains" : "fish");

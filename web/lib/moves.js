@@ -1,0 +1,94 @@
+// What happened in a game, out of what everybody may see of it: sentences for a list of moves, and
+// who is waited for. Nothing is told that a public view does not show.
+
+import { same } from "../rules/fish.js";
+
+/** @typedef {{ seat: number, what: string }} Move */
+
+/**
+ * Who owes an answer, by seat, as far as everybody may know.
+ * @param {string} game @param {any} view @returns {number[]}
+ */
+export function waitedFor(game, view) {
+  if (game === "yahtzee") return view.unfinished;
+  return view.turn === null || view.turn === undefined ? [] : [view.turn];
+}
+
+/**
+ * How far a game has come: a number that never falls.
+ * @param {string} game @param {any} view @returns {number}
+ */
+export function progress(game, view) {
+  if (game === "yahtzee") return view.history.length;
+  if (game === "trains") return view.history.length;
+  const holes = view.board.flat().filter((/** @type {number} */ fish) => fish === 0).length;
+  return (
+    holes * 10 +
+    view.players.reduce(
+      (/** @type {number} */ sum, /** @type {any} */ player) => sum + player.places.length,
+      0,
+    )
+  );
+}
+
+/**
+ * The moves that a view itself tells of.
+ * @param {string} game @param {any} view @returns {Move[]}
+ */
+export function movesIn(game, view) {
+  if (game === "yahtzee") return view.history.flatMap(turn);
+  if (game === "trains") return view.history.map(deed);
+  return [];
+}
+
+/** @param {import("../rules/yahtzee.js").Play[]} plays @param {number} number */
+function turn(plays, number) {
+  return plays.map((play, seat) => {
+    const { box, points, bonus } = play.scored ?? { box: "nothing", points: 0, bonus: 0 };
+    const dice = play.rolls.at(-1)?.join(" ");
+    const gain = bonus ? `${points} and ${bonus}` : points;
+    const what = `turn ${number + 1}: ${dice} in ${box.replaceAll("-", " ")}, ${gain}`;
+    return { seat, what };
+  });
+}
+
+/** @param {{ seat: number, did: any }} action */
+function deed({ seat, did }) {
+  if (did === "picked") return { seat, what: "picks destinations" };
+  if (did === "removed") return { seat, what: "is out of the game" };
+  if (did.drew !== undefined)
+    return { seat, what: did.drew ? `takes ${did.drew} cards` : "asks for cards: there are none" };
+  const [from, to, color, length] = did.acquired;
+  return { seat, what: `acquires ${from} – ${to} (${color}, ${length})` };
+}
+
+/**
+ * What happened on the ice between two positions.
+ * @param {import("../rules/fish.js").View} before
+ * @param {import("../rules/fish.js").View} after
+ * @returns {Move[]}
+ */
+export function slid(before, after) {
+  return after.players.flatMap((player, seat) => {
+    const old = before.players[seat];
+    if (player.removed && !old.removed) return [{ seat, what: "is out of the game" }];
+    const placed = player.places
+      .slice(old.places.length)
+      .map((at) => ({ seat, what: `places a penguin at ${at}` }));
+    const moved = old.places.flatMap((from, number) => {
+      const to = player.places[number];
+      if (!to || same(from, to)) return [];
+      return [
+        { seat, what: `slides from ${from} to ${to}: ${before.board[from[0]][from[1]]} fish` },
+      ];
+    });
+    return [...placed, ...moved];
+  });
+}
+
+/**
+ * Everything that happened on the ice, from all positions there were.
+ * @param {{ view: any }[]} positions @returns {Move[]}
+ */
+export const slidAll = (positions) =>
+  positions.flatMap(({ view }, at) => (at ? slid(positions[at - 1].view, view) : []));

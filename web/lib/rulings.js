@@ -1,0 +1,147 @@
+// What operators do, each with a reason: to a tournament, a match or a game.
+
+import { get, path, post } from "./api.js";
+import { ask, why } from "./ask.js";
+import { h } from "./dom.js";
+
+/** @typedef {import("./types.js").App} App */
+/** @typedef {import("./types.js").Pairing} Pairing */
+
+/**
+ * What can be done to a tournament as it stands.
+ * @type {Record<string, { does: string, tells: string, done: string }>} */
+const ORDERS = {
+  start: { does: "Start it now", tells: "It starts with those who are there.", done: "It starts." },
+  "call-off": { does: "Call it off", tells: "The sign-up is given up.", done: "It is called off." },
+  pause: {
+    does: "Pause",
+    tells:
+      "No request goes out and no clock runs until it is resumed. Rulings can be made meanwhile.",
+    done: "It is paused.",
+  },
+  resume: {
+    does: "Resume",
+    tells: "Rulings take effect, and cannot be undone afterwards.",
+    done: "It goes on.",
+  },
+};
+
+/**
+ * A button for an order about a tournament.
+ * @param {App} app @param {string} id @param {keyof typeof ORDERS} order
+ */
+export function orderButton(app, id, order) {
+  const { does, tells, done } = ORDERS[order];
+  return button(
+    app,
+    does,
+    order === "call-off" ? "bad" : order === "start" || order === "resume" ? "" : "plain",
+    done,
+    {
+      title: `${does}: ${id}`,
+      tells,
+      does,
+      fields: [why()],
+      act: (fields) =>
+        post(`${path`/api/v1/tournaments/${id}`}/${order}`, { why: fields.get("why") }),
+    },
+  );
+}
+
+/**
+ * The buttons for rulings about a match, in a pause.
+ * @param {App} app @param {string} id @param {Pairing} pairing
+ */
+export function matchButtons(app, id, pairing) {
+  const at = path`/api/v1/tournaments/${id}/matches/${pairing.match}`;
+  const undoable = pairing.overridden || pairing.replays;
+  return h(
+    "div",
+    { class: "row" },
+    button(app, "Override", "plain", "The result is another one, from the resume on.", () => ({
+      title: `Another result for ${pairing.match}`,
+      tells: "Whoever is ticked wins; with nobody ticked the match is void.",
+      does: "Override",
+      fields: [
+        h(
+          "fieldset",
+          {},
+          h("legend", {}, "Winners"),
+          pairing.players.map((name) =>
+            h(
+              "label",
+              { class: "line" },
+              h("input", { type: "checkbox", name: "winner", value: name }),
+              name,
+            ),
+          ),
+        ),
+        why(),
+      ],
+      act: (fields) =>
+        post(`${at}/override`, { winners: fields.getAll("winner"), why: fields.get("why") }),
+    })),
+    pairing.over
+      ? button(app, "Replay", "plain", "It is played again, from the resume on.", {
+          title: `Play ${pairing.match} again`,
+          does: "Play it again",
+          fields: [why()],
+          act: (fields) => post(`${at}/replay`, { why: fields.get("why") }),
+        })
+      : button(
+          app,
+          "Void a game",
+          "plain",
+          "The game counts for nothing, from the resume on.",
+          () => voiding(at, pairing),
+        ),
+    undoable
+      ? button(app, "Undo", "plain", "The ruling is undone.", {
+          title: `Undo the ruling about ${pairing.match}`,
+          does: "Undo it",
+          fields: [why()],
+          act: (fields) => post(`${at}/undo`, { why: fields.get("why") }),
+        })
+      : null,
+  );
+}
+
+/**
+ * Which game is void, or counts again.
+ * @param {string} at @param {Pairing} pairing
+ */
+async function voiding(at, pairing) {
+  const shown = await get(at);
+  /** @type {{ game: number, voided?: unknown }[]} */
+  const games = [...(shown.match.games ?? []), ...(shown.in_progress ? [shown.in_progress] : [])];
+  const option = (/** @type {{ game: number, voided?: unknown }} */ { game, voided }) =>
+    h(
+      "option",
+      { value: `${game}/${voided ? "undo" : "void"}` },
+      voided ? `game ${game}: count it again` : `game ${game}: make it void`,
+    );
+  return {
+    title: `Games of ${pairing.match}`,
+    does: "Do it",
+    fields: [h("label", {}, "Which", h("select", { name: "which" }, games.map(option))), why()],
+    act: (/** @type {FormData} */ fields) =>
+      post(`${at}/games/${fields.get("which")}`, { why: fields.get("why") }),
+  };
+}
+
+/**
+ * @typedef {Parameters<typeof ask>[0]} Question
+ * @param {App} app @param {string} does @param {string} look @param {string} done
+ * @param {Question | (() => Question | Promise<Question>)} question
+ */
+function button(app, does, look, done, question) {
+  const onclick = async () => {
+    try {
+      const asked = typeof question === "function" ? await question() : question;
+      if (await ask(asked)) app.say(done);
+    } catch (problem) {
+      app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+    }
+  };
+  return h("button", { type: "button", class: look, onclick }, does);
+}

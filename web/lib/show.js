@@ -1,0 +1,140 @@
+// How small things look everywhere: players, kinds, times, standings, numbers.
+
+import { path } from "./api.js";
+import { h } from "./dom.js";
+
+/** @typedef {import("./types.js").Kind} Kind */
+
+/**
+ * What kind of player, as a sign and a word.
+ * @type {Record<Kind, [string, string]>} */
+const KINDS = {
+  program: ["⚙", "program"],
+  person: ["☺", "person"],
+  house: ["⌂", "house player"],
+};
+
+/**
+ * A player's name, which leads to its page.
+ * @param {string} name @param {Kind} [kind]
+ */
+export function player(name, kind) {
+  const link = h("a", { href: path`#/player/${name}`, class: "player" }, name);
+  if (!kind) return link;
+  const [sign, word] = KINDS[kind];
+  const mark = h("span", { class: "kind", title: word, "aria-hidden": "true" }, sign);
+  return h("span", { class: "who" }, mark, h("span", { class: "hidden" }, `${word} `), link);
+}
+
+/**
+ * Names with a word between them.
+ * @param {string[]} names @param {string} [word]
+ */
+export function players(names, word = ", ") {
+  return names.flatMap((name, index) => (index ? [word, player(name)] : [player(name)]));
+}
+
+/** @param {string} id */
+export const tournament = (id) => h("a", { href: path`#/tournament/${id}` }, id);
+
+/**
+ * What a standing is called, and how it looks.
+ * @type {Record<string, [string, string]>} */
+const STANDINGS = {
+  open: ["open for sign-up", "accent"],
+  inviting: ["by invitation", "accent"],
+  running: ["running", "good"],
+  paused: ["paused", "warn"],
+  over: ["over", ""],
+  "called-off": ["called off", "bad"],
+};
+
+/** @param {string} standing */
+export function standing(standing) {
+  const [word, look] = STANDINGS[standing] ?? [standing, ""];
+  return h("span", { class: `tag ${look}` }, word);
+}
+
+/**
+ * A time, as long ago as it is; the exact one for who wants it.
+ * @param {number} at
+ */
+export function ago(at) {
+  const time = new Date(at);
+  const words = `${span(Date.now() - at)} ago`;
+  return h("time", { datetime: time.toISOString(), title: time.toLocaleString() }, words);
+}
+
+/**
+ * How long something takes, in one unit.
+ * @param {number} ms
+ */
+export function span(ms) {
+  const units = /** @type {[number, string][]} */ ([
+    [86_400_000, "d"],
+    [3_600_000, "h"],
+    [60_000, "min"],
+  ]);
+  for (const [length, unit] of units) if (ms >= length) return `${Math.round(ms / length)} ${unit}`;
+  return `${Math.max(0, Math.round(ms / 1_000))} s`;
+}
+
+/** @param {{ won: number, lost: number, tied: number }} tally */
+export const tally = ({ won, lost, tied }) => `${won} – ${lost}${tied ? ` – ${tied} tied` : ""}`;
+
+/** @param {string} name */
+export const capital = (name) => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** @type {Record<string, string>} */
+const FAULTS = {
+  cheat: "cheated",
+  illegal: "illegal answer",
+  malformed: "malformed answer",
+  timeout: "no answer in time",
+  disconnected: "disconnected",
+  withdrew: "withdrew",
+  "no-show": "did not show up",
+};
+
+/** @param {string} kind */
+export const fault = (kind) => FAULTS[kind] ?? kind;
+
+/**
+ * Where a match, or a game of it, can be seen.
+ * @param {string} tournament @param {string} match @param {number} [game]
+ */
+export const watched = (tournament, match, game) =>
+  game === undefined
+    ? path`#/game/${tournament}/${match}`
+    : path`#/replay/${tournament}/${match}/${game}`;
+
+/**
+ * A game that is over: its points, which lead to its replay.
+ * @param {string} tournament @param {string} match @param {import("./types.js").GameResult} game
+ */
+export function score(tournament, match, game) {
+  const points = game.end === "void" ? "void" : game.scores.join(" : ");
+  const end = game.end === "forfeited" ? `, forfeited by ${game.by}` : "";
+  const label = `Replay of game ${game.game} of ${match}: ${points}${end}`;
+  return h(
+    "a",
+    {
+      class: "score",
+      href: watched(tournament, match, game.game),
+      title: label,
+      "aria-label": label,
+    },
+    points,
+    end && " ⚑",
+  );
+}
+
+/**
+ * What went wrong, where it happened.
+ * @param {unknown} problem */
+export const complaint = (problem) =>
+  h(
+    "p",
+    { class: "complaint", role: "alert" },
+    problem instanceof Error ? problem.message : String(problem),
+  );

@@ -1,0 +1,90 @@
+// What is around a board: who is waited for and for how long, and the list of moves.
+
+import { h } from "./dom.js";
+
+/**
+ * A time as people read it: 0:07.
+ * @param {number} ms
+ */
+export function clock(ms) {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** The colours of penguins, by seat. */
+const COLORS = ["red", "white", "brown", "black"];
+
+/**
+ * The sign of a player, as the board of the game has it.
+ * @param {string} game @param {number} seat
+ */
+function sign(game, seat) {
+  if (game !== "fish")
+    return h("span", { class: `badge seat-${seat + 1}`, "aria-hidden": "true" }, seat + 1);
+  return h(
+    "span",
+    { class: `flag ${COLORS[seat]}`, "aria-hidden": "true" },
+    COLORS[seat] === "black" ? "K" : COLORS[seat][0].toUpperCase(),
+  );
+}
+
+/**
+ * The moves, the latest first.
+ * @param {string} game @param {import("./moves.js").Move[]} moves @param {string[]} names
+ */
+export function moveList(game, moves, names) {
+  const lines = moves.map(({ seat, what }, at) =>
+    h(
+      "li",
+      { class: "line", "data-key": `move-${at}` },
+      sign(game, seat),
+      ` ${names[seat] ?? ""} ${what}`,
+    ),
+  );
+  return h(
+    "section",
+    { class: "card", "data-key": "moves" },
+    h("h2", {}, "Moves"),
+    moves.length
+      ? h(
+          "ol",
+          { class: "moves", tabindex: "0", "aria-label": "Moves, the latest first" },
+          lines.reverse(),
+        )
+      : h("p", { class: "soft" }, "None yet."),
+  );
+}
+
+/**
+ * How a match stands.
+ * @param {any} match what every request and every event says of it
+ */
+export function standing(match) {
+  if (!match) return null;
+  const { players, won, best_of: best, game, games } = match;
+  if (!best) return null;
+  const score = players
+    .map((/** @type {string} */ name, /** @type {number} */ at) => `${name} ${won[at] ?? 0}`)
+    .join(" : ");
+  return h(
+    "p",
+    { class: "soft", "data-key": "standing" },
+    best > 1 || games.length > 1
+      ? `Best of ${best}, game ${game}; won so far: ${score}`
+      : `One game decides`,
+  );
+}
+
+/**
+ * How a game ended.
+ * @param {any} result
+ */
+export function ending(result) {
+  const { end, winners = [], scores = [], seats = [] } = result;
+  const points = seats
+    .map((/** @type {string} */ name, /** @type {number} */ seat) => `${name} ${scores[seat] ?? 0}`)
+    .join(", ");
+  if (end === "void") return "The game is void.";
+  const who = winners.length ? `${winners.join(" and ")} won` : "Nobody won";
+  return end === "forfeited" ? `${who}: the game was forfeited.` : `${who}: ${points}.`;
+}

@@ -1,0 +1,132 @@
+// The shapes of answers, for `tsc --checkJs`. Nothing here is loaded by the page.
+// docs/protocol/http.md and /api/v1/openapi.json are the contract.
+
+/** @typedef {"program" | "person" | "house"} Kind */
+/**
+ * @typedef {{ account: string, token: string, expires_at: number, role: string, kind: Kind }}
+ *   Session
+ */
+/** @typedef {{ by: string, why: string }} Ruling */
+/** @typedef {{ won: number, lost: number, tied: number }} Tally */
+
+/** @typedef {{ player: string, kind: Kind, wire?: string }} Here */
+/**
+ * A tournament in a list.
+ * @typedef {object} Listed
+ * @property {string} id
+ * @property {string} standing
+ * @property {string} [game]
+ * @property {number} [players]
+ * @property {string[]} [winners]
+ * @property {string} [reason]
+ */
+/**
+ * @typedef {object} Lobby
+ * @property {number} accounts
+ * @property {number} here
+ * @property {Here[]} players
+ * @property {{ queue: string, waiting: number }[]} queues
+ * @property {Record<string, number>} counts
+ * @property {Listed[]} tournaments
+ */
+/**
+ * @typedef {{ games: { game: string, at_least: number, at_most: number }[], presets: { preset:
+ *   string, game: string, about: string }[] }} Games
+ */
+/** @typedef {{ value: number, deviation: number }} Rating */
+/** @typedef {{ player: string, rank: number, rating: Rating }} Ranked */
+
+/**
+ * @typedef {{ game: number, seats: string[], end: "played" | "forfeited" | "void", by?:
+ *   string, scores: number[], ranks: (number | null)[], winners: string[], voided?: Ruling }}
+ *   GameResult
+ */
+/** @typedef {{ player: string, game?: number, fault: { kind: string, code: string } }} Faulted */
+/**
+ * @typedef {{ winners: string[], how: string, halves: number[], games: GameResult[],
+ *   counts_from: number, faults: Faulted[], out: string[] }} MatchResult
+ */
+/**
+ * @typedef {{ id: string, players: string[], reason: string, result: MatchResult, overridden?:
+ *   { by: string, why: string, winners: string[] } }} MatchReport
+ */
+/** @typedef {MatchReport & { tournament: string, game: string, at: number }} PlayedMatch */
+/** @typedef {{ player: string | null, reason: string, walkover?: string }} Bye */
+/** @typedef {{ round: number, byes: Bye[], matches: MatchReport[] }} Round */
+/**
+ * @typedef {object} Place a player's place in a tournament
+ * @property {number} rank
+ * @property {string} player
+ * @property {number} matches_won
+ * @property {number} matches_lost
+ * @property {number} matches_drawn
+ * @property {number} games_won
+ * @property {number} games_lost
+ * @property {number} games_tied
+ * @property {number} points
+ * @property {number} byes
+ * @property {[string, Faulted][]} faults
+ */
+/**
+ * @typedef {{ round: number, match: string, players: string[], reason: string, over: boolean,
+ *   overridden?: Ruling & { winners: string[] }, replays?: Ruling[] }} Pairing
+ */
+/**
+ * @typedef {object} Tournament
+ * @property {string} id
+ * @property {string} standing
+ * @property {{ game: string, preset: string | null, players: string[], policy: { format: {
+ *   kind: string, slots?: number, min?: number, max?: number }, match: { best_of: number, time:
+ *   { answer_ms: number } } } }} plan
+ * @property {Pairing[]} [pairings]
+ * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
+ *   cheating: string[], failing: string[] }} [results]
+ * @property {Ruling} [paused]
+ * @property {number} [began_at]
+ * @property {number} [closes_at]
+ * @property {boolean} [readying]
+ * @property {{ by: string, at_least?: number, at_most?: number }} [selection]
+ * @property {{ player: string, reply: string }[]} [replies]
+ * @property {string} [reason]
+ */
+/**
+ * @typedef {object} Statistics what a player did, at one game or in all
+ * @property {Tally} games
+ * @property {Tally} matches
+ * @property {Tally} tournaments
+ * @property {number} tournaments_played
+ * @property {number} points
+ * @property {number} cheats
+ * @property {number} no_shows
+ * @property {number} games_forfeited
+ * @property {number} matches_forfeited
+ * @property {number} [rank]
+ * @property {Rating} [rating]
+ */
+/**
+ * @typedef {{ account: string, kind: Kind, role: string, blacklisted: string | null,
+ *   registered_at: number, statistics: { by_game: Record<string, Statistics>, total: Statistics
+ *   } }} Account
+ */
+/**
+ * @typedef {{ tournament: string, match?: string, game?: number, player: string, kind: string,
+ *   code: string, evidence?: { at: number, detail: string, answer?: string, asked?: { limit_ms:
+ *   number, question: unknown } } }} Fault
+ */
+/**
+ * @typedef {{ tournament: string, game: string, by: string | null, readying: boolean, reply:
+ *   string | null, closes_at: number }} Invited
+ */
+
+/**
+ * What every view is given beside its root and its parameters.
+ * @typedef {object} App
+ * @property {(title: string) => void} title names the page, in the tab and to screen readers
+ * @property {(text: string, kind?: "good" | "bad") => void} say a short message that goes away
+ * @property {(hash: string) => void} go goes to another view: `#/tournament/cup`
+ * @property {Record<string, string>} query what the hash has after a `?`
+ */
+
+/** @typedef {(root: HTMLElement, params: string[], app: App) => () => void} Mount */
+
+export {};

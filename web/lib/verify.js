@@ -1,0 +1,242 @@
+// Checks a match that is over, in the browser: is the secret the one that was committed to, do
+// dice, cards and boards come from it, was every answer allowed, and do the points add up?
+//
+// It works on the lines of the log and believes nothing else. What only `agon verify` can tell (who
+// was charged with what, and who meets whom) is left to it, and events of that sort are counted as
+// read, not as checked.
+
+import * as fish from "../referees/fish.js";
+import * as trains from "../referees/trains.js";
+import * as yahtzee from "../referees/yahtzee.js";
+import { equal } from "./equal.js";
+import { commitment, fromHex, gameSecret, gameSeed, matchSecret, toHex } from "./fair.js";
+
+/**
+ * @typedef {{ v: number, stream: string, seq: number, at: number, more: number, type: string,
+ *   data: any }} Line
+ * @typedef {{ seq: number, type: string, what: string }} Note
+ * @typedef {{ event: string, seat?: number, answer?: any, drawn?: any, view: any }} Step
+ * @typedef {{ checked: Note[], read: Note[], failed: Note | null, revealed: boolean }} Findings
+ *   `revealed` is whether the tournament's own secret was there to be checked as well
+ * @typedef {yahtzee.Referee | fish.Referee | trains.Referee} Referee
+ * @typedef {{ referee: Referee, number: number, answers: number[], at: number }} Running
+ */
+
+const GAMES =
+  /** @type {Record<string, new (config: any, seats: number, seed: Uint8Array) => Referee>} */ ({
+    yahtzee: yahtzee.Referee,
+    fish: fish.Referee,
+    trains: trains.Referee,
+  });
+
+/**
+ * The lines of a log.
+ * @param {string} text @returns {Line[]}
+ */
+export const linesOf = (text) =>
+  text
+    .split("\n")
+    .filter((line) => line)
+    .map((line) => JSON.parse(line));
+
+/** Something that does not follow. */
+class Forged extends Error {}
+
+/** @param {boolean} good @param {string} what */
+function must(good, what) {
+  if (!good) throw new Forged(what);
+}
+
+/** @param {unknown} value */
+const text = (value) => (value === null || value === undefined ? "nothing" : JSON.stringify(value));
+
+/** One check of one match. */
+class Check {
+  /**
+   * @param {Line[]} lines
+   * @param {Line[]} tournament
+   * @param {{ number: number, steps: Step[] } | null} shown
+   */
+  constructor(lines, tournament, shown) {
+    this.lines = lines;
+    this.shown = shown;
+    this.plan = lines[0]?.data?.plan ?? {};
+    this.config = this.plan.config;
+    this.results = /** @type {any[]} */ ([]);
+    this.running = /** @type {Running | null} */ (null);
+    this.secret = /** @type {Uint8Array | null} */ (null);
+    const end = tournament.find((line) => line.data?.secret);
+    if (end) {
+      const secret = fromHex(end.data.secret);
+      const promised = tournament[0]?.data?.commitment;
+      must(
+        commitment(secret) === promised,
+        "the tournament's secret is not the one it committed itself to",
+      );
+      this.secret = matchSecret(secret, this.plan.id);
+    }
+  }
+
+  /**
+   * What was checked of a line; nothing if it was only read.
+   * @param {Line} line @param {number} at @returns {string | null}
+   */
+  line(line, at) {
+    must(line.seq === at + 1, `it is numbered ${line.seq}, not ${at + 1}`);
+    must(line.stream === this.lines[0].stream, "it belongs to another match");
+    if (at === 0) must(line.type === "match-created", "a match begins with match-created");
+    switch (line.type) {
+      case "game-started":
+        return this.start(line.data);
+      case "answer-accepted":
+        return this.answer(line.data);
+      case "seat-removed":
+        return this.remove(line.data);
+      case "game-ended":
+        return this.end(line.data);
+      case "match-restarted":
+        this.config = line.data.config ?? this.config;
+        return null;
+      case "match-ended":
+        return this.over(line.data.result);
+      default:
+        return null;
+    }
+  }
+
+  /** @param {any} started */
+  start(started) {
+    const ended = this.lines.find(
+      (line) => line.type === "game-ended" && line.data.result.game === started.game,
+    );
+    must(ended !== undefined, "its secret was never revealed");
+    const secret = fromHex(ended?.data.secret);
+    if (this.secret) {
+      const due = commitment(gameSecret(this.secret, started.game));
+      must(
+        started.commitment === due,
+        "it does not commit to what follows from the tournament's secret",
+      );
+    } else {
+      must(
+        started.commitment === commitment(secret),
+        "it is no commitment to the secret that was revealed",
+      );
+    }
+    const due = this.secret ? gameSecret(this.secret, started.game) : secret;
+    const seed = gameSeed(due, this.plan.tournament, this.plan.id, started.game, started.nonces);
+    this.config = started.config ?? this.config;
+    const Game = GAMES[this.plan.game];
+    must(Game !== undefined, `this page does not know the game ${this.plan.game}`);
+    const referee = new Game(this.config, started.seats.length, seed);
+    this.running = { referee, number: started.game, answers: started.seats.map(() => 0), at: -1 };
+    return this.luck(
+      started.drawn,
+      { event: "game-started", drawn: started.drawn },
+      "commitment and luck",
+    );
+  }
+
+  /** @param {any} accepted */
+  answer({ request, seat, answer, drawn }) {
+    const running = this.game();
+    const due = `${this.plan.id}.${running.number}.${seat}.${running.answers[seat]}`;
+    must(request === due, `its request is ${request}, not ${due}`);
+    running.answers[seat] += 1;
+    running.referee.take(seat, answer);
+    const what = running.referee.drawn ? "allowed, and luck" : "allowed";
+    return this.luck(drawn, { event: "answer-accepted", seat, answer, drawn }, what);
+  }
+
+  /** @param {any} removed */
+  remove({ seat, drawn }) {
+    this.game().referee.remove(seat);
+    return this.luck(drawn, { event: "seat-removed", seat, drawn }, "removed");
+  }
+
+  game() {
+    must(this.running !== null, "no game was running");
+    return /** @type {Running} */ (this.running);
+  }
+
+  /**
+   * Compares what luck gave, and what is shown of it.
+   * @param {any} drawn @param {Omit<Step, "view">} due @param {string} what
+   */
+  luck(drawn, due, what) {
+    const running = this.game();
+    const { referee } = running;
+    must(equal(drawn, referee.drawn), `luck gave ${text(referee.drawn)}, not ${text(drawn)}`);
+    running.at += 1;
+    if (this.shown?.number === running.number) {
+      const { view, ...step } = this.shown.steps[running.at] ?? { view: null };
+      const same = ["event", "seat", "answer", "drawn"].every((name) =>
+        equal(/** @type {any} */ (step)[name], /** @type {any} */ (due)[name]),
+      );
+      must(same && view !== null, "the replay shows something else here");
+      const { view: seen, here } = referee.shown(view);
+      if (!referee.over()) must(equal(seen, here), "the position that is shown does not follow");
+    }
+    return referee.drawn ? `${what}: ${text(referee.drawn)}` : what;
+  }
+
+  /** @param {any} ended */
+  end({ result, secret }) {
+    const { referee, number } = this.game();
+    must(result.game === number, `game ${number} was running`);
+    if (this.secret)
+      must(secret === toHex(gameSecret(this.secret, number)), "its secret is not the tournament's");
+    if (result.end === "played") {
+      must(referee.over(), "the game was not over");
+      must(
+        equal(result.scores, referee.scores()),
+        `the points are ${text(referee.scores())}, not ${text(result.scores)}`,
+      );
+    }
+    this.results.push(result);
+    this.running = null;
+    return result.end === "played" ? `secret, and points: ${result.scores.join(" : ")}` : "secret";
+  }
+
+  /** @param {any} result */
+  over(result) {
+    const games = result.games.map((/** @type {any} */ { game, scores }) => ({ game, scores }));
+    const played = this.results.map(({ game, scores }) => ({ game, scores }));
+    must(equal(games, played), "it lists other games than were played");
+    return "lists the games that were played";
+  }
+}
+
+/**
+ * Checks a match.
+ * @param {Line[]} lines the match's log
+ * @param {Line[]} tournament the tournament's, or nothing if it is not over
+ * @param {{ number: number, steps: Step[] } | null} shown the game that is shown, step by step
+ * @returns {Findings}
+ */
+export function verify(lines, tournament = [], shown = null) {
+  const findings = /** @type {Findings} */ ({
+    checked: [],
+    read: [],
+    failed: null,
+    revealed: false,
+  });
+  let line = lines[0] ?? { seq: 1, type: "match-created" };
+  try {
+    const check = new Check(lines, tournament, shown);
+    findings.revealed = check.secret !== null;
+    lines.forEach((next, at) => {
+      line = next;
+      const what = check.line(line, at);
+      const { seq, type } = line;
+      if (what) findings.checked.push({ seq, type, what });
+      else findings.read.push({ seq, type, what: "read" });
+    });
+    must(lines.at(-1)?.type === "match-ended", "the end is missing");
+  } catch (error) {
+    const { seq, type } = line;
+    const what = error instanceof Error ? error.message : String(error);
+    findings.failed = { seq, type, what };
+  }
+  return findings;
+}

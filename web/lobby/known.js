@@ -1,0 +1,104 @@
+// What the lobby's view knows beyond what its stream brings: games, latest results, the
+// leaderboard, and where whoever is logged in takes part.
+
+import { get, path, session } from "../lib/api.js";
+
+/** @typedef {import("../lib/types.js").Lobby} Lobby */
+/** @typedef {import("../lib/types.js").Games} Games */
+/** @typedef {import("../lib/types.js").Invited} Invited */
+/** @typedef {import("../lib/types.js").PlayedMatch} PlayedMatch */
+/** @typedef {import("../lib/types.js").Ranked} Ranked */
+
+/**
+ * @typedef {object} Mine where one takes part
+ * @property {Set<string>} signed
+ * @property {Set<string>} queued
+ * @property {Invited[]} invited
+ */
+
+/**
+ * @typedef {object} Known
+ * @property {Lobby | null} lobby
+ * @property {Games} games
+ * @property {PlayedMatch[]} matches
+ * @property {Ranked[]} ladder
+ * @property {string} game whose leaderboard is shown
+ * @property {Mine} mine
+ */
+
+/**
+ * Does something for who is logged in, and says how it went.
+ * @typedef {(what: () => Promise<unknown>, done: string, then?: string) => () => Promise<void>} Act
+ */
+
+/** Open tournaments and queues that are asked whether one is in them. */
+const ASKED_MAX = 12;
+
+/** @returns {Mine} */
+const nowhere = () => ({ signed: new Set(), queued: new Set(), invited: [] });
+
+/** @returns {Known} */
+export const nothing = () => ({
+  lobby: null,
+  games: { games: [], presets: [] },
+  matches: [],
+  ladder: [],
+  game: "",
+  mine: nowhere(),
+});
+
+/**
+ * The queues that are shown: one for each preset, and those somebody waits in.
+ * @param {Known} known
+ */
+export function queuesOf({ lobby, games }) {
+  const waiting = lobby?.queues.map(({ queue }) => queue) ?? [];
+  const names = [...games.presets.map(({ preset }) => preset), ...waiting];
+  return [...new Set(names)].slice(0, ASKED_MAX);
+}
+
+/**
+ * Looks at everything that does not come by itself.
+ * @param {Known} known
+ */
+export async function refresh(known) {
+  if (known.games.games.length === 0) known.games = await get("/api/v1/games");
+  const games = known.games.games.map(({ game }) => game);
+  if (!known.game) known.game = games.includes("yahtzee") ? "yahtzee" : (games[0] ?? "");
+  const [latest, ranked, mine] = await Promise.all([
+    get("/api/v1/matches"),
+    known.game ? get(path`/api/v1/ladders/${known.game}`) : { players: [] },
+    whereAmI(known),
+  ]);
+  known.matches = latest.matches;
+  known.ladder = ranked.players;
+  known.mine = mine;
+}
+
+/**
+ * Where one is signed up, waits and is invited.
+ * @param {Known} known
+ */
+async function whereAmI(known) {
+  const mine = nowhere();
+  const me = session()?.account;
+  const { lobby } = known;
+  if (!me || !lobby) return mine;
+  const open = lobby.tournaments.filter(({ standing }) => standing === "open").slice(0, ASKED_MAX);
+  const shown = queuesOf(known);
+  const taken = lobby.queues.filter(({ queue }) => shown.includes(queue));
+  await Promise.all([
+    ...open.map(async ({ id }) => {
+      const { plan } = await get(path`/api/v1/tournaments/${id}`);
+      if (plan?.players.includes(me)) mine.signed.add(id);
+    }),
+    ...taken.map(async ({ queue }) => {
+      const { players } = await get(path`/api/v1/queues/${queue}`);
+      if (players.includes(me)) mine.queued.add(queue);
+    }),
+    lobby.counts.inviting
+      ? get("/api/v1/invitations").then((all) => void (mine.invited = all.invitations))
+      : null,
+  ]);
+  return mine;
+}

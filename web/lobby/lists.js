@@ -1,0 +1,124 @@
+// Lists of the lobby: tournaments by standing, and what was played lately.
+
+import { del, path, post } from "../lib/api.js";
+import { h } from "../lib/dom.js";
+import { ago, capital, player, players, score, standing } from "../lib/show.js";
+import { tournament, watched } from "../lib/show.js";
+
+/** @typedef {import("./known.js").Known} Known */
+/** @typedef {import("./known.js").Act} Act */
+/** @typedef {import("../lib/types.js").Listed} Listed */
+/** @typedef {import("../lib/types.js").PlayedMatch} PlayedMatch */
+
+/** How many are shown at once. */
+const SHOWN_MAX = 12;
+
+/**
+ * Tournaments of these standings.
+ * @param {Known} known @param {Act} act
+ * @param {{ title: string, standings: string[], none: string }} what
+ */
+export function tournaments(known, act, { title, standings, none }) {
+  const all = known.lobby?.tournaments.filter((one) => standings.includes(one.standing)) ?? [];
+  const entries = (/** @type {Listed[]} */ some) =>
+    h(
+      "ul",
+      { class: "entries" },
+      some.map((one) => entry(known, act, one)),
+    );
+  const more = all.slice(SHOWN_MAX);
+  return h(
+    "section",
+    { class: "card", "aria-label": title },
+    h("h2", {}, title),
+    all.length ? entries(all.slice(0, SHOWN_MAX)) : h("p", { class: "soft" }, none),
+    more.length ? h("details", {}, h("summary", {}, `${more.length} more`), entries(more)) : null,
+  );
+}
+
+/** @param {Known} known @param {Act} act @param {Listed} one */
+function entry({ mine }, act, one) {
+  const signed = one.standing === "open" && mine.signed.has(one.id);
+  return h(
+    "li",
+    { class: "entry", "data-key": `${one.standing} ${one.id}` },
+    h(
+      "div",
+      {},
+      h("strong", {}, tournament(one.id)),
+      standing(one.standing),
+      signed ? h("span", { class: "tag good" }, "✓ you are in") : null,
+      h("div", { class: "soft small" }, about(one)),
+    ),
+    one.standing === "running"
+      ? h("a", { class: "button plain", href: path`#/tournament/${one.id}` }, "Watch")
+      : one.standing === "open"
+        ? joining(act, one.id, signed)
+        : null,
+  );
+}
+
+/** @param {Listed} one */
+function about({ game, players: count, standing, winners, reason }) {
+  if (winners) return winners.length ? ["won by ", players(winners)] : "nobody won";
+  if (!game) return reason ?? null;
+  const noun = count === 1 ? "player" : "players";
+  return `${capital(game)} · ${count} ${noun}${standing === "running" ? "" : " so far"}`;
+}
+
+/** @param {Act} act @param {string} id @param {boolean} signed */
+function joining(act, id, signed) {
+  const at = path`/api/v1/tournaments/${id}/signups`;
+  const up = `You are signed up for ${id}. Stay here: it starts by itself.`;
+  const [word, look, onclick] = signed
+    ? ["Withdraw", "plain", act(() => del(at), `You are out of ${id}.`)]
+    : ["Sign up", "", act(() => post(at), up, "#/play")];
+  const label = `${word}: ${id}`;
+  return h("button", { type: "button", class: look, "aria-label": label, onclick }, word);
+}
+
+/** @param {Known} known */
+export function results({ matches }) {
+  return h(
+    "section",
+    { class: "card", "aria-label": "Recent results" },
+    h("h2", {}, "Recent results"),
+    matches.length
+      ? h("ul", { class: "entries" }, matches.slice(0, SHOWN_MAX).map(result))
+      : h("p", { class: "soft" }, "Nothing has been played yet."),
+  );
+}
+
+/** @param {PlayedMatch} one */
+function result(one) {
+  const crown = () => [h("span", { title: "won" }, " ♛"), h("span", { class: "hidden" }, "(won)")];
+  const names = one.players.flatMap((name, index) => [
+    index ? h("span", { class: "soft" }, " vs ") : null,
+    one.result.winners.includes(name) ? h("strong", {}, player(name), crown()) : player(name),
+  ]);
+  return h(
+    "li",
+    { class: "entry", "data-key": `${one.tournament} ${one.id}` },
+    h(
+      "div",
+      {},
+      names,
+      h(
+        "div",
+        { class: "soft small" },
+        capital(one.game),
+        " · ",
+        tournament(one.tournament),
+        " · ",
+        h("a", { href: watched(one.tournament, one.id) }, one.id),
+        " · ",
+        ago(one.at),
+      ),
+    ),
+    h(
+      "div",
+      { class: "scores" },
+      one.result.games.slice(-3).map((game) => score(one.tournament, one.id, game)),
+    ),
+  );
+}

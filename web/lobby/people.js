@@ -1,0 +1,173 @@
+// People and programs in the lobby: who is here, who waits, who is invited, who is strongest.
+
+import { del, path, post, put } from "../lib/api.js";
+import { h } from "../lib/dom.js";
+import { capital, player, tournament } from "../lib/show.js";
+import { queuesOf } from "./known.js";
+
+/** @typedef {import("./known.js").Known} Known */
+/** @typedef {import("./known.js").Act} Act */
+/** @typedef {import("../lib/types.js").Invited} Invited */
+/** @typedef {import("../lib/types.js").Here} Here */
+
+const HERE_MAX = 60;
+const LEADERS_MAX = 10;
+
+/** @param {Known} known @param {Act} act */
+export function invitations({ mine }, act) {
+  if (mine.invited.length === 0) return null;
+  return h(
+    "section",
+    { class: "card call", "aria-label": "Invitations" },
+    h("h2", {}, "You are invited"),
+    h(
+      "ul",
+      { class: "entries" },
+      mine.invited.map((one) => invitation(one, act)),
+    ),
+  );
+}
+
+/** @param {Invited} one @param {Act} act */
+function invitation(one, act) {
+  const answer = (/** @type {string} */ word) => {
+    const at = path`/api/v1/tournaments/${one.tournament}/invitation`;
+    const then = word === "reject" ? undefined : "#/play";
+    return act(() => put(at, { answer: word }), `${one.tournament}: ${word}`, then);
+  };
+  const button = (/** @type {string} */ word, look = "") =>
+    h("button", { type: "button", class: look, onclick: answer(word) }, capital(word));
+  const open = one.reply === null || one.reply === "open";
+  const ready = one.readying && one.reply === "accepted";
+  return h(
+    "li",
+    { class: "entry", "data-key": one.tournament },
+    h(
+      "div",
+      {},
+      tournament(one.tournament),
+      h("div", { class: "soft small" }, capital(one.game), one.by ? `, by ${one.by}` : null),
+    ),
+    h(
+      "div",
+      { class: "row" },
+      ready
+        ? button("ready")
+        : open
+          ? button("accept")
+          : h("span", { class: "tag good" }, one.reply),
+      button("reject", "quiet"),
+    ),
+  );
+}
+
+/** @param {Known} known @param {Act} act */
+export function queues(known, act) {
+  return h(
+    "section",
+    { class: "card", "aria-label": "Queues" },
+    h("h2", {}, "Wait for a game"),
+    h(
+      "ul",
+      { class: "entries" },
+      queuesOf(known).map((queue) => waiting(known, queue, act)),
+    ),
+  );
+}
+
+/** @param {Known} known @param {string} queue @param {Act} act */
+function waiting({ lobby, games, mine }, queue, act) {
+  const at = path`/api/v1/queues/${queue}`;
+  const wait = lobby?.queues.find((one) => one.queue === queue)?.waiting ?? 0;
+  const about = games.presets.find((one) => one.preset === queue)?.about;
+  const joined = `You wait in ${queue}. Stay here: it starts by itself.`;
+  const [word, onclick] = mine.queued.has(queue)
+    ? ["Leave", act(() => del(at), `You left ${queue}.`)]
+    : ["Join", act(() => post(at), joined, "#/play")];
+  const label = `${word} the queue ${queue}`;
+  return h(
+    "li",
+    { class: "entry", "data-key": queue },
+    h(
+      "div",
+      {},
+      h("strong", {}, queue),
+      h("div", { class: "soft small", title: about }, `${wait} waiting`),
+    ),
+    h("button", { type: "button", class: "plain", "aria-label": label, onclick }, word),
+  );
+}
+
+/** @param {Known} known */
+export function here({ lobby }) {
+  const all = lobby?.players ?? [];
+  const beyond = (lobby?.here ?? 0) - HERE_MAX;
+  const one = (/** @type {Here} */ { player: name, kind, wire }) =>
+    h(
+      "li",
+      { "data-key": name },
+      player(name, kind),
+      wire ? h("span", { class: "tag" }, wire) : null,
+    );
+  return h(
+    "section",
+    { class: "card", "aria-label": "Who is here" },
+    h("h2", {}, "Who is here"),
+    all.length
+      ? h("ul", { class: "chips" }, all.slice(0, HERE_MAX).map(one))
+      : h("p", { class: "soft" }, "Nobody but the house players, who are always here."),
+    beyond > 0 ? h("p", { class: "soft small" }, `and ${beyond} more`) : null,
+  );
+}
+
+/** @param {Known} known @param {(game: string) => void} choose */
+export function leaders({ games, game, ladder }, choose) {
+  const onchange = (/** @type {Event} */ event) =>
+    choose(/** @type {HTMLSelectElement} */ (event.target).value);
+  const option = (/** @type {string} */ name) =>
+    h("option", { value: name, selected: name === game }, capital(name));
+  const row = (/** @type {import("../lib/types.js").Ranked} */ { player: name, rank, rating }) =>
+    h(
+      "tr",
+      { "data-key": name },
+      h("td", {}, rank),
+      h("td", {}, player(name)),
+      h(
+        "td",
+        { class: "number", title: `± ${Math.round(2 * rating.deviation)}` },
+        Math.round(rating.value),
+      ),
+    );
+  return h(
+    "section",
+    { class: "card", "aria-label": "Leaderboard" },
+    h(
+      "div",
+      { class: "row spread" },
+      h("h2", {}, "Leaderboard"),
+      h(
+        "select",
+        { "aria-label": "Game", class: "narrow", onchange },
+        games.games.map((one) => option(one.game)),
+      ),
+    ),
+    ladder.length === 0
+      ? h("p", { class: "soft" }, "Nobody is rated yet.")
+      : h(
+          "table",
+          {},
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              h("th", { scope: "col" }, "#"),
+              h("th", { scope: "col" }, "Player"),
+              h("th", { scope: "col", class: "number" }, "Rating"),
+            ),
+          ),
+          h("tbody", {}, ladder.slice(0, LEADERS_MAX).map(row)),
+        ),
+  );
+}

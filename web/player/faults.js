@@ -1,0 +1,51 @@
+// What a player did wrong, with the evidence: for itself and for operators.
+
+import { h } from "../lib/dom.js";
+import { ago, fault } from "../lib/show.js";
+
+/** @typedef {import("../lib/types.js").Fault} Fault */
+
+/** @param {Fault[] | null} faults nothing, if they are not for whoever looks */
+export function evidence(faults) {
+  if (faults === null) return null;
+  return h(
+    "section",
+    { class: "card", "aria-label": "Evidence of faults" },
+    h("h2", {}, "Faults, with the evidence"),
+    h("p", { class: "soft small" }, "Only the player itself and operators see this."),
+    faults.length === 0 ? h("p", {}, "None.") : faults.map(one),
+  );
+}
+
+/** @param {Fault} fault_ @param {number} index */
+function one({ kind, code, tournament, match, game, evidence }, index) {
+  const where = `${tournament}${match ? ` ${match}` : ""}${game ? `, game ${game}` : ""}`;
+  return h(
+    "details",
+    { "data-key": `fault ${index}` },
+    h(
+      "summary",
+      {},
+      h("span", { class: "tag bad first" }, fault(kind)),
+      " ",
+      h("code", {}, code),
+      ` in ${where}`,
+    ),
+    evidence ? shown(evidence) : null,
+  );
+}
+
+/** @param {NonNullable<Fault["evidence"]>} evidence */
+function shown({ at, detail, asked, answer }) {
+  return [
+    h("p", {}, detail, " · ", ago(at)),
+    asked
+      ? [
+          h("h3", {}, "What was asked"),
+          h("pre", { tabindex: 0 }, JSON.stringify(asked.question, null, 1)),
+          h("p", { class: "small soft" }, `with ${asked.limit_ms / 1000} s to answer`),
+        ]
+      : null,
+    answer === undefined ? null : [h("h3", {}, "What came"), h("pre", { tabindex: 0 }, answer)],
+  ];
+}

@@ -1,0 +1,90 @@
+// A tournament before it starts: who signed up or is invited, until when, and who starts it.
+
+import { del, path, post, session } from "../lib/api.js";
+import { h } from "../lib/dom.js";
+import { orderButton } from "../lib/rulings.js";
+import { player, span } from "../lib/show.js";
+
+/** @typedef {import("../lib/types.js").Tournament} Tournament */
+
+/**
+ * @param {Tournament} tournament @param {import("../lib/types.js").App} app
+ * @param {import("../lobby/known.js").Act} act
+ */
+export function coming(tournament, app, act) {
+  const { id, plan, closes_at } = tournament;
+  const { at_least, at_most } = tournament.selection ?? {};
+  const open = tournament.standing === "open";
+  const words = [
+    `${plan.players.length} so far`,
+    at_least ? `, at least ${at_least}` : "",
+    at_most ? `, at most ${at_most}` : "",
+    ". ",
+    closes_at ? `Closes in ${span(closes_at - Date.now())}.` : "",
+  ];
+  return h(
+    "div",
+    { class: "columns" },
+    h(
+      "section",
+      { class: "card", "aria-label": open ? "Sign-up" : "Invitations" },
+      h("h2", {}, open ? "Sign-up" : "Invitations"),
+      h("p", {}, words.join("")),
+      open ? names(plan.players) : replies(tournament),
+      open ? joining(id, plan.players, act) : null,
+    ),
+    session()?.role === "operator"
+      ? h(
+          "section",
+          { class: "card operator", "aria-label": "Operator" },
+          h("h2", {}, "Operator"),
+          h(
+            "div",
+            { class: "row" },
+            orderButton(app, id, "start"),
+            orderButton(app, id, "call-off"),
+          ),
+        )
+      : null,
+  );
+}
+
+/** @param {string[]} players */
+function names(players) {
+  if (players.length === 0) return h("p", { class: "soft" }, "Be the first.");
+  return h(
+    "ul",
+    { class: "chips" },
+    players.map((name) => h("li", { "data-key": name }, player(name))),
+  );
+}
+
+/** @param {Tournament} tournament */
+function replies({ replies = [] }) {
+  return h(
+    "ul",
+    { class: "entries" },
+    replies.map((one) =>
+      h(
+        "li",
+        { class: "entry", "data-key": one.player },
+        h("div", {}, player(one.player)),
+        h("span", { class: "tag" }, one.reply),
+      ),
+    ),
+  );
+}
+
+/** @param {string} id @param {string[]} players @param {import("../lobby/known.js").Act} act */
+function joining(id, players, act) {
+  const me = session();
+  const at = path`/api/v1/tournaments/${id}/signups`;
+  const up = `You are signed up for ${id}. Stay here: it starts by itself.`;
+  return me && players.includes(me.account)
+    ? h(
+        "button",
+        { type: "button", class: "plain", onclick: act(() => del(at), "You are out of it.") },
+        "Withdraw",
+      )
+    : h("button", { type: "button", onclick: act(() => post(at), up, "#/play") }, "Sign up");
+}

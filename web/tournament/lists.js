@@ -1,0 +1,194 @@
+// A tournament in words: every pairing and bye with its reason, standings, faults.
+
+import { path } from "../lib/api.js";
+import { h } from "../lib/dom.js";
+import { fault, player, players, score, watched } from "../lib/show.js";
+import { reportOf } from "./bracket.js";
+
+/** @typedef {import("../lib/types.js").Tournament} Tournament */
+/** @typedef {import("../lib/types.js").Pairing} Pairing */
+/** @typedef {import("../lib/types.js").Bye} Bye */
+/** @typedef {import("../lib/types.js").Place} Place */
+
+/** @param {Tournament} tournament */
+export function pairings(tournament) {
+  const all = tournament.pairings ?? [];
+  const rounds = [...new Set(all.map(({ round }) => round))];
+  const byes = (/** @type {number} */ round) =>
+    tournament.results?.rounds.find((one) => one.round === round)?.byes ?? [];
+  return h(
+    "section",
+    { class: "card", "aria-label": "Pairings" },
+    h("h2", {}, "Every pairing and why"),
+    rounds.length === 0 ? h("p", { class: "soft" }, "Players are being greeted.") : null,
+    rounds.map((round) =>
+      h(
+        "div",
+        { class: "pairings", "data-key": `round ${round}` },
+        h("h3", {}, `Round ${round}`),
+        h(
+          "ul",
+          { class: "entries" },
+          all.filter((pairing) => pairing.round === round).map((one) => paired(tournament, one)),
+          byes(round).map(bye),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {Tournament} tournament @param {Pairing} pairing */
+function paired(tournament, pairing) {
+  const report = reportOf(tournament, pairing.match);
+  const how = report && report.result.how !== "played" ? report.result.how : null;
+  return h(
+    "li",
+    { class: "entry", "data-key": pairing.match },
+    h(
+      "div",
+      {},
+      h("a", { href: watched(tournament.id, pairing.match) }, pairing.match),
+      " ",
+      players(pairing.players, " vs "),
+      pairing.over ? null : h("span", { class: "tag good" }, "live"),
+      how ? h("span", { class: "tag warn" }, how) : null,
+      h("div", { class: "soft small" }, pairing.reason),
+      rulings(pairing),
+    ),
+    h(
+      "div",
+      { class: "scores" },
+      report?.result.games.map((game) => score(tournament.id, pairing.match, game)) ?? null,
+    ),
+  );
+}
+
+/** @param {Pairing} pairing */
+function rulings({ overridden, replays = [] }) {
+  const winners = overridden?.winners.join(", ") || "nobody";
+  const ruling = (/** @type {string} */ what, /** @type {string} */ words) =>
+    h("div", { class: "small" }, h("span", { class: "tag warn first" }, what), ` ${words}`);
+  return [
+    ...replays.map(({ by, why }) => ruling("played again", `by ${by}: ${why}`)),
+    overridden
+      ? ruling("overridden", `by ${overridden.by}: ${overridden.why} (${winners} wins)`)
+      : null,
+  ];
+}
+
+/** @param {Bye} one */
+function bye({ player: name, walkover, reason }) {
+  const words = h("div", { class: "soft small" }, reason);
+  const tag = h("span", { class: "tag" }, walkover ? "walkover" : "bye");
+  return h("li", { class: "entry" }, h("div", {}, name ? player(name) : "Nobody", tag, words));
+}
+
+/** @param {Tournament} tournament */
+export function standings({ results }) {
+  if (!results) return null;
+  const head = ["#", "Player", "Matches", "Games", "Points"];
+  return h(
+    "section",
+    { class: "card", "aria-label": "Standings" },
+    h("h2", {}, "Standings"),
+    h(
+      "div",
+      { class: "wide", tabindex: 0, role: "group", "aria-label": "Table of standings" },
+      h(
+        "table",
+        { id: "standings" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            head.map((word, index) =>
+              h("th", { scope: "col", class: index > 1 ? "number" : "" }, word),
+            ),
+          ),
+        ),
+        h("tbody", {}, results.standings.map(place)),
+      ),
+    ),
+  );
+}
+
+/** @param {Place} one */
+function place(one) {
+  const tally = (/** @type {number[]} */ ...[won, lost, drawn]) =>
+    `${won}–${lost}${drawn ? `–${drawn}` : ""}`;
+  const numbers = [
+    tally(one.matches_won, one.matches_lost, one.matches_drawn),
+    tally(one.games_won, one.games_lost, one.games_tied),
+    one.points,
+  ];
+  return h(
+    "tr",
+    { "data-key": one.player },
+    h("td", {}, one.rank),
+    h("td", {}, player(one.player)),
+    numbers.map((number) => h("td", { class: "number" }, number)),
+  );
+}
+
+/** @param {Tournament} tournament */
+export function faults({ id, results }) {
+  const all = results?.standings.flatMap((one) => one.faults) ?? [];
+  return h(
+    "section",
+    { class: "card", "aria-label": "Faults" },
+    h("h2", {}, "Faults"),
+    all.length === 0
+      ? h("p", { class: "soft" }, "None so far.")
+      : h(
+          "ul",
+          { class: "entries" },
+          all.map((one) => faulted(id, one)),
+        ),
+  );
+}
+
+/** @param {string} id @param {Place["faults"][0]} one */
+function faulted(
+  id,
+  [
+    match,
+    {
+      player: name,
+      game,
+      fault: { kind, code },
+    },
+  ],
+) {
+  const where =
+    match === "-"
+      ? null
+      : [" in ", h("a", { href: watched(id, match) }, match), game ? `, game ${game}` : ""];
+  return h(
+    "li",
+    { class: "entry" },
+    h(
+      "div",
+      {},
+      player(name),
+      h("span", { class: "tag bad" }, fault(kind)),
+      h("div", { class: "soft small" }, h("code", {}, code), where),
+    ),
+  );
+}
+
+/** @param {Tournament} tournament */
+export function downloads({ id, standing }) {
+  if (standing !== "over") return null;
+  const at = path`/api/v1/tournaments/${id}`;
+  return h(
+    "p",
+    { class: "soft small" },
+    h("a", { href: `${at}/log`, download: `${id}.jsonl` }, "Log"),
+    " · ",
+    h("a", { href: `${at}/report` }, "Report"),
+    " · ",
+    h("a", { href: at }, "As JSON"),
+  );
+}

@@ -1,0 +1,201 @@
+// Who you are here: log in, register, log out, change the password, or bring a token.
+
+import {
+  changePassword,
+  logIn,
+  logOut,
+  path,
+  register,
+  session,
+  sessions,
+  useToken,
+} from "../lib/api.js";
+import { h, render } from "../lib/dom.js";
+import { complaint } from "../lib/show.js";
+
+/** @type {import("../lib/types.js").Mount} */
+export function mount(root, _params, app) {
+  /**
+   * What went wrong, by form.
+   * @type {Record<string, unknown>} */
+  let problems = {};
+
+  /**
+   * Does what a form asks for, once at a time, and shows beside it what went wrong.
+   * @param {string} name @param {(fields: Record<string, string>) => Promise<void>} what
+   */
+  const sent = (name, what) => async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+    const button = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
+    if (button.disabled) return;
+    button.disabled = true;
+    problems = {};
+    try {
+      await what(/** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form))));
+      form.reset();
+    } catch (problem) {
+      problems[name] = problem;
+    }
+    button.disabled = false;
+    show();
+  };
+
+  const back = () => app.go(app.query.then ? `#/${app.query.then}` : "#/");
+
+  const visitor = () => [
+    h("h1", {}, "Log in"),
+    h(
+      "div",
+      { class: "halves" },
+      h(
+        "section",
+        { class: "card", "aria-labelledby": "log-in" },
+        h("h2", { id: "log-in" }, "You have an account"),
+        form(
+          "log-in-form",
+          sent("log-in", async ({ account, password }) => {
+            await logIn(account, password);
+            app.say(`Hello, ${account}.`);
+            back();
+          }),
+          [
+            field("Name", "account", { autocomplete: "username", maxlength: 50 }),
+            field("Password", "password", { type: "password", autocomplete: "current-password" }),
+          ],
+          "Log in",
+          problems["log-in"],
+        ),
+      ),
+      h(
+        "div",
+        { class: "stack" },
+        h(
+          "section",
+          { class: "card", "aria-labelledby": "register" },
+          h("h2", { id: "register" }, "You are new"),
+          form(
+            "register-form",
+            sent("register", async ({ account, password }) => {
+              await register(account, password);
+              app.say(`Welcome, ${account}.`);
+              back();
+            }),
+            [
+              field("Name", "account", { autocomplete: "username", maxlength: 50 }),
+              field("Password", "password", { type: "password", autocomplete: "new-password" }),
+            ],
+            "Register and log in",
+            problems.register,
+          ),
+        ),
+        h(
+          "details",
+          { class: "card" },
+          h("summary", {}, "With a token"),
+          h(
+            "p",
+            { class: "small soft" },
+            "The server prints the operator's token when it starts for the first time.",
+          ),
+          form(
+            "token-form",
+            sent("token", async ({ token }) => {
+              await useToken(token.trim());
+              back();
+            }),
+            [field("Token", "token", { type: "password", autocomplete: "off" })],
+            "Use it",
+            problems.token,
+          ),
+        ),
+      ),
+    ),
+  ];
+
+  /** @param {import("../lib/types.js").Session} now */
+  const known = (now) => [
+    h(
+      "h1",
+      {},
+      now.account,
+      now.role === "operator" ? h("span", { class: "tag accent" }, "operator") : null,
+    ),
+    h(
+      "div",
+      { class: "card row" },
+      h("a", { class: "button plain", href: path`#/player/${now.account}` }, "What I have played"),
+      h(
+        "button",
+        {
+          class: "plain",
+          type: "button",
+          id: "log-out",
+          onclick: async () => {
+            try {
+              await logOut();
+              app.say("You are logged out.");
+            } catch (problem) {
+              app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+            }
+          },
+        },
+        "Log out",
+      ),
+    ),
+    h(
+      "section",
+      { class: "card", "aria-labelledby": "password" },
+      h("h2", { id: "password" }, "Change the password"),
+      form(
+        "password-form",
+        sent("password", async ({ old, fresh }) => {
+          await changePassword(old, fresh);
+          app.say("The password is changed. You stay logged in here, and nowhere else.");
+        }),
+        [
+          field("The password now", "old", { type: "password", autocomplete: "current-password" }),
+          field("The next one", "fresh", { type: "password", autocomplete: "new-password" }),
+        ],
+        "Change it",
+        problems.password,
+      ),
+    ),
+  ];
+
+  function show() {
+    const now = session();
+    app.title(now ? now.account : "Log in");
+    render(
+      root,
+      h(
+        "div",
+        { class: "stack", "data-key": now ? "known" : "visitor" },
+        now ? known(now) : visitor(),
+      ),
+    );
+  }
+
+  show();
+  sessions.addEventListener("session", show);
+  return () => sessions.removeEventListener("session", show);
+}
+
+/**
+ * @param {string} id @param {(event: SubmitEvent) => void} onsubmit @param {Node[]} fields
+ * @param {string} does @param {unknown} problem
+ */
+function form(id, onsubmit, fields, does, problem) {
+  return h(
+    "form",
+    { id, onsubmit },
+    fields,
+    problem ? complaint(problem) : null,
+    h("div", {}, h("button", {}, does)),
+  );
+}
+
+/** @param {string} label @param {string} name @param {import("../lib/dom.js").Props} more */
+function field(label, name, more) {
+  return h("label", {}, label, h("input", { name, required: true, ...more }));
+}

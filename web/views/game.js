@@ -1,0 +1,316 @@
+// A match as it is played: `#/game/cup/r1m1`. Only what everybody may see is shown; whoever comes
+// late sees all that was.
+
+import { boardOf } from "../boards/all.js";
+import { Problem, get, path } from "../lib/api.js";
+import { h, render } from "../lib/dom.js";
+import { equal } from "../lib/equal.js";
+import { movesIn, slid, slidAll, waitedFor } from "../lib/moves.js";
+import { watch } from "../lib/stream.js";
+import { styled } from "../lib/styled.js";
+import { clock, ending, moveList, standing } from "../lib/table.js";
+
+/** @typedef {import("../lib/moves.js").Move} Move */
+
+/** @type {import("../lib/types.js").Mount} */
+export function mount(root, [tournament = "", match = "r1m1"], app) {
+  styled("/web/boards/boards.css", "/web/boards/games.css");
+  app.title(`${tournament}, match ${match}`);
+  const live = new Live(root, tournament, match);
+  const stop = watch(path`/api/v1/tournaments/${tournament}/matches/${match}/events`, {
+    show: (data, event) => live.show(data, event),
+    problem: (problem) => live.fail(problem),
+  });
+  const tick = setInterval(() => live.tick(), 500);
+  return () => {
+    stop();
+    clearInterval(tick);
+    live.gone = true;
+  };
+}
+
+class Live {
+  /** @param {HTMLElement} root @param {string} tournament @param {string} match */
+  constructor(root, tournament, match) {
+    this.root = root;
+    this.tournament = tournament;
+    this.match = match;
+    this.gone = false;
+    /** @type {any} */
+    this.data = null;
+    /**
+     * Which game is shown, and its latest view.
+     * @type {{ number: number, view: any } | null}
+     */
+    this.shown = null;
+    /**
+     * The moves on the ice, which its views do not tell of.
+     * @type {Move[]}
+     */
+    this.moves = [];
+    /** A timer, while more is about to be asked for. */
+    this.soon = 0;
+    /** When the position that is shown was reached, by this machine's clock. */
+    this.since = Date.now();
+    this.limits = { answer_ms: 0 };
+    /** @type {ReturnType<typeof boardOf>} */
+    this.board = null;
+    this.time = h("span", { class: "clock" });
+    // The parts stay what they are, so that focus and what moves stay as well.
+    this.head = h(
+      "div",
+      {},
+      h("h1", {}, `${tournament}, ${match}`),
+      h("p", { role: "status" }, "Looking …"),
+    );
+    this.waited = h("div", {});
+    this.told = h("p", { class: "told", "aria-live": "polite" });
+    this.place = h("div", {});
+    this.side = h("div", { class: "stack" });
+    root.append(this.head);
+    get(path`/api/v1/tournaments/${tournament}`).then(
+      ({ plan }) => {
+        this.limits = plan?.policy?.match?.time ?? this.limits;
+        this.tick();
+      },
+      () => {},
+    );
+  }
+
+  /** @param {Problem} problem */
+  fail(problem) {
+    if (!this.data)
+      render(
+        this.head,
+        h("h1", {}, `${this.tournament}, ${this.match}`),
+        h("p", { class: "complaint" }, problem.message),
+      );
+  }
+
+  /**
+   * What is shown of the game that runs, or of the latest.
+   * @param {any} data
+   */
+  game(data) {
+    const running = data.in_progress;
+    if (running)
+      return { number: running.game, view: running.view, seats: running.seats, result: null };
+    if (!data.latest) return null;
+    const { result, view } = data.latest;
+    return { number: result.game, view, seats: result.seats, result };
+  }
+
+  /** @param {any} data @param {string} event */
+  show(data, event) {
+    this.data = data;
+    const now = this.game(data);
+    if (now) {
+      const old = this.shown;
+      const before = old && old.number === now.number ? old.view : null;
+      const changed = !equal(before, now.view);
+      if (changed) {
+        this.since = Date.now() - (data.behind_ms ?? 0);
+        this.follow(data.game, now, before, event);
+      }
+      this.shown = now;
+    }
+    this.draw();
+  }
+
+  /**
+   * Keeps the moves up to date.
+   * @param {string} game @param {any} now @param {any} before @param {string} event
+   */
+  follow(game, now, before, event) {
+    if (game !== "fish") {
+      this.moves = movesIn(game, now.view);
+      if (event !== "change" && !now.result) this.catchUp(now.number, 1_000_000);
+      return;
+    }
+    if (!before) this.moves = [];
+    const fresh = before ? slid(before, now.view) : [];
+    this.moves.push(...fresh);
+    // More than one move at once may hide one of them; what was missed is asked for.
+    if (event !== "change") this.catchUp(now.number, 0);
+    else if (fresh.length !== 1) this.catchUpSoon(now.number);
+  }
+
+  /**
+   * The same, a little later: not all who watch ask at once, nor for every move.
+   * @param {number} number
+   */
+  catchUpSoon(number) {
+    this.soon ||= window.setTimeout(
+      () => {
+        this.soon = 0;
+        if (!this.gone && this.shown?.number === number) this.catchUp(number, 0);
+      },
+      500 + 2_000 * Math.random(),
+    );
+  }
+
+  /**
+   * Asks for what was there before.
+   * @param {number} number @param {number} after
+   */
+  async catchUp(number, after) {
+    try {
+      const game = path`${this.tournament}/matches/${this.match}/games/${number}`;
+      const so = await get(`/api/v1/tournaments/${game}/positions?after=${after}`);
+      if (this.gone || this.shown?.number !== number) return;
+      if (so.changed_at) this.since = Math.min(this.since, Date.now() - (so.now - so.changed_at));
+      if (so.game === "fish" && after === 0) {
+        // What happened while it was on its way is asked for again.
+        if (!equal(so.positions.at(-1)?.view, this.shown?.view)) return this.catchUpSoon(number);
+        this.moves = slidAll(so.positions);
+      }
+      this.draw();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+    }
+  }
+
+  draw() {
+    const { data } = this;
+    const now = this.game(data);
+    const names = now?.seats ?? data.match.players;
+    if (!this.side.isConnected)
+      this.root.append(
+        h(
+          "div",
+          { class: "columns" },
+          h("div", { class: "card stage" }, this.waited, this.told, this.place),
+          this.side,
+        ),
+      );
+    this.drawBoard(data, now, names);
+    const last = this.moves.at(-1);
+    const words = now?.result ? ending(now.result) : last ? `${names[last.seat]} ${last.what}` : "";
+    if (this.told.textContent !== words) this.told.textContent = words;
+    render(
+      this.head,
+      h("div", { class: "head" }, h("h1", {}, data.match.players.join(" – ")), this.badge(data)),
+      h(
+        "p",
+        { class: "soft", "data-key": "place" },
+        h("a", { href: `#/tournament/${encodeURIComponent(this.tournament)}` }, this.tournament),
+        `, match ${this.match}: ${data.reason}`,
+      ),
+      standing(data.match),
+      data.paused
+        ? h(
+            "p",
+            { class: "complaint", "data-key": "paused" },
+            `Paused by ${data.paused.by}: ${data.paused.why}`,
+          )
+        : null,
+    );
+    render(this.waited, this.waitedNow(data, now, names));
+    render(this.side, this.over(data), moveList(data.game, this.moves, names));
+    this.tick();
+  }
+
+  /** @param {any} data @param {any} now @param {string[]} names */
+  drawBoard(data, now, names) {
+    this.board ??= now ? boardOf(data.game) : null;
+    if (!this.board) {
+      const words = now
+        ? `This page has no board for ${data.game}.`
+        : data.standing === "waiting"
+          ? "The match begins in a moment."
+          : "The players are waited for.";
+      this.place.replaceChildren(h("p", { class: "soft" }, words));
+      return;
+    }
+    if (!this.board.isConnected) this.place.replaceChildren(this.board);
+    if (now)
+      this.board.shown = {
+        view: now.view,
+        names,
+        result: now.result?.end === "played" ? now.result : null,
+      };
+  }
+
+  /** @param {any} data */
+  badge(data) {
+    if (data.standing === "over") return h("span", { class: "tag" }, "over");
+    return h(
+      "span",
+      { class: "tag good" },
+      data.standing === "waiting" ? "about to begin" : "live",
+    );
+  }
+
+  /** @param {any} data @param {any} now @param {string[]} names */
+  waitedNow(data, now, names) {
+    if (!now || now.result || data.standing === "over") return null;
+    const seats = waitedFor(data.game, now.view);
+    return h(
+      "p",
+      { class: "waited" },
+      "Waiting for ",
+      seats.map((seat) => h("strong", {}, names[seat])),
+      this.time,
+    );
+  }
+
+  tick() {
+    const ms = Date.now() - this.since;
+    const limit = this.limits.answer_ms;
+    const words = limit ? `${clock(ms)} (${clock(limit)} an answer)` : clock(ms);
+    if (this.time.textContent !== words) this.time.textContent = words;
+  }
+
+  /**
+   * What came of it, and where to look at it again.
+   * @param {any} data
+   */
+  over(data) {
+    const games = data.match.games ?? [];
+    if (!games.length && !data.result) return null;
+    const link = (/** @type {any} */ result) => {
+      const place = [this.tournament, this.match, result.game].map(encodeURIComponent);
+      const address = `#/replay/${place.join("/")}`;
+      const words = `Game ${result.game}: ${ending(result)}`;
+      return h(
+        "li",
+        {},
+        words,
+        " ",
+        data.standing === "over" ? h("a", { href: address }, "Replay") : null,
+      );
+    };
+    const { winners, how, faults } = data.result ?? {
+      winners: /** @type {string[]} */ ([]),
+      how: "",
+      faults: /** @type {any[]} */ ([]),
+    };
+    return h(
+      "section",
+      { class: "card", "data-key": "results" },
+      h("h2", {}, "Results"),
+      data.result
+        ? h(
+            "p",
+            {},
+            h(
+              "strong",
+              {},
+              winners.length ? `${winners.join(" and ")} won the match` : "Nobody won the match",
+            ),
+            how === "played" ? "" : ` (${how})`,
+          )
+        : null,
+      h("ul", {}, games.map(link)),
+      faults.length
+        ? h(
+            "ul",
+            { class: "faults" },
+            faults.map((/** @type {any} */ { player, fault }) =>
+              h("li", {}, `${player}: ${fault?.kind} (${fault?.code})`),
+            ),
+          )
+        : null,
+    );
+  }
+}

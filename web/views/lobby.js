@@ -1,0 +1,131 @@
+// The lobby: what runs and what comes, who is here, how to join, what was played, who is strongest.
+
+import { session, sessions } from "../lib/api.js";
+import { acting } from "../lib/acting.js";
+import { h, render } from "../lib/dom.js";
+import { watch } from "../lib/stream.js";
+import { announce } from "../lobby/announce.js";
+import { nothing, refresh } from "../lobby/known.js";
+import { results, tournaments } from "../lobby/lists.js";
+import { here, invitations, leaders, queues } from "../lobby/people.js";
+
+/** While something runs, results are looked for as often; otherwise less. */
+const RUNNING_MS = 5_000;
+const QUIET_MS = 60_000;
+
+const RUNNING = { title: "Running", standings: ["running"], none: "Nothing runs at the moment." };
+const COMING = {
+  title: "Coming",
+  standings: ["open", "inviting"],
+  none: "No sign-up is open. Wait in a queue, or ask an operator.",
+};
+const PAST = { title: "Past tournaments", standings: ["over", "called-off"], none: "None yet." };
+
+/** @type {import("../lib/types.js").Mount} */
+export function mount(root, _params, app) {
+  app.title("Lobby");
+  const known = nothing();
+  let gone = false;
+  let looking = false;
+  let again = false;
+  let timer = 0;
+
+  /** Looks at what does not come by itself; never twice at once. */
+  async function look() {
+    if (looking) return void (again = true);
+    looking = true;
+    clearTimeout(timer);
+    let next = RUNNING_MS;
+    try {
+      do {
+        again = false;
+        await refresh(known);
+      } while (again && !gone);
+      next = known.lobby?.counts.running ? RUNNING_MS : QUIET_MS;
+    } catch {
+      // That the server is away is told by the stream.
+    }
+    looking = false;
+    if (gone) return;
+    show();
+    timer = setTimeout(look, next);
+  }
+
+  const act = acting(app, look);
+
+  function choose(/** @type {string} */ game) {
+    known.game = game;
+    look();
+  }
+
+  function show() {
+    const { lobby } = known;
+    if (!lobby) return render(root, h("h1", {}, "Lobby"), h("p", { class: "soft" }, "Looking …"));
+    const now = session();
+    const { here: present, accounts } = lobby;
+    const counts = `${present} here · ${accounts} accounts · ${lobby.counts.running} running`;
+    render(
+      root,
+      h(
+        "div",
+        { class: "head" },
+        h("h1", {}, "Lobby"),
+        h("p", { class: "soft" }, counts),
+        now?.role === "operator"
+          ? h(
+              "button",
+              { type: "button", class: "plain", onclick: () => announce(app, known.games) },
+              "New tournament",
+            )
+          : null,
+      ),
+      h(
+        "div",
+        { class: "columns" },
+        h(
+          "div",
+          { class: "stack" },
+          invitations(known, act),
+          tournaments(known, act, RUNNING),
+          tournaments(known, act, COMING),
+          results(known),
+          tournaments(known, act, PAST),
+        ),
+        h(
+          "div",
+          { class: "stack" },
+          now ? null : welcome(),
+          queues(known, act),
+          here(known),
+          leaders(known, choose),
+        ),
+      ),
+    );
+  }
+
+  show();
+  const unwatch = watch("/api/v1/events", {
+    show(data) {
+      known.lobby = data;
+      show();
+      look();
+    },
+  });
+  sessions.addEventListener("session", look);
+  return () => {
+    gone = true;
+    clearTimeout(timer);
+    unwatch();
+    sessions.removeEventListener("session", look);
+  };
+}
+
+function welcome() {
+  return h(
+    "section",
+    { class: "card call", "aria-label": "Play with us" },
+    h("h2", {}, "Play with us"),
+    h("p", {}, "People play here, in the browser, against programs and each other."),
+    h("a", { class: "button", href: "#/account" }, "Log in or register"),
+  );
+}

@@ -1,0 +1,501 @@
+// Playing as a person: `#/play`. Everything is in the server: whoever loads the page again, or goes
+// on elsewhere, finds the same question waiting.
+
+import { boardOf } from "../boards/all.js";
+import { Problem, get, path, session } from "../lib/api.js";
+import { Desk } from "../lib/desk.js";
+import { h, render } from "../lib/dom.js";
+import { equal } from "../lib/equal.js";
+import { slidAll, waitedFor } from "../lib/moves.js";
+import { watch } from "../lib/stream.js";
+import { styled } from "../lib/styled.js";
+import { clock, ending, moveList, standing } from "../lib/table.js";
+import { Wire } from "../lib/wire.js";
+
+/** @typedef {import("../lib/desk.js").Seat} Seat */
+
+/** @type {import("../lib/types.js").Mount} */
+export function mount(root, _params, app) {
+  styled("/web/boards/boards.css", "/web/boards/games.css");
+  app.title("Play");
+  const now = session();
+  if (!now) {
+    render(
+      root,
+      h("h1", {}, "Play"),
+      h(
+        "p",
+        {},
+        "Whoever plays has an account. ",
+        h("a", { href: "#/account", class: "button" }, "Log in or register"),
+      ),
+    );
+    return () => {};
+  }
+  const play = new Play(root, now, app);
+  const tick = setInterval(() => play.tick(), 250);
+  return () => {
+    clearInterval(tick);
+    play.close();
+  };
+}
+
+const WHY = /** @type {Record<string, string>} */ ({
+  "taken-over": "You went on playing elsewhere: in another window, or on another device.",
+  "logged-in-elsewhere": "You are logged in elsewhere, and this server lets nobody in twice.",
+  "wrong-credentials": "You are logged out. Log in again.",
+  "logged-out": "An operator logged you out.",
+  flood: "The server closed the connection.",
+});
+
+class Play {
+  /**
+   * @param {HTMLElement} root
+   * @param {import("../lib/types.js").Session} who
+   * @param {import("../lib/types.js").App} app
+   */
+  constructor(root, who, app) {
+    this.who = who;
+    this.app = app;
+    this.desk = new Desk(who.account);
+    /**
+     * The match that is looked at.
+     * @type {Seat | null}
+     */
+    this.here = null;
+    this.state = "connecting";
+    this.why = "";
+    /** @type {Map<string, any>} */
+    this.invitations = new Map();
+    /**
+     * What went wrong in the match that is looked at.
+     * @type {any[]}
+     */
+    this.faults = [];
+    /** Whose time was found to be over. */
+    this.late = "";
+    this.unwatch = () => {};
+    /** @type {ReturnType<typeof boardOf>} */
+    this.board = null;
+    this.head = h("div", {});
+    this.time = h("div", { class: "deadline" });
+    this.news = h("div", { class: "stack" });
+    this.told = h("p", { class: "told", "aria-live": "polite" });
+    this.place = h("div", {});
+    this.side = h("div", { class: "stack" });
+    root.append(
+      this.head,
+      this.news,
+      h(
+        "div",
+        { class: "columns" },
+        h("div", { class: "card stage" }, this.time, this.told, this.place),
+        this.side,
+      ),
+    );
+    this.connect();
+  }
+
+  connect() {
+    this.wire = new Wire(this.who.token, {
+      message: (message) => this.take(message),
+      state: (state, why) => {
+        [this.state, this.why] = [state, why];
+        this.draw();
+      },
+    });
+  }
+
+  close() {
+    this.unwatch();
+    this.wire?.end("");
+  }
+
+  /** @param {any} message */
+  take(message) {
+    if (message.type === "request") {
+      const due = this.here?.request?.id === message.id ? this.here?.due : undefined;
+      const asked = this.desk.asked(message);
+      // Asked the same again when time was over: somebody wants to know what that cost.
+      if (due !== undefined && due < Date.now() + 500) this.findFaults(asked);
+      if (!this.here?.request) this.look(asked);
+      else if (asked !== this.here) this.app.say(`You are asked in ${asked.tournament} as well.`);
+    } else if (message.type === "notice") this.notice(message);
+    else if (message.type === "error") this.error(message);
+    this.draw();
+  }
+
+  /** @param {any} error */
+  error(error) {
+    const late = error.code === "late";
+    this.app.say(late ? "That came too late." : error.detail, "bad");
+    if (late && this.here) this.findFaults(this.here);
+  }
+
+  /** @param {any} notice */
+  notice({ about, tournament, match, data }) {
+    switch (about) {
+      case "tournament":
+        this.desk.games.set(data.tournament, data.game);
+        return;
+      case "told":
+        return this.desk.told(tournament, match, data);
+      case "match-over": {
+        const over = this.desk.at(data.tournament, data.match);
+        over.request = null;
+        this.findFaults(over);
+        if (!this.here) this.look(over);
+        return this.app.say(data.won ? "You won the match." : "The match is over.", "good");
+      }
+      case "tournament-over":
+        return this.app.say(
+          `${data.tournament}: ${data.won ? "you won it" : `you are done, place ${data.rank}`}.`,
+        );
+      case "invitation":
+      case "ready-asked":
+        return this.invited(about, data);
+      case "invitation-over":
+      case "called-off":
+        this.invitations.delete(data.tournament);
+        return this.app.say(`${data.tournament}: ${data.reason}`, "bad");
+      case "stopping":
+        return this.app.say("The server stops; your games wait for it to come back.");
+      default:
+        if (data?.why)
+          this.app.say(
+            `${data.tournament}: ${about.replaceAll("-", " ")}, by ${data.by}: ${data.why}`,
+          );
+    }
+  }
+
+  /** @param {string} about @param {any} data */
+  invited(about, data) {
+    const { tournament } = data;
+    this.invitations.set(tournament, { ...data, about });
+    // Somebody who looks at this page is here, and said that it would come.
+    if (about === "ready-asked" && document.visibilityState === "visible")
+      this.reply("ready", tournament);
+  }
+
+  /** @param {string} word @param {string} tournament */
+  reply(word, tournament) {
+    this.wire?.send({ type: word, tournament });
+    this.invitations.delete(tournament);
+    this.draw();
+  }
+
+  /**
+   * Looks at a match.
+   * @param {Seat} seat
+   */
+  look(seat) {
+    if (this.here === seat) return;
+    this.unwatch();
+    this.here = seat;
+    this.faults = [];
+    this.board = null;
+    this.place.replaceChildren();
+    const events = path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/events`;
+    this.unwatch = watch(events, {
+      show: (data, event) => {
+        this.desk.seen(seat, data);
+        if (event !== "change" && data.game === "fish") this.catchUp(seat, data.in_progress?.game);
+        if (seat.end) this.findFaults(seat);
+        this.draw();
+      },
+    });
+    this.draw();
+  }
+
+  /**
+   * Asks for the moves that were made before one came.
+   * @param {Seat} seat @param {number | undefined} number
+   */
+  async catchUp(seat, number) {
+    if (number === undefined) return;
+    const game = path`${seat.tournament}/matches/${seat.match}/games/${number}`;
+    try {
+      const so = await get(`/api/v1/tournaments/${game}/positions`);
+      if (seat !== this.here || !equal(so.positions.at(-1)?.view, seat.open)) return;
+      seat.moves = slidAll(so.positions);
+      this.draw();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+    }
+  }
+
+  /**
+   * Asks what one is charged with, to say why.
+   * @param {Seat} seat
+   */
+  async findFaults(seat) {
+    try {
+      const { faults } = await get(
+        path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/faults`,
+      );
+      if (seat !== this.here) return;
+      this.faults = faults.filter((/** @type {any} */ fault) => fault.player === this.who.account);
+      this.draw();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+    }
+  }
+
+  /** @param {any} answer */
+  answer(answer) {
+    const { here } = this;
+    if (!here?.request) return;
+    const { id } = here.request;
+    this.desk.answered(here, answer);
+    this.wire?.answer(id, answer);
+    // Whoever is asked elsewhere meanwhile goes on there.
+    const next = [...this.desk.matches.values()].find((other) => other.request);
+    if (next) this.look(next);
+    this.draw();
+  }
+
+  tick() {
+    const { here } = this;
+    const request = here?.request;
+    if (!here || !request) {
+      if (this.time.firstChild) this.time.replaceChildren();
+      return;
+    }
+    const left = here.due - Date.now();
+    const short = left < Math.min(10_000, request.deadline_ms / 3);
+    render(
+      this.time,
+      h(
+        "div",
+        { class: "row" },
+        h("strong", {}, "Your turn"),
+        h("span", { class: short ? "clock short" : "clock", role: "timer" }, clock(left)),
+        h("span", { class: "soft small" }, left > 0 ? "left to answer" : "your time is over"),
+      ),
+      h("progress", {
+        max: request.deadline_ms,
+        value: Math.max(0, left),
+        "aria-label": "Time left",
+      }),
+    );
+    if (left < -500 && this.late !== request.id) {
+      this.late = request.id;
+      this.findFaults(here);
+    }
+  }
+
+  draw() {
+    const { here } = this;
+    render(
+      this.head,
+      h(
+        "div",
+        { class: "head" },
+        h("h1", {}, here ? `${this.desk.names(here).join(" – ")}` : "Play"),
+        this.badge(),
+      ),
+      here ? this.about(here) : null,
+      this.tabs(),
+    );
+    render(this.news, this.connection(), this.invitationsNow(), this.faultsNow());
+    render(
+      this.side,
+      here?.end ? this.after(here) : null,
+      here ? moveList(here.game, here.moves, this.desk.names(here)) : null,
+    );
+    this.drawBoard();
+    this.tick();
+  }
+
+  badge() {
+    const words = {
+      connecting: "connecting …",
+      here: "you are here",
+      away: "no connection; trying again …",
+      ended: "not connected",
+    }[this.state];
+    return h(
+      "span",
+      { class: this.state === "here" ? "tag good" : "tag bad", role: "status" },
+      words,
+    );
+  }
+
+  /** @param {Seat} here */
+  about(here) {
+    const address = `#/tournament/${encodeURIComponent(here.tournament)}`;
+    return [
+      h(
+        "p",
+        { class: "soft" },
+        h("a", { href: address }, here.tournament),
+        `, match ${here.match}`,
+      ),
+      standing(here.about),
+    ];
+  }
+
+  /**
+   * Where to go when it is over.
+   * @param {Seat} here
+   */
+  after(here) {
+    const address = (/** @type {number} */ game) =>
+      `#/replay/${[here.tournament, here.match, game].map(encodeURIComponent).join("/")}`;
+    const games = here.end.match?.games ?? [];
+    return h(
+      "section",
+      { class: "card", "data-key": "after" },
+      h("h2", {}, "Over"),
+      h(
+        "ul",
+        {},
+        games.map((/** @type {any} */ result) =>
+          h(
+            "li",
+            {},
+            `Game ${result.game}: ${ending(result)} `,
+            h("a", { href: address(result.game) }, "Replay"),
+          ),
+        ),
+      ),
+      h("p", {}, h("a", { href: "#/" }, "To the lobby")),
+    );
+  }
+
+  /** The matches, if there are several. */
+  tabs() {
+    const all = [...this.desk.matches.values()];
+    if (all.length < 2) return null;
+    const one = (/** @type {Seat} */ seat) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "plain",
+          "aria-pressed": String(seat === this.here),
+          onclick: () => this.look(seat),
+        },
+        `${seat.tournament} ${seat.match}`,
+        seat.request ? h("span", { class: "tag accent" }, "your turn") : null,
+      );
+    return h("div", { class: "row", role: "group", "aria-label": "Your matches" }, all.map(one));
+  }
+
+  connection() {
+    if (this.state !== "ended" || !this.why) return null;
+    const again = () => {
+      this.wire?.end("");
+      this.connect();
+    };
+    return h(
+      "div",
+      { class: "complaint row", role: "alert", "data-key": "connection" },
+      WHY[this.why] ?? this.why,
+      this.why === "wrong-credentials"
+        ? h("a", { href: "#/account" }, "Log in")
+        : h("button", { type: "button", onclick: again }, "Play here"),
+    );
+  }
+
+  invitationsNow() {
+    const one = (/** @type {any} */ { tournament, game, by, about, reply, players = [] }) => {
+      const button = (/** @type {string} */ word, /** @type {string} */ words, name = "") =>
+        h(
+          "button",
+          { type: "button", class: name, onclick: () => this.reply(word, tournament) },
+          words,
+        );
+      const open =
+        about === "ready-asked"
+          ? [button("ready", "I am ready")]
+          : [
+              reply === "accepted" ? null : button("accept", "Accept"),
+              button("reject", "Reject", "plain"),
+            ];
+      return h(
+        "div",
+        { class: "card row", role: "alert", "data-key": `invited-${tournament}` },
+        h("p", {}, `${by} invites you to ${tournament} (${game}), with ${players.join(", ")}.`),
+        open,
+      );
+    };
+    return [...this.invitations.values()].map(one);
+  }
+
+  faultsNow() {
+    const cost = {
+      timeout: "You did not answer in time",
+      disconnected: "Your connection was lost for too long",
+      cheat: "That is against the rules",
+      illegal: "That is against the rules",
+      malformed: "The server could not read your answer",
+      withdrew: "You left",
+      "no-show": "You did not come",
+    };
+    const one = (/** @type {any} */ { kind, code, game, evidence }) =>
+      h(
+        "li",
+        {},
+        h(
+          "strong",
+          {},
+          `Game ${game ?? "–"}: ${/** @type {Record<string, string>} */ (cost)[kind] ?? kind}`,
+        ),
+        evidence?.detail ? ` (${evidence.detail}).` : ` (${code}).`,
+        evidence?.asked ? ` You had ${clock(evidence.asked.limit_ms)}.` : "",
+      );
+    return this.faults.length
+      ? h(
+          "div",
+          { class: "complaint", role: "alert", "data-key": "faults" },
+          h("ul", { class: "faults" }, this.faults.map(one)),
+        )
+      : null;
+  }
+
+  drawBoard() {
+    const { here } = this;
+    const shown = here ? this.desk.shown(here) : null;
+    if (!here || !shown) {
+      const words =
+        this.state === "here"
+          ? "Nothing is asked of you. Sign up or queue in the lobby; your games begin here."
+          : "";
+      if (!this.board)
+        this.place.replaceChildren(h("p", {}, words, " ", h("a", { href: "#/" }, "To the lobby")));
+      this.say("");
+      return;
+    }
+    if (!this.board) {
+      this.board = boardOf(here.game);
+      this.board?.addEventListener("answer", (event) =>
+        this.answer(/** @type {CustomEvent} */ (event).detail),
+      );
+      this.place.replaceChildren(
+        this.board ?? h("p", {}, `This page has no board for ${here.game}.`),
+      );
+    }
+    if (this.board) this.board.shown = shown;
+    this.say(this.words(here, shown));
+  }
+
+  /** @param {Seat} here @param {import("../boards/board.js").Shown} shown */
+  words(here, shown) {
+    if (here.end) {
+      const won = here.end.result?.winners.includes(this.who.account);
+      const game = here.end.latest ? ending(here.end.latest.result) : "";
+      return `${game} ${won ? "You won the match." : "The match is over."}`;
+    }
+    if (here.request) return "";
+    const waited = waitedFor(here.game, shown.view)
+      .map((seat) => shown.names[seat])
+      .filter((name) => name !== this.who.account);
+    return waited.length ? `Waiting for ${waited.join(" and ")} …` : "";
+  }
+
+  /** @param {string} words */
+  say(words) {
+    if (this.told.textContent !== words) this.told.textContent = words;
+  }
+}

@@ -1,0 +1,138 @@
+// A tournament as it goes: bracket or table, every pairing with its reason, standings, faults; and
+// what an operator does about it.
+
+import { get, passes, path, sessions } from "../lib/api.js";
+import { acting } from "../lib/acting.js";
+import { h, render } from "../lib/dom.js";
+import { capital, complaint, standing } from "../lib/show.js";
+import { watch } from "../lib/stream.js";
+import { drawing } from "../tournament/bracket.js";
+import { coming } from "../tournament/coming.js";
+import { downloads, faults, pairings, standings } from "../tournament/lists.js";
+import { operator, progress } from "../tournament/progress.js";
+
+/** @typedef {import("../lib/types.js").Tournament} Tournament */
+
+/** @type {Record<string, string>} */
+const FORMATS = {
+  bracket: "single elimination",
+  knockout: "knock-out",
+  "round-robin": "everybody against everybody",
+};
+
+/** After so long it is looked again, where that may help. */
+const AGAIN_MS = 2_000;
+
+/** @type {import("../lib/types.js").Mount} */
+export function mount(root, params, app) {
+  const id = params[0] ?? "";
+  const at = path`/api/v1/tournaments/${id}`;
+  app.title(id);
+  /** @type {Tournament | null} */
+  let tournament = null;
+  /** @type {unknown} */
+  let problem = null;
+  let unwatch = () => {};
+  let gone = false;
+  /** The standing whose events are followed. */
+  let followed = "";
+  const act = acting(app, look, path`tournament/${id}`);
+  // What is said of times changes by itself.
+  const clock = setInterval(() => tournament && tournament.standing !== "over" && show(), 1_000);
+
+  function show() {
+    if (!tournament) {
+      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Looking …");
+      return render(root, h("h1", {}, id), words);
+    }
+    render(root, head(tournament), ...body(tournament));
+  }
+
+  /** @param {Tournament} now */
+  function body(now) {
+    if (now.standing === "called-off") {
+      return [h("p", { class: "card" }, "It was not held: ", now.reason ?? "")];
+    }
+    if (now.standing === "open" || now.standing === "inviting") return [coming(now, app, act)];
+    return [
+      progress(now),
+      operator(now, app),
+      h(
+        "section",
+        { class: "card", "aria-label": "Who meets whom" },
+        h("h2", {}, "Who meets whom"),
+        drawing(now),
+      ),
+      h(
+        "div",
+        { class: "columns" },
+        h("div", { class: "stack" }, pairings(now)),
+        h("div", { class: "stack" }, standings(now), faults(now)),
+      ),
+      downloads(now),
+    ];
+  }
+
+  /** @param {Tournament} now */
+  function take(now) {
+    tournament = now;
+    problem = null;
+    show();
+  }
+
+  /** Before it runs, the lobby tells when something changed. */
+  function follow() {
+    if (gone || !tournament || tournament.standing === followed) return;
+    unwatch();
+    followed = tournament.standing;
+    unwatch = ["running", "over"].includes(followed)
+      ? watch(`${at}/events`, { show: take, problem: lost })
+      : watch("/api/v1/events", { show: look });
+  }
+
+  /** It stands otherwise than thought: look again. */
+  function lost() {
+    followed = "";
+    setTimeout(look, AGAIN_MS);
+  }
+
+  async function look() {
+    if (gone) return;
+    try {
+      take(await get(at));
+    } catch (wrong) {
+      problem = wrong;
+      show();
+      if (passes(wrong)) setTimeout(look, AGAIN_MS);
+    }
+    follow();
+  }
+
+  show();
+  look();
+  sessions.addEventListener("session", show);
+  return () => {
+    gone = true;
+    clearInterval(clock);
+    unwatch();
+    sessions.removeEventListener("session", show);
+  };
+}
+
+/** @param {Tournament} tournament */
+function head({ id, standing: now, paused, plan }) {
+  const { policy, game, preset } = plan ?? {};
+  const about = policy && [
+    capital(game),
+    FORMATS[policy.format.kind],
+    `best of ${policy.match.best_of}`,
+    preset,
+  ];
+  return h(
+    "div",
+    { class: "head" },
+    h("h1", {}, id),
+    standing(paused ? "paused" : now),
+    about ? h("p", { class: "soft" }, about.filter(Boolean).join(" · ")) : null,
+  );
+}
