@@ -25,4 +25,7 @@ pub use engine::{
     AnnounceError, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Status,
     hash_password,
 };
-pub use gateway::{Gateway, Limits, Tls, TlsError, serve_tcp};
+pub use gateway::{
+    ErlangCookie, ErlangError, ErlangSettings, Gateway, Limits, NodeName, Tls, TlsError,
+    serve_erlang, serve_tcp,
+};

@@ -31,15 +31,19 @@ pub(crate) enum Transport {
     Tcp,
     /// Text frames.
     WebSocket,
+    /// Messages between nodes; many players share a socket.
+    Erlang,
 }
 
 impl Transport {
-    pub(crate) const ALL: [Transport; 2] = [Transport::Tcp, Transport::WebSocket];
+    pub(crate) const ALL: [Transport; 3] =
+        [Transport::Tcp, Transport::WebSocket, Transport::Erlang];
 
     pub(crate) fn word(self) -> &'static str {
         match self {
             Transport::Tcp => "tcp",
             Transport::WebSocket => "websocket",
+            Transport::Erlang => "erlang",
         }
     }
 }

@@ -195,14 +195,24 @@ impl Engine {
     }
 
     pub(super) fn closed(&mut self, conn: ConnId) {
+        self.lost(conn, &Fault::disconnected("the connection was lost"));
+    }
+
+    /// The same, for a reason that is known.
+    pub(super) fn lost(&mut self, conn: ConnId, fault: &Fault) {
         let Some(session) = self.sessions.remove(&conn) else { return };
         self.unsubscribe(conn);
         let Some(account) = session.account else { return };
         if self.here.get(&account) == Some(&conn) {
             self.here.remove(&account);
-            self.player_is_gone(&account, &Fault::disconnected("the connection was lost"));
+            self.player_is_gone(&account, fault);
             self.log_out_later(account);
         }
+    }
+
+    /// Whether a player is here, over whatever wire.
+    pub(crate) fn is_connected(&self, player: &PlayerName) -> bool {
+        self.here.contains_key(player)
     }
 
     pub(super) fn conn_of(&self, player: &PlayerName) -> Option<ConnId> {

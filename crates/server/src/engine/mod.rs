@@ -10,6 +10,7 @@ mod attach;
 pub(crate) mod delay;
 mod hash;
 mod house;
+pub(crate) use house::PREFIX as HOUSE;
 mod journal;
 mod lobby;
 mod matches;
@@ -31,7 +32,7 @@ use crate::gateway::Outbox;
 use crate::meters::Meters;
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, MatchId, Millis, PlayerName, TournamentId};
+use agon_core::{ApplyError, BadLine, Fault, MatchId, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Log, LogError};
@@ -172,6 +173,8 @@ pub(crate) enum Input {
     Bad { conn: ConnId, why: String, line: String, place: Place },
     /// It is gone.
     Closed { conn: ConnId },
+    /// It is gone, and its gateway knows why.
+    Lost { conn: ConnId, fault: Fault },
     /// It should have logged in by now.
     LoginDue { conn: ConnId },
     /// A password was hashed or checked.
@@ -429,6 +432,7 @@ impl Engine {
                 self.bad_line(conn, &why, &line);
             }
             Input::Closed { conn } => self.closed(conn),
+            Input::Lost { conn, fault } => self.lost(conn, &fault),
             Input::LoginDue { conn } => self.login_due(conn),
             Input::Checked { conn, checked } => self.checked(conn, checked),
             Input::House { key, player, request, answer } => {

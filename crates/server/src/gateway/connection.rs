@@ -32,6 +32,11 @@ const LINGER_MS: u64 = 1_000;
 /// Numbers for connections, over all gateways.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
+/// The number of a new connection.
+pub(super) fn next_id() -> ConnId {
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// Serves a connection until one of both ends closes it.
 pub(super) async fn visit(gateway: &Gateway, peer: IpAddr, stream: Stream, framing: Framing) {
     match stream {
@@ -54,7 +59,7 @@ async fn visit_halves(
     framing: Framing,
 ) {
     let (engine, limits) = (gateway.engine(), gateway.limits());
-    let conn = NEXT.fetch_add(1, Ordering::Relaxed);
+    let conn = next_id();
     let transport = framing.transport();
     let (out, outbox) = Outbox::new(conn, transport, limits.outbox_lines_max);
     let pulse = Arc::clone(out.pulse());
@@ -86,7 +91,7 @@ async fn visit_halves(
 }
 
 /// Counts and tells why a connection ended.
-fn note_end(engine: &Handle, pulse: &Pulse, conn: ConnId) {
+pub(super) fn note_end(engine: &Handle, pulse: &Pulse, conn: ConnId) {
     let (end, logged_in) = pulse.ended();
     engine.meters().closed(pulse.transport, end).add();
     let why = end.word();

@@ -85,7 +85,8 @@ impl Batch {
                 self.written.extend(written);
                 self.line(transport, line);
             }
-            (Transport::Tcp, Out::Heartbeat) => {
+            // Players on Erlang nodes are written to by the gateway of their node.
+            (Transport::Tcp | Transport::Erlang, Out::Heartbeat) => {
                 self.line(transport, native::encode(&ToPlayer::Heartbeat));
             }
             (Transport::WebSocket, Out::Heartbeat) => self.frame(Opcode::Ping, &[]),
@@ -94,8 +95,8 @@ impl Batch {
                 self.frame(Opcode::Close, &code.to_be_bytes());
                 self.last = true;
             }
-            (Transport::Tcp, Out::Pong(_)) => {}
-            (Transport::Tcp, Out::Close(_)) => self.last = true,
+            (Transport::Tcp | Transport::Erlang, Out::Pong(_)) => {}
+            (Transport::Tcp | Transport::Erlang, Out::Close(_)) => self.last = true,
         }
     }
 
@@ -103,7 +104,7 @@ impl Batch {
         match transport {
             // Most batches are one line: no copy of it then.
             Transport::Tcp if self.bytes.is_empty() => self.bytes = line,
-            Transport::Tcp => self.bytes.extend_from_slice(&line),
+            Transport::Tcp | Transport::Erlang => self.bytes.extend_from_slice(&line),
             Transport::WebSocket => {
                 self.frame(Opcode::Text, line.strip_suffix(b"\n").unwrap_or(&line));
             }

@@ -150,7 +150,7 @@ impl Pulse {
         // Whoever reads lines need not speak, so only its system can tell whether it is there;
         // a WebSocket has to answer pings.
         let quiet = match self.transport {
-            Transport::Tcp => since(&self.said_at),
+            Transport::Tcp | Transport::Erlang => since(&self.said_at),
             Transport::WebSocket => since(&self.heard_at),
         };
         if self.transport == Transport::WebSocket && quiet >= limits.silence_ms_max {

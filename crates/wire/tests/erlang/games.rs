@@ -248,7 +248,7 @@ impl Seated {
             Speaks::Class(variant) => {
                 let ids =
                     Ids { reference: request, tournament: reference(501), game: reference(502) };
-                self.writer(variant).play_request(&ids, question, view).expect("a seat's view")
+                self.writer(variant).play_request(&ids, question, &view.into()).expect("a seat's view")
             }
             Speaks::Referee => {
                 let seen = serde_json::json!({
