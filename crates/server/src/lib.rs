@@ -20,6 +20,7 @@ mod meters;
 mod throttle;
 mod wanted;
 pub mod web;
+mod wires;
 
 pub use engine::{
     AnnounceError, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Status,

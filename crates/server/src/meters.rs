@@ -2,6 +2,7 @@
 //!
 //! Counting is one addition without a lock, so it can be done anywhere.
 
+use crate::wires::Wire;
 use agon_core::FaultKind;
 use agon_store::Histogram;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,30 +22,6 @@ impl Counter {
 
     pub(crate) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// How messages of a connection are framed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Transport {
-    /// Lines.
-    Tcp,
-    /// Text frames.
-    WebSocket,
-    /// Messages between nodes; many players share a socket.
-    Erlang,
-}
-
-impl Transport {
-    pub(crate) const ALL: [Transport; 3] =
-        [Transport::Tcp, Transport::WebSocket, Transport::Erlang];
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Transport::Tcp => "tcp",
-            Transport::WebSocket => "websocket",
-            Transport::Erlang => "erlang",
-        }
     }
 }
 
@@ -151,9 +128,9 @@ pub(crate) struct Meters {
     pub(crate) started: Instant,
     /// Whether the server was asked to stop.
     pub(crate) stopping: AtomicBool,
-    /// Connections by transport.
-    opened: [Counter; Transport::ALL.len()],
-    closed: [[Counter; End::ALL.len()]; Transport::ALL.len()],
+    /// Connections by wire.
+    opened: [Counter; Wire::ALL.len()],
+    closed: [[Counter; End::ALL.len()]; Wire::ALL.len()],
     /// Connections that were not let in: there were too many.
     pub(crate) turned_away: Counter,
     logins: [Counter; Login::ALL.len()],
@@ -197,12 +174,12 @@ impl Default for Meters {
 }
 
 impl Meters {
-    pub(crate) fn opened(&self, transport: Transport) -> &Counter {
-        &self.opened[transport as usize]
+    pub(crate) fn opened(&self, wire: Wire) -> &Counter {
+        &self.opened[wire as usize]
     }
 
-    pub(crate) fn closed(&self, transport: Transport, end: End) -> &Counter {
-        &self.closed[transport as usize][end as usize]
+    pub(crate) fn closed(&self, wire: Wire, end: End) -> &Counter {
+        &self.closed[wire as usize][end as usize]
     }
 
     pub(crate) fn login(&self, login: Login) -> &Counter {
@@ -228,11 +205,11 @@ mod tests {
     fn everything_has_a_counter_of_its_own() {
         let meters = Meters::default();
         let mut words = Vec::new();
-        for transport in Transport::ALL {
-            meters.opened(transport).add();
-            words.push(transport.word());
+        for wire in Wire::ALL {
+            meters.opened(wire).add();
+            words.push(wire.word());
             for end in End::ALL {
-                meters.closed(transport, end).add();
+                meters.closed(wire, end).add();
             }
         }
         words.extend(End::ALL.map(End::word));
@@ -246,6 +223,6 @@ mod tests {
         assert!(meters.http.iter().all(once));
         words.sort_unstable();
         words.dedup();
-        assert_eq!(words.len(), Transport::ALL.len() + End::ALL.len() + Login::ALL.len());
+        assert_eq!(words.len(), Wire::ALL.len() + End::ALL.len() + Login::ALL.len());
     }
 }

@@ -15,7 +15,7 @@ use agon_core::lobby::Role;
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_server::web::{answer_starting, serve_http};
-use agon_server::{Engine, EngineError, Gateway, Handle, Tls, serve_tcp};
+use agon_server::{Engine, EngineError, Gateway, Handle, Tls, serve_erlang, serve_tcp};
 use agon_store::{Log, LogError, SqliteLog};
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -87,7 +87,16 @@ async fn run(args: &ServeArgs, settings: Serve, or_next: bool) -> Result<Exit> {
     let http = listen(&settings.http, "--http", or_next("http")).await?;
     let address =
         |listener: &TcpListener| listener.local_addr().context("failed to read an address");
-    let places = Places { tcp: address(&tcp)?, http: address(&http)?, tls: tls.is_some() };
+    let erlang = match &settings.erlang {
+        Some(node) => Some((listen(&node.listen, "erlang.listen", false).await?, &node.settings)),
+        None => None,
+    };
+    let places = Places {
+        tcp: address(&tcp)?,
+        http: address(&http)?,
+        tls: tls.is_some(),
+        erlang: erlang.as_ref().map(|(_, node)| node.node.to_string()),
+    };
     // Whoever asks while the log is read is told to come back.
     let (up, heard) = oneshot::channel();
     let starting = tokio::spawn(answer_starting(http, tls.clone(), heard));
@@ -102,6 +111,9 @@ async fn run(args: &ServeArgs, settings: Serve, or_next: bool) -> Result<Exit> {
     let http = starting.await.context("failed to listen for HTTP")?;
     let runtime = tokio::runtime::Handle::current();
     let gateway = Gateway::start(handle.clone(), settings.limits, tls.clone(), &runtime);
+    if let Some((listener, node)) = erlang {
+        serve_erlang(listener, gateway.clone(), node.clone()).await?;
+    }
     tokio::spawn(serve_tcp(tcp, gateway.clone()));
     tokio::spawn(serve_http(http, gateway));
     if let Some(tls) = tls {

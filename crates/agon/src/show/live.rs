@@ -60,7 +60,7 @@ pub(crate) fn tournament(found: &Value, colour: bool) -> String {
 /// A match: how it stands, and the board of the game that runs or ran last.
 pub(crate) fn of_match(found: &Value, games: &Registry, colour: bool) -> String {
     let place = &found["match"];
-    let players = list(&place["players"]);
+    let players = on_wires(found);
     let won = place["won"].as_array().into_iter().flatten().map(ToString::to_string);
     let won = won.map(|won| won.trim_end_matches(".0").to_owned()).collect::<Vec<_>>().join(":");
     let head = format!(
@@ -96,6 +96,16 @@ pub(crate) fn of_match(found: &Value, games: &Registry, colour: bool) -> String 
         let _ = writeln!(out, "{}", paint(&line, "1;32", colour));
     }
     out
+}
+
+/// The players of a match, each with the wire it is here over.
+pub(crate) fn on_wires(found: &Value) -> Vec<String> {
+    let players = list(&found["match"]["players"]).into_iter();
+    let named = players.map(|player| match found["wires"][&player].as_str() {
+        Some(wire) => format!("{player} ({wire})"),
+        None => player,
+    });
+    named.collect()
 }
 
 fn word(value: &Value) -> String {

@@ -7,7 +7,7 @@ mod progress;
 mod results;
 
 pub(crate) use exam::{ExamProgress, exam};
-pub(crate) use live::{of_match, tournament};
+pub(crate) use live::{of_match, on_wires, tournament};
 pub(crate) use progress::Progress;
 pub(crate) use results::results;
 

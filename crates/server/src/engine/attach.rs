@@ -4,8 +4,9 @@ use super::journal::{Effect, StreamKey};
 use super::{Engine, SecondLogin, lobby};
 use crate::gateway::{Outbox, Written};
 use crate::meters::{End, Login};
+use crate::wires::{Wire, Wires};
 use agon_core::lobby::TokenHash;
-use agon_core::{Fault, Millis, PlayerName};
+use agon_core::{Fault, Match, Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
 
@@ -29,6 +30,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// Over which wire it is here.
+    pub(super) fn wire(&self) -> Wire {
+        self.out.wire()
+    }
+
     /// Sends a message if there is room for it.
     pub(super) fn try_send(&self, message: &ToPlayer<'_>) -> bool {
         self.out.send(native::encode(message), None)
@@ -210,9 +216,15 @@ impl Engine {
         }
     }
 
-    /// Whether a player is here, over whatever wire.
-    pub(crate) fn is_connected(&self, player: &PlayerName) -> bool {
-        self.here.contains_key(player)
+    /// Over which wire a player is here, if it is.
+    pub(crate) fn wire_of(&self, player: &PlayerName) -> Option<Wire> {
+        self.sessions.get(self.here.get(player)?).map(Session::wire)
+    }
+
+    /// Over which wires the players of a match are here.
+    pub(crate) fn wires(&self, played: &Match) -> Wires {
+        let players = played.plan().players.iter();
+        players.filter_map(|player| Some((player.clone(), self.wire_of(player)?))).collect()
     }
 
     pub(super) fn conn_of(&self, player: &PlayerName) -> Option<ConnId> {

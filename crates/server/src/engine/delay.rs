@@ -100,7 +100,7 @@ impl Engine {
     pub(super) fn begin_to_hold_back(&mut self, key: &MatchKey) {
         let held_ms = self.observer_delay_ms(&key.0);
         let Some(live) = self.live_match(key).filter(|_| held_ms > 0) else { return };
-        let mut first = show::match_(live);
+        let mut first = show::match_(live, &self.wires(live));
         let now = Shown::new(About::Change, first.to_string().into());
         if let Some(fields) = first.as_object_mut() {
             fields.remove("in_progress");
@@ -122,7 +122,8 @@ impl Engine {
         let Some(live) = self.live_match(key).filter(|_| self.held_back.contains_key(key)) else {
             return;
         };
-        let shown = Shown::new(About::Change, show::match_(live).to_string().into());
+        let shown =
+            Shown::new(About::Change, show::match_(live, &self.wires(live)).to_string().into());
         let now = self.now_ms();
         if let Some(held) = self.held_back.get_mut(key) {
             held.look(now);
@@ -139,7 +140,7 @@ impl Engine {
         let now = self.now_ms();
         match self.held_back.get_mut(key) {
             Some(held) => serde_json::from_str(&held.look(now).data).ok(),
-            None => self.live_match(key).map(show::match_),
+            None => self.live_match(key).map(|live| show::match_(live, &self.wires(live))),
         }
     }
 

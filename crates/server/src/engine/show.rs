@@ -4,6 +4,7 @@
 //! configuration of games (which may hold a deck or dice in order) only when all is over. Who has
 //! answered and how often is not shown either: where players move at once, that is news to them.
 
+use crate::wires::Wires;
 use agon_core::{
     GameResult, Match, MatchResult, MatchView, PlayerName, Ruling, Tournament, TournamentPlan,
 };
@@ -60,15 +61,15 @@ pub(crate) fn tournament(tournament: &Tournament) -> Value {
     shown
 }
 
-/// A match that runs or is over.
-pub(crate) fn match_(played: &Match) -> Value {
-    json!(ShownMatch::of(played))
+/// A match that runs, with the wires of its players, or is over.
+pub(crate) fn match_(played: &Match, wires: &Wires) -> Value {
+    json!(ShownMatch::of(played, wires))
 }
 
 /// A match that runs, as text: made for every change that is watched, so without the detour over
 /// values. Fields of views come in another order than in [`match_`].
-pub(crate) fn running_match(played: &Match) -> String {
-    serde_json::to_string(&ShownMatch::of(played)).expect("what is shown is JSON")
+pub(crate) fn running_match(played: &Match, wires: &Wires) -> String {
+    serde_json::to_string(&ShownMatch::of(played, wires)).expect("what is shown is JSON")
 }
 
 #[derive(Serialize)]
@@ -86,6 +87,9 @@ struct ShownMatch<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a MatchResult>,
     standing: &'static str,
+    /// Nobody is here for a match that is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wires: Option<&'a Wires>,
 }
 
 #[derive(Serialize)]
@@ -103,8 +107,8 @@ struct Latest<'a> {
     view: Json,
 }
 
-impl ShownMatch<'_> {
-    fn of(played: &Match) -> ShownMatch<'_> {
+impl<'a> ShownMatch<'a> {
+    fn of(played: &'a Match, wires: &'a Wires) -> ShownMatch<'a> {
         let over = played.result().is_some();
         // The games of a match may share a deck or dice: all is shown when the last one is over.
         let viewer = if over { Viewer::Full } else { Viewer::Public };
@@ -125,6 +129,7 @@ impl ShownMatch<'_> {
             reason: &played.plan().reason,
             result: played.result(),
             standing: if over { "over" } else { "running" },
+            wires: (!over).then_some(wires),
         }
     }
 }

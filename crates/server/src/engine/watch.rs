@@ -8,6 +8,7 @@
 use super::journal::StreamKey;
 use super::{Engine, MatchKey, show};
 use crate::clock;
+use crate::wires::Wires;
 use agon_core::{Millis, TournamentId};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -263,8 +264,8 @@ impl Engine {
             Topic::Tournament(id) => show::tournament(self.live_tournament(id)?).to_string(),
             Topic::Match(key) => match self.live_match(key)? {
                 // The end is shown as the archive shows it, so that both have one mark.
-                over if over.result().is_some() => show::match_(over).to_string(),
-                running => show::running_match(running),
+                over if over.result().is_some() => show::match_(over, &Wires::new()).to_string(),
+                running => show::running_match(running, &self.wires(running)),
             },
         };
         Some(text.into())

@@ -60,12 +60,12 @@ async fn visit_halves(
 ) {
     let (engine, limits) = (gateway.engine(), gateway.limits());
     let conn = next_id();
-    let transport = framing.transport();
-    let (out, outbox) = Outbox::new(conn, transport, limits.outbox_lines_max);
+    let wire = framing.wire();
+    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max);
     let pulse = Arc::clone(out.pulse());
     gateway.0.pulses.add(&pulse);
-    engine.meters().opened(transport).add();
-    tracing::debug!(conn, from = %peer, transport = transport.word(), "a connection was opened");
+    engine.meters().opened(wire).add();
+    tracing::debug!(conn, from = %peer, wire = wire.word(), "a connection was opened");
     engine.send(Input::Opened { conn, out, from: peer });
     let now = now_ms();
     let reader = Reader {
@@ -93,7 +93,7 @@ async fn visit_halves(
 /// Counts and tells why a connection ended.
 pub(super) fn note_end(engine: &Handle, pulse: &Pulse, conn: ConnId) {
     let (end, logged_in) = pulse.ended();
-    engine.meters().closed(pulse.transport, end).add();
+    engine.meters().closed(pulse.wire, end).add();
     let why = end.word();
     let trouble = match end {
         End::Flood | End::SlowReader | End::Unwritable | End::Silent | End::Broken => true,
@@ -266,14 +266,14 @@ async fn write(
     while !last {
         let mut batch = Batch::default();
         match outbox.recv().await {
-            Some(out) => batch.add(pulse.transport, out),
-            None => batch.add(pulse.transport, Out::Close(websocket::NORMAL)),
+            Some(out) => batch.add(pulse.wire, out),
+            None => batch.add(pulse.wire, Out::Close(websocket::NORMAL)),
         }
         while batch.bytes.len() < WRITE_BYTES
             && !batch.last
             && let Ok(out) = outbox.try_recv()
         {
-            batch.add(pulse.transport, out);
+            batch.add(pulse.wire, out);
         }
         last = batch.last;
         let written = async {

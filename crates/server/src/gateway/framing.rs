@@ -1,6 +1,7 @@
 //! Messages in bytes and back, for each transport.
 
-use super::outbox::{Out, Transport, Written};
+use super::outbox::{Out, Written};
+use crate::wires::Wire;
 use agon_wire::lines::Lines;
 use agon_wire::native::{self, ToPlayer};
 use agon_wire::websocket::{self, BadFrame, Frames, Incoming, Opcode};
@@ -36,10 +37,10 @@ impl Framing {
         Framing::Frames(Frames::of_client(max))
     }
 
-    pub(super) fn transport(&self) -> Transport {
+    pub(super) fn wire(&self) -> Wire {
         match self {
-            Framing::Lines(_) => Transport::Tcp,
-            Framing::Frames(_) => Transport::WebSocket,
+            Framing::Lines(_) => Wire::Tcp,
+            Framing::Frames(_) => Wire::WebSocket,
         }
     }
 
@@ -79,35 +80,35 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    pub(super) fn add(&mut self, transport: Transport, out: Out) {
-        match (transport, out) {
+    pub(super) fn add(&mut self, wire: Wire, out: Out) {
+        match (wire, out) {
             (_, Out::Line(line, written)) => {
                 self.written.extend(written);
-                self.line(transport, line);
+                self.line(wire, line);
             }
-            // Players on Erlang nodes are written to by the gateway of their node.
-            (Transport::Tcp | Transport::Erlang, Out::Heartbeat) => {
-                self.line(transport, native::encode(&ToPlayer::Heartbeat));
+            // Only the native protocol has a word for it.
+            (Wire::Tcp, Out::Heartbeat) => {
+                self.line(wire, native::encode(&ToPlayer::Heartbeat));
             }
-            (Transport::WebSocket, Out::Heartbeat) => self.frame(Opcode::Ping, &[]),
-            (Transport::WebSocket, Out::Pong(payload)) => self.frame(Opcode::Pong, &payload),
-            (Transport::WebSocket, Out::Close(code)) => {
+            (Wire::WebSocket, Out::Heartbeat) => self.frame(Opcode::Ping, &[]),
+            (Wire::WebSocket, Out::Pong(payload)) => self.frame(Opcode::Pong, &payload),
+            (Wire::WebSocket, Out::Close(code)) => {
                 self.frame(Opcode::Close, &code.to_be_bytes());
                 self.last = true;
             }
-            (Transport::Tcp | Transport::Erlang, Out::Pong(_)) => {}
-            (Transport::Tcp | Transport::Erlang, Out::Close(_)) => self.last = true,
+            (_, Out::Heartbeat | Out::Pong(_)) => {}
+            (_, Out::Close(_)) => self.last = true,
         }
     }
 
-    fn line(&mut self, transport: Transport, line: Vec<u8>) {
-        match transport {
-            // Most batches are one line: no copy of it then.
-            Transport::Tcp if self.bytes.is_empty() => self.bytes = line,
-            Transport::Tcp | Transport::Erlang => self.bytes.extend_from_slice(&line),
-            Transport::WebSocket => {
+    fn line(&mut self, wire: Wire, line: Vec<u8>) {
+        match wire {
+            Wire::WebSocket => {
                 self.frame(Opcode::Text, line.strip_suffix(b"\n").unwrap_or(&line));
             }
+            // Most batches are one line: no copy of it then.
+            _ if self.bytes.is_empty() => self.bytes = line,
+            _ => self.bytes.extend_from_slice(&line),
         }
     }
 

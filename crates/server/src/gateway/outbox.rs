@@ -7,7 +7,7 @@ use super::Limits;
 use crate::clock::now_ms;
 use crate::engine::{ConnId, Handle, Input};
 use crate::meters::End;
-pub(super) use crate::meters::Transport;
+use crate::wires::Wire;
 use agon_core::Millis;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -49,16 +49,12 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn new(
-        conn: ConnId,
-        transport: Transport,
-        lines_max: usize,
-    ) -> (Outbox, mpsc::Receiver<Out>) {
+    pub(super) fn new(conn: ConnId, wire: Wire, lines_max: usize) -> (Outbox, mpsc::Receiver<Out>) {
         let (lines, receiver) = mpsc::channel(lines_max.max(1));
         let now = now_ms();
         let pulse = Pulse {
             conn,
-            transport,
+            wire,
             outbox: lines.downgrade(),
             opened_at: now,
             heard_at: AtomicU64::new(now),
@@ -82,6 +78,11 @@ impl Outbox {
         }
     }
 
+    /// Over which wire it goes.
+    pub(crate) fn wire(&self) -> Wire {
+        self.pulse.wire
+    }
+
     /// Notes why the connection ends; the first reason counts.
     pub(crate) fn ends(&self, end: End) {
         self.pulse.ends(end);
@@ -100,7 +101,7 @@ impl Outbox {
 /// Signs of life of a connection.
 pub(super) struct Pulse {
     conn: ConnId,
-    pub(super) transport: Transport,
+    pub(super) wire: Wire,
     outbox: mpsc::WeakSender<Out>,
     opened_at: Millis,
     heard_at: AtomicU64,
@@ -148,12 +149,15 @@ impl Pulse {
             return;
         }
         // Whoever reads lines need not speak, so only its system can tell whether it is there;
-        // a WebSocket has to answer pings.
-        let quiet = match self.transport {
-            Transport::Tcp | Transport::Erlang => since(&self.said_at),
-            Transport::WebSocket => since(&self.heard_at),
+        // a WebSocket has to answer pings. The wires of others have no words for either.
+        if !self.wire.is_native() {
+            return;
+        }
+        let quiet = match self.wire {
+            Wire::WebSocket => since(&self.heard_at),
+            _ => since(&self.said_at),
         };
-        if self.transport == Transport::WebSocket && quiet >= limits.silence_ms_max {
+        if self.wire == Wire::WebSocket && quiet >= limits.silence_ms_max {
             self.ends(End::Silent);
             // If there is no room for it, a write is stuck, and that has a deadline of its own.
             self.send(Out::Close(super::websocket::GOING_AWAY));
@@ -180,9 +184,9 @@ mod tests {
     }
 
     /// A connection opened at `start`, and what happens to it at times after that.
-    fn looked_at(transport: Transport, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
+    fn looked_at(wire: Wire, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
         let (engine, _inbox) = Handle::detached();
-        let (outbox, mut receiver) = Outbox::new(1, transport, 8);
+        let (outbox, mut receiver) = Outbox::new(1, wire, 8);
         outbox.logged_in();
         let (pulse, limits) = (outbox.pulse(), Limits::default());
         let start = pulse.opened_at;
@@ -202,23 +206,23 @@ mod tests {
     fn a_silent_websocket_is_pinged_and_then_given_up() {
         let times = [(14_999, ""), (15_000, ""), (15_001, ""), (30_000, ""), (45_000, "")];
         let expected = [&[][..], &["heartbeat"], &[], &["heartbeat"], &["close"]];
-        assert_eq!(looked_at(Transport::WebSocket, &times), expected);
+        assert_eq!(looked_at(Wire::WebSocket, &times), expected);
         // What is said to it does not matter, what it says does.
         let times = [(15_000, "says"), (20_000, "hears"), (34_000, ""), (36_000, ""), (64_000, "")];
         let expected = [&["heartbeat"][..], &[], &[], &["heartbeat"], &["heartbeat"]];
-        assert_eq!(looked_at(Transport::WebSocket, &times), expected);
+        assert_eq!(looked_at(Wire::WebSocket, &times), expected);
     }
 
     #[test]
     fn over_tcp_nobody_has_to_speak() {
         let times = [(10_000, "says"), (15_000, ""), (25_000, ""), (3_600_000, "")];
         let expected = [&[][..], &[], &["heartbeat"], &["heartbeat"]];
-        assert_eq!(looked_at(Transport::Tcp, &times), expected);
+        assert_eq!(looked_at(Wire::Tcp, &times), expected);
     }
 
     #[test]
     fn an_outbox_that_is_gone_gets_nothing() {
-        let (outbox, mut receiver) = Outbox::new(1, Transport::Tcp, 1);
+        let (outbox, mut receiver) = Outbox::new(1, Wire::Tcp, 1);
         let pulse = Arc::clone(outbox.pulse());
         assert!(outbox.send(b"x\n".to_vec(), None) && !outbox.send(b"y\n".to_vec(), None));
         assert!(!pulse.send(Out::Heartbeat), "full");

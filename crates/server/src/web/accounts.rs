@@ -89,7 +89,10 @@ pub(super) async fn one(State(web): State<Web>, Path(name): Path<String>) -> Ans
     let name = name_of(&name)?;
     let asked = name.clone();
     let account = web.ask_lobby(move |engine| {
-        engine.lobby().account(&asked).map(|account| shown(asked.as_str(), account))
+        let account = engine.lobby().account(&asked)?;
+        let mut shown = shown(asked.as_str(), account);
+        shown["wire"] = json!(engine.wire_of(&asked));
+        Some(shown)
     });
     let missing = || Problem::not_found(format!("there is no account {name}"));
     let mut account = account.await?.ok_or_else(missing)?;

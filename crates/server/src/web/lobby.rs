@@ -8,8 +8,9 @@ use super::{Answer, Web, tournaments};
 use crate::clock::now_ms;
 use crate::engine::Engine;
 use crate::engine::watch::{About, Shown, WATCHERS_MAX, Watch, Watcher};
+use crate::wires::Wire;
 use agon_core::PlayerName;
-use agon_core::lobby::{AccountKind, Lobby, Queue, QueueName, Standing};
+use agon_core::lobby::{AccountKind, Queue, QueueName, Standing};
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -56,6 +57,8 @@ pub(super) struct Shows {
 struct Here {
     player: PlayerName,
     kind: AccountKind,
+    /// Over which wire; null for who has just gone, or comes over HTTP only.
+    wire: Option<Wire>,
 }
 
 /// A queue somebody waits in.
@@ -79,10 +82,11 @@ struct Counts {
 }
 
 impl Shows {
-    fn of(lobby: &Lobby) -> Shows {
+    fn of(engine: &Engine) -> Shows {
+        let lobby = engine.lobby();
         let here = |player: &PlayerName| {
             let kind = lobby.account(player)?.kind;
-            Some(Here { player: player.clone(), kind })
+            Some(Here { player: player.clone(), kind, wire: engine.wire_of(player) })
         };
         let queues = lobby.queues().take(LISTED_MAX);
         let waits = |(queue, waiting): (&QueueName, &Queue)| Waits {
@@ -117,7 +121,7 @@ impl Shows {
 }
 
 pub(super) async fn one(State(web): State<Web>) -> Answer {
-    let shows = web.ask_lobby(|engine| Shows::of(engine.lobby())).await?;
+    let shows = web.ask_lobby(|engine| Shows::of(engine)).await?;
     Ok(Json(shows).into_response())
 }
 
@@ -200,6 +204,6 @@ async fn look_after(web: Web) {
 fn look(engine: &Engine, version: Option<u64>) -> (u64, Option<String>) {
     let now = engine.lobby_version();
     let text = (version != Some(now))
-        .then(|| serde_json::to_string(&Shows::of(engine.lobby())).expect("what is shown is JSON"));
+        .then(|| serde_json::to_string(&Shows::of(engine)).expect("what is shown is JSON"));
     (now, text)
 }

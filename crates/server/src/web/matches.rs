@@ -3,6 +3,7 @@
 use super::problem::Problem;
 use super::{Answer, Web, archive, tournaments};
 use crate::engine::{Engine, StreamKey, show};
+use crate::wires::Wires;
 use agon_core::lobby::Standing;
 use agon_core::{MatchId, TournamentId};
 use axum::Json;
@@ -104,7 +105,7 @@ pub(super) async fn over(
             return Some(None);
         }
         let played = archive::match_(archive, &key.0, &key.1)?;
-        Some(Some(show::match_(&played)))
+        Some(Some(show::match_(&played, &Wires::new())))
     });
     found.await?.ok_or_else(|| unknown(tournament, id))
 }

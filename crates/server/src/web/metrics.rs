@@ -4,7 +4,8 @@ use super::exposition::Exposition;
 use super::problem::Problem;
 use super::{Answer, Web};
 use crate::engine::{GameCounts, Status};
-use crate::meters::{End, FAULTS, Login, Meters, Transport};
+use crate::meters::{End, FAULTS, Login, Meters};
+use crate::wires::Wire;
 use agon_store::Meter;
 use axum::Json;
 use axum::extract::{RawQuery, State};
@@ -83,23 +84,23 @@ fn running(text: &mut Exposition, status: &Status, games: &GameCounts, meters: &
 }
 
 fn connections(text: &mut Exposition, meters: &Meters) {
-    let transports = Transport::ALL.map(|transport| {
+    let wires = Wire::ALL.map(|wire| {
         // Those that ended first, so that none ends before it was opened.
-        let closed = End::ALL.map(|end| (end, meters.closed(transport, end).count()));
-        (transport, closed, meters.opened(transport).count())
+        let closed = End::ALL.map(|end| (end, meters.closed(wire, end).count()));
+        (wire, closed, meters.opened(wire).count())
     });
-    let of = |transport: Transport| format!("transport=\"{}\"", transport.word());
-    text.comment("connections of players, each transport: opened = closed + open");
-    let opened = transports.iter().map(|(transport, _, opened)| (of(*transport), *opened));
+    let of = |wire: Wire| format!("transport=\"{}\"", wire.word());
+    text.comment("connections of players, each wire: opened = closed + open");
+    let opened = wires.iter().map(|(wire, _, opened)| (of(*wire), *opened));
     text.labelled(("agon_connections_opened_total", "counter"), "Connections.", opened);
-    let closed = transports.iter().flat_map(|(transport, closed, _)| {
+    let closed = wires.iter().flat_map(|(wire, closed, _)| {
         closed
             .iter()
-            .map(|(end, count)| (format!("{},reason=\"{}\"", of(*transport), end.word()), *count))
+            .map(|(end, count)| (format!("{},reason=\"{}\"", of(*wire), end.word()), *count))
     });
     text.labelled(("agon_connections_closed_total", "counter"), "By why they ended.", closed);
-    let open = transports.iter().map(|(transport, closed, opened)| {
-        (of(*transport), opened - closed.iter().map(|(_, count)| count).sum::<u64>())
+    let open = wires.iter().map(|(wire, closed, opened)| {
+        (of(*wire), opened - closed.iter().map(|(_, count)| count).sum::<u64>())
     });
     text.labelled(("agon_connections", "gauge"), "Connections that are open.", open);
     let turned = meters.turned_away.count();

@@ -3,6 +3,7 @@
 #![expect(dead_code, reason = "only their schemas are of use")]
 
 use crate::engine::Report;
+use crate::wires::{Wire, Wires};
 use agon_core::lobby::{AccountKind, QueueName, Reply, Role, Selection};
 use agon_core::rating::Ranked;
 use agon_core::{
@@ -48,6 +49,8 @@ pub(super) struct AccountInFull {
     /// Why it may not enter tournaments, if so.
     blacklisted: Option<String>,
     registered_at: Millis,
+    /// Over which wire it is here; null if it is not.
+    wire: Option<Wire>,
     statistics: PlayerStatistics,
 }
 
@@ -301,6 +304,8 @@ pub(super) enum Match {
         /// The operator's ruling that paused it.
         #[serde(skip_serializing_if = "Option::is_none")]
         paused: Option<Ruling>,
+        /// Over which wire each player is here; those who are not are left out.
+        wires: Wires,
         /// How old this is, in milliseconds; only in events.
         #[serde(skip_serializing_if = "Option::is_none")]
         behind_ms: Option<Millis>,

@@ -46,7 +46,7 @@ pub(super) fn accounts(found: &Value) -> String {
 
 pub(super) fn account(found: &Value) -> String {
     let list = Value::Array(vec![found.clone()]);
-    let mut out = rows(&list, &["account", "kind", "role", "blacklisted"], &[]);
+    let mut out = rows(&list, &["account", "kind", "role", "wire", "blacklisted"], &[]);
     for (game, counts) in found["statistics"]["by_game"].as_object().into_iter().flatten() {
         let [won, lost] = ["won", "lost"].map(|word| text(&counts["matches"][word]));
         let rating = counts["rating"]["value"].as_f64().unwrap_or_default();
@@ -74,7 +74,7 @@ pub(super) fn of_match(found: &Value) -> String {
         "{} of {}: {} · {} · best of {}\n",
         text(&place["id"]),
         text(&place["tournament"]),
-        text(&place["players"]),
+        show::on_wires(found).join(", "),
         text(&found["standing"]),
         text(&place["best_of"]),
     );

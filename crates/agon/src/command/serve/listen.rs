@@ -17,6 +17,8 @@ pub(super) struct Places {
     pub(super) tcp: SocketAddr,
     pub(super) http: SocketAddr,
     pub(super) tls: bool,
+    /// The Erlang node it is.
+    pub(super) erlang: Option<String>,
 }
 
 /// Listens there, or, where nobody chose the port and it is taken, on the next that is free.
@@ -57,7 +59,7 @@ async fn next_free(address: &str) -> Option<TcpListener> {
 
 /// Says where the server is, and the operator's token if there is a new one.
 pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<()> {
-    let Places { tcp, http, tls } = places;
+    let Places { tcp, http, tls, erlang } = places;
     let (stream, scheme, socket) =
         if *tls { ("tls", "https", "wss") } else { ("tcp", "http", "ws") };
     let websocket = format!("{socket}://{http}/api/v1/play");
@@ -66,6 +68,9 @@ pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<
         let players = serde_json::json!({"tcp": tcp, "websocket": websocket});
         let mut line =
             serde_json::json!({"players": players, "http": http, "tls": tls, "open": open});
+        if let Some(node) = erlang {
+            line["players"]["erlang"] = serde_json::json!(node);
+        }
         if let Some(token) = token {
             line["operator"] = match token {
                 Token::Said(token) => serde_json::json!({"account": OPERATOR, "token": token}),
@@ -81,10 +86,12 @@ pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<
             ),
             Token::In(file) => format!("operator: token in {}\n", file.display()),
         });
+        let erlang = erlang.as_ref().map(|node| format!("players: erlang {node}\n"));
         format!(
-            "{}players: {stream} {tcp}\nplayers: {websocket}\n\
+            "{}players: {stream} {tcp}\nplayers: {websocket}\n{}\
              http: {scheme}://{http}/api/v1\nopen: {open}\n",
-            operator.unwrap_or_default()
+            operator.unwrap_or_default(),
+            erlang.unwrap_or_default()
         )
     };
     print(&text)?;

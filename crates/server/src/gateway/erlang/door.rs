@@ -61,7 +61,7 @@ async fn by_queue(
 ) {
     let name = user.clone();
     let asked = hub.gateway.engine().ask(vec![StreamKey::Lobby], move |engine| {
-        (engine.lobby().account(&name).is_some(), engine.is_connected(&name))
+        (engine.lobby().account(&name).is_some(), engine.wire_of(&name).is_some())
     });
     match (asked.await, password) {
         (None, _) => {}

@@ -7,8 +7,9 @@ use crate::clock::now_ms;
 use crate::engine::{ConnId, Input};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
-use crate::gateway::outbox::{Out, Outbox, Pulse, Transport};
+use crate::gateway::outbox::{Out, Outbox, Pulse};
 use crate::gateway::Written;
+use crate::wires::Wire;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
 use agon_wire::erlang::refs::Key;
@@ -54,7 +55,7 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
     let (user, pid) = (login.user.clone(), login.pid.clone());
     let refs = Arc::clone(&hub.refs);
     let (session, first) = Session::new(login, manager, refs, key, hub.settings.accept_ms);
-    let (out, outbox) = Outbox::new(conn, Transport::Erlang, limits.outbox_lines_max);
+    let (out, outbox) = Outbox::new(conn, Wire::Erlang, limits.outbox_lines_max);
     let now = now_ms();
     let player = Arc::new(Player {
         key,
@@ -68,7 +69,7 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
         pulse: Arc::clone(out.pulse()),
         _place,
     });
-    engine.meters().opened(Transport::Erlang).add();
+    engine.meters().opened(Wire::Erlang).add();
     tracing::debug!(conn, from = %node.from, node = node.name.as_str(), "a player begins a visit");
     node.players().add(Arc::clone(&player));
     engine.send(Input::Opened { conn, out, from: node.from });
