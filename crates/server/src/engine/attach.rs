@@ -5,7 +5,7 @@ use super::{Engine, SecondLogin, lobby};
 use crate::gateway::{Outbox, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
-use agon_core::lobby::TokenHash;
+use agon_core::lobby::{LobbyCommand, TokenHash};
 use agon_core::{Fault, Match, Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
@@ -166,6 +166,11 @@ impl Engine {
             return self.log_out_later(account.clone());
         }
         self.gone_since.remove(account);
+        if !self.lobby.line().contains(account) {
+            // Its time to come back ran out while its login was on its way to the log.
+            let command = LobbyCommand::LogIn { account: account.clone() };
+            let _ = self.step_lobby(command, Vec::new());
+        }
         if let Some(old) = self.here.insert(account.clone(), conn)
             && old != conn
             && let Some(session) = self.sessions.get_mut(&old)

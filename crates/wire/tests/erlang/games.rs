@@ -367,5 +367,5 @@ fn nothing_of_the_opponents_turn_is_sent() {
     let full = game.view(Viewer::Full);
     let ids = Ids { reference: reference(1), tournament: reference(2), game: reference(3) };
     let writer = Seated::new(ALL[0], "eve").writer(Variant::Plain);
-    assert_eq!(writer.play_request(&ids, &question, &full), None, "the full view is nobody's");
+    assert_eq!(writer.play_request(&ids, &question, &(&full).into()), None, "the full view is nobody's");
 }

@@ -226,10 +226,19 @@ async fn announce(
 /// Where a tournament stands, as far as is durable.
 async fn standing(hub: &Hub, id: &TournamentId) -> Option<Standing> {
     let id = id.clone();
-    let asked = hub.gateway.engine().ask(vec![StreamKey::Lobby], move |engine| {
+    let streams = vec![StreamKey::Tournament(id.clone()), StreamKey::Lobby];
+    let asked = hub.gateway.engine().ask(streams, move |engine| {
         engine.lobby().tournament(&id).cloned()
     });
     asked.await?
+}
+
+/// Whether a tournament that runs has its first round.
+async fn is_live(hub: &Hub, id: &TournamentId) -> Option<bool> {
+    let id = id.clone();
+    let streams = vec![StreamKey::Tournament(id.clone())];
+    let engine = hub.gateway.engine();
+    engine.ask(streams, move |engine| engine.live_tournament(&id).is_some()).await
 }
 
 async fn status(hub: &Hub, id: TournamentId) -> Option<Status> {
@@ -250,12 +259,14 @@ async fn stirred(hub: &Hub, node: &Node) -> bool {
 async fn started(hub: &Hub, node: &Node, id: &TournamentId) -> Option<Vec<PlayerName>> {
     loop {
         match standing(hub, id).await? {
-            Standing::Open(_) | Standing::Inviting(_) => {
+            Standing::Running(plan) if is_live(hub, id).await? => {
+                return Some(plan.players.clone());
+            }
+            Standing::Open(_) | Standing::Inviting(_) | Standing::Running(_) => {
                 if !stirred(hub, node).await {
                     return None;
                 }
             }
-            Standing::Running(plan) => return Some(plan.players.clone()),
             Standing::Finished(_) => {
                 let id = id.clone();
                 let engine = hub.gateway.engine();
