@@ -29,8 +29,8 @@ pub(crate) struct Args {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// See it work: a tournament between house players, shown and checked.
-    Demo,
+    /// See it work: a tournament between house players, or a server for players of another system.
+    Demo(DemoArgs),
     /// Play a whole tournament between programs on this machine.
     Run(Box<RunArgs>),
     /// Show a game as text: dice, boards and maps, move by move.
@@ -302,6 +302,19 @@ Examples:
     agon bench --game yahtzee --players 1000 --seconds 20 --json
     agon bench --players 10000 --half-load --restart
     agon bench --players 1000 --observers 4";
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct DemoArgs {
+    /// Whose players to serve; without it, house players play a cup.
+    #[arg(value_enum)]
+    pub(crate) system: Option<DemoSystem>,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DemoSystem {
+    /// Yahtzee players on Erlang nodes.
+    Erlang,
+}
 
 #[derive(ClapArgs, Debug)]
 #[command(after_help = BENCH_HELP)]

@@ -1,6 +1,8 @@
 //! `agon demo`: a tournament between house players, from the first dice to the checked result.
 
-use crate::args::{ColourArg, ReplayArgs, RunArgs, VerifyArgs};
+mod erlang;
+
+use crate::args::{ColourArg, DemoArgs, DemoSystem, ReplayArgs, RunArgs, VerifyArgs};
 use crate::command::{replay, run, verify};
 use crate::exit::Exit;
 use crate::show;
@@ -9,7 +11,14 @@ use agon_store::Sync;
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
 
-pub(crate) fn demo() -> Result<Exit> {
+pub(crate) fn demo(args: &DemoArgs) -> Result<Exit> {
+    match args.system {
+        None => house_cup(),
+        Some(DemoSystem::Erlang) => erlang::demo(),
+    }
+}
+
+fn house_cup() -> Result<Exit> {
     super::print(
         "Agon: a Yahtzee cup between house players, best of three. `agon --help` has the rest.\n\n",
     )?;

@@ -24,7 +24,7 @@ use anyhow::{Context, Result};
 pub(crate) fn dispatch(args: Args) -> Result<Exit> {
     match args.command {
         None => serve::plain(),
-        Some(Command::Demo) => demo::demo(),
+        Some(Command::Demo(args)) => demo::demo(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Replay(args)) => replay::replay(&args),
         Some(Command::Verify(args)) => verify::verify(&args),

@@ -163,7 +163,7 @@ fn an_erlang_player_meets_a_native_bot_and_a_websocket() {
     let mut vm = host.vm("one");
     vm.log_in("ann", "class", "");
     let http = host.server.said["http"].as_str().expect("an address");
-    let mut bot = host.place.player(&host.server.address, "bot", &["--house", "greedy"]);
+    let mut bot = host.place.player(&host.server.address, "bot", &["--bot", "house:greedy"]);
     let page = crate::websocket::plays(http, "page", "random");
     until("all are in line", || {
         let lobby = host.place.events("lobby");

@@ -67,7 +67,7 @@ impl Page {
                 let seat = Seat(message["seat"].as_u64().expect("a seat") as u8);
                 let (asked, view) = (message["question"].to_string(), message["view"].to_string());
                 let answer = mind.answer_text(user, &id, seat, &asked, &view).expect("an answer");
-                let answer: Value = serde_json::from_str(&answer).expect("JSON");
+                let answer: Value = serde_json::from_str(answer.get()).expect("JSON");
                 self.say(&json!({"type": "answer", "id": id, "answer": answer}));
             }
             let count = self.socket.read(&mut bytes).expect("a socket");
