@@ -120,23 +120,68 @@ text_id! {
 
 impl RequestId {
     /// A match's id and numbers after it, joined by dots. Made for every request, so it avoids the
-    /// formatting machinery.
-    pub(crate) fn numbered(id: &MatchId, numbers: &[u32]) -> RequestId {
-        let mut text = String::with_capacity(id.0.len() + numbers.len() * 11);
-        text.push_str(&id.0);
-        for number in numbers {
-            text.push('.');
-            push_number(&mut text, *number);
+    /// formatting machinery and all memory but its own.
+    pub(crate) fn numbered(id: &MatchId, numbers: [u32; 3]) -> RequestId {
+        let mut text = Spelt::default();
+        if text.spell(id, numbers) {
+            return RequestId(text.as_str().into());
         }
-        RequestId(text.as_str().into())
+        let [game, seat, turn] = numbers;
+        RequestId(format!("{id}.{game}.{seat}.{turn}").into())
+    }
+
+    /// Whether this is how [`RequestId::numbered`] spells it.
+    pub(crate) fn is_numbered(&self, id: &MatchId, numbers: [u32; 3]) -> bool {
+        let mut text = Spelt::default();
+        match text.spell(id, numbers) {
+            true => text.as_str() == &*self.0,
+            false => *self == RequestId::numbered(id, numbers),
+        }
     }
 }
 
-fn push_number(text: &mut String, number: u32) {
-    if number >= 10 {
-        push_number(text, number / 10);
+/// A request's id on its way to become one.
+struct Spelt {
+    bytes: [u8; 96],
+    len: usize,
+}
+
+impl Default for Spelt {
+    fn default() -> Spelt {
+        Spelt { bytes: [0; 96], len: 0 }
     }
-    text.push(char::from(b'0' + (number % 10) as u8));
+}
+
+impl Spelt {
+    /// Puts the parts of an id together; `false` if there is no room for them.
+    fn spell(&mut self, id: &MatchId, numbers: [u32; 3]) -> bool {
+        // A dot and ten digits for each number.
+        if id.0.len() + numbers.len() * 11 > self.bytes.len() {
+            return false;
+        }
+        self.push(id.0.as_bytes());
+        for number in numbers {
+            self.push(b".");
+            self.push_number(number);
+        }
+        true
+    }
+
+    fn push(&mut self, piece: &[u8]) {
+        self.bytes[self.len..self.len + piece.len()].copy_from_slice(piece);
+        self.len += piece.len();
+    }
+
+    fn push_number(&mut self, number: u32) {
+        if number >= 10 {
+            self.push_number(number / 10);
+        }
+        self.push(&[b'0' + (number % 10) as u8]);
+    }
+
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).expect("an id and digits")
+    }
 }
 
 impl MatchId {
@@ -179,5 +224,23 @@ impl PartialEq for Raw {
 impl fmt::Debug for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_has_one_spelling_however_long_its_match_is_called() {
+        for name in ["r1m1", &"m".repeat(200)] {
+            let id = MatchId::from_text(name);
+            let request = RequestId::numbered(&id, [10, 0, u32::MAX]);
+            assert_eq!(request.as_str(), format!("{name}.10.0.4294967295"));
+            assert!(request.is_numbered(&id, [10, 0, u32::MAX]));
+            assert!(!request.is_numbered(&id, [10, 0, 1]));
+            let padded = RequestId::from_text(&format!("{name}.10.0.01"));
+            assert!(!padded.is_numbered(&id, [10, 0, 1]));
+        }
     }
 }

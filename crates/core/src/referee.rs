@@ -88,7 +88,7 @@ impl Referee {
     /// The id of the seat's open or next request.
     pub fn request_id(&self, seat: Seat) -> RequestId {
         let numbers = [self.number, u32::from(seat.0), self.answered[seat.index()]];
-        RequestId::numbered(&self.id, &numbers)
+        RequestId::numbered(&self.id, numbers)
     }
 
     /// How long the seat may take over its open request.
@@ -115,8 +115,8 @@ impl Referee {
             return Reading::Foreign;
         };
         // One request has one spelling: no leading zeros, nothing after the last number.
-        let spelt = RequestId::numbered(&self.id, &[game, seat, turn]);
-        if seat as usize >= self.seats.len() || *request != spelt {
+        let spelt = request.is_numbered(&self.id, [game, seat, turn]);
+        if seat as usize >= self.seats.len() || !spelt {
             return Reading::Foreign;
         }
         if game != self.number {

@@ -11,6 +11,12 @@ use std::time::Instant;
 /// Bounds for waits, in milliseconds.
 const WAIT_MS: &[u64] = &[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
 
+/// Bounds for the time from an answer to the next request, in milliseconds: fine where it should be.
+const TURN_MS: &[u64] = &[
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24, 26, 28, 30,
+    35, 40, 50, 60, 80, 100, 150, 200, 500, 1_000, 5_000,
+];
+
 /// Something that is counted.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
@@ -143,6 +149,8 @@ pub(crate) struct Meters {
     pub(crate) matches_ended: Counter,
     /// How long messages waited between their socket and the engine.
     pub(crate) inbox_ms: Histogram,
+    /// From when an answer was read to when the request that follows from it was written.
+    pub(crate) turn_ms: Histogram,
     /// How much later than set timers rang.
     pub(crate) late_ms: Histogram,
     /// HTTP requests by the first digit of their status, from 1.
@@ -166,6 +174,7 @@ impl Default for Meters {
             matches_started: Counter::default(),
             matches_ended: Counter::default(),
             inbox_ms: Histogram::new(WAIT_MS),
+            turn_ms: Histogram::new(TURN_MS),
             late_ms: Histogram::new(WAIT_MS),
             http: Default::default(),
             http_ms: Histogram::new(WAIT_MS),

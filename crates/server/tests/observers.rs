@@ -86,7 +86,7 @@ fn the_lobby_is_watched_over_both_transports() {
     assert_eq!(events.next().unwrap().name, "snapshot");
 
     let ann = player(&server, "ann", "greedy");
-    let here = json!([{"player": "ann", "kind": "program"}]);
+    let here = json!([{"player": "ann", "kind": "program", "wire": "tcp"}]);
     let told = wait_for(&mut socket, &path, "ann is here", |lobby| lobby["players"] == here);
     assert_eq!(told.event, "change");
     let window = json!({"by": "sign-up", "at_least": 2, "at_most": 8, "wait_ms": 600_000,

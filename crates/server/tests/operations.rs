@@ -49,7 +49,7 @@ fn assert_adds_up(metrics: &BTreeMap<String, f64>) {
         assert_eq!(metrics[&format!("{name}_count")], all, "{name}");
         seen += 1;
     }
-    assert_eq!(seen, 5);
+    assert_eq!(seen, 6);
 }
 
 #[test]
@@ -82,6 +82,7 @@ fn what_is_counted_adds_up() {
     assert!(now["agon_commit_seconds_sum"] > 0.0, "{now:?}");
     assert!(now["agon_commit_seconds_count"] == now["agon_commit_records_count"]);
     assert!(now["agon_inbox_wait_seconds_count"] > 25.0, "{now:?}");
+    assert!(now["agon_turn_seconds_count"] > 20.0, "{now:?}");
     assert_eq!(sum(&now, "agon_faults_total", ""), 0.0);
     assert_eq!(now["agon_commit_refused_total"], 0.0);
     drop(ann);

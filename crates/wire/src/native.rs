@@ -304,6 +304,9 @@ pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
         serde_json::error::Category::Data => BadMessage::NotAMessage(brief(error.to_string())),
         _ => BadMessage::NotJson(brief(error.to_string())),
     };
+    if let Some(answer) = usual_answer(text) {
+        return Ok(answer);
+    }
     let tagged: Tagged<'_> = serde_json::from_str(text).map_err(wrong)?;
     // A list of values is a struct to serde, and no message to anybody.
     if !text.trim_ascii_start().starts_with('{') {
@@ -332,6 +335,20 @@ pub fn decode(line: &[u8]) -> Result<FromPlayer, BadMessage> {
     }
 }
 
+/// An answer with its fields in the usual order and no spaces between them, which most are. `None`
+/// for all others, whatever they are.
+fn usual_answer(text: &str) -> Option<FromPlayer> {
+    let rest = text.strip_prefix(r#"{"type":"answer","id":""#)?;
+    let (id, rest) = rest.split_at(rest.bytes().position(|byte| byte == b'"')?);
+    let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
+    let answer = rest.strip_prefix(r#"","answer":"#)?.strip_suffix('}')?;
+    let answer: &RawValue = serde_json::from_str(answer).ok()?;
+    id.bytes().all(plain).then(|| FromPlayer::Answer {
+        id: RequestId::from_text(id),
+        answer: answer.get().to_owned(),
+    })
+}
+
 /// The beginning of a sentence that may repeat what came, which may be long.
 pub fn brief(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(DETAIL_CHARS_MAX) {
@@ -355,6 +372,20 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn the_usual_answer_is_read_like_any_other() {
+        let answers = ["1", " [1, 2] ", "{}", r#""a\"}""#, r#"{"a":"}"}"#, "", "1,2", "1}", "nul"];
+        let ids = ["r1m1.1.0.0", "", "a b", r"\u0061", "é", "a\t"];
+        for (id, answer) in ids.iter().flat_map(|id| answers.iter().map(move |a| (id, a))) {
+            let usual = format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#);
+            let other = format!(r#"{{"id":"{id}","type":"answer","answer":{answer}}}"#);
+            let read = |line: &str| decode(line.as_bytes()).ok().map(|read| format!("{read:?}"));
+            assert_eq!(read(&usual), read(&other), "{id} {answer}");
+        }
+        let twice = br#"{"type":"answer","id":"a","answer":1,"answer":2}"#;
+        assert!(decode(twice).is_err());
     }
 
     #[test]

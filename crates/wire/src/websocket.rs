@@ -292,21 +292,47 @@ fn apply_mask(payload: &mut [u8], mask: [u8; 4]) {
     rest.for_each(|(byte, key)| *byte ^= key);
 }
 
+/// The beginning of a frame, before its mask and its payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    bytes: [u8; 10],
+    len: usize,
+}
+
+impl Opening {
+    /// The opening of a whole message with a payload of so many bytes.
+    pub fn new(opcode: Opcode, payload_bytes: usize, masked: bool) -> Opening {
+        let mut opening = Opening { bytes: [0; 10], len: 2 };
+        let masked = if masked { 0x80 } else { 0 };
+        opening.bytes[0] = 0x80 | opcode as u8;
+        match payload_bytes {
+            short @ 0..126 => opening.bytes[1] = masked | short as u8,
+            middle @ 126..0x1_0000 => {
+                opening.bytes[1] = masked | 126;
+                opening.bytes[2..4].copy_from_slice(&(middle as u16).to_be_bytes());
+                opening.len = 4;
+            }
+            long => {
+                opening.bytes[1] = masked | 127;
+                opening.bytes[2..].copy_from_slice(&(long as u64).to_be_bytes());
+                opening.len = 10;
+            }
+        }
+        opening
+    }
+}
+
+impl std::ops::Deref for Opening {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
 /// Adds a whole frame to `out`. Clients give a mask, servers none.
 pub fn encode(out: &mut Vec<u8>, opcode: Opcode, payload: &[u8], mask: Option<[u8; 4]>) {
-    let masked = if mask.is_some() { 0x80 } else { 0 };
-    out.push(0x80 | opcode as u8);
-    match payload.len() {
-        short @ 0..126 => out.push(masked | short as u8),
-        middle @ 126..0x1_0000 => {
-            out.push(masked | 126);
-            out.extend_from_slice(&(middle as u16).to_be_bytes());
-        }
-        long => {
-            out.push(masked | 127);
-            out.extend_from_slice(&(long as u64).to_be_bytes());
-        }
-    }
+    out.extend_from_slice(&Opening::new(opcode, payload.len(), mask.is_some()));
     let start = out.len() + if mask.is_some() { 4 } else { 0 };
     out.extend_from_slice(mask.as_ref().map_or(&[], |mask| &mask[..]));
     out.extend_from_slice(payload);

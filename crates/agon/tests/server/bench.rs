@@ -37,6 +37,7 @@ fn a_run_measures_everything_it_was_asked_for() {
         "/bytes_per_request",
         "/half_load/decisions_per_second",
         "/half_load/latency_ms/p99",
+        "/half_load/server_ms/p99",
         "/observers/decisions_per_second",
         "/observers/share_of_rate",
         "/observers/events_per_second",

@@ -37,7 +37,7 @@ impl Session {
 
     /// Sends a message if there is room for it.
     pub(super) fn try_send(&self, message: &ToPlayer<'_>) -> bool {
-        self.out.send(native::encode(message), None)
+        self.out.send(&native::encode(message)).is_some()
     }
 
     /// Notes why it ends.
@@ -65,16 +65,17 @@ impl Engine {
 
     /// Sends a message, or cuts off a connection that does not read.
     pub(super) fn send(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
-        self.send_line(conn, native::encode(message), None);
+        self.send_line(conn, &native::encode(message));
     }
 
-    /// Sends a line, and has it noted when that was written.
-    pub(super) fn send_line(&mut self, conn: ConnId, line: Vec<u8>, written: Option<Written>) {
-        let Some(session) = self.sessions.get(&conn) else { return };
-        if !session.out.send(line, written) {
+    /// Sends a line; when that was written, or will be. `None` if nobody is there to get it.
+    pub(super) fn send_line(&mut self, conn: ConnId, line: &[u8]) -> Option<Written> {
+        let written = self.sessions.get(&conn)?.out.send(line);
+        if written.is_none() {
             // The gateway closes the socket when the outbox is gone.
             self.closed(conn);
         }
+        written
     }
 
     pub(super) fn refuse(&mut self, conn: ConnId, code: &str, detail: impl Into<String>) {

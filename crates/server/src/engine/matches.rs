@@ -23,6 +23,8 @@ pub(crate) struct LiveMatch {
     pub(super) common: Common,
     /// Something has changed that time depends on, besides the game going on.
     stirred: bool,
+    /// When the first answer was read that the next requests follow from.
+    answered_at: Option<Millis>,
 }
 
 /// A request that was handed over.
@@ -93,6 +95,7 @@ impl Engine {
             held_until,
             common: Common::default(),
             stirred: true,
+            answered_at: None,
         };
         self.matches.insert(key.clone(), live);
         self.begin_to_hold_back(&key);
@@ -226,6 +229,10 @@ impl Engine {
                 self.ask(key, conn, pending);
             }
         }
+        if let Some(live) = self.matches.get_mut(key) {
+            // Nothing that was asked follows from it, and what is asked next does not either.
+            live.answered_at = None;
+        }
         self.reset_timer(key);
     }
 
@@ -242,19 +249,34 @@ impl Engine {
             let (tournament, in_match) = (Some(&key.0), Some(&key.1));
             let data = Some(data);
             let line = native::encode(&ToPlayer::Notice { about, tournament, in_match, data });
-            let written = Written::default();
-            self.mark_sent(key, &pending, Some(written.clone()));
-            self.send_line(conn, line, Some(written));
+            let Some(written) = self.send_line(conn, &line) else { return };
+            self.mark_sent(key, &pending, Some(written));
             let (player, request) = (pending.player, pending.id);
             let (answer, took_ms) = ("\"ok\"".into(), Some(0));
             let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
             return;
         }
         let Ask::Game(seat) = pending.ask else { return };
-        let Some(line) = live.request_line(&key.0, &pending, seat) else { return };
-        let written = Written::default();
-        self.mark_sent(key, &pending, Some(written.clone()));
-        self.send_line(conn, line, Some(written));
+        if !live.write_request(&key.0, &pending, seat, &mut self.line) {
+            return;
+        }
+        let line = std::mem::take(&mut self.line);
+        let written = self.send_line(conn, &line);
+        self.line = line;
+        if let Some(written) = written {
+            self.note_turn(key, &written);
+            self.mark_sent(key, &pending, Some(written));
+        }
+    }
+
+    /// Notes how long players waited for us: from an answer to the request that follows from it.
+    fn note_turn(&mut self, key: &MatchKey, written: &Written) {
+        let answered_at = self.matches.get_mut(key).and_then(|live| live.answered_at.take());
+        if let Some(at) = answered_at {
+            // One that waits for its reader is no longer ours to hurry.
+            let until = written.at().unwrap_or(self.now_ms());
+            self.handle.meters().turn_ms.add(until.saturating_sub(at));
+        }
     }
 
     fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, written: Option<Written>) {
@@ -322,16 +344,15 @@ impl Engine {
         answer: String,
         at: Millis,
     ) {
-        let parsed = id.as_str().split_once(':').and_then(|(tournament, request)| {
-            let (match_id, _) = request.split_once('.')?;
-            let key = (TournamentId::from_text(tournament), MatchId::from_text(match_id));
-            Some((key, RequestId::from_text(request)))
-        });
-        let outcome = match parsed {
+        let outcome = match self.asked_by(&player, id.as_str()) {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
                 let command = Command::Answer { player, request, answer, took_ms };
-                self.step_match(&key, command)
+                let outcome = self.step_match(&key, command);
+                if let Some(live) = self.matches.get_mut(&key).filter(|_| outcome.is_ok()) {
+                    live.answered_at.get_or_insert(at);
+                }
+                outcome
             }
             None => Err(Rejection::Foreign),
         };
@@ -344,6 +365,17 @@ impl Engine {
         let detail = rejection.to_string();
         self.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
         self.count_junk(conn);
+    }
+
+    /// Which match a request is of, and what that match calls it; `None` if no request looks like it.
+    fn asked_by(&self, player: &PlayerName, id: &str) -> Option<(MatchKey, RequestId)> {
+        let (tournament, request) = id.split_once(':')?;
+        let (match_id, _) = request.split_once('.')?;
+        // Mostly one of its matches, whose key is there already.
+        let is_it = |key: &&MatchKey| key.1.as_str() == match_id && key.0.as_str() == tournament;
+        let own = self.playing.get(player).and_then(|keys| keys.iter().find(is_it));
+        let other = || (TournamentId::from_text(tournament), MatchId::from_text(match_id));
+        Some((own.cloned().unwrap_or_else(other), RequestId::from_text(request)))
     }
 
     /// How long an answer took that was read at `at`: from when the request was written, whatever

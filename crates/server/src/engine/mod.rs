@@ -270,6 +270,8 @@ pub struct Engine {
     house_pool: HousePool,
     /// The time of the input that is being taken: one look at the clock for each.
     now: Millis,
+    /// The line that is being written; kept, so that not every request needs memory of its own.
+    line: Vec<u8>,
     journals: Ids<StreamKey, Journal>,
     /// Records decided since the log was last handed some.
     decided: Decided,
@@ -327,6 +329,7 @@ impl Engine {
             inbox: receiver,
             house_pool,
             now: clock::now_ms(),
+            line: Vec::new(),
             journals: Ids::default(),
             decided: Decided::default(),
             lobby: Lobby::default(),

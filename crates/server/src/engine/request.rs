@@ -11,8 +11,6 @@ use std::io::Write;
 pub(super) struct Common {
     /// The match as everybody may see it, as JSON; empty when it has to be written anew.
     in_match: Vec<u8>,
-    /// How long the latest line was.
-    bytes: usize,
 }
 
 impl Common {
@@ -23,14 +21,16 @@ impl Common {
 }
 
 impl LiveMatch {
-    /// The line that asks a seat what the game asks it; `None` if it asks nothing.
-    pub(super) fn request_line(
+    /// Puts the line that asks a seat what the game asks it in the place of what is in `line`;
+    /// `false` if it asks nothing.
+    pub(super) fn write_request(
         &mut self,
         tournament: &TournamentId,
         pending: &Pending,
         seat: Seat,
-    ) -> Option<Vec<u8>> {
-        write_line(&self.played, &mut self.common, tournament, pending, seat)
+        line: &mut Vec<u8>,
+    ) -> bool {
+        write_line(&self.played, &mut self.common, tournament, pending, seat, line)
     }
 }
 
@@ -40,14 +40,15 @@ fn write_line(
     tournament: &TournamentId,
     pending: &Pending,
     seat: Seat,
-) -> Option<Vec<u8>> {
+    line: &mut Vec<u8>,
+) -> bool {
     if common.in_match.is_empty() {
         let written = serde_json::to_writer(&mut common.in_match, &played.view());
         written.expect("views of matches are JSON");
     }
-    let game = played.referee()?.game();
-    // The next one is a little longer.
-    let mut line = Vec::with_capacity(common.bytes.max(512) + 128);
+    let Some(referee) = played.referee() else { return false };
+    let game = referee.game();
+    line.clear();
     // Ids are plain ASCII without quotes, so they need no escaping.
     line.extend_from_slice(br#"{"type":"request","id":""#);
     line.extend_from_slice(tournament.as_str().as_bytes());
@@ -55,16 +56,15 @@ fn write_line(
     line.extend_from_slice(pending.id.as_str().as_bytes());
     write!(line, r#"","deadline_ms":{},"seat":{},"question":"#, pending.limit_ms, seat.0)
         .expect("memory takes it");
-    if !game.write_question(seat, &mut line) {
-        return None;
+    if !game.write_question(seat, line) {
+        return false;
     }
     line.extend_from_slice(br#","view":"#);
-    game.write_view(Viewer::Seat(seat), &mut line);
+    game.write_view(Viewer::Seat(seat), line);
     line.extend_from_slice(br#","match":"#);
     line.extend_from_slice(&common.in_match);
     line.extend_from_slice(b"}\n");
-    common.bytes = line.len();
-    Some(line)
+    true
 }
 
 #[cfg(test)]
@@ -109,7 +109,9 @@ mod tests {
             let answer = match (pending.ask, played.referee()) {
                 (Ask::Game(seat), Some(referee)) => {
                     let game = referee.game();
-                    let line = write_line(&played, &mut common, &tournament, &pending, seat);
+                    let mut line = b"what was there before".to_vec();
+                    let common = &mut common;
+                    assert!(write_line(&played, common, &tournament, &pending, seat, &mut line));
                     let due = native::encode(&Request {
                         kind: "request",
                         id: &RequestId::from(format!("cup:{}", pending.id)),
@@ -119,7 +121,7 @@ mod tests {
                         view: game.view(Viewer::Seat(seat)),
                         in_match: played.view(),
                     });
-                    assert_eq!(String::from_utf8(line.unwrap()), String::from_utf8(due));
+                    assert_eq!(String::from_utf8(line), String::from_utf8(due));
                     compared += 1;
                     game.legal(seat)[0].get().to_owned()
                 }

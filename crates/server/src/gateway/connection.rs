@@ -1,6 +1,7 @@
 //! One connection from its first byte to its last, over any transport.
 
 use super::bucket::Bucket;
+use super::direct::Patient;
 use super::framing::{Batch, Came, Framing};
 use super::outbox::{Out, Outbox, Pulse};
 use super::{Gateway, Limits, Stream, websocket};
@@ -17,7 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, Sink};
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::{Semaphore, mpsc};
 
 /// Bytes read at once. They are on the stack while they are read, and nowhere while nothing comes.
@@ -40,28 +42,40 @@ pub(super) fn next_id() -> ConnId {
 /// Serves a connection until one of both ends closes it.
 pub(super) async fn visit(gateway: &Gateway, peer: IpAddr, stream: Stream, framing: Framing) {
     match stream {
-        Stream::Plain(mut socket) => {
-            let (from, to) = socket.split();
-            visit_halves(gateway, peer, from, to, framing).await;
+        Stream::Plain(socket) => {
+            let (from, to) = socket.into_split();
+            visit_halves(gateway, peer, from, To::<Sink>::Everybody(to), framing).await;
         }
         Stream::Tls(tls) => {
             let (from, to) = tokio::io::split(tls);
-            visit_halves(gateway, peer, from, to, framing).await;
+            visit_halves(gateway, peer, from, To::Task(to), framing).await;
         }
     }
+}
+
+/// The half of a connection that is written to, and by whom.
+enum To<W> {
+    /// By whoever has something for it.
+    Everybody(OwnedWriteHalf),
+    /// By the connection's task alone.
+    Task(W),
 }
 
 async fn visit_halves(
     gateway: &Gateway,
     peer: IpAddr,
     mut from: impl AsyncRead + Unpin,
-    mut to: impl AsyncWrite + Unpin,
+    to: To<impl AsyncWrite + Unpin>,
     framing: Framing,
 ) {
     let (engine, limits) = (gateway.engine(), gateway.limits());
     let conn = next_id();
     let wire = framing.wire();
-    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max);
+    let (socket, to) = match to {
+        To::Everybody(socket) => (Some(socket), None),
+        To::Task(to) => (None, Some(to)),
+    };
+    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, socket);
     let pulse = Arc::clone(out.pulse());
     gateway.0.pulses.add(&pulse);
     engine.meters().opened(wire).add();
@@ -80,7 +94,7 @@ async fn visit_halves(
     // Whichever ends first ends the visit: a reader at its end, or an outbox that was dropped.
     let said_all = tokio::select! {
         () = reader.read(&mut from) => false,
-        said_all = write(&mut to, outbox, &pulse, limits) => said_all,
+        said_all = write_to(to, outbox, &pulse, limits) => said_all,
     };
     engine.send(Input::Closed { conn });
     note_end(engine, &pulse, conn);
@@ -253,6 +267,20 @@ fn read_some(
     Poll::Ready(Ok(piece.filled().len()))
 }
 
+/// Writes to whichever half there is.
+pub(super) async fn write_to(
+    to: Option<impl AsyncWrite + Unpin>,
+    outbox: mpsc::Receiver<Out>,
+    pulse: &Pulse,
+    limits: &Limits,
+) -> bool {
+    match (to, &pulse.direct) {
+        (Some(mut to), _) => write(&mut to, outbox, pulse, limits).await,
+        (None, Some(direct)) => write(&mut Patient(direct), outbox, pulse, limits).await,
+        (None, None) => false,
+    }
+}
+
 /// Writes what is in the outbox until there will be no more; `false` if the other end is gone or
 /// does not read.
 async fn write(
@@ -287,8 +315,11 @@ async fn write(
             return false;
         }
         let now = now_ms();
-        batch.written.iter().for_each(|written| written.set(now));
+        batch.notes.iter().for_each(|note| note.store(now, Ordering::Release));
         pulse.said(now);
+        if let Some(direct) = &pulse.direct {
+            direct.wrote(batch.count);
+        }
     }
     tokio::time::timeout(patience, to.shutdown()).await.is_ok_and(|shut| shut.is_ok())
 }

@@ -1,6 +1,6 @@
 //! Messages in bytes and back, for each transport.
 
-use super::outbox::{Out, Written};
+use super::outbox::{Note, Out};
 use crate::wires::Wire;
 use agon_wire::lines::Lines;
 use agon_wire::native::{self, ToPlayer};
@@ -74,17 +74,24 @@ impl Framing {
 pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
     /// Where to note that they were written.
-    pub(super) written: Vec<Written>,
+    pub(super) notes: Vec<Note>,
+    /// How many of those that waited are in it.
+    pub(super) count: usize,
     /// Whether nothing may follow.
     pub(super) last: bool,
 }
 
 impl Batch {
     pub(super) fn add(&mut self, wire: Wire, out: Out) {
+        self.count += 1;
         match (wire, out) {
-            (_, Out::Line(line, written)) => {
-                self.written.extend(written);
+            (_, Out::Line(line, note)) => {
+                self.notes.extend(note);
                 self.line(wire, line);
+            }
+            (_, Out::Rest(bytes, note)) => {
+                self.notes.extend(note);
+                self.bytes.extend_from_slice(&bytes);
             }
             // Only the native protocol has a word for it.
             (Wire::Tcp, Out::Heartbeat) => {

@@ -11,6 +11,7 @@
 
 mod bucket;
 mod connection;
+mod direct;
 mod erlang;
 mod framing;
 mod guests;

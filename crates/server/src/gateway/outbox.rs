@@ -1,9 +1,12 @@
 //! What the engine and the gateway share about a connection: its outbox, and signs of life.
 //!
-//! The engine hands messages over and goes on. When each was written is noted beside it, and
-//! looked at only when it matters: when a deadline seems to have passed, or an answer came.
+//! A message goes straight to the socket, if that has room and nothing waits before it; few have to
+//! wait. Those that do are handed over to the connection's task, and the engine goes on. When each
+//! was written is noted, and looked at only when it matters: when a deadline seems to have passed,
+//! or an answer came.
 
 use super::Limits;
+use super::direct::{Direct, Wrote};
 use crate::clock::now_ms;
 use crate::engine::{ConnId, Handle, Input};
 use crate::meters::End;
@@ -11,28 +14,38 @@ use crate::wires::Wire;
 use agon_core::Millis;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
 /// When a message was written to its socket, once it was.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Written(Arc<AtomicU64>);
+#[derive(Clone, Debug)]
+pub(crate) enum Written {
+    /// At once.
+    At(Millis),
+    /// When its turn comes; 0 as long as it waits.
+    Later(Arc<AtomicU64>),
+}
 
 impl Written {
     /// When; `None` as long as it waits.
     pub(crate) fn at(&self) -> Option<Millis> {
-        Some(self.0.load(Ordering::Acquire)).filter(|at| *at > 0)
-    }
-
-    pub(super) fn set(&self, now: Millis) {
-        self.0.store(now, Ordering::Release);
+        match self {
+            Written::At(at) => Some(*at),
+            Written::Later(at) => Some(at.load(Ordering::Acquire)).filter(|at| *at > 0),
+        }
     }
 }
+
+/// Where to note when a message was written that has to wait.
+pub(super) type Note = Arc<AtomicU64>;
 
 /// Something to be written.
 pub(crate) enum Out {
     /// A message with its line end, and where to note that it was written.
-    Line(Vec<u8>, Option<Written>),
+    Line(Vec<u8>, Option<Note>),
+    /// The end of a message whose beginning is written.
+    Rest(Vec<u8>, Option<Note>),
     /// A sign of life.
     Heartbeat,
     /// The answer to a ping frame.
@@ -49,13 +62,21 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn new(conn: ConnId, wire: Wire, lines_max: usize) -> (Outbox, mpsc::Receiver<Out>) {
+    /// An outbox, and what its task has to write. With a socket, the task writes only what cannot
+    /// be written at once.
+    pub(super) fn new(
+        conn: ConnId,
+        wire: Wire,
+        lines_max: usize,
+        socket: Option<OwnedWriteHalf>,
+    ) -> (Outbox, mpsc::Receiver<Out>) {
         let (lines, receiver) = mpsc::channel(lines_max.max(1));
         let now = now_ms();
         let pulse = Pulse {
             conn,
             wire,
             outbox: lines.downgrade(),
+            direct: socket.map(Direct::new),
             opened_at: now,
             heard_at: AtomicU64::new(now),
             said_at: AtomicU64::new(now),
@@ -66,15 +87,41 @@ impl Outbox {
         (Outbox { lines, pulse: Arc::new(pulse) }, receiver)
     }
 
-    /// Hands a message over; `false` if there is no room, or nobody to write it.
-    pub(crate) fn send(&self, line: Vec<u8>, written: Option<Written>) -> bool {
-        match self.lines.try_send(Out::Line(line, written)) {
-            Ok(()) => true,
+    /// Writes a message, or hands it over to be written later; `None` if there is no room, or nobody
+    /// to write it.
+    pub(crate) fn send(&self, line: &[u8]) -> Option<Written> {
+        let Some(direct) = &self.pulse.direct else { return self.queue(line) };
+        let mut waiting = direct.waiting();
+        let sent = match *waiting {
+            0 => direct.write(self.pulse.wire, line),
+            _ => Wrote::Nothing,
+        };
+        let written = match sent {
+            Wrote::All => {
+                let now = now_ms();
+                self.pulse.said(now);
+                return Some(Written::At(now));
+            }
+            Wrote::Nothing => self.queue(line),
+            Wrote::Some(rest) => self.hand_over(Out::Rest, rest),
+        };
+        *waiting += usize::from(written.is_some());
+        written
+    }
+
+    fn queue(&self, line: &[u8]) -> Option<Written> {
+        self.hand_over(Out::Line, line.to_vec())
+    }
+
+    fn hand_over(&self, out: fn(Vec<u8>, Option<Note>) -> Out, bytes: Vec<u8>) -> Option<Written> {
+        let note = Note::default();
+        match self.lines.try_send(out(bytes, Some(Arc::clone(&note)))) {
+            Ok(()) => Some(Written::Later(note)),
             Err(TrySendError::Full(_)) => {
                 self.ends(End::SlowReader);
-                false
+                None
             }
-            Err(TrySendError::Closed(_)) => false,
+            Err(TrySendError::Closed(_)) => None,
         }
     }
 
@@ -103,6 +150,8 @@ pub(super) struct Pulse {
     conn: ConnId,
     pub(super) wire: Wire,
     outbox: mpsc::WeakSender<Out>,
+    /// The socket, if it can be written to without further ado.
+    pub(super) direct: Option<Direct>,
     opened_at: Millis,
     heard_at: AtomicU64,
     said_at: AtomicU64,
@@ -135,7 +184,12 @@ impl Pulse {
     /// Puts something into the outbox for the gateway itself; `false` if there is no room, or the
     /// engine has closed it.
     pub(super) fn send(&self, out: Out) -> bool {
-        self.outbox.upgrade().is_some_and(|outbox| outbox.try_send(out).is_ok())
+        let Some(outbox) = self.outbox.upgrade() else { return false };
+        let Some(direct) = &self.direct else { return outbox.try_send(out).is_ok() };
+        let mut waiting = direct.waiting();
+        let room = outbox.try_send(out).is_ok();
+        *waiting += usize::from(room);
+        room
     }
 
     /// Does what is due at `now`.
@@ -175,7 +229,7 @@ mod tests {
     fn what(receiver: &mut mpsc::Receiver<Out>) -> Vec<&'static str> {
         let outs = std::iter::from_fn(|| receiver.try_recv().ok());
         let words = outs.map(|out| match out {
-            Out::Line(..) => "line",
+            Out::Line(..) | Out::Rest(..) => "line",
             Out::Heartbeat => "heartbeat",
             Out::Pong(_) => "pong",
             Out::Close(_) => "close",
@@ -186,7 +240,7 @@ mod tests {
     /// A connection opened at `start`, and what happens to it at times after that.
     fn looked_at(wire: Wire, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
         let (engine, _inbox) = Handle::detached();
-        let (outbox, mut receiver) = Outbox::new(1, wire, 8);
+        let (outbox, mut receiver) = Outbox::new(1, wire, 8, None);
         outbox.logged_in();
         let (pulse, limits) = (outbox.pulse(), Limits::default());
         let start = pulse.opened_at;
@@ -222,9 +276,9 @@ mod tests {
 
     #[test]
     fn an_outbox_that_is_gone_gets_nothing() {
-        let (outbox, mut receiver) = Outbox::new(1, Wire::Tcp, 1);
+        let (outbox, mut receiver) = Outbox::new(1, Wire::Tcp, 1, None);
         let pulse = Arc::clone(outbox.pulse());
-        assert!(outbox.send(b"x\n".to_vec(), None) && !outbox.send(b"y\n".to_vec(), None));
+        assert!(outbox.send(b"x\n").is_some() && outbox.send(b"y\n").is_none());
         assert!(!pulse.send(Out::Heartbeat), "full");
         assert_eq!(what(&mut receiver), ["line"]);
         drop(outbox);

@@ -117,6 +117,8 @@ fn connections(text: &mut Exposition, meters: &Meters) {
 fn delays(text: &mut Exposition, meters: &Meters) {
     let help = "From a message's socket to the engine.";
     text.histogram("agon_inbox_wait_seconds", help, &meters.inbox_ms, 1e3);
+    let help = "From reading an answer to writing the request that follows from it.";
+    text.histogram("agon_turn_seconds", help, &meters.turn_ms, 1e3);
     let help = "How much later than set timers rang.";
     text.histogram("agon_timers_late_seconds", help, &meters.late_ms, 1e3);
     let help = "From an HTTP request to the head of its answer.";

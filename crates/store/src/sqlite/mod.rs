@@ -2,11 +2,17 @@
 //!
 //! One file for all streams, so that one sync makes the decisions of many matches durable. This
 //! module puts the parts together: [`schema`] opens the database, [`writer`] turns a group of
-//! appends into a transaction, [`reader`] reads on a connection of its own.
+//! appends into a transaction, [`reader`] reads on a connection of its own, [`tail`] knows where
+//! streams end and [`chain`] how a stream is read from there.
 
 mod backup;
+mod chain;
+mod lookup;
+mod migrate;
 mod reader;
+mod salvage;
 mod schema;
+mod tail;
 mod writer;
 
 #[cfg(test)]
@@ -48,6 +54,7 @@ impl SqliteLog {
         // Here, where it can still be told, and not on the thread below.
         Writer::new(&db).map_err(|error| schema::failure("open", path, &error))?;
         let reader = Reader::open(path)?;
+        reader.look_at_tail()?;
         let meter = Arc::<Meter>::default();
         let own = Arc::clone(&meter);
         let group = Group::start(move |turns| run(db, lock, &own, &turns))
@@ -119,10 +126,16 @@ impl Log for SqliteLog {
 /// The life of the writer thread, which holds the lock to its end.
 fn run(db: Connection, _lock: Lock, meter: &Meter, turns: &Turns) {
     match Writer::new(&db) {
-        Ok(mut writer) => turns.serve(|group| meter.measure(|| writer.commit(group))),
-        Err(error) => turns.serve(|group| refuse(group, &error)),
+        Ok(mut writer) => {
+            turns.serve(|group| meter.measure(|| writer.commit(group)));
+            // This and the next only save work: what was answered is durable without them.
+            let _ = writer.close();
+        }
+        Err(error) => {
+            let fault = error.into();
+            turns.serve(|group| refuse(group, &fault));
+        }
     }
-    // Only saves the next start some work: what was answered is durable without it.
     let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 

@@ -3,63 +3,52 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::Connection;
-
-use super::schema::{failure, has_sums, open_reader};
-use crate::line::Header;
-use crate::sum::crc32;
+use super::chain::{self, Break, check_headers};
+use super::lookup::Lookup;
+use super::schema::{failure, open_reader};
 use crate::{Damage, Inspection, LogError};
-
-const STREAMS: &str = "SELECT name, version FROM streams ORDER BY name";
-
-/// The records of a stream from the one that holds event `after + 1`, and the version it has. A
-/// stream without records is one row without a record.
-const RECORDS: &str = "
-    SELECT s.version, r.first_seq, r.count, r.lines, r.sum
-    FROM streams s LEFT JOIN records r ON r.stream_id = s.id AND r.first_seq >= coalesce((
-        SELECT max(first_seq) FROM records WHERE stream_id = s.id AND first_seq <= ?2
-    ), 0)
-    WHERE s.name = ?1
-    ORDER BY r.first_seq";
 
 const ORPHANS: &str = "
     SELECT count(*) FROM records WHERE stream_id NOT IN (SELECT id FROM streams)";
 
 pub(crate) struct Reader {
     path: PathBuf,
-    db: Mutex<Connection>,
-    /// [`RECORDS`], or the same for a database that has no checksums.
-    records: String,
+    lookup: Mutex<Lookup>,
 }
 
 impl Reader {
     pub(crate) fn open(path: &Path) -> Result<Self, LogError> {
         let db = open_reader(path)?;
-        let records = match has_sums(&db).map_err(|error| failure("open", path, &error))? {
-            true => RECORDS.to_owned(),
-            false => RECORDS.replace("r.sum", "NULL"),
-        };
-        Ok(Reader { path: path.to_owned(), db: Mutex::new(db), records })
+        Ok(Reader { path: path.to_owned(), lookup: Mutex::new(Lookup::new(db)) })
     }
 
-    /// From now on everything is read as of this instant, however the log grows.
+    /// From now on everything is read as of this instant, however the log grows, and however
+    /// damaged its end is.
     pub(crate) fn hold_still(&self) -> Result<(), LogError> {
+        let mut lookup = self.lock();
         // The instant is that of the first look.
         let begin = "BEGIN; SELECT count(*) FROM sqlite_schema";
-        self.lock().execute_batch(begin).map_err(|error| failure("check", &self.path, &error))
+        lookup.db.execute_batch(begin).map_err(|error| failure("check", &self.path, &error))?;
+        lookup.stay();
+        Ok(())
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
+    /// Makes sure that it is known where streams end.
+    pub(super) fn look_at_tail(&self) -> Result<(), LogError> {
+        self.look(Lookup::catch_up).map_err(|fault| fault.told("read", &self.path))
+    }
+
     pub(crate) fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
-        let Some(first) = after.checked_add(1).and_then(|first| i64::try_from(first).ok()) else {
+        let Some(first) = after.checked_add(1).filter(|first| i64::try_from(*first).is_ok()) else {
             return Ok(Vec::new());
         };
         let mut lines = Vec::new();
         self.each_record(stream, first, |seq, text| {
-            let skip = usize::try_from((after + 1).saturating_sub(seq)).unwrap_or(usize::MAX);
+            let skip = usize::try_from(first.saturating_sub(seq)).unwrap_or(usize::MAX);
             lines.extend(text.split('\n').skip(skip).map(str::to_owned));
             Ok(())
         })?;
@@ -67,129 +56,118 @@ impl Reader {
     }
 
     pub(crate) fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
-        let db = self.lock();
-        db.prepare(STREAMS)
-            .and_then(|mut query| {
-                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?));
-                query.query_map([], row)?.collect::<rusqlite::Result<Vec<_>>>()
-            })
-            .map_err(|error| failure("read", &self.path, &error))
-            .map(|list| list.into_iter().map(|(name, v)| (name, v.cast_unsigned())).collect())
+        let streams = self.look(Lookup::streams).map_err(|fault| fault.told("read", &self.path))?;
+        Ok(streams.into_iter().map(|stream| (stream.name, stream.head.version)).collect())
     }
 
     /// Looks at every page and every event; uses up the reader.
     pub(super) fn check(self) -> Result<(), LogError> {
         self.hold_still()?;
-        self.check_pages()?;
+        self.check_file()?;
         for (stream, _) in self.streams()? {
             self.each_record(&stream, 1, |seq, text| check_headers(&stream, seq, text))?;
         }
-        Ok(())
+        self.check_strays()
     }
 
     /// Looks at every page, and for records that belong to nobody.
     pub(crate) fn check_pages(&self) -> Result<(), LogError> {
+        self.check_file()?;
+        self.check_strays()
+    }
+
+    fn check_file(&self) -> Result<(), LogError> {
         let failed = |error| failure("check", &self.path, &error);
-        let one = |sql| self.lock().query_row(sql, [], |row| row.get::<_, String>(0));
+        let lookup = self.lock();
+        let one = |sql| lookup.db.query_row(sql, [], |row| row.get::<_, String>(0));
         let verdict = one("PRAGMA quick_check(1)").map_err(failed)?;
         if verdict != "ok" {
             return Err(self.bad(verdict));
         }
-        let orphans = self.lock().query_row(ORPHANS, [], |row| row.get::<_, i64>(0));
-        match orphans.map_err(failed)? {
+        lookup.check_tail().map_err(|fault| fault.told("check", &self.path))?;
+        match lookup.db.query_row(ORPHANS, [], |row| row.get::<_, i64>(0)).map_err(failed)? {
             0 => Ok(()),
             count => Err(self.bad(format!("{count} records belong to no stream"))),
         }
     }
 
+    /// Looks for records that are in no chain.
+    fn check_strays(&self) -> Result<(), LogError> {
+        let strays = self.look(Lookup::strays).map_err(|fault| fault.told("check", &self.path))?;
+        match strays {
+            0 => Ok(()),
+            count => Err(self.bad(format!("{count} records are out of reach of their streams"))),
+        }
+    }
+
     /// A stream up to its first bad record.
     pub(crate) fn inspect(&self, stream: &str) -> Inspection {
+        let (version, records, broken) = match self.look(|lookup| lookup.records(stream, 1)) {
+            Ok((version, records)) => (version, records, None),
+            Err(broken) => {
+                let records = self.lock().salvaged(stream);
+                (chain::end_of(&records), records, Some(broken))
+            }
+        };
         let mut lines: Vec<String> = Vec::new();
-        let walked = self.each_record(stream, 1, |seq, text| {
+        let walked = chain::each(records, 1, version, |seq, text| {
             check_headers(stream, seq, text)?;
             lines.extend(text.split('\n').map(str::to_owned));
             Ok(())
         });
-        let damage = walked.err().map(|error| {
-            let (seq, reason) = match error {
-                LogError::BadRecord { seq, reason, .. } => (seq, reason),
-                other => (lines.len() as u64 + 1, other.to_string()),
-            };
-            Damage { seq, reason, torn: false }
+        let broken = broken.map(|broken| match broken {
+            Break::At(_, reason) => reason,
+            Break::Fault(fault) => fault.told("read", &self.path).to_string(),
         });
-        Inspection { lines, damage }
+        let sound = lines.len() as u64;
+        let damage = walked.err().or(broken.map(|reason| (sound + 1, reason)));
+        Inspection {
+            lines,
+            damage: damage.map(|(seq, reason)| Damage { seq, reason, torn: false }),
+        }
     }
 
-    /// Shows the records of a stream, beginning with the one that holds event `first`, after
-    /// making sure that none is missing in between or at the end and that each is as it was.
+    /// Shows the records of a stream, beginning with the one that holds event `first`.
     fn each_record(
         &self,
         stream: &str,
-        first: i64,
-        mut each: impl FnMut(u64, &str) -> Result<(), (u64, String)>,
+        first: u64,
+        show: impl FnMut(u64, &str) -> Result<(), (u64, String)>,
     ) -> Result<(), LogError> {
-        let failed = |error| failure("read", &self.path, &error);
         let bad = |(seq, reason)| LogError::BadRecord {
             path: self.path.clone(),
             stream: stream.to_owned(),
             seq,
             reason,
         };
-        let db = self.lock();
-        let mut query = db.prepare(&self.records).map_err(failed)?;
-        let mut rows = query.query((stream, first)).map_err(failed)?;
-        let first = first.cast_unsigned();
-        let (mut due, mut version) = (None, 0);
-        while let Some(row) = rows.next().map_err(failed)? {
-            version = row.get::<_, i64>(0).map_err(failed)?.cast_unsigned();
-            let Some(seq) = row.get::<_, Option<i64>>(1).map_err(failed)? else { break };
-            let seq = seq.cast_unsigned();
-            let count = row.get::<_, i64>(2).map_err(failed)?.cast_unsigned();
-            let text = row.get_ref(3).map_err(failed)?.as_str();
-            let text = text.map_err(|error| bad((seq, error.to_string())))?;
-            let lines = text.split('\n').count() as u64;
-            // A walk from the start must begin with 1, one from the middle before its middle.
-            if due.map_or(seq > first, |due| seq != due) || lines != count {
-                let due = due.unwrap_or(first);
-                let reason = format!("{lines} events from {seq} where {count} from {due} are due");
-                return Err(bad((due, reason)));
-            }
-            let kept = row.get::<_, Option<i64>>(4).map_err(failed)?;
-            let found = crc32(text.as_bytes());
-            if let Some(kept) = kept.filter(|kept| *kept != i64::from(found)) {
-                let reason = format!("the checksum of its record is {found:08x}, not {kept:08x}");
-                return Err(bad((seq, reason)));
-            }
-            due = Some(seq + count);
-            each(seq, text).map_err(bad)?;
+        let found = self.look(|lookup| lookup.records(stream, first));
+        let (version, records) = found.map_err(|broken| match broken {
+            Break::At(seq, reason) => bad((seq, reason)),
+            Break::Fault(fault) => fault.told("read", &self.path),
+        })?;
+        chain::each(records, first, version, show).map_err(bad)
+    }
+
+    /// Reads something as of one instant.
+    fn look<T, E: From<rusqlite::Error>>(
+        &self,
+        read: impl FnOnce(&mut Lookup) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut lookup = self.lock();
+        if lookup.is_still {
+            return read(&mut lookup);
         }
-        // A walk from beyond the end has seen the last record, or there was none at all.
-        match due.map_or(0, |due| due - 1) {
-            last if last != version => {
-                let reason = format!("the stream ends at event {last}, not at {version}");
-                Err(bad((last + 1, reason)))
-            }
-            _ => Ok(()),
-        }
+        lookup.db.execute_batch("BEGIN")?;
+        let found = read(&mut lookup);
+        lookup.db.execute_batch("ROLLBACK")?;
+        found
     }
 
     fn bad(&self, reason: String) -> LogError {
         LogError::BadDatabase { path: self.path.clone(), reason }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.db.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Lookup> {
+        self.lookup.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Checks the events of a record; the first bad one and what is wrong with it.
-fn check_headers(stream: &str, seq: u64, text: &str) -> Result<(), (u64, String)> {
-    let count = text.split('\n').count() as u64;
-    for (index, line) in (0..).zip(text.split('\n')) {
-        Header::parse(line)
-            .map_err(|error| error.to_string())
-            .and_then(|head| head.expect(stream, seq + index, Some(count - 1 - index)))
-            .map_err(|why| (seq + index, why))?;
-    }
-    Ok(())
 }

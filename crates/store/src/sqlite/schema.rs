@@ -6,50 +6,59 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::migrate::migrate;
 use crate::LogError;
 
 /// "AGON": marks the file as ours.
 const APPLICATION_ID: i64 = 0x4147_4f4e;
 
 /// The format this program writes; a later program must go on reading it.
-const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 2;
 
-/// One row of `records` is one decision, its events joined by newlines. Rows are kept in the order
-/// they were written in, with an index by stream: a group of decisions of many streams then fills
-/// a few pages, while rows kept by stream would change a page for each, all of them to be written
-/// and synced (measured with 1,024 streams: two and a half times as slow).
-const TABLES: &str = "
+/// One row of `records` is one decision, its events joined by newlines. Rows are only ever added,
+/// at the end, and each names the one before it in its stream (`prev`, 0 for the first): a group
+/// of decisions of many streams fills a few pages and changes no other. An index by stream would
+/// cost a page for each of them. `lines` comes last, so that a look at the rest of a row is a look
+/// at one page.
+///
+/// A row of `streams` says where its stream ended (`head`, its last record, and `version`) when it
+/// was last brought up to date, which it is when `mark` is moved: all records up to that one are
+/// in `streams`, and those after it have to be looked at (see [`super::tail`]).
+pub(super) const TABLES: &str = "
     CREATE TABLE streams (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
+        head INTEGER NOT NULL,
         version INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE records (
         id INTEGER PRIMARY KEY,
         stream_id INTEGER NOT NULL,
+        prev INTEGER NOT NULL,
         first_seq INTEGER NOT NULL,
         count INTEGER NOT NULL,
-        lines TEXT NOT NULL,
         sum INTEGER,
-        UNIQUE (stream_id, first_seq)
+        lines TEXT NOT NULL
     ) STRICT;
+    CREATE TABLE mark (record_id INTEGER NOT NULL) STRICT;
 ";
 
 /// Whether records have checksums, CRC-32 of their lines. The first programs kept none; what they
-/// wrote has none, and they go on reading and writing what has.
-pub(super) fn has_sums(db: &Connection) -> rusqlite::Result<bool> {
-    let columns = "SELECT count(*) FROM pragma_table_info('records') WHERE name = 'sum'";
-    db.query_row(columns, [], |row| row.get::<_, i64>(0)).map(|count| count > 0)
+/// wrote has none.
+pub(super) fn has_sums(db: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let columns = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = 'sum'";
+    db.query_row(columns, [table], |row| row.get::<_, i64>(0)).map(|count| count > 0)
 }
 
 /// WAL and FULL: a commit is one sync of the write-ahead log. The checkpoint, which costs two
-/// more, comes after 32 MB instead of 4 since a group may be as large as that by itself.
+/// more, comes after 32 MB instead of 4 since a group may be as large as that by itself. Only the
+/// end of the file is written, so a small cache does as well as a large one.
 const SETTINGS: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;
     PRAGMA wal_autocheckpoint = 8192;
     PRAGMA journal_size_limit = 67108864;
-    PRAGMA cache_size = -32768;
+    PRAGMA cache_size = -8192;
 ";
 
 /// How long to wait for another program that looks into the database.
@@ -60,7 +69,8 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection, LogError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let db = open(path, flags)?;
     let failed = |error| failure("open", path, &error);
-    if check_format(&db, path)? == 0 {
+    let found = check_format(&db, path)?;
+    if found == 0 {
         create(&db).map_err(failed)?;
     }
     let set_journal = "PRAGMA journal_mode = WAL";
@@ -70,8 +80,8 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection, LogError> {
         return Err(LogError::BadDatabase { path: path.to_owned(), reason });
     }
     db.execute_batch(SETTINGS).map_err(failed)?;
-    if !has_sums(&db).map_err(failed)? {
-        db.execute_batch("ALTER TABLE records ADD COLUMN sum INTEGER").map_err(failed)?;
+    if found == 1 {
+        migrate(&db).map_err(failed)?;
     }
     Ok(db)
 }
@@ -103,7 +113,7 @@ fn check_format(db: &Connection, path: &Path) -> Result<i64, LogError> {
     let path = path.to_owned();
     match found.map_err(|error| failure("open", &path, &error))? {
         (0, 0, 0) => Ok(0),
-        (_, APPLICATION_ID, FORMAT) => Ok(FORMAT),
+        (_, APPLICATION_ID, found @ 1..=FORMAT) => Ok(found),
         (_, APPLICATION_ID, found) if found > FORMAT => {
             Err(LogError::Newer { path, found, known: FORMAT })
         }
@@ -117,10 +127,53 @@ fn check_format(db: &Connection, path: &Path) -> Result<i64, LogError> {
 fn create(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(&format!(
         "BEGIN IMMEDIATE; {TABLES}
+         INSERT INTO mark VALUES (0);
          PRAGMA application_id = {APPLICATION_ID};
          PRAGMA user_version = {FORMAT};
          COMMIT;"
     ))
+}
+
+/// Why something cannot be read or written.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// SQLite says so.
+    Sqlite(rusqlite::Error),
+    /// The file is sound, what is in it is not.
+    Content(String),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Fault::Sqlite(error)
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Sqlite(error) => error.fmt(out),
+            Fault::Content(reason) => reason.fmt(out),
+        }
+    }
+}
+
+impl Fault {
+    /// What it means to those who read or open the log.
+    pub(super) fn told(self, what: &'static str, path: &Path) -> LogError {
+        match self {
+            Fault::Sqlite(error) => failure(what, path, &error),
+            Fault::Content(reason) => LogError::BadDatabase { path: path.to_owned(), reason },
+        }
+    }
+
+    /// The nearest kind of I/O error.
+    pub(super) fn kind(&self) -> io::ErrorKind {
+        match self {
+            Fault::Sqlite(error) => kind_of(error),
+            Fault::Content(_) => io::ErrorKind::InvalidData,
+        }
+    }
 }
 
 /// What an error of SQLite means to those who read or open the log.
@@ -136,8 +189,7 @@ pub(super) fn failure(what: &'static str, path: &Path, error: &rusqlite::Error) 
     }
 }
 
-/// The nearest kind of I/O error.
-pub(super) fn kind_of(error: &rusqlite::Error) -> io::ErrorKind {
+fn kind_of(error: &rusqlite::Error) -> io::ErrorKind {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => io::ErrorKind::StorageFull,
         Some(ErrorCode::CannotOpen) => io::ErrorKind::NotFound,

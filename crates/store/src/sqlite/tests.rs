@@ -8,6 +8,9 @@ use tempfile::TempDir;
 use super::*;
 use crate::append::Pending;
 
+mod chains;
+mod format_1;
+
 fn append(stream: &str, expected: u64, count: u64) -> Append {
     let line = |index| {
         let (seq, more) = (expected + 1 + index, count - 1 - index);
@@ -71,9 +74,9 @@ fn a_reader_creates_nothing() {
 #[test]
 fn a_later_format_is_refused() {
     let (_dir, path) = closed_log();
-    sql(&path, "PRAGMA user_version = 2");
+    sql(&path, "PRAGMA user_version = 3");
     let refused = SqliteLog::open(&path).err();
-    assert_eq!(refused, Some(LogError::Newer { path: path.clone(), found: 2, known: 1 }));
+    assert_eq!(refused, Some(LogError::Newer { path: path.clone(), found: 3, known: 2 }));
     assert_eq!(SqliteLog::check(&path).err(), refused);
 }
 
@@ -102,6 +105,7 @@ fn damaged_pages_are_found_and_never_a_panic() {
     let (_dir, path) = closed_log();
     let sound = fs::read(&path).unwrap();
     let page_count = sound.len() / 4096;
+    let mut found_whole = 0;
     for page in 0..page_count {
         let mut bytes = sound.clone();
         bytes[page * 4096..][..512].fill(0xa5);
@@ -114,9 +118,19 @@ fn damaged_pages_are_found_and_never_a_panic() {
             let _ = log.load("m/7", 0);
             let _ = log.append(append("m/7", 30, 1));
         }
+        fs::write(&path, &bytes).unwrap();
+        if let Ok(inspector) = crate::Inspector::of_sqlite(&path) {
+            assert!(inspector.pages().is_err(), "page {page}");
+            let whole: Vec<String> = (0..10).flat_map(|n| append("m/7", n * 3, 3).lines).collect();
+            let found = inspector.inspect("m/7");
+            assert_eq!(found.lines, whole[..found.lines.len()], "page {page}");
+            // What is not on that page, and can be found, is still there.
+            found_whole += usize::from(found.lines.len() == 30);
+        }
         let _ = fs::remove_file(path.with_extension("db-wal"));
         let _ = fs::remove_file(path.with_extension("db-shm"));
     }
+    assert!(found_whole > page_count / 2, "{found_whole} of {page_count}");
 }
 
 #[test]
@@ -142,6 +156,24 @@ fn events_that_are_missing_or_changed_are_found() {
              WHERE stream_id = 7 AND first_seq = 13",
             "stream m/6, event 13: the checksum",
         ),
+        // A chain that leads to another stream, round in a circle, past a record, to its middle.
+        (
+            "UPDATE records SET prev = prev + 1 WHERE stream_id = 7 AND first_seq = 13",
+            "event 13: the record before that from 13",
+        ),
+        (
+            "UPDATE records SET prev = id WHERE stream_id = 7 AND first_seq = 13",
+            "event 13: the record before that from 13",
+        ),
+        (
+            "UPDATE records SET prev = prev - 200 WHERE stream_id = 7 AND first_seq = 13",
+            "event 10: 3 events from 13",
+        ),
+        ("UPDATE streams SET head = head + 1 WHERE id = 7", "event 31: the end"),
+        ("UPDATE streams SET head = head - 200, version = 27 WHERE id = 7", "1 records are out"),
+        ("DELETE FROM records WHERE id = 2000", "record 2000 is missing"),
+        ("UPDATE mark SET record_id = 2001", "record 2001 is missing"),
+        ("DELETE FROM mark", "no mark"),
     ];
     for (change, found) in damage {
         let (_dir, path) = closed_log();
@@ -171,10 +203,23 @@ fn a_stranger_who_writes_costs_a_conflict_not_the_log() {
     let (_dir, path) = closed_log();
     let log = SqliteLog::open(&path).unwrap();
     assert_eq!(log.append(append("m/6", 30, 1)), Ok(31));
-    sql(&path, "UPDATE streams SET version = 40 WHERE name = 'm/6'");
-    let refused = log.append(append("m/6", 31, 1)).unwrap_err();
-    assert!(matches!(refused, AppendError::Conflict { actual: 40, .. }), "{refused}");
+    // Whatever somebody else writes is seen before the next append.
+    sql(
+        &path,
+        "INSERT INTO records (stream_id, prev, first_seq, count, lines)
+         SELECT stream_id, max(id), 32, 9, 'nine events' FROM records WHERE stream_id = 7;
+         UPDATE streams SET version = 50 WHERE name = 'm/8'",
+    );
+    for (stream, expected, actual) in [("m/6", 31, 40), ("m/8", 30, 50)] {
+        let refused = log.append(append(stream, expected, 1));
+        let stream = stream.to_owned();
+        assert_eq!(refused, Err(AppendError::Conflict { stream, expected, actual }));
+    }
     assert_eq!(log.append(append("m/7", 30, 1)), Ok(31));
+    // What it wrote is no decision, and that is found where it is read.
+    assert!(matches!(log.load("m/6", 0), Err(LogError::BadRecord { seq: 32, .. })));
+    assert!(matches!(log.load("m/8", 0), Err(LogError::BadRecord { seq: 31, .. })));
+    assert_eq!(log.load("m/7", 0).unwrap().len(), 31);
 }
 
 #[test]
@@ -219,24 +264,6 @@ fn a_lost_end_and_a_lost_stream_are_refused_when_loading() {
             assert_eq!(named, seq, "{stream} after {after}");
         }
     }
-}
-
-#[test]
-fn a_database_without_checksums_is_read_and_gets_them() {
-    let (_dir, path) = closed_log();
-    sql(&path, "ALTER TABLE records DROP COLUMN sum");
-    let reader = SqliteLog::open_read_only(&path).unwrap();
-    assert_eq!(reader.load("m/6", 0).unwrap().len(), 30);
-    drop(reader);
-    assert_eq!(SqliteLog::check(&path), Ok(()));
-    let log = SqliteLog::open(&path).unwrap();
-    assert_eq!(log.append(append("m/6", 30, 2)), Ok(32));
-    drop(log);
-    assert_eq!(SqliteLog::check(&path), Ok(()));
-    // What was written before is taken as it is; what was written since is not.
-    sql(&path, "UPDATE records SET lines = replace(lines, '\"at\":0', '\"at\":8')");
-    let refused = SqliteLog::check(&path).unwrap_err().to_string();
-    assert!(refused.contains("stream m/6, event 31: the checksum"), "{refused}");
 }
 
 #[test]

@@ -1,16 +1,23 @@
 //! The one thread that writes: a group of appends is a transaction.
-
-use std::collections::HashMap;
+//!
+//! An append adds a row to `records` and touches nothing else. Where streams end is kept in memory
+//! and written to `streams` now and then, together with the mark that says how far that goes.
 
 use rusqlite::{Connection, OptionalExtension, Statement};
 
-use super::schema::kind_of;
+use super::schema::Fault;
+use super::tail::{Head, Tail};
 use crate::append::Pending;
+use crate::hash::Ids;
 use crate::sum::crc32;
 use crate::{Append, AppendError};
 
-/// Streams whose version is remembered; a server may run for years.
-const VERSIONS_MAX: usize = 100_000;
+/// Streams whose end is remembered; a server may run for years.
+const STREAMS_MAX: usize = 100_000;
+
+/// Records after the mark: few enough to be looked at by everybody who opens the log, many enough
+/// that moving the mark costs each of them next to nothing.
+pub(super) const UNMARKED_MAX: u64 = 20_000;
 
 /// What came of the appends of one caller.
 type Answers = Vec<Result<u64, AppendError>>;
@@ -19,20 +26,29 @@ pub(super) struct Writer<'db> {
     db: &'db Connection,
     begin: Statement<'db>,
     commit: Statement<'db>,
+    changes: Statement<'db>,
     find: Statement<'db>,
     create: Statement<'db>,
-    advance: Statement<'db>,
     insert: Statement<'db>,
+    advance: Statement<'db>,
+    mark: Statement<'db>,
     /// What is in the database, or will be after this transaction.
-    versions: HashMap<String, Stream>,
+    streams: Ids<String, Stream>,
+    /// The last record.
+    last: i64,
+    unmarked: u64,
+    /// What SQLite said of changes by others when `streams`, `last` and `unmarked` were known to be
+    /// right; none if they are not.
+    known: Option<i64>,
     /// The lines of an append, joined; kept to be used again.
     text: String,
 }
 
-#[derive(Clone, Copy)]
 struct Stream {
     id: i64,
-    version: u64,
+    head: Head,
+    /// Whether it has grown since the mark.
+    grown: bool,
 }
 
 impl<'db> Writer<'db> {
@@ -41,15 +57,19 @@ impl<'db> Writer<'db> {
             db,
             begin: db.prepare("BEGIN IMMEDIATE")?,
             commit: db.prepare("COMMIT")?,
-            find: db.prepare("SELECT id, version FROM streams WHERE name = ?1")?,
-            create: db.prepare("INSERT INTO streams (name, version) VALUES (?1, ?2)")?,
-            advance: db
-                .prepare("UPDATE streams SET version = ?2 WHERE id = ?1 AND version = ?3")?,
+            changes: db.prepare("PRAGMA data_version")?,
+            find: db.prepare("SELECT id, head, version FROM streams WHERE name = ?1")?,
+            create: db.prepare("INSERT INTO streams (name, head, version) VALUES (?1, 0, ?2)")?,
             insert: db.prepare(
-                "INSERT INTO records (stream_id, first_seq, count, lines, sum)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO records (stream_id, prev, first_seq, count, sum, lines)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
-            versions: HashMap::new(),
+            advance: db.prepare("UPDATE streams SET head = ?2, version = ?3 WHERE id = ?1")?,
+            mark: db.prepare("UPDATE mark SET record_id = ?1")?,
+            streams: Ids::default(),
+            last: 0,
+            unmarked: 0,
+            known: None,
             text: String::new(),
         })
     }
@@ -57,97 +77,146 @@ impl<'db> Writer<'db> {
     /// Makes a group durable. A conflict is the matter of one append; a failure of the disk is
     /// that of all, and whatever they wrote is taken back.
     pub(super) fn commit(&mut self, group: &[Pending]) -> Vec<Answers> {
-        match self.transact(group) {
+        match self.transact(|writer| writer.append_all(group)) {
             Ok(results) => results,
-            Err(error) => {
-                self.versions.clear();
-                if !self.db.is_autocommit() {
-                    // If this fails too, the next BEGIN says so, and the next group is refused.
-                    let _ = self.db.execute_batch("ROLLBACK");
-                }
-                refuse(group, &error)
-            }
+            Err(fault) => refuse(group, &fault),
         }
     }
 
-    fn transact(&mut self, group: &[Pending]) -> rusqlite::Result<Vec<Answers>> {
-        if self.versions.len() > VERSIONS_MAX {
-            self.versions.clear();
+    /// Brings `streams` up to date, so that whoever opens the log next has nothing to look at.
+    pub(super) fn close(mut self) -> Result<(), Fault> {
+        match self.unmarked {
+            0 => Ok(()),
+            _ => self.transact(|writer| Ok(writer.move_mark()?)),
         }
-        self.begin.execute([])?;
+    }
+
+    /// Does something in a transaction, or takes it back.
+    fn transact<T>(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let done = self.begin.execute([]).map_err(Fault::from).and_then(|_| {
+            self.look_around()?;
+            let done = body(self)?;
+            self.commit.execute([])?;
+            Ok(done)
+        });
+        if done.is_err() {
+            self.known = None;
+            if !self.db.is_autocommit() {
+                // If this fails too, the next BEGIN says so, and the next group is refused.
+                let _ = self.db.execute_batch("ROLLBACK");
+            }
+        }
+        done
+    }
+
+    /// The lock keeps other servers out, but not a person with a SQL prompt: if anybody else has
+    /// changed the database, or a transaction failed, what is remembered is read anew.
+    fn look_around(&mut self) -> Result<(), Fault> {
+        let changes = self.changes.query_row([], |row| row.get(0))?;
+        if self.known == Some(changes) {
+            return Ok(());
+        }
+        self.streams.clear();
+        let mut tail = Tail::default();
+        tail.catch_up(self.db)?;
+        let (heads, last) = tail.into_parts();
+        for (id, head) in heads {
+            self.advance.execute((id, head.record, head.version.cast_signed()))?;
+        }
+        if last > 0 {
+            self.mark.execute([last])?;
+        }
+        (self.last, self.unmarked) = (last, 0);
+        self.known = Some(changes);
+        Ok(())
+    }
+
+    fn append_all(&mut self, group: &[Pending]) -> Result<Vec<Answers>, Fault> {
         let results = group.iter().map(|pending| -> rusqlite::Result<Answers> {
             pending.appends.iter().map(|append| self.append(append)).collect()
         });
         let results = results.collect::<rusqlite::Result<_>>()?;
-        self.commit.execute([])?;
+        if self.unmarked >= UNMARKED_MAX || self.streams.len() > STREAMS_MAX {
+            self.move_mark()?;
+        }
         Ok(results)
     }
 
     fn append(&mut self, append: &Append) -> rusqlite::Result<Result<u64, AppendError>> {
-        let found = self.stream(&append.stream)?;
-        let actual = found.map_or(0, |stream| stream.version);
+        let stream = match self.streams.get_mut(append.stream.as_str()) {
+            Some(stream) => stream,
+            None => {
+                let found = match find(&mut self.find, &append.stream)? {
+                    Some(found) => found,
+                    None if append.expected != 0 => return Ok(Err(append.conflict(0))),
+                    None => {
+                        // The version is that of its first record: a row that is alone is damage.
+                        let version = append.version_after().cast_signed();
+                        let id = self.create.insert((&append.stream, version))?;
+                        Stream { id, head: Head { record: 0, version: 0 }, grown: false }
+                    }
+                };
+                self.streams.entry(append.stream.clone()).or_insert(found)
+            }
+        };
+        let Head { record: prev, version: actual } = stream.head;
         if append.expected != actual {
             return Ok(Err(append.conflict(actual)));
         }
-        let version = append.version_after();
-        let id = match found {
-            None => self.create.insert((&append.stream, version.cast_signed()))?,
-            Some(Stream { id, .. }) => {
-                let versions = (id, version.cast_signed(), actual.cast_signed());
-                if self.advance.execute(versions)? != 1 {
-                    // The lock keeps other servers out, but not a person with a SQL prompt.
-                    self.versions.remove(&append.stream);
-                    let actual = self.stream(&append.stream)?.map_or(0, |stream| stream.version);
-                    return Ok(Err(append.conflict(actual)));
-                }
-                id
-            }
-        };
-        self.join(&append.lines);
+        join(&mut self.text, &append.lines);
         let first_seq = (actual + 1).cast_signed();
         let (count, sum) = (append.lines.len().cast_signed(), crc32(self.text.as_bytes()));
-        self.insert.execute((id, first_seq, count, &self.text, sum))?;
-        match self.versions.get_mut(&append.stream) {
-            Some(stream) => stream.version = version,
-            None => {
-                self.versions.insert(append.stream.clone(), Stream { id, version });
-            }
-        }
-        Ok(Ok(version))
+        let record = self.insert.insert((stream.id, prev, first_seq, count, sum, &self.text))?;
+        stream.head = Head { record, version: append.version_after() };
+        stream.grown = true;
+        self.last = record;
+        self.unmarked += 1;
+        Ok(Ok(stream.head.version))
     }
 
-    fn stream(&mut self, name: &str) -> rusqlite::Result<Option<Stream>> {
-        if let Some(stream) = self.versions.get(name) {
-            return Ok(Some(*stream));
+    fn move_mark(&mut self) -> rusqlite::Result<()> {
+        for stream in self.streams.values_mut().filter(|stream| stream.grown) {
+            let Head { record, version } = stream.head;
+            self.advance.execute((stream.id, record, version.cast_signed()))?;
+            stream.grown = false;
         }
-        let read = |row: &rusqlite::Row<'_>| {
-            Ok(Stream { id: row.get(0)?, version: row.get::<_, i64>(1)?.cast_unsigned() })
-        };
-        let found = self.find.query_row([name], read).optional()?;
-        if let Some(stream) = found {
-            self.versions.insert(name.to_owned(), stream);
+        self.mark.execute([self.last])?;
+        self.unmarked = 0;
+        if self.streams.len() > STREAMS_MAX {
+            self.streams.clear();
         }
-        Ok(found)
+        Ok(())
     }
+}
 
-    fn join(&mut self, lines: &[String]) {
-        self.text.clear();
-        for line in lines {
-            if !self.text.is_empty() {
-                self.text.push('\n');
-            }
-            self.text.push_str(line);
+fn find(query: &mut Statement<'_>, name: &str) -> rusqlite::Result<Option<Stream>> {
+    let read = |row: &rusqlite::Row<'_>| {
+        let head = Head { record: row.get(1)?, version: row.get::<_, i64>(2)?.cast_unsigned() };
+        Ok(Stream { id: row.get(0)?, head, grown: false })
+    };
+    query.query_row([name], read).optional()
+}
+
+fn join(text: &mut String, lines: &[String]) {
+    text.clear();
+    for line in lines {
+        if !text.is_empty() {
+            text.push('\n');
         }
+        text.push_str(line);
     }
 }
 
 /// The same refusal for everyone.
-pub(super) fn refuse(group: &[Pending], error: &rusqlite::Error) -> Vec<Answers> {
+pub(super) fn refuse(group: &[Pending], fault: &Fault) -> Vec<Answers> {
     let refused = |append: &Append| {
         Err(AppendError::Io {
             stream: append.stream.clone(),
-            kind: kind_of(error),
-            message: error.to_string(),
+            kind: fault.kind(),
+            message: fault.to_string(),
         })
     };
     group.iter().map(|pending| pending.appends.iter().map(refused).collect()).collect()

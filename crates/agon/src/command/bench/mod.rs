@@ -237,8 +237,11 @@ impl Run<'_> {
         self.progress.say("half the load");
         let playing = (2 * self.args.matches_wanted()).min(self.args.players);
         let apart = Duration::from_secs_f64(2.0 * playing as f64 / full);
+        let before = self.server.turns().await?;
         let played = self.play(self.slice.max(WARM_UP) * 2, Some(apart)).await?;
-        Ok(Paced { per_second: played.per_second, latency: Latency::of(&played.latency) })
+        let server_p99 = share_below(&before, &self.server.turns().await?, 0.99);
+        let latency = Latency::of(&played.latency);
+        Ok(Paced { per_second: played.per_second, latency, server_p99 })
     }
 
     /// The same pairs with observers on every match.
@@ -281,9 +284,29 @@ impl Run<'_> {
     }
 }
 
+/// The bound that a share of what was counted between two looks stayed below.
+fn share_below(before: &[(f64, u64)], after: &[(f64, u64)], share: f64) -> f64 {
+    let counted = |at: usize| after[at].1 - before.get(at).map_or(0, |(_, count)| *count);
+    let all = after.len().checked_sub(1).map_or(0, counted);
+    let due = (all as f64 * share).ceil() as u64;
+    let found = (0..after.len()).find(|at| counted(*at) >= due);
+    found.map_or(0.0, |at| after[at].0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_is_of_what_was_counted_in_between() {
+        let before = [(1.0, 1_000), (2.0, 1_000), (5.0, 1_000), (f64::INFINITY, 1_000)];
+        let after = [(1.0, 1_050), (2.0, 1_090), (5.0, 1_099), (f64::INFINITY, 1_100)];
+        assert_eq!(share_below(&before, &after, 0.5), 1.0);
+        assert_eq!(share_below(&before, &after, 0.9), 2.0);
+        assert_eq!(share_below(&before, &after, 0.99), 5.0);
+        assert_eq!(share_below(&before, &after, 1.0), f64::INFINITY);
+        assert_eq!(share_below(&[], &[], 0.5), 0.0);
+    }
 
     #[test]
     fn tournaments_make_as_many_matches_as_asked_for() {

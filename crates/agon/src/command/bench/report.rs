@@ -54,6 +54,8 @@ pub(super) struct Pair {
 pub(super) struct Paced {
     pub(super) per_second: f64,
     pub(super) latency: Latency,
+    /// From reading an answer to writing the next request, as the server counts it.
+    pub(super) server_p99: f64,
 }
 
 /// Play with observers.
@@ -132,7 +134,11 @@ impl Report {
         });
         if let Some(paced) = &self.half_load {
             let (rate, latency) = (paced.per_second.round(), paced.latency.json());
-            value["half_load"] = json!({"decisions_per_second": rate, "latency_ms": latency});
+            value["half_load"] = json!({
+                "decisions_per_second": rate,
+                "latency_ms": latency,
+                "server_ms": {"p99": paced.server_p99},
+            });
         }
         if let Some(observed) = &self.observers {
             value["observers"] = json!({
@@ -174,7 +180,10 @@ impl Report {
         ];
         if let Some(paced) = &self.half_load {
             let rate = paced.per_second;
-            rows.push(("half the load", format!("{rate:.0} a second: {}", paced.latency.text())));
+            let server = paced.server_p99;
+            let text = paced.latency.text();
+            let text = format!("{rate:.0} a second: {text}; in the server p99 {server:.0} ms");
+            rows.push(("half the load", text));
         }
         if let Some(observed) = &self.observers {
             let Observed { each, events_per_second, .. } = observed;

@@ -117,11 +117,31 @@ impl Server {
         Ok(())
     }
 
+    /// How long answers took until the next request was written, since it was started: bounds in
+    /// milliseconds, each with how many took no longer.
+    pub(super) async fn turns(&self) -> Result<Vec<(f64, u64)>> {
+        let (status, metrics) = self.request("GET", "/metrics", "").await?;
+        if status != 200 {
+            bail!("failed: the server does not tell its measures ({status})");
+        }
+        let buckets = metrics.lines().filter_map(|line| {
+            let (bound, count) =
+                line.strip_prefix("agon_turn_seconds_bucket{le=\"")?.split_once("\"} ")?;
+            let bound = bound.parse::<f64>().unwrap_or(f64::INFINITY);
+            Some((bound * 1_000.0, count.parse().ok()?))
+        });
+        Ok(buckets.collect())
+    }
+
     async fn post(&self, path: &str, body: &Value) -> Result<(u16, String)> {
+        self.request("POST", path, &body.to_string()).await
+    }
+
+    async fn request(&self, method: &str, path: &str, body: &str) -> Result<(u16, String)> {
         let mut stream = TcpStream::connect(self.http).await.context("failed to connect")?;
-        let (body, host, token) = (body.to_string(), self.http, &self.operator);
+        let (host, token) = (self.http, &self.operator);
         let request = format!(
-            "POST {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
              content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
         );

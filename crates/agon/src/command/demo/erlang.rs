@@ -108,7 +108,8 @@ struct Server {
 impl Server {
     fn start(folder: &Path) -> Result<Server> {
         let mut random = [0; 12];
-        getrandom::fill(&mut random).context("failed to get random bytes from the system")?;
+        let filled = getrandom::fill(&mut random);
+        filled.map_err(|error| anyhow::anyhow!("failed to get random bytes: {error}"))?;
         let cookie: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let epmd = free_port()?;
         let config = format!("[erlang]\ncookie = {cookie:?}\nepmd = \"127.0.0.1:{epmd}\"\n");

@@ -5,7 +5,8 @@ use super::players::Players;
 use super::{Hub, TICKS_MAX, door, handshake, route};
 use crate::clock::now_ms;
 use crate::gateway::bucket::Bucket;
-use crate::gateway::{Written, accept};
+use crate::gateway::accept;
+use crate::gateway::outbox::Note;
 use agon_core::{Fault, FaultKind};
 use agon_wire::erlang::control::{self, Control, Process};
 use agon_wire::erlang::decode;
@@ -49,7 +50,7 @@ impl Node {
     }
 
     /// Sends a message to a process of the node.
-    pub(super) fn tell(&self, to: Pid, message: Term, written: Option<Written>) {
+    pub(super) fn tell(&self, to: Pid, message: Term, written: Option<Note>) {
         if to.node != self.name {
             tracing::debug!(node = self.name.as_str(), "a process of another node cannot be told");
             return;

@@ -1,7 +1,7 @@
 //! What is to be written to a node: all its players write into one buffer, and go on.
 
 use crate::clock::now_ms;
-use crate::gateway::Written;
+use crate::gateway::outbox::Note;
 use agon_wire::erlang::control::{self, Control};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -24,12 +24,12 @@ pub(super) struct Pen {
 struct Page {
     bytes: Vec<u8>,
     /// Where to note that they were written.
-    written: Vec<Written>,
+    written: Vec<Note>,
 }
 
 impl Pen {
     /// Puts something where it will be written. What is never sent is passed over.
-    pub(super) fn write(&self, control: &Control, written: Option<Written>) {
+    pub(super) fn write(&self, control: &Control, written: Option<Note>) {
         let Some(frame) = control::encode(control) else { return };
         let mut page = self.page();
         if page.bytes.len() + frame.len() > BYTES_MAX {
@@ -81,7 +81,7 @@ impl Pen {
                 _ => break,
             }
             let now = now_ms();
-            page.written.iter().for_each(|written| written.set(now));
+            page.written.iter().for_each(|note| note.store(now, Ordering::Release));
         }
         self.close();
     }

@@ -7,8 +7,7 @@ use crate::clock::now_ms;
 use crate::engine::{ConnId, Input};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
-use crate::gateway::outbox::{Out, Outbox, Pulse};
-use crate::gateway::Written;
+use crate::gateway::outbox::{Note, Out, Outbox, Pulse};
 use crate::wires::Wire;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
@@ -27,7 +26,7 @@ pub(super) struct Player {
     /// The process that logged in.
     pub(super) pid: Pid,
     conn: ConnId,
-    session: Mutex<Session<Written>>,
+    session: Mutex<Session<Note>>,
     /// The engine's inbox has so many places for it.
     room: Arc<Semaphore>,
     bucket: Mutex<Bucket>,
@@ -55,7 +54,7 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
     let (user, pid) = (login.user.clone(), login.pid.clone());
     let refs = Arc::clone(&hub.refs);
     let (session, first) = Session::new(login, manager, refs, key, hub.settings.accept_ms);
-    let (out, outbox) = Outbox::new(conn, Wire::Erlang, limits.outbox_lines_max);
+    let (out, outbox) = Outbox::new(conn, Wire::Erlang, limits.outbox_lines_max, None);
     let now = now_ms();
     let player = Arc::new(Player {
         key,
@@ -115,7 +114,7 @@ async fn attend(
 }
 
 impl Player {
-    pub(super) fn session(&self) -> MutexGuard<'_, Session<Written>> {
+    pub(super) fn session(&self) -> MutexGuard<'_, Session<Note>> {
         self.session.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
@@ -124,9 +123,9 @@ impl Player {
     }
 
     /// What follows from something the engine wrote.
-    fn take(&self, out: Out) -> Vec<Deed<Written>> {
+    fn take(&self, out: Out) -> Vec<Deed<Note>> {
         match out {
-            Out::Line(line, written) => self.session().line(&line, written, now_ms()),
+            Out::Line(line, written) | Out::Rest(line, written) => self.session().line(&line, written, now_ms()),
             // Its node has ticks, and no codes.
             Out::Heartbeat | Out::Pong(_) | Out::Close(_) => Vec::new(),
         }
@@ -137,7 +136,7 @@ impl Player {
         &self,
         hub: &Hub,
         node: &Node,
-        deeds: Vec<Deed<Written>>,
+        deeds: Vec<Deed<Note>>,
         at: Millis,
     ) {
         for deed in deeds {

@@ -1,0 +1,176 @@
+//! A socket that is written to without asking its task: by whoever has something for it, as long as
+//! nothing waits to be written before that.
+
+use crate::wires::Wire;
+use agon_wire::websocket::{Opcode, Opening};
+use std::io::{ErrorKind, IoSlice};
+use std::net::Shutdown;
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard};
+use std::task::{Context, Poll, ready};
+use tokio::io::AsyncWrite;
+use tokio::net::tcp::OwnedWriteHalf;
+
+/// The half of a socket that is written to, and how much waits for it.
+pub(super) struct Direct {
+    socket: OwnedWriteHalf,
+    /// Messages that were handed to the task and are not written yet. Whoever writes or hands over
+    /// holds the lock: messages stay whole, and in their order.
+    waiting: Mutex<usize>,
+}
+
+/// How far a message got.
+pub(super) enum Wrote {
+    All,
+    /// These bytes are left.
+    Some(Vec<u8>),
+    Nothing,
+}
+
+impl Direct {
+    pub(super) fn new(socket: OwnedWriteHalf) -> Direct {
+        Direct { socket, waiting: Mutex::new(0) }
+    }
+
+    /// How many messages wait. As long as this is held, nobody else writes.
+    pub(super) fn waiting(&self) -> MutexGuard<'_, usize> {
+        self.waiting.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// The task has written so many of those that waited.
+    pub(super) fn wrote(&self, messages: usize) {
+        let mut waiting = self.waiting();
+        *waiting = waiting.saturating_sub(messages);
+    }
+
+    /// Writes as much of a message as there is room for. What is wrong with the socket is for its
+    /// task to find out: it gets what was not written.
+    pub(super) fn write(&self, wire: Wire, line: &[u8]) -> Wrote {
+        match wire {
+            Wire::WebSocket => {
+                let text = line.strip_suffix(b"\n").unwrap_or(line);
+                self.write_parts(&Opening::new(Opcode::Text, text.len(), false), text)
+            }
+            _ => self.write_parts(&[], line),
+        }
+    }
+
+    fn write_parts(&self, head: &[u8], payload: &[u8]) -> Wrote {
+        let done = match head {
+            [] => self.socket.try_write(payload),
+            head => self.socket.try_write_vectored(&[IoSlice::new(head), IoSlice::new(payload)]),
+        };
+        let whole = head.len() + payload.len();
+        match done {
+            Ok(bytes) if bytes == whole => Wrote::All,
+            Ok(0) | Err(_) => Wrote::Nothing,
+            Ok(bytes) => {
+                let rest = head.iter().chain(payload).skip(bytes).copied();
+                Wrote::Some(rest.collect())
+            }
+        }
+    }
+}
+
+/// The same socket for its task.
+pub(super) struct Patient<'a>(pub(super) &'a Direct);
+
+impl AsyncWrite for Patient<'_> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        let socket = &self.0.socket;
+        loop {
+            ready!(socket.as_ref().poll_write_ready(context))?;
+            match socket.try_write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        let socket = socket2::SockRef::from(self.0.socket.as_ref());
+        Poll::Ready(socket.shutdown(Shutdown::Write))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Limits, connection::write_to, outbox::Outbox};
+    use super::*;
+    use agon_wire::websocket::{Frames, Incoming};
+    use tokio::io::{AsyncReadExt, Sink};
+    use tokio::net::{TcpListener, TcpStream};
+
+    /// A long line with a number.
+    fn line(number: usize) -> Vec<u8> {
+        format!("{number} {}\n", "x".repeat(number * 37 % 5_000)).into_bytes()
+    }
+
+    async fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let here = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        // Little room, so that messages have to wait, some of them in the middle.
+        socket2::SockRef::from(&here).set_send_buffer_size(4_096).unwrap();
+        (here, listener.accept().await.unwrap().0)
+    }
+
+    /// Writes until messages have to wait, then lets the other end read; what it read.
+    async fn read_late(wire: Wire) -> (Vec<u8>, usize) {
+        let (here, mut there) = pair().await;
+        let (_from, to) = here.into_split();
+        let (outbox, receiver) = Outbox::new(1, wire, 1_000, Some(to));
+        let pulse = std::sync::Arc::clone(outbox.pulse());
+        let limits = Limits::default();
+        let task =
+            tokio::spawn(async move { write_to(None::<Sink>, receiver, &pulse, &limits).await });
+        let (mut count, mut late) = (0, Vec::new());
+        while late.len() < 500 {
+            let written = outbox.send(&line(count)).expect("there is room");
+            count += 1;
+            late.extend(matches!(written, super::super::Written::Later(_)).then_some(written));
+        }
+        assert!(count > late.len(), "what there is room for is written at once");
+        let mut read = Vec::new();
+        while late.iter().any(|written| written.at().is_none()) {
+            there.read_buf(&mut read).await.unwrap();
+        }
+        // All is written, so that one goes straight to the socket again.
+        while !matches!(outbox.send(&line(count)), Some(super::super::Written::At(_))) {
+            count += 1;
+            there.read_buf(&mut read).await.unwrap();
+        }
+        drop(outbox);
+        there.read_to_end(&mut read).await.unwrap();
+        assert!(task.await.unwrap(), "the last words are written");
+        (read, count + 1)
+    }
+
+    #[tokio::test]
+    async fn lines_stay_whole_and_in_order() {
+        let (read, count) = read_late(Wire::Tcp).await;
+        let due: Vec<u8> = (0..count).flat_map(line).collect();
+        assert!(read == due, "{} bytes for {}", read.len(), due.len());
+    }
+
+    #[tokio::test]
+    async fn frames_stay_whole_and_in_order() {
+        let (read, count) = read_late(Wire::WebSocket).await;
+        let mut frames = Frames::of_server(100_000);
+        frames.push(&read);
+        for number in 0..count {
+            match frames.take() {
+                Some(Ok(Incoming::Text(text))) => assert_eq!([text, b"\n"].concat(), line(number)),
+                other => panic!("{number}: {other:?}"),
+            }
+        }
+        assert!(matches!(frames.take(), Some(Ok(Incoming::Close(_)))));
+    }
+}

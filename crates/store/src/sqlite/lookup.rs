@@ -1,0 +1,152 @@
+//! Finding streams and their records, in a database of either format.
+//!
+//! Every question here is asked within a transaction, so that what is known of the end of the log
+//! and what is read belong to one instant; the transaction is the matter of the caller.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::chain::{self, Break, Record};
+use super::salvage::Salvage;
+use super::schema::Fault;
+use super::tail::{Head, Tail};
+
+const FORMAT: &str = "PRAGMA user_version";
+const STREAMS: &str = "SELECT id, version, head, name FROM streams ORDER BY name";
+const STREAM: &str = "SELECT id, version, head, name FROM streams WHERE name = ?1";
+const LINK: &str = "SELECT prev FROM records WHERE id = ?1 AND stream_id = ?2";
+
+pub(super) struct Lookup {
+    pub(super) db: Connection,
+    /// What was seen of the end of the log.
+    tail: Tail,
+    /// Whether everything is read as of one instant, which `tail` is of.
+    pub(super) is_still: bool,
+    /// A look at every record, once it was needed.
+    salvage: Option<Salvage>,
+}
+
+/// A stream and where it ends.
+pub(super) struct Stream {
+    id: i64,
+    pub(super) name: String,
+    pub(super) head: Head,
+}
+
+impl Stream {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Stream> {
+        let head = Head { record: row.get(2)?, version: row.get::<_, i64>(1)?.cast_unsigned() };
+        Ok(Stream { id: row.get(0)?, name: row.get(3)?, head })
+    }
+}
+
+impl Lookup {
+    pub(super) fn new(db: Connection) -> Lookup {
+        Lookup { db, tail: Tail::default(), is_still: false, salvage: None }
+    }
+
+    /// Whether there are chains. Asked every time: a server may convert the database meanwhile.
+    fn has_chains(&self) -> rusqlite::Result<bool> {
+        self.db.query_row(FORMAT, [], |row| row.get::<_, i64>(0)).map(|format| format > 1)
+    }
+
+    /// Looks at what was written since the last look.
+    pub(super) fn catch_up(&mut self) -> Result<(), Fault> {
+        if self.has_chains()? {
+            self.tail.catch_up(&self.db)?;
+        }
+        Ok(())
+    }
+
+    /// Stays at this instant, at whose end something may be missing.
+    pub(super) fn stay(&mut self) {
+        if self.catch_up().is_err() {
+            self.tail = self.salvage().tail.clone();
+        }
+        self.is_still = true;
+    }
+
+    /// All streams, by name.
+    pub(super) fn streams(&mut self) -> Result<Vec<Stream>, Fault> {
+        let mut streams = {
+            let mut query = self.db.prepare(&self.in_format(STREAMS)?)?;
+            query.query_map([], Stream::read)?.collect::<rusqlite::Result<Vec<_>>>()?
+        };
+        self.bring_up_to_date(&mut streams)?;
+        Ok(streams)
+    }
+
+    /// The version of a stream, and its records from the one that holds event `first`.
+    pub(super) fn records(&mut self, name: &str, first: u64) -> Result<(u64, Vec<Record>), Break> {
+        let Some(stream) = self.find(name)? else { return Ok((0, Vec::new())) };
+        // A stream that is not there, such as that of a new match, is not worth a look at the tail.
+        let mut stream = [stream];
+        self.bring_up_to_date(&mut stream)?;
+        let [Stream { id, head, .. }] = stream;
+        let records = match self.has_chains()? {
+            true => chain::walk(&self.db, id, head, first)?,
+            false => chain::look_up(&self.db, id, first)?,
+        };
+        Ok((head.version, records))
+    }
+
+    /// The records of a stream from its first on, as far as they can be read, in a chain or not.
+    pub(super) fn salvaged(&mut self, name: &str) -> Vec<Record> {
+        let Ok(Some(Stream { id, .. })) = self.find(name) else { return Vec::new() };
+        let ids = self.salvage().records_of(id).to_vec();
+        chain::pick(&self.db, &ids)
+    }
+
+    /// How many records are in no chain.
+    pub(super) fn strays(&mut self) -> Result<u64, Fault> {
+        if !self.has_chains()? {
+            return Ok(0);
+        }
+        let streams = self.streams()?;
+        let count = "SELECT count(*) FROM records";
+        let all = self.db.query_row(count, [], |row| row.get::<_, i64>(0))?.cast_unsigned();
+        let mut link = self.db.prepare(LINK)?;
+        let mut reached = 0;
+        for Stream { id, head, .. } in streams {
+            let mut next = head.record;
+            // No more than there are: a chain that is damaged may go round.
+            while next != 0 && reached < all {
+                let prev = link.query_row([next, id], |row| row.get(0)).optional()?;
+                let Some(prev) = prev else { break };
+                reached += 1;
+                next = prev;
+            }
+        }
+        Ok(all - reached)
+    }
+
+    fn find(&self, name: &str) -> rusqlite::Result<Option<Stream>> {
+        self.db.query_row(&self.in_format(STREAM)?, [name], Stream::read).optional()
+    }
+
+    /// A query for rows of `streams`, which had no heads in format 1.
+    fn in_format(&self, sql: &str) -> rusqlite::Result<String> {
+        Ok(if self.has_chains()? { sql.to_owned() } else { sql.replace("head", "0") })
+    }
+
+    fn bring_up_to_date(&mut self, streams: &mut [Stream]) -> Result<(), Fault> {
+        if !self.is_still {
+            self.catch_up()?;
+        }
+        for stream in streams {
+            stream.head = self.tail.head(stream.id, stream.head);
+        }
+        Ok(())
+    }
+
+    fn salvage(&mut self) -> &Salvage {
+        self.salvage.get_or_insert_with(|| Salvage::of(&self.db))
+    }
+
+    /// Whether the end of the log is as it was written.
+    pub(super) fn check_tail(&self) -> Result<(), Fault> {
+        match self.has_chains()? {
+            true => Tail::default().catch_up(&self.db),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Where streams end: what `streams` says, and what was written since it was brought up to date.
+//!
+//! A record changes nothing but the end of `records`, so the end of its stream is known only by
+//! whoever has looked at the records after the mark. They are few, and looked at once: a [`Tail`]
+//! remembers how far it has seen.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::schema::Fault;
+use crate::hash::Ids;
+
+const MARK: &str = "SELECT record_id FROM mark";
+const IS_THERE: &str = "SELECT 1 FROM records WHERE id = ?1";
+const AFTER: &str = "SELECT id, stream_id, first_seq, count FROM records WHERE id > ?1 ORDER BY id";
+
+/// The end of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Its last record.
+    pub(super) record: i64,
+    /// The number of its events.
+    pub(super) version: u64,
+}
+
+/// A record without its lines.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slim {
+    pub(super) id: i64,
+    pub(super) stream_id: i64,
+    first_seq: i64,
+    count: i64,
+}
+
+impl Slim {
+    /// From the columns id, stream_id, first_seq, count.
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Slim> {
+        Ok(Slim {
+            id: row.get(0)?,
+            stream_id: row.get(1)?,
+            first_seq: row.get(2)?,
+            count: row.get(3)?,
+        })
+    }
+
+    fn head(self) -> Head {
+        // Numbers that make no sense are found when the record is read.
+        let end = self.first_seq.saturating_add(self.count).saturating_sub(1);
+        Head { record: self.id, version: end.cast_unsigned() }
+    }
+}
+
+/// The ends of streams that have grown since the mark.
+#[derive(Clone, Default)]
+pub(super) struct Tail {
+    /// The last record looked at.
+    seen: i64,
+    heads: Ids<i64, Head>,
+}
+
+impl Tail {
+    /// Looks at what was written since the last look. Belongs into the transaction in which the
+    /// ends are used.
+    pub(super) fn catch_up(&mut self, db: &Connection) -> Result<(), Fault> {
+        let mark: Option<i64> = db.query_row(MARK, [], |row| row.get(0)).optional()?;
+        let mark = mark.ok_or_else(|| Fault::Content("it has no mark".to_owned()))?;
+        if mark > self.seen {
+            // `streams` knows better now, so there is never more in here than between two marks.
+            if db.query_row(IS_THERE, [mark], |_| Ok(())).optional()?.is_none() {
+                return Err(missing(mark));
+            }
+            self.heads.clear();
+            self.seen = mark;
+        }
+        let mut query = db.prepare(AFTER)?;
+        let mut rows = query.query([self.seen])?;
+        while let Some(row) = rows.next()? {
+            let record = Slim::read(row)?;
+            // Ids have no gaps: the last record of a stream is missed by no other.
+            if record.id != self.seen + 1 {
+                return Err(missing(self.seen + 1));
+            }
+            self.add(record);
+        }
+        Ok(())
+    }
+
+    /// Nothing yet after the mark, for those who find the records by other means.
+    pub(super) fn at_mark(db: &Connection) -> Tail {
+        let mark = db.query_row(MARK, [], |row| row.get(0)).unwrap_or(0);
+        Tail { seen: mark, heads: Ids::default() }
+    }
+
+    /// Takes notice of a record, if it is one that comes after.
+    pub(super) fn notice(&mut self, record: Slim) {
+        if record.id > self.seen {
+            self.add(record);
+        }
+    }
+
+    fn add(&mut self, record: Slim) {
+        self.heads.insert(record.stream_id, record.head());
+        self.seen = record.id;
+    }
+
+    /// The end of a stream, whose row says `kept`.
+    pub(super) fn head(&self, stream_id: i64, kept: Head) -> Head {
+        self.heads.get(&stream_id).copied().unwrap_or(kept)
+    }
+
+    /// All ends that `streams` does not know, and the last record.
+    pub(super) fn into_parts(self) -> (impl Iterator<Item = (i64, Head)>, i64) {
+        (self.heads.into_iter(), self.seen)
+    }
+}
+
+fn missing(id: i64) -> Fault {
+    Fault::Content(format!("record {id} is missing"))
+}
