@@ -332,7 +332,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "S", default_value_t = 20.0)]
     pub(crate) seconds: f64,
     /// Over what players play.
-    #[arg(long, value_enum, default_value_t = TransportArg::Tcp)]
+    #[arg(long, visible_alias = "wire", value_enum, default_value_t = TransportArg::Tcp)]
     pub(crate) transport: TransportArg,
     /// Measure again with so many observers on every match.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -373,6 +373,8 @@ pub(crate) enum TransportArg {
     Tcp,
     /// WebSocket.
     Ws,
+    /// Erlang nodes with ten players each.
+    Erlang,
 }
 
 impl TransportArg {
@@ -380,6 +382,7 @@ impl TransportArg {
         match self {
             TransportArg::Tcp => "tcp",
             TransportArg::Ws => "ws",
+            TransportArg::Erlang => "erlang",
         }
     }
 }

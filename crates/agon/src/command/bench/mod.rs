@@ -10,6 +10,7 @@ mod child;
 mod histogram;
 mod limits;
 mod load;
+mod nodes;
 mod observers;
 mod players;
 mod progress;
@@ -75,6 +76,9 @@ fn check(args: &BenchArgs) -> Result<()> {
     if args.matches_wanted() == 0 || args.matches_wanted() > 8 * args.players {
         return wrong("--matches is at least 1, and at most 8 for every player".into());
     }
+    if args.transport == TransportArg::Erlang && args.game != "yahtzee" {
+        return wrong("players on Erlang nodes play Yahtzee only".into());
+    }
     if !(args.seconds >= 1.0 && args.seconds <= 3_600.0) {
         return wrong("--seconds is from 1 to 3600".into());
     }
@@ -129,6 +133,7 @@ async fn start(args: &BenchArgs) -> Result<(Run<'_>, Folder, Report)> {
     let (wire, place) = match args.transport {
         TransportArg::Tcp => (Wire::Lines, server.tcp),
         TransportArg::Ws => (Wire::Frames, server.http),
+        TransportArg::Erlang => (Wire::Terms, server.erlang),
     };
     progress.say("logging in");
     let crew = Crew::send(place, wire, &tokens);

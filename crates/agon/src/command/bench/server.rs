@@ -51,6 +51,8 @@ pub(super) struct Server {
     pub(super) process: Child,
     pub(super) tcp: SocketAddr,
     pub(super) http: SocketAddr,
+    /// Where it is an Erlang node.
+    pub(super) erlang: SocketAddr,
     folder: PathBuf,
     operator: String,
 }
@@ -67,15 +69,20 @@ impl Server {
         let mut tokens = accounts::write(&data.join(LOG_FILE), players)?;
         let operator = tokens.remove(0);
         // All players come from one address.
+        let (erlang, epmd) = (free_place(ip)?, free_place(ip)?);
         let config = format!(
             "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
-             connections_per_address_max = {0}\nlogin_ms_max = 60000\n",
-            players + 1_000
+             connections_per_address_max = {0}\nlogin_ms_max = 60000\n\
+             [erlang]\ncookie = \"{1}\"\nlisten = \"{erlang}\"\nepmd = \"{epmd}\"\n\
+             accept_ms = {ANSWER_MS}\n",
+            2 * players + 1_000,
+            super::nodes::COOKIE
         );
         std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
         let any = SocketAddr::from((ip, 0));
         let (process, tcp, http) = launch(folder, any, any).await?;
-        Ok((Server { process, tcp, http, folder: folder.to_owned(), operator }, tokens))
+        let folder = folder.to_owned();
+        Ok((Server { process, tcp, http, erlang, folder, operator }, tokens))
     }
 
     /// Starts it again at the addresses it had.
@@ -152,6 +159,12 @@ impl Server {
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
         Ok((status.context("failed: an HTTP answer without a status")?, body.to_owned()))
     }
+}
+
+/// An address nobody listens on now.
+fn free_place(ip: IpAddr) -> Result<SocketAddr> {
+    let listener = std::net::TcpListener::bind((ip, 0)).context("failed to find a free port")?;
+    listener.local_addr().context("failed to read an address")
 }
 
 /// Starts a server and waits until it listens.

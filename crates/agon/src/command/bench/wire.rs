@@ -1,4 +1,5 @@
-//! How messages lie in the bytes of a connection: lines over TCP, frames over a WebSocket.
+//! How messages lie in the bytes of a connection: lines over TCP, frames over a WebSocket or
+//! between nodes.
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,6 +15,8 @@ pub(super) enum Wire {
     Lines,
     /// One text frame each.
     Frames,
+    /// Frames of a node; empty ones are ticks.
+    Terms,
 }
 
 /// Bytes that came in, and how far they were taken.
@@ -73,6 +76,18 @@ impl Wire {
                     _ => Ok(Some(&[])),
                 }
             }
+            Wire::Terms => {
+                let Some((length, rest)) = inbox.rest().split_first_chunk() else {
+                    return Ok(None);
+                };
+                let length = u32::from_be_bytes(*length) as usize;
+                if rest.len() < length {
+                    return Ok(None);
+                }
+                let from = inbox.from + 4;
+                inbox.from = from + length;
+                Ok(Some(&inbox.bytes[from..from + length]))
+            }
         }
     }
 
@@ -89,6 +104,8 @@ impl Wire {
     pub(super) fn end(self, out: &mut Vec<u8>, began: usize) {
         match self {
             Wire::Lines => out.push(b'\n'),
+            // Nodes write their own.
+            Wire::Terms => {}
             Wire::Frames => {
                 let length = u16::try_from(out.len() - began).unwrap_or(u16::MAX);
                 // Lengths below 126 have a shorter form that must be used.
@@ -111,7 +128,7 @@ impl Wire {
 
     /// What a connection begins with, before the first message.
     pub(super) async fn open(self, stream: &mut TcpStream, inbox: &mut Inbox) -> Result<()> {
-        if self == Wire::Lines {
+        if self != Wire::Frames {
             return Ok(());
         }
         let host = stream.peer_addr()?;

@@ -7,11 +7,13 @@
 
 %% Logs in and plays until the node ends.
 start(Agon, User, Password) ->
+    Who = self(),
     spawn(fun() ->
         {yahtzee_manager, Agon} ! {login, self(), User, {User, Password}},
         receive
             {logged_in, _, User, Ticket} ->
                 io:format("~s is logged in~n", [User]),
+                Who ! {logged_in, User},
                 loop(User, Ticket)
         end
     end).
@@ -38,17 +40,12 @@ free(Card) ->
 %% Players of these names, a tournament of all of them, and who won it.
 cup(Agon, Users, Password, Games) ->
     [start(Agon, User, Password) || User <- Users],
-    ask(Agon, length(Users), Games).
-
-%% Whoever is not logged in yet cannot be invited.
-ask(Agon, Count, Games) ->
-    {yahtzee_manager, Agon} ! {request_tournament, self(), {Count, Games}},
+    [receive {logged_in, User} -> ok end || User <- Users],
+    {yahtzee_manager, Agon} ! {request_tournament, self(), {length(Users), Games}},
     receive
-        {tournament_started, _, {Tid, Users, _}} when length(Users) =:= Count ->
-            io:format("~p play~n", [Users]),
-            won(Agon, Tid);
-        {tournament_started, _, _} -> ask(Agon, Count, Games)
-    after 500 -> ask(Agon, Count, Games)
+        {tournament_started, _, {Tid, Playing, _}} ->
+            io:format("~p play~n", [Playing]),
+            won(Agon, Tid)
     end.
 
 won(Agon, Tid) ->
