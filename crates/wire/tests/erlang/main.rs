@@ -4,6 +4,7 @@ mod fuzz;
 mod games;
 mod messages;
 mod nodes;
+mod sessions;
 #[path = "../support/mod.rs"]
 mod support;
 mod terms;
