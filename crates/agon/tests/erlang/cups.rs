@@ -150,8 +150,9 @@ fn identical_players_tie_until_independent_dice_decide() {
     host.wait_until_over("class-1");
     let events = host.place.events("match/class-1/");
     let ended = events.iter().filter(|(_, event)| event["type"] == "game-ended");
-    let tied = ended.filter(|(_, event)| event["data"]["result"]["scores"][0]
-        == event["data"]["result"]["scores"][1]);
+    let tied = ended.filter(|(_, event)| {
+        event["data"]["result"]["scores"][0] == event["data"]["result"]["scores"][1]
+    });
     assert_eq!(tied.count(), 2, "two ties, then the match is played again with other dice");
     assert!(host.winner("class-1").is_some());
     host.verify();

@@ -58,7 +58,8 @@ fn questions_are_answered_before_during_and_after() {
     vm.say("{info}");
     let status = vm.hear("{tournament_status,");
     assert_eq!(status, format!("{{tournament_status,true,complete,{winner:?}}}"));
-    let (mine, others) = if winner == "ann" { ("1,0,1,1", "0,1,1,0") } else { ("0,1,1,0", "1,0,1,1") };
+    let (mine, others) =
+        if winner == "ann" { ("1,0,1,1", "0,1,1,0") } else { ("0,1,1,0", "1,0,1,1") };
     vm.say("{user_info,\"ann\"}");
     assert_eq!(vm.hear("{user_status,"), format!("{{user_status,{{\"ann\",{mine}}}}}"));
     vm.say("{user_info,\"bob\"}");

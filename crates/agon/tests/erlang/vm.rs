@@ -87,7 +87,9 @@ impl Host {
 
 pub(crate) fn config(epmd: u16, lines: &str) -> String {
     // A server that has just started waits so long for whoever was there before.
-    format!("log = \"debug\"\nreconnect_ms = 1000\n[erlang]\ncookie = {COOKIE:?}\nepmd = \"127.0.0.1:{epmd}\"\n{lines}\n")
+    format!(
+        "log = \"debug\"\nreconnect_ms = 1000\n[erlang]\ncookie = {COOKIE:?}\nepmd = \"127.0.0.1:{epmd}\"\n{lines}\n"
+    )
 }
 
 /// `agon serve` in a place, with its words in a file.

@@ -52,7 +52,9 @@ impl Chance {
                 4 => bytes.truncate(at),
                 // Lengths that promise far too much.
                 5 => bytes[at] = 0xff,
-                _ => bytes.extend_from_within(at..(at + 9).min(good.len()).max(at).min(bytes.len())),
+                _ => {
+                    bytes.extend_from_within(at..(at + 9).min(good.len()).max(at).min(bytes.len()))
+                }
             }
         }
         bytes
@@ -161,7 +163,8 @@ fn damaged_handshakes_and_requests_let_nobody_in() {
         assert!(!let_in || whole, "let in with {damaged:?}");
         let one = chance.below(asks.len());
         let ask = chance.damage(&asks[one]);
-        let _ = (epmd::decode_request(&ask), epmd::decode_registered(&ask), epmd::decode_port(&ask));
+        let _ =
+            (epmd::decode_request(&ask), epmd::decode_registered(&ask), epmd::decode_port(&ask));
         let mut frames = Frames::new(Header::Two, FRAME_MAX);
         frames.push(&ask);
         for _ in 0..200 {
@@ -213,16 +216,15 @@ fn answer(speaks: &Speaks, told: &Term) -> Term {
     match speaks {
         Speaks::Class(_) => {
             let data = fields.last().and_then(Term::as_tuple).expect("a request");
-            let keep = Term::List(["true", "false", "true", "false", "false"].map(Term::atom).into());
+            let keep =
+                Term::List(["true", "false", "true", "false", "false"].map(Term::atom).into());
             let mut reply: Vec<Term> = data[..4].to_vec();
             reply.extend([keep, Term::Int(0)]);
             Term::tuple([Term::atom("play_action"), me, Term::string("eve"), Term::Tuple(reply)])
         }
-        Speaks::Referee { .. } => Term::tuple([
-            fields[1].clone(),
-            Term::atom("first_modification_attempt"),
-            Term::nil(),
-        ]),
+        Speaks::Referee { .. } => {
+            Term::tuple([fields[1].clone(), Term::atom("first_modification_attempt"), Term::nil()])
+        }
         Speaks::Queue { .. } => Term::Tuple(vec![
             Term::string("eve"),
             Term::string("pw"),

@@ -200,7 +200,10 @@ fn an_answer_is_passed_on_once_and_stale_references_never() {
         foreign[field] = reference(4).into();
         assert_eq!(visit.hear(&action(&foreign, 1)), Err(NotAccepted::Stale), "{field}");
     }
-    assert_eq!(visit.hear(&action(&second, 1)).unwrap(), [r#"say cup:r1m1.1.0.1 {"score":"aces"}"#]);
+    assert_eq!(
+        visit.hear(&action(&second, 1)).unwrap(),
+        [r#"say cup:r1m1.1.0.1 {"score":"aces"}"#]
+    );
 }
 
 #[test]

@@ -63,9 +63,7 @@ impl Crew {
                 let nodes = firsts.map(|first| {
                     let players = first..(first + nodes::PLAYERS_EACH).min(count);
                     let (state, load) = shared();
-                    tokio::task::spawn_local(
-                        async move { stay_node(&state, &load, players).await },
-                    )
+                    tokio::task::spawn_local(async move { stay_node(&state, &load, players).await })
                 });
                 nodes.collect()
             }

@@ -125,7 +125,11 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
             let Some(id) = announced.await else { return };
             if let Some(players) = started(hub, node, &id).await {
                 let tournament = hub.refs.tournament(&id);
-                node.tell(pid, class::tournament_started(&own(hub, 0), &tournament, &players), None);
+                node.tell(
+                    pid,
+                    class::tournament_started(&own(hub, 0), &tournament, &players),
+                    None,
+                );
             }
         }
         Question::Bracket { pid, reference, slots, games } => {
@@ -158,9 +162,8 @@ fn own(hub: &Hub, name: u32) -> Pid {
 
 async fn player(hub: &Hub, node: &Node, pid: Pid, user: PlayerName, form: &Form) {
     let (engine, name) = (hub.gateway.engine(), user.clone());
-    let known = engine.ask(vec![StreamKey::Lobby], move |engine| {
-        engine.lobby().account(&name).is_some()
-    });
+    let known =
+        engine.ask(vec![StreamKey::Lobby], move |engine| engine.lobby().account(&name).is_some());
     if known.await != Some(true) {
         return;
     }
@@ -200,7 +203,8 @@ async fn announce(
     let announced = hub.gateway.engine().ask(vec![StreamKey::Lobby], move |engine| {
         let kind = engine.archive().games.kind(preset.game)?.clone();
         let config = Raw(kind.check_config(preset.config).ok()?);
-        let mut ids = (1_u64..).map(|number| TournamentId::from(format!("{}-{number}", wanted.name)));
+        let mut ids =
+            (1_u64..).map(|number| TournamentId::from(format!("{}-{number}", wanted.name)));
         let id = ids.find(|id| engine.lobby().tournament(id).is_none())?;
         let selection = selection(engine);
         let announcement = Announcement {
@@ -227,9 +231,8 @@ async fn announce(
 async fn standing(hub: &Hub, id: &TournamentId) -> Option<Standing> {
     let id = id.clone();
     let streams = vec![StreamKey::Tournament(id.clone()), StreamKey::Lobby];
-    let asked = hub.gateway.engine().ask(streams, move |engine| {
-        engine.lobby().tournament(&id).cloned()
-    });
+    let asked =
+        hub.gateway.engine().ask(streams, move |engine| engine.lobby().tournament(&id).cloned());
     asked.await?
 }
 

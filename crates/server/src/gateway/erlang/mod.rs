@@ -104,9 +104,7 @@ impl ErlangCookie {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ErlangError {
     /// EPMD has a node of this name.
-    #[error(
-        "EPMD already has a node {0}; stop that one, or choose another name with erlang.node"
-    )]
+    #[error("EPMD already has a node {0}; stop that one, or choose another name with erlang.node")]
     Taken(String),
     /// EPMD does not answer as it should.
     #[error("failed to register with EPMD at {epmd}: {why}")]

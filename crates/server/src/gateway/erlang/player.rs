@@ -125,20 +125,16 @@ impl Player {
     /// What follows from something the engine wrote.
     fn take(&self, out: Out) -> Vec<Deed<Note>> {
         match out {
-            Out::Line(line, written) | Out::Rest(line, written) => self.session().line(&line, written, now_ms()),
+            Out::Line(line, written) | Out::Rest(line, written) => {
+                self.session().line(&line, written, now_ms())
+            }
             // Its node has ticks, and no codes.
             Out::Heartbeat | Out::Pong(_) | Out::Close(_) => Vec::new(),
         }
     }
 
     /// Does what follows from something that was read at `at`.
-    pub(super) async fn perform(
-        &self,
-        hub: &Hub,
-        node: &Node,
-        deeds: Vec<Deed<Note>>,
-        at: Millis,
-    ) {
+    pub(super) async fn perform(&self, hub: &Hub, node: &Node, deeds: Vec<Deed<Note>>, at: Millis) {
         for deed in deeds {
             match deed {
                 Deed::Tell { to, term, written } => node.tell(to, term, written),

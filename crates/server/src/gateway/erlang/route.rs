@@ -1,10 +1,10 @@
 //! Whom a message is for: a player that is here, the door, or the desk.
 
+use super::Hub;
 use super::desk::{self, Question};
 use super::door::Knock;
 use super::node::Node;
 use super::player::Player;
-use super::Hub;
 use crate::clock::now_ms;
 use crate::gateway::bucket::Bucket;
 use agon_core::Millis;
@@ -27,7 +27,9 @@ pub(super) async fn deliver(
     let message = read(term);
     let player = match &message {
         Ok(message) => player_of(hub, node, message),
-        Err(_) => reference_in(hub, term).and_then(|reference| with_reference(hub, node, reference)),
+        Err(_) => {
+            reference_in(hub, term).and_then(|reference| with_reference(hub, node, reference))
+        }
     };
     hold_back(player.as_deref(), bucket).await;
     let message = match message {

@@ -148,9 +148,8 @@ impl<W> Session<W> {
             Owned::Modify { tournament, game, dice } => {
                 let about = |own: &Ref, said: &Term| said.as_reference() == Some(own);
                 let mut open = self.open.iter_mut().filter(|open| !open.answered);
-                let open = open.find(|open| {
-                    about(&open.tournament, tournament) && about(&open.game, game)
-                });
+                let open = open
+                    .find(|open| about(&open.tournament, tournament) && about(&open.game, game));
                 let open = open.ok_or(NotAccepted::Stale)?;
                 let answers = queue::modify(&open.question, dice);
                 Ok(answer(open, answers, &format!("roll {dice} again")))
@@ -178,11 +177,7 @@ impl<W> Session<W> {
 }
 
 /// Passes the answers to a request on; one that is refused here is refused by the referee.
-fn answer<W>(
-    open: &mut Open,
-    answers: Result<Answers, Refusal>,
-    evidence: &str,
-) -> Vec<Deed<W>> {
+fn answer<W>(open: &mut Open, answers: Result<Answers, Refusal>, evidence: &str) -> Vec<Deed<W>> {
     open.answered = true;
     let answer = match answers {
         Ok(Answers { now, then }) => {
