@@ -79,6 +79,26 @@ fn cheats_of_the_queue_protocol_cost_everything() {
 }
 
 #[test]
+fn who_is_on_the_blacklist_is_not_invited() {
+    let host = Host::start();
+    let mut vm = host.vm("one");
+    vm.log_in("ann", "queue", "");
+    vm.log_in("bad", "queue", "{boxes,last},{cheat_at,1,dice}");
+    crate::support::until("both wait", || {
+        let lobby = host.place.events("lobby");
+        lobby.iter().filter(|(_, event)| event["type"] == "player-enqueued").count() == 2
+    });
+    vm.say("{waiting,2}");
+    host.wait_until_over("queue-1");
+    vm.log_in("cat", "class", "");
+    vm.say("{request,3,1}");
+    let started = vm.hear("{tournament_started,");
+    assert!(started.contains("ann") && started.contains("cat") && !started.contains("bad"));
+    host.wait_until_over("class-1");
+    host.verify();
+}
+
+#[test]
 fn foreign_references_are_never_accepted() {
     // They are passed over, and the right answer after them counts.
     for (vocabulary, request) in [("class", 2), ("tupled", 2), ("no_user", 2), ("referee", 2)] {

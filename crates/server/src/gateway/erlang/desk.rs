@@ -2,8 +2,8 @@
 
 use super::Hub;
 use super::node::{Node, manager};
-use crate::engine::{Engine, StreamKey};
-use agon_core::lobby::{Announcement, Selection, Standing, Terms};
+use crate::engine::{AnnounceError, Engine, StreamKey};
+use agon_core::lobby::{Announcement, LobbyRejection, QueueName, Selection, Standing, Terms};
 use agon_core::{Format, PlayerName, Preset, Raw, TournamentId};
 use agon_wire::erlang::class::{self, Status};
 use agon_wire::erlang::session::QUEUE;
@@ -116,13 +116,17 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
             let (wait_ms, ready_ms) = (hub.settings.accept_ms, 0);
             let wanted = Wanted { name: "class", preset: "yahtzee-class", games, slots: None };
             let announced = announce(hub, wanted, move |engine| {
-                // Those who play over other wires are asked as well.
-                let line: Vec<_> =
-                    engine.lobby().line().iter().take(Terms::PLAYERS_MAX).cloned().collect();
+                // Those who play over other wires are asked as well; who may not play is not.
+                let lobby = engine.lobby();
+                let free = |player: &&PlayerName| {
+                    lobby.account(player).is_some_and(|account| account.blacklisted.is_none())
+                };
+                let line = lobby.line().iter().filter(free).take(Terms::PLAYERS_MAX);
+                let line: Vec<PlayerName> = line.cloned().collect();
                 let (at_least, at_most) = (2, Some(players.min(line.len() as u32)));
                 Selection::Invitation(Terms { players: line, at_least, at_most, wait_ms, ready_ms })
             });
-            let Some(id) = announced.await else { return };
+            let Ok(id) = announced.await else { return };
             if let Some(players) = started(hub, node, &id).await {
                 let tournament = hub.refs.tournament(&id);
                 node.tell(
@@ -137,20 +141,20 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
             let wanted = Wanted { name, preset, games, slots: Some(slots) };
             let announced = announce(hub, wanted, move |_| Selection::Line { at_most: slots });
             let winner = match announced.await {
-                Some(id) => match ended(hub, node, &id).await {
-                    Some(winner) => winner,
-                    None => return,
-                },
-                // Nobody is here: a bye wins.
-                None => None,
+                Ok(id) => ended(hub, node, &id).await,
+                // A bye wins.
+                Err(NotHeld::Nobody) => Some(None),
+                Err(NotHeld::Refused) => None,
             };
+            let Some(winner) = winner else { return };
             node.tell(pid, referee::tournament_ended(&reference, winner.as_ref()), None);
         }
         Question::Waiting { at_most } => {
-            let queue = agon_core::lobby::QueueName::new(QUEUE).expect("a good name");
+            let queue = QueueName::new(QUEUE).expect("a good name");
             let (name, preset) = ("queue", "yahtzee-queue");
             let wanted = Wanted { name, preset, games: 1, slots: None };
-            announce(hub, wanted, move |_| Selection::Queue { queue, at_most }).await;
+            // Who asks is told nothing, in this vocabulary.
+            let _ = announce(hub, wanted, move |_| Selection::Queue { queue, at_most }).await;
         }
     }
 }
@@ -185,12 +189,20 @@ struct Wanted {
     slots: Option<u32>,
 }
 
-/// Holds a tournament, and says how it is called; `None` if it cannot be held.
+/// Why a tournament is not held.
+enum NotHeld {
+    /// Nobody is there to play.
+    Nobody,
+    /// It cannot be; the operator is told why.
+    Refused,
+}
+
+/// Holds a tournament, and says how it is called.
 async fn announce(
     hub: &Hub,
     wanted: Wanted,
     selection: impl FnOnce(&mut Engine) -> Selection + Send + 'static,
-) -> Option<TournamentId> {
+) -> Result<TournamentId, NotHeld> {
     let preset = Preset::named(wanted.preset).expect("a preset of the list");
     let mut policy = preset.policy.clone();
     policy.rules.best_of = wanted.games;
@@ -199,32 +211,34 @@ async fn announce(
     if wanted.slots.is_some() {
         policy.format = Format::Bracket { slots: wanted.slots };
     }
-    policy.check().ok()?;
+    policy.check().map_err(|_| NotHeld::Refused)?;
     let announced = hub.gateway.engine().ask(vec![StreamKey::Lobby], move |engine| {
-        let kind = engine.archive().games.kind(preset.game)?.clone();
-        let config = Raw(kind.check_config(preset.config).ok()?);
+        let kind = engine.archive().games.kind(preset.game).cloned().ok_or(NotHeld::Refused)?;
+        let config = kind.check_config(preset.config).map_err(|_| NotHeld::Refused)?;
         let mut ids =
             (1_u64..).map(|number| TournamentId::from(format!("{}-{number}", wanted.name)));
-        let id = ids.find(|id| engine.lobby().tournament(id).is_none())?;
+        let free = ids.find(|id| engine.lobby().tournament(id).is_none());
+        let id = free.expect("there are more numbers than tournaments");
         let selection = selection(engine);
         let announcement = Announcement {
             id: id.clone(),
             preset: Some(preset.name.into()),
             game: preset.game.into(),
-            config,
+            config: Raw(config),
             policy,
             selection,
             by: None,
         };
         match engine.announce(announcement) {
-            Ok(()) => Some(id),
+            Ok(()) => Ok(id),
+            Err(AnnounceError::Lobby(LobbyRejection::Nobody)) => Err(NotHeld::Nobody),
             Err(why) => {
-                tracing::info!(tournament = %id, %why, "a tournament that was asked for");
-                None
+                tracing::info!(tournament = %id, %why, "a tournament that was asked for is not held");
+                Err(NotHeld::Refused)
             }
         }
     });
-    announced.await?
+    announced.await.unwrap_or(Err(NotHeld::Refused))
 }
 
 /// Where a tournament stands, as far as is durable.
