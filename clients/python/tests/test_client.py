@@ -303,6 +303,39 @@ class Scripted(unittest.TestCase):
             with mock.patch.object(agon_client, "PONG_S_MAX", 0.02):
                 self.assertEqual(len(self.play(self.serve(silent, alive))), 1)
 
+    def test_invitations(self) -> None:
+        """Are accepted where that is wanted, again after a lost connection, and a person says so."""
+        invited = {"type": "notice", "about": "invitation",
+                   "data": {"tournament": "cup", "reply": "open", "wait_ms": 1000}}
+        asked = {"type": "notice", "about": "ready-asked", "data": {"tournament": "cup"}}
+        accept = {"type": "accept", "tournament": "cup"}
+        logins: List[Any] = []
+
+        def lost(line: Line) -> None:
+            logins.append(line.let_in())
+            line.say(invited)
+            self.assertEqual(line.hear(), accept)
+
+        def again(line: Line) -> None:
+            line.let_in()
+            line.say(invited)
+            self.assertEqual(line.hear(), accept)
+            line.say({"type": "done", "what": "accept"}, asked)
+            self.assertEqual(line.hear(), {"type": "ready", "tournament": "cup"})
+            line.say({"type": "done", "what": "ready"}, started(), OVER)
+
+        server = self.serve(lost, again)
+        self.assertEqual(len(self.play(server, register=True, person=True, accept=True)), 1)
+        self.assertEqual((logins[0]["register"], logins[0]["kind"]), (True, "person"))
+
+        def unwanted(line: Line) -> None:
+            line.let_in()
+            line.say(invited, asked, started(), OVER)
+            self.assertEqual(line.hear(), {"type": "logout"})
+
+        self.doCleanups()
+        self.assertEqual(len(self.play(self.serve(unwanted))), 1)
+
     def test_patience_ends(self) -> None:
         """When nobody listens."""
         free = socket.create_server(("127.0.0.1", 0))

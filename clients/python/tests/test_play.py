@@ -96,6 +96,31 @@ class Real(unittest.TestCase):
         self.assertEqual(len(asked), len(set(asked)), "the bot was asked something twice")
         self.assertLessEqual(set(asked), set(accepted), "an answer was lost")
 
+    def test_an_invitation(self) -> None:
+        """Is accepted by who accepts invitations, and a person is one."""
+        with Server() as server:
+            url = f"tcp://{server.tcp}"
+
+            def first(request: Any) -> Any:
+                return agon.yahtzee.legal(request["question"], request["view"])[0]
+
+            player = agon.Client(first, url, account="ann", password="pw", register=True,
+                                 person=True, accept=True, once=True)
+            thread = threading.Thread(target=player.run, daemon=True)
+            thread.start()
+            api = self.operator(server)
+            until("ann is there", lambda: any(one["account"] == "ann" for one in api.accounts()))
+            kinds = {one["account"]: one["kind"] for one in api.accounts()}
+            self.assertEqual(kinds["ann"], "person")
+            api.create_tournament(
+                "cup", preset="yahtzee-class",
+                selection={"by": "invitation", "players": ["ann", "house:random"], "at_least": 2,
+                           "at_most": 2, "wait_ms": 60_000, "ready_ms": 60_000},
+            )
+            thread.join(120)
+            self.assertFalse(thread.is_alive())
+            self.assertEqual([result.tournament for result in player.results], ["cup"])
+
     def test_wrong_password_and_take_over(self) -> None:
         """Both end it, with the protocol's word for it."""
         with Server() as server:

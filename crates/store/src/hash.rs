@@ -1,15 +1,15 @@
-//! Maps by ids that the server or its operator made up. Nobody outside can choose keys that collide,
-//! so they can do with a hash that is cheaper than the standard one.
+//! Maps by ids that the server or its operator made up, such as names of streams. Nobody outside
+//! can choose keys that collide, so they can do with a hash that is cheaper than the standard one.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map by ids of our own.
-pub(crate) type Ids<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+pub type Ids<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
 /// A multiplication for every eight bytes.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Quick(u64);
+pub struct Quick(u64);
 
 impl Quick {
     fn add(&mut self, word: u64) {

@@ -349,6 +349,11 @@ pub fn accept_key(key: &str) -> String {
     Base64::encode_string(&hash.finalize())
 }
 
+/// The `Sec-WebSocket-Key` of a handshake.
+pub fn key(bytes: [u8; 16]) -> String {
+    Base64::encode_string(&bytes)
+}
+
 /// Whether this is the `Sec-WebSocket-Key` of a handshake: sixteen bytes in base64.
 pub fn is_key(key: &str) -> bool {
     let mut bytes = [0; 16];

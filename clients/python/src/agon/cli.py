@@ -30,8 +30,10 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
             password=password,
             token=os.environ.get("AGON_TOKEN"),
             register=given.register,
+            person=given.person,
             queue=given.queue,
             sign_up=given.sign_up,
+            accept=given.accept,
             once=given.once,
         )
     except KeyboardInterrupt:
@@ -48,8 +50,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--account", metavar="NAME")
     parser.add_argument("--password-file", metavar="FILE", help="default: $AGON_PASSWORD")
     parser.add_argument("--register", action="store_true", help="make the account if there is none")
+    parser.add_argument("--person", action="store_true", help="a new account is a person's")
     parser.add_argument("--queue", metavar="NAME", help="wait in this queue")
     parser.add_argument("--sign-up", metavar="TOURNAMENT", help="sign up for this tournament")
+    parser.add_argument("--accept", action="store_true", help="accept all invitations")
     parser.add_argument("--once", action="store_true", help="end after one tournament")
     return parser
 

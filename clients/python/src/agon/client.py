@@ -28,6 +28,8 @@ QUIET_S_MAX, PONG_S_MAX = 20.0, 20.0
 LOGIN_S_MAX = 60.0
 #: How many answers are kept to be sent again.
 ANSWERS_MAX = 1024
+#: Wishes that are sent again if they may have been lost; the server asks for others again.
+KEPT = ("enqueue", "sign-up")
 
 log = logging.getLogger("agon")
 
@@ -42,7 +44,7 @@ class Result:
 
 @dataclass
 class _Wish:
-    """A place in a queue, or a sign-up."""
+    """A place in a queue, a sign-up, or the reply to an invitation."""
 
     message: Dict[str, Any]
     #: Whether a refusal ends everything: it does for the first wish of its kind.
@@ -63,8 +65,10 @@ class Client:
         password: Optional[str] = None,
         token: Optional[str] = None,
         register: bool = False,
+        person: bool = False,
         queue: Optional[str] = None,
         sign_up: Optional[str] = None,
+        accept: bool = False,
         once: bool = False,
         patience_s: float = 300.0,
         ssl_context: Optional[ssl.SSLContext] = None,
@@ -77,6 +81,7 @@ class Client:
         self._asker = Asker(bot)
         self._server, self._ssl_context = server, ssl_context
         self._account, self._password, self._register = account, password, register
+        self._person, self._accept = person, accept
         self._queue, self._sign_up, self._once = queue, sign_up, once
         self._patience_s = patience_s
         self._transport: Optional[Transport] = None
@@ -141,6 +146,8 @@ class Client:
         login["password"] = self._password
         if self._register:
             login["register"] = True
+        if self._register and self._person:
+            login["kind"] = "person"
         self._say(login)
 
     def _back_off(self, lost: Lost) -> None:
@@ -218,8 +225,9 @@ class Client:
         self._unheard, self._announced = dict(self._playing), active
         self._missed()
         if self._wished is not None:
-            # It was sent over a connection that was lost: did it get there?
-            if self._involved <= self._wished.involved:
+            # It was sent over a connection that was lost: did it get there? Who is invited is
+            # asked again.
+            if self._involved <= self._wished.involved and self._wished.message["type"] in KEPT:
                 self._wished.needed = False
                 self._wishes.insert(0, self._wished)
             self._wished = None
@@ -255,7 +263,17 @@ class Client:
                 self._left.add(tournament)
             self._ended(tournament, data.get("won"))
             self._missed()
+        elif about == "invitation" and data.get("reply") == "open":
+            self._invited("accept" if self._accept else None, tournament)
+        elif about == "ready-asked":
+            self._invited("ready" if self._accept else None, tournament)
         self._asker.tell(message)
+
+    def _invited(self, reply: Optional[str], tournament: str) -> None:
+        """Says that it comes, if it accepts invitations."""
+        if reply is not None:
+            self._wishes.append(_Wish({"type": reply, "tournament": tournament}, needed=False))
+            self._wish()
 
     def _missed(self) -> None:
         """What is not heard of again after a login has ended meanwhile."""
@@ -286,7 +304,7 @@ class Client:
     def _wish_done(self, what: object) -> None:
         if self._wished is not None and self._wished.message["type"] == what:
             self._wished = None
-            self._involved += 1
+            self._involved += what != "ready"
             self._wish()
 
     def _refused(self, message: Dict[str, Any]) -> None:
@@ -315,8 +333,9 @@ def play(bot: Bot, server: str = "tcp://127.0.0.1:7300", **settings: Any) -> Lis
     """Plays on a server. Ctrl-C logs out and ends the program quietly, with code 130.
 
     ``settings`` are those of ``Client``: ``account`` and ``password``, or ``token``; ``register``
-    makes the account if there is none; ``queue`` to wait in or a tournament to ``sign_up`` for,
-    again after every tournament unless it plays only ``once``; ``patience_s``, how long to try
+    makes the account if there is none, and for a ``person`` says so; ``queue`` to wait in or a
+    tournament to ``sign_up`` for, again after every tournament unless it plays only ``once``;
+    ``accept`` to come to every tournament it is invited to; ``patience_s``, how long to try
     while nobody answers; ``ssl_context`` for certificates of your own.
     """
     try:

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 const ADMIN_HELP: &str = "\
 The token is an operator's: `agon serve` prints one at its first start. Put it into AGON_TOKEN, or
-into a file for --token-file; what only looks needs none.
+into a file for --token-file; what only looks needs none. A server with a certificate is at
+https://HOST:PORT; AGON_CERTIFICATES names a file of certificates to trust, if not the system's.
 
 Examples:
     agon admin status

@@ -28,6 +28,9 @@ that and asked for its hello: the nonce and the proposal in it are passed on to 
 connection is lost it goes on, and `agon join` comes back with a token until the server is there
 again.
 
+A server with a certificate is at tls://HOST:PORT or wss://HOST:PORT; trusted is what the system
+trusts, or the certificates in the file that AGON_CERTIFICATES names.
+
 Examples:
     AGON_PASSWORD=secret agon join --server 127.0.0.1:7300 --account ann --register \\
         --bot house:greedy
@@ -38,7 +41,7 @@ Examples:
 #[derive(ClapArgs, Debug)]
 #[command(after_help = JOIN_HELP)]
 pub(crate) struct JoinArgs {
-    /// The server's address: HOST:PORT.
+    /// The server's address: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
     #[arg(long, value_name = "ADDR")]
     pub(crate) server: String,
     #[command(flatten)]
@@ -92,7 +95,7 @@ pub(crate) struct PlayArgs {
     /// Take all luck of a game here from this number.
     #[arg(long, value_name = "N", requires = "vs")]
     pub(crate) seed: Option<u64>,
-    /// Play on this server: HOST:PORT.
+    /// Play on this server: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
     #[arg(long, value_name = "ADDR")]
     pub(crate) server: Option<String>,
     #[command(flatten)]
@@ -120,7 +123,7 @@ Examples:
 #[derive(ClapArgs, Debug)]
 #[command(after_help = WATCH_HELP)]
 pub(crate) struct WatchArgs {
-    /// http://HOST:PORT, with /TOURNAMENT or /TOURNAMENT/MATCH.
+    /// http://HOST:PORT or https://HOST:PORT, with /TOURNAMENT or /TOURNAMENT/MATCH.
     #[arg(value_name = "URL")]
     pub(crate) url: String,
     /// The events as they come, one JSON line each: event, id, data.

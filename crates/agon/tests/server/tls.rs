@@ -1,11 +1,13 @@
 //! A server with a certificate, as a process.
 
-use crate::support::{Place, Server, until};
+use crate::support::{Place, Process, Server, until};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustix::process::Signal;
+use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_rustls::rustls::crypto::ring;
@@ -54,6 +56,51 @@ fn a_server_with_a_certificate_reads_it_again_on_sighup() {
     server.process.signal(Signal::HUP);
     until("the new certificate is shown", || greeting(&server.address, &new).is_some());
     assert_eq!(greeting(&server.address, &old), None);
+}
+
+#[test]
+fn our_own_clients_speak_tls_and_trust_whom_they_are_told_to() {
+    let place = Place::new("[tls]\ncert = \"cert.pem\"\nkey = \"key.pem\"\n");
+    certify(&place);
+    let server = Server::start(&place);
+    let port = |place: &Value| {
+        place.as_str().and_then(|place| place.rsplit_once(':')).expect("an address").1.to_owned()
+    };
+    let (tcp, http) = (port(&server.said["players"]["tcp"]), port(&server.said["http"]));
+    let https = format!("https://localhost:{http}");
+    let trusting = |args: &[&str]| {
+        let token = server.said["operator"]["token"].as_str().expect("a first token");
+        let mut command = place.command(args);
+        command.env("AGON_CERTIFICATES", place.path("cert.pem")).env("AGON_TOKEN", token);
+        command
+    };
+    let join = |to: &str, name: &str| {
+        let who = ["--account", name, "--register", "--bot", "house:random", "--once"];
+        let mut command = trusting(&[&["join", "--server", to][..], &who].concat());
+        command.env_remove("AGON_TOKEN").stdout(Stdio::null());
+        Process(command.spawn().expect("agon starts"))
+    };
+    let mut ann = join(&format!("tls://localhost:{tcp}"), "ann");
+    let mut bob = join(&format!("wss://localhost:{http}"), "bob");
+    until("both are here", || {
+        let mut shown = trusting(&["admin", "--server", &https, "--json", "status"]);
+        let mut shown = Process(shown.spawn().expect("agon starts"));
+        assert_eq!(shown.code(), Some(0));
+        let shown: Value = serde_json::from_str(&shown.all_output()).expect("JSON");
+        shown["metrics"]["agon_logins_total{outcome=\"good\"}"] == 2.0
+    });
+    let cup = ["tournament", "create", "cup", "--preset", "yahtzee-class", "--named", "ann", "bob"];
+    let mut cup = trusting(&[&["admin", "--server", &https][..], &cup].concat());
+    let mut cup = Process(cup.spawn().expect("agon starts"));
+    assert_eq!(cup.code(), Some(0), "{}", cup.all_output());
+    assert_eq!((ann.code(), bob.code()), (Some(0), Some(0)));
+    until("the cup is over", || place.is_over("cup"));
+    assert_eq!(place.faults(), Vec::<String>::new());
+    // Nobody vouches for it: no word is said to it.
+    let (code, said) = place.agon(&["admin", "--server", &https, "status"]);
+    assert!(code != Some(0) && said.contains("certificate"), "{code:?} {said}");
+    drop(server);
+    place.verify();
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! The HTTP interface of a server: one request at a time, and server-sent events. Plain HTTP/1.1
-//! over TCP, as much of it as the server speaks: `docs/protocol/http.md`.
+//! The HTTP interface of a server: one request at a time, and server-sent events. HTTP/1.1 with TLS
+//! or without, as much of it as the server speaks: `docs/protocol/http.md`.
 
+use super::socket::Socket;
 use serde_json::Value;
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 /// The longest head and the longest body of a response.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -19,11 +19,8 @@ const QUIET: Duration = Duration::from_secs(60);
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// Not the address of a server.
-    #[error("{0:?} is no address of a server; use http://HOST:PORT")]
+    #[error("{0:?} is no address of a server; use http://HOST:PORT or https://HOST")]
     Url(String),
-    /// TLS is not spoken yet.
-    #[error("https is not spoken by this client yet; use http://HOST:PORT, or a tunnel")]
-    Tls,
     /// Nobody answers there.
     #[error("failed to reach {server}: {why}")]
     Unreachable {
@@ -57,6 +54,7 @@ pub enum HttpError {
 pub struct Http {
     /// `HOST:PORT`.
     place: String,
+    tls: bool,
     token: Option<String>,
 }
 
@@ -77,14 +75,15 @@ pub struct Response {
 }
 
 impl Http {
-    /// From `http://HOST:PORT/…`; the parts of its path, without `api/v1`, are given as well.
+    /// From `http://HOST:PORT/…` or `https://…`; the parts of its path, without `api/v1`, are given
+    /// as well.
     pub fn parse(url: &str) -> Result<(Http, Vec<String>), HttpError> {
         let wrong = || HttpError::Url(url.into());
-        let rest = match url.split_once("://") {
-            Some(("http", rest)) => rest,
-            Some(("https", _)) => return Err(HttpError::Tls),
+        let (tls, port, rest) = match url.split_once("://") {
+            Some(("http", rest)) => (false, 80, rest),
+            Some(("https", rest)) => (true, 443, rest),
             Some(_) => return Err(wrong()),
-            None => url,
+            None => (false, 80, url),
         };
         let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
         let odd = |letter: char| letter.is_whitespace() || letter.is_control() || letter == '@';
@@ -94,11 +93,11 @@ impl Http {
         let place = match place.rsplit_once(':') {
             Some((_, port)) if port.parse::<u16>().is_ok() => place.to_owned(),
             Some(_) if !place.ends_with(']') => return Err(wrong()),
-            _ => format!("{place}:80"),
+            _ => format!("{place}:{port}"),
         };
         let path = path.strip_prefix("api/v1").unwrap_or(path);
         let parts = path.split('/').filter(|part| !part.is_empty()).map(str::to_owned);
-        Ok((Http { place, token: None }, parts.collect()))
+        Ok((Http { place, tls, token: None }, parts.collect()))
     }
 
     /// The same with a token.
@@ -185,8 +184,10 @@ impl Http {
         }
         let length = body.len();
         request.push_str(&format!("content-length: {length}\r\nconnection: close\r\n\r\n{body}"));
-        let mut socket = TcpStream::connect(&self.place).await.map_err(|why| self.lost(why))?;
+        let socket = Socket::open(&self.place, self.tls).await;
+        let mut socket = socket.map_err(|why| self.lost(why))?;
         socket.write_all(request.as_bytes()).await.map_err(|why| self.lost(why))?;
+        socket.flush().await.map_err(|why| self.lost(why))?;
         let mut buffer = Vec::new();
         loop {
             if let Some(end) = find(&buffer, b"\r\n\r\n") {
@@ -256,13 +257,13 @@ enum Ends {
 /// A response whose body is being read.
 struct Answer {
     status: u16,
-    socket: TcpStream,
+    socket: Socket,
     buffer: Vec<u8>,
     ends: Ends,
 }
 
 impl Answer {
-    fn read(socket: TcpStream, head: &str, buffer: Vec<u8>) -> Option<Answer> {
+    fn read(socket: Socket, head: &str, buffer: Vec<u8>) -> Option<Answer> {
         let mut lines = head.split("\r\n");
         let mut words = lines.next()?.split(' ');
         words.next()?.strip_prefix("HTTP/1.")?;
@@ -409,7 +410,7 @@ mod tests {
         for bad in ["", "http://", "ftp://host", "host:x", "http://:80", "http://a b"] {
             assert!(matches!(Http::parse(bad), Err(HttpError::Url(_))), "{bad}");
         }
-        assert!(matches!(Http::parse("https://host"), Err(HttpError::Tls)));
+        assert_eq!(Http::parse("https://host").unwrap().0.place(), "host:443");
         assert_eq!(escaped("a b/ö"), "a%20b%2F%C3%B6");
     }
 

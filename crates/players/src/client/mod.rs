@@ -26,20 +26,22 @@
 //! # }
 //! ```
 //!
-//! [`http`] is the other interface: one request at a time, and server-sent events. Sockets are plain
-//! TCP; [`transport`](Address) is the one file that knows.
+//! [`http`] is the other interface: one request at a time, and server-sent events. Both are spoken
+//! with TLS or without; [`CERTIFICATES`] names whom to trust, if not those the system trusts.
 
 pub mod http;
 mod memory;
 mod message;
 mod play;
 mod running;
+mod socket;
 mod task;
 mod transport;
 
 pub use message::{InMatch, Notice, Refused, Request};
 pub use play::{House, Player, Until, play};
 pub use running::Running;
+pub use socket::CERTIFICATES;
 pub use transport::Address;
 
 use agon_core::lobby::AccountKind;
@@ -171,11 +173,8 @@ pub enum Event {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Not the address of a server.
-    #[error("{0:?} is no address of a server; use HOST:PORT")]
+    #[error("{0:?} is no address of a server; use HOST:PORT, tls://HOST:PORT or wss://HOST")]
     Address(String),
-    /// A way to connect that this client does not know.
-    #[error("{0} is not spoken by this client yet; use the server's TCP port as HOST:PORT")]
-    Transport(String),
     /// Nobody answers there.
     #[error("failed to reach {server}: {why}")]
     Unreachable {

@@ -40,6 +40,11 @@ impl Session {
         self.out.send(&native::encode(message)).is_some()
     }
 
+    /// Sends a line; when that was written, or will be. `None` if nobody is there to get it.
+    pub(super) fn send_line(&self, line: &[u8]) -> Option<Written> {
+        self.out.send(line)
+    }
+
     /// Notes why it ends.
     pub(super) fn ends(&self, end: End) {
         self.out.ends(end);

@@ -40,6 +40,20 @@ pub(super) struct Sent {
 /// deadline it is looked whether it passed. When the answer was read decides.
 const ON_ITS_WAY_MS: Millis = 20;
 
+impl LiveMatch {
+    /// Notes that a request was handed over.
+    fn mark_sent(&mut self, now: Millis, pending: Pending, written: Option<Written>) {
+        let Pending { id, player, limit_ms, .. } = pending;
+        let due = now.saturating_add(limit_ms);
+        self.stirred |= self.timer.is_none_or(|at| due < at);
+        if written.is_some() {
+            // No earlier than now; when it is written is looked up when that seems to be over.
+            self.played.delivered(&id, now);
+        }
+        self.sent.push(Sent { id, player, limit_ms, written });
+    }
+}
+
 impl Engine {
     /// Takes a match up: from the log, or new.
     pub(super) fn open_match(&mut self, plan: &MatchPlan) {
@@ -221,22 +235,21 @@ impl Engine {
         let mut open = live.played.pending();
         live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));
         open.retain(|pending| live.sent.iter().all(|sent| pending.id != sent.id));
+        // What is not asked now does not follow from it.
+        let mut answered_at = live.answered_at.take();
         for pending in open {
             if self.is_house(&pending.player) {
-                self.mark_sent(key, &pending, None);
+                self.mark_sent(key, pending.clone(), None);
                 self.ask_house(key, pending);
             } else if let Some(conn) = self.conn_of(&pending.player) {
-                self.ask(key, conn, pending);
+                self.ask(key, conn, pending, answered_at.take());
             }
-        }
-        if let Some(live) = self.matches.get_mut(key) {
-            // Nothing that was asked follows from it, and what is asked next does not either.
-            live.answered_at = None;
         }
         self.reset_timer(key);
     }
 
-    fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending) {
+    /// Asks a player something, which may follow from an answer that was read then.
+    fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending, follows: Option<Millis>) {
         let Some(live) = self.matches.get_mut(key) else { return };
         let tells = match (pending.ask, live.played.referee()) {
             (Ask::Confirm { won }, _) => Some(("game-over", agon_games::json(&won))),
@@ -250,7 +263,7 @@ impl Engine {
             let data = Some(data);
             let line = native::encode(&ToPlayer::Notice { about, tournament, in_match, data });
             let Some(written) = self.send_line(conn, &line) else { return };
-            self.mark_sent(key, &pending, Some(written));
+            self.mark_sent(key, pending.clone(), Some(written));
             let (player, request) = (pending.player, pending.id);
             let (answer, took_ms) = ("\"ok\"".into(), Some(0));
             let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
@@ -260,37 +273,21 @@ impl Engine {
         if !live.write_request(&key.0, &pending, seat, &mut self.line) {
             return;
         }
-        let line = std::mem::take(&mut self.line);
-        let written = self.send_line(conn, &line);
-        self.line = line;
-        if let Some(written) = written {
-            self.note_turn(key, &written);
-            self.mark_sent(key, &pending, Some(written));
-        }
-    }
-
-    /// Notes how long players waited for us: from an answer to the request that follows from it.
-    fn note_turn(&mut self, key: &MatchKey, written: &Written) {
-        let answered_at = self.matches.get_mut(key).and_then(|live| live.answered_at.take());
-        if let Some(at) = answered_at {
+        let Some(session) = self.sessions.get(&conn) else { return };
+        let Some(written) = session.send_line(&self.line) else { return self.closed(conn) };
+        if let Some(at) = follows {
             // One that waits for its reader is no longer ours to hurry.
-            let until = written.at().unwrap_or(self.now_ms());
+            let until = written.at().unwrap_or(self.now);
             self.handle.meters().turn_ms.add(until.saturating_sub(at));
         }
+        live.mark_sent(self.now, pending, Some(written));
     }
 
-    fn mark_sent(&mut self, key: &MatchKey, pending: &Pending, written: Option<Written>) {
+    fn mark_sent(&mut self, key: &MatchKey, pending: Pending, written: Option<Written>) {
         let now = self.now_ms();
-        let Some(live) = self.matches.get_mut(key) else { return };
-        let (id, limit_ms) = (pending.id.clone(), pending.limit_ms);
-        let due = now.saturating_add(limit_ms);
-        live.stirred |= live.timer.is_none_or(|at| due < at);
-        if written.is_some() {
-            // No earlier than now; when it is written is looked up when that seems to be over.
-            live.played.delivered(&id, now);
+        if let Some(live) = self.matches.get_mut(key) {
+            live.mark_sent(now, pending, written);
         }
-        let player = pending.player.clone();
-        live.sent.push(Sent { id, player, limit_ms, written });
     }
 
     fn reset_timer(&mut self, key: &MatchKey) {

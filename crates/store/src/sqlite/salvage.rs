@@ -3,12 +3,16 @@
 //! A chain is followed from its end, so what comes before a broken link is out of its reach. Here
 //! it is found again, by the stream every record names.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Statement};
 
 use super::tail::{Slim, Tail};
 use crate::hash::Ids;
 
 const SCAN: &str = "SELECT id, stream_id, first_seq, count FROM records WHERE id > ?1 ORDER BY id";
+
+/// Ids that are known to have been given away.
+const ENDS: [&str; 3] =
+    ["SELECT max(id) FROM records", "SELECT max(head) FROM streams", "SELECT record_id FROM mark"];
 
 /// How often to step over what cannot be read, an id at a time: thousands of bad pages.
 const FAILURES_MAX: usize = 1_000_000;
@@ -23,19 +27,21 @@ pub(super) struct Salvage {
 impl Salvage {
     pub(super) fn of(db: &Connection) -> Salvage {
         let mut salvage = Salvage { streams: Ids::default(), tail: Tail::at_mark(db) };
+        let Ok(mut query) = db.prepare(SCAN) else { return salvage };
+        let ends = ENDS.map(|sql| db.query_row(sql, [], |row| row.get(0)).unwrap_or(0));
+        let last = ends.into_iter().max().unwrap_or(0);
         let mut at = 0;
         for _ in 0..FAILURES_MAX {
-            match salvage.scan(db, &mut at) {
-                Ok(()) => break,
+            match salvage.scan(&mut query, &mut at) {
                 // The same page again, until it is past.
-                Err(_) => at += 1,
+                Err(_) if at < last => at += 1,
+                _ => break,
             }
         }
         salvage
     }
 
-    fn scan(&mut self, db: &Connection, at: &mut i64) -> rusqlite::Result<()> {
-        let mut query = db.prepare(SCAN)?;
+    fn scan(&mut self, query: &mut Statement<'_>, at: &mut i64) -> rusqlite::Result<()> {
         let mut rows = query.query([*at])?;
         while let Some(row) = rows.next()? {
             let record = Slim::read(row)?;
