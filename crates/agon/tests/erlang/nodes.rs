@@ -83,7 +83,7 @@ fn monitors_on_the_server_are_kept_and_hear_of_its_end() {
 
 #[test]
 fn an_idle_hour_passes_by_ticks() {
-    // An hour has 240 ticks of 15 s. The peer gives up after a second without one.
+    // An hour has 240 ticks of 15 s. The peer gives up after ten seconds without one.
     let host = Host::with("tick_ms = 50\nanswer_ms = 100000");
     let mut vm = host.vm_with_ticks("one");
     vm.log_in("ann", "class", "");

@@ -41,7 +41,7 @@ impl Host {
 
     /// A node that ticks often enough for servers that do.
     pub(crate) fn vm_with_ticks(&self, name: &str) -> Vm {
-        let more = ["-kernel", "net_ticktime", "1", "-kernel", "net_tickintensity", "100"];
+        let more = ["-kernel", "net_ticktime", "10", "-kernel", "net_tickintensity", "100"];
         Vm::start_with(self.epmd, name, COOKIE, &more)
     }
 

@@ -41,7 +41,8 @@ pub struct ErlangSettings {
     pub cookie: ErlangCookie,
     /// Where EPMD is, or will be.
     pub epmd: SocketAddr,
-    /// After how much silence a tick is sent. A node that is silent for five of them is lost.
+    /// After how much silence a tick is sent. A node that is silent for five of them, and
+    /// for five seconds, is lost.
     pub tick_ms: Millis,
     /// How long players have to accept a tournament.
     pub accept_ms: Millis,
@@ -53,6 +54,9 @@ pub struct ErlangSettings {
 
 /// Ticks without a sign of life before a node is lost.
 const TICKS_MAX: u64 = 5;
+
+/// However short ticks are, a busy machine may say nothing for so long.
+const SILENCE_MS_MIN: Millis = 5_000;
 
 /// Tournaments over this wire that somebody waits for, and questions that are being answered.
 const ASKED_MAX: usize = 1_000;

@@ -2,7 +2,7 @@
 
 use super::pen::Pen;
 use super::players::Players;
-use super::{Hub, TICKS_MAX, door, handshake, route};
+use super::{Hub, SILENCE_MS_MIN, TICKS_MAX, door, handshake, route};
 use crate::clock::now_ms;
 use crate::gateway::accept;
 use crate::gateway::bucket::Bucket;
@@ -155,7 +155,8 @@ async fn listen(
 ) -> Gone {
     let limits = hub.gateway.limits();
     let mut bucket = Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now_ms());
-    let silence = Duration::from_millis(hub.settings.tick_ms.max(1) * TICKS_MAX);
+    let silence_ms = hub.settings.tick_ms.saturating_mul(TICKS_MAX).max(SILENCE_MS_MIN);
+    let silence = Duration::from_millis(silence_ms);
     let mut bytes = vec![0; READ_BYTES];
     let mut at = now_ms();
     loop {
