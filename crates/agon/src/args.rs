@@ -34,17 +34,15 @@ pub(crate) enum DemoSystem {
     Fish,
     /// The rail-building game.
     Trains,
+    /// Yahtzee players on Erlang nodes.
+    Erlang,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// See it work: a tournament between house players, shown and checked; or, with the name of
     /// another system, one between programs of that system.
-    Demo {
-        /// The system whose programs play: they connect to a server on this machine.
-        #[arg(value_enum)]
-        system: Option<DemoSystem>,
-    },
+    Demo(DemoArgs),
     /// Play a whole tournament between programs on this machine.
     Run(Box<RunArgs>),
     /// Show a game as text: dice, boards and maps, move by move.
@@ -317,6 +315,13 @@ Examples:
     agon bench --players 10000 --half-load --restart
     agon bench --players 1000 --observers 4";
 
+#[derive(ClapArgs, Debug)]
+pub(crate) struct DemoArgs {
+    /// The system whose programs play: they connect to a server on this machine.
+    #[arg(value_enum)]
+    pub(crate) system: Option<DemoSystem>,
+}
+
 #[derive(ClapArgs, Clone, Debug)]
 #[command(after_help = BENCH_HELP)]
 pub(crate) struct BenchArgs {
@@ -381,6 +386,8 @@ pub(crate) enum TransportArg {
     Ws,
     /// Calls of the Fish system, for --game fish.
     Fish,
+    /// Erlang nodes with ten players each.
+    Erlang,
 }
 
 impl TransportArg {
@@ -389,6 +396,7 @@ impl TransportArg {
             TransportArg::Tcp => "tcp",
             TransportArg::Ws => "ws",
             TransportArg::Fish => "fish",
+            TransportArg::Erlang => "erlang",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The settings of a run: a TOML file, flags over it, a preset under it. Those of a server are in
 //! `serve`.
 
+pub(crate) mod erlang;
 pub(crate) mod layers;
 pub(crate) mod peers;
 pub(crate) mod serve;

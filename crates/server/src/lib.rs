@@ -26,4 +26,7 @@ pub use engine::{
     AnnounceError, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Status,
     hash_password,
 };
-pub use gateway::{Gateway, Limits, Peers, Tls, TlsError, serve_peers, serve_tcp};
+pub use gateway::{
+    ErlangCookie, ErlangError, ErlangSettings, Gateway, Limits, NodeName, Peers, Tls, TlsError,
+    serve_erlang, serve_peers, serve_tcp,
+};

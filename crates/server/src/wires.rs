@@ -35,9 +35,10 @@ impl Wire {
         }
     }
 
-    /// Whether messages on it are those of the native protocol.
+    /// Whether the engine speaks the native protocol to it. Players on Erlang nodes have accounts and
+    /// are spoken to like others: their gateway puts the messages into words of theirs.
     pub(crate) fn is_native(self) -> bool {
-        matches!(self, Wire::Tcp | Wire::WebSocket)
+        matches!(self, Wire::Tcp | Wire::WebSocket | Wire::Erlang)
     }
 }
 

@@ -1,8 +1,9 @@
 //! `agon demo`: a tournament between house players, from the first dice to the checked result.
 
-pub(crate) mod peers;
+mod erlang;
+mod peers;
 
-use crate::args::{ColourArg, ReplayArgs, RunArgs, VerifyArgs};
+use crate::args::{ColourArg, DemoArgs, DemoSystem, ReplayArgs, RunArgs, VerifyArgs};
 use crate::command::{replay, run, verify};
 use crate::exit::Exit;
 use crate::show;
@@ -11,7 +12,16 @@ use agon_store::Sync;
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
 
-pub(crate) fn demo() -> Result<Exit> {
+pub(crate) fn demo(args: &DemoArgs) -> Result<Exit> {
+    match args.system {
+        None => house_cup(),
+        Some(DemoSystem::Erlang) => erlang::demo(),
+        Some(DemoSystem::Fish) => peers::fish(),
+        Some(DemoSystem::Trains) => peers::trains(),
+    }
+}
+
+fn house_cup() -> Result<Exit> {
     super::print(
         "Agon: a Yahtzee cup between house players, best of three. `agon --help` has the rest.\n\n",
     )?;

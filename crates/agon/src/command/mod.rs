@@ -24,8 +24,7 @@ use anyhow::{Context, Result};
 pub(crate) fn dispatch(args: Args) -> Result<Exit> {
     match args.command {
         None => serve::plain(),
-        Some(Command::Demo { system: None }) => demo::demo(),
-        Some(Command::Demo { system: Some(system) }) => demo::peers::demo(system),
+        Some(Command::Demo(args)) => demo::demo(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Replay(args)) => replay::replay(&args),
         Some(Command::Verify(args)) => verify::verify(&args),

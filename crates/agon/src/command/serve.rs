@@ -15,7 +15,9 @@ use agon_core::lobby::Role;
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_server::web::{answer_starting, serve_http};
-use agon_server::{Engine, EngineError, Gateway, Handle, Tls, serve_peers, serve_tcp};
+use agon_server::{
+    Engine, EngineError, Gateway, Handle, Tls, serve_erlang, serve_peers, serve_tcp,
+};
 use agon_store::{Log, LogError, SqliteLog};
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -94,11 +96,16 @@ async fn run(args: &ServeArgs, mut settings: Serve, or_next: bool) -> Result<Exi
         ports.push((port, listener));
     }
     let peers = ports.iter().map(|(port, at)| Ok((port.system, address(at)?)));
+    let erlang = match &settings.erlang {
+        Some(node) => Some((listen(&node.listen, "erlang.listen", false).await?, &node.settings)),
+        None => None,
+    };
     let places = Places {
         tcp: address(&tcp)?,
         http: address(&http)?,
         peers: peers.collect::<Result<_>>()?,
         tls: tls.is_some(),
+        erlang: erlang.as_ref().map(|(_, node)| node.node.to_string()),
     };
     // Whoever asks while the log is read is told to come back.
     let (up, heard) = oneshot::channel();
@@ -114,6 +121,9 @@ async fn run(args: &ServeArgs, mut settings: Serve, or_next: bool) -> Result<Exi
     let http = starting.await.context("failed to listen for HTTP")?;
     let runtime = tokio::runtime::Handle::current();
     let gateway = Gateway::start(handle.clone(), settings.limits, tls.clone(), &runtime);
+    if let Some((listener, node)) = erlang {
+        serve_erlang(listener, gateway.clone(), node.clone()).await?;
+    }
     tokio::spawn(serve_tcp(tcp, gateway.clone()));
     for (port, listener) in ports {
         let series = Arc::clone(&port.peers.series);

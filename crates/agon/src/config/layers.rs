@@ -16,7 +16,7 @@ enum Kind {
 }
 
 /// Every setting that is one value, by its place in the file. Tournaments are in the file only.
-const SETTINGS: [(&str, Kind); 25] = [
+const SETTINGS: [(&str, Kind); 33] = [
     ("data", Kind::Text),
     ("tcp", Kind::Text),
     ("http", Kind::Text),
@@ -29,6 +29,14 @@ const SETTINGS: [(&str, Kind); 25] = [
     ("log_format", Kind::Text),
     ("tls.cert", Kind::Text),
     ("tls.key", Kind::Text),
+    ("erlang.node", Kind::Text),
+    ("erlang.cookie_file", Kind::Text),
+    ("erlang.listen", Kind::Text),
+    ("erlang.epmd", Kind::Text),
+    ("erlang.tick_ms", Kind::Number),
+    ("erlang.accept_ms", Kind::Number),
+    ("erlang.answer_ms", Kind::Number),
+    ("erlang.wait_ms", Kind::Number),
     ("limits.connections_max", Kind::Number),
     ("limits.connections_per_address_max", Kind::Number),
     ("limits.outbox_lines_max", Kind::Number),
@@ -47,8 +55,9 @@ const SETTINGS: [(&str, Kind); 25] = [
 /// What begins the names of variables.
 const PREFIX: &str = "AGON_";
 
-/// Tables of the file whose settings all have one: a variable that begins like one and is no setting is a mistake.
-const TABLES: [&str; 2] = ["AGON_LIMITS_", "AGON_TLS_"];
+/// Tables of the file whose settings all have one: a variable that begins like one and is no setting
+/// is a mistake.
+const TABLES: [&str; 3] = ["AGON_ERLANG_", "AGON_LIMITS_", "AGON_TLS_"];
 
 /// Variables that are for something else.
 const OTHERS: [&str; 5] =

@@ -1,5 +1,6 @@
 //! The settings of a server: a TOML file, variables over it, flags over both.
 
+use super::erlang::{Erlang, ErlangTable};
 use super::layers::Layers;
 use super::peers::{PeerTable, Port};
 use crate::args::{LogFormat, ServeArgs};
@@ -38,6 +39,7 @@ struct ServeFile {
     log_format: Option<LogFormat>,
     #[serde(default)]
     tls: TlsTable,
+    erlang: Option<ErlangTable>,
     #[serde(default)]
     limits: LimitsTable,
     #[serde(default)]
@@ -110,6 +112,8 @@ pub(crate) struct Serve {
     /// How much to tell on stderr, and how.
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
+    /// The Erlang node this server is, and where it listens.
+    pub(crate) erlang: Option<Erlang>,
     /// The files of a certificate and its key.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     /// Ports for programs of other systems.
@@ -153,6 +157,7 @@ impl Serve {
             operator_token_file: args.operator_token_file.clone().or(file.operator_token_file),
             log,
             log_format: args.log_format.or(file.log_format).unwrap_or_default(),
+            erlang: file.erlang.map(Erlang::read).transpose()?,
             tls: tls(args, file.tls)?,
             ports: ports(&file.fish, &file.trains)?,
             tournaments: announcements(&file.tournament)?,
@@ -189,6 +194,7 @@ impl Serve {
             "log": self.log,
             "log_format": self.log_format,
             "tls": tls,
+            "erlang": self.erlang.as_ref().map(Erlang::shown),
             "limits": self.limits,
             "tournament": tournaments.collect::<Vec<_>>(),
         });

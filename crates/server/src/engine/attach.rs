@@ -5,8 +5,8 @@ use super::{Engine, SecondLogin, lobby};
 use crate::gateway::{Outbox, Tell, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
-use agon_core::lobby::TokenHash;
-use agon_core::{Match, Millis, PlayerName};
+use agon_core::lobby::{LobbyCommand, TokenHash};
+use agon_core::{Fault, Match, Millis, PlayerName};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
 
@@ -187,6 +187,11 @@ impl Engine {
         }
         self.gone_since.remove(account);
         self.attachments += 1;
+        if !self.lobby.line().contains(account) {
+            // Its time to come back ran out while its login was on its way to the log.
+            let command = LobbyCommand::LogIn { account: account.clone() };
+            let _ = self.step_lobby(command, Vec::new());
+        }
         if let Some(old) = self.here.insert(account.clone(), conn)
             && old != conn
             && let Some(session) = self.sessions.get_mut(&old)
@@ -231,6 +236,14 @@ impl Engine {
                 true => self.lose(&account),
                 false => self.miss(&account),
             }
+            self.without_connection(account, wire);
+        }
+    }
+
+    /// The same, for a reason that is known.
+    pub(super) fn lost(&mut self, conn: ConnId, fault: &Fault) {
+        if let Some((account, wire)) = self.detach(conn) {
+            self.player_is_gone(&account, fault);
             self.without_connection(account, wire);
         }
     }

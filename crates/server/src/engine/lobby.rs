@@ -358,7 +358,11 @@ impl Engine {
 
     fn log_out(&mut self, conn: ConnId, account: PlayerName) {
         self.send(conn, &ToPlayer::Done { what: "logout", tournament: None });
-        self.end(conn, End::LoggedOut);
+        if let Some(session) = self.sessions.get(&conn) {
+            session.ends(End::LoggedOut);
+        }
+        let fault = Fault::new(FaultKind::Disconnected, "logged-out", "it logged out");
+        self.lost(conn, &fault);
         let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
     }
 

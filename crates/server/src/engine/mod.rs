@@ -10,6 +10,7 @@ mod attach;
 mod away;
 pub(crate) mod delay;
 mod house;
+pub(crate) use house::PREFIX as HOUSE;
 mod journal;
 mod lobby;
 mod matches;
@@ -32,7 +33,7 @@ use crate::gateway::Outbox;
 use crate::meters::Meters;
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, MatchId, Millis, PlayerName, TournamentId};
+use agon_core::{ApplyError, BadLine, Fault, MatchId, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Ids, Log, LogError};
@@ -175,6 +176,8 @@ pub(crate) enum Input {
     Peer { conn: ConnId, said: PeerSaid, at: Millis },
     /// It is gone.
     Closed { conn: ConnId },
+    /// It is gone, and its gateway knows why.
+    Lost { conn: ConnId, fault: Fault },
     /// It should have logged in by now.
     LoginDue { conn: ConnId },
     /// A password was hashed or checked.
@@ -443,6 +446,7 @@ impl Engine {
                 self.keep_time(at);
             }
             Input::Closed { conn } => self.closed(conn),
+            Input::Lost { conn, fault } => self.lost(conn, &fault),
             Input::LoginDue { conn } => self.login_due(conn),
             Input::Checked { conn, checked } => self.checked(conn, checked),
             Input::House { key, player, request, answer } => {

@@ -13,6 +13,7 @@
 mod bucket;
 mod connection;
 mod direct;
+mod erlang;
 mod framing;
 mod guests;
 mod limits;
@@ -24,6 +25,8 @@ mod tls;
 pub(crate) mod websocket;
 
 use crate::engine::Handle;
+use crate::web::Ledger;
+pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
 pub(crate) use guests::{Guest, Guests};
 pub use limits::Limits;
 pub(crate) use outbox::{Outbox, PeerAsk, Tell, Written};
@@ -49,6 +52,7 @@ struct Shared {
     places: Arc<Semaphore>,
     guests: Arc<Guests>,
     pulses: sweep::Pulses,
+    ledger: Arc<Ledger>,
 }
 
 impl Gateway {
@@ -60,14 +64,20 @@ impl Gateway {
         runtime: &tokio::runtime::Handle,
     ) -> Gateway {
         let places = Arc::new(Semaphore::new(limits.connections_max));
-        let (guests, pulses) = (Arc::default(), sweep::Pulses::default());
-        let gateway = Gateway(Arc::new(Shared { engine, limits, tls, places, guests, pulses }));
+        let (guests, pulses, ledger) = (Arc::default(), sweep::Pulses::default(), Arc::default());
+        let shared = Shared { engine, limits, tls, places, guests, pulses, ledger };
+        let gateway = Gateway(Arc::new(shared));
         runtime.spawn(sweep::sweep(gateway.clone()));
         gateway
     }
 
     pub(crate) fn engine(&self) -> &Handle {
         &self.0.engine
+    }
+
+    /// Statistics, for whoever asks for them over whatever wire.
+    pub(crate) fn ledger(&self) -> &Arc<Ledger> {
+        &self.0.ledger
     }
 
     pub(crate) fn limits(&self) -> &Limits {

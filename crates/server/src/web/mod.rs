@@ -50,7 +50,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 pub use openapi::openapi;
 use problem::Problem;
-use standings::Ledger;
+pub(crate) use standings::Ledger;
 pub use starting::answer_starting;
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +68,6 @@ const REQUEST_MS_MAX: u64 = 30_000;
 struct Web {
     handle: Handle,
     gateway: Gateway,
-    ledger: Arc<Ledger>,
     hub: Arc<lobby::Hub>,
     places: Arc<Semaphore>,
 }
@@ -109,8 +108,7 @@ fn router(web: Web) -> Router {
 pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
     let handle = gateway.engine().clone();
     let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let (ledger, hub) = (Arc::default(), Arc::default());
-    let web = Web { handle, gateway: gateway.clone(), ledger, hub, places };
+    let web = Web { handle, gateway: gateway.clone(), hub: Arc::default(), places };
     tokio::spawn(standings::warm(web.clone()));
     listener::serve(listener, router(web), gateway).await;
 }

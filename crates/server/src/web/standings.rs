@@ -4,9 +4,10 @@
 use super::problem::Problem;
 use super::recent::{At, Lately, Recent};
 use super::{Answer, Web, accounts};
-use crate::engine::{Archive, StreamKey};
+use crate::engine::{Archive, Handle, StreamKey};
 use agon_core::lobby::Standing;
 use agon_core::rating::RatingPoint;
+use agon_core::statistics::Record;
 use agon_core::{Event, HeadToHead, Line, PlayerName, RatingSettings, Statistics, TournamentId};
 use axum::Json;
 use axum::extract::{Path, State};
@@ -23,7 +24,24 @@ const OPPONENTS_MAX: usize = 500;
 
 /// The projection, shared by all requests; whoever needs it newer carries it on.
 #[derive(Default)]
-pub(super) struct Ledger(Arc<Mutex<Kept>>);
+pub(crate) struct Ledger(Arc<Mutex<Kept>>);
+
+/// Why there are no statistics now.
+pub(crate) enum NoStatistics {
+    Stopping,
+    Unreadable,
+}
+
+impl Ledger {
+    /// What a player has done so far, all games together.
+    pub(crate) async fn record(
+        &self,
+        engine: &Handle,
+        player: PlayerName,
+    ) -> Result<Record, NoStatistics> {
+        self.look(engine, move |statistics, _| statistics.player(&player).total).await
+    }
+}
 
 #[derive(Default)]
 struct Kept {
@@ -67,10 +85,22 @@ async fn look<T: Send + 'static>(
     web: &Web,
     what: impl FnOnce(&Statistics, &Recent) -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let mut kept = Arc::clone(&web.ledger.0).lock_owned().await;
-    let seen = kept.records.filter(|_| kept.statistics.is_some());
-    let (records, tournaments, archive) = web
-        .ask_lobby(move |engine| {
+    let seen = web.gateway.ledger().look(&web.handle, what).await;
+    seen.map_err(|why| match why {
+        NoStatistics::Stopping => Problem::stopping(),
+        NoStatistics::Unreadable => Problem::internal(),
+    })
+}
+
+impl Ledger {
+    async fn look<T: Send + 'static>(
+        &self,
+        engine: &Handle,
+        what: impl FnOnce(&Statistics, &Recent) -> T + Send + 'static,
+    ) -> Result<T, NoStatistics> {
+        let mut kept = Arc::clone(&self.0).lock_owned().await;
+        let seen = kept.records.filter(|_| kept.statistics.is_some());
+        let asked = engine.ask(vec![StreamKey::Lobby], move |engine| {
             let records = engine.tournament_records();
             // Nothing new: the engine need not go through all there ever was.
             let all = (seen != Some(records)).then(|| engine.lobby().tournaments());
@@ -79,21 +109,22 @@ async fn look<T: Send + 'static>(
             });
             let started = started.map(|(id, _)| id.clone()).collect::<Vec<_>>();
             (records, started, engine.archive())
-        })
-        .await?;
-    let done = tokio::task::spawn_blocking(move || {
-        if kept.records != Some(records) || kept.statistics.is_none() {
-            if kept.carry_on(&archive, &tournaments).is_none() {
-                // Half of a stream may have been read: begin anew next time.
-                *kept = Kept::default();
-                return None;
+        });
+        let (records, tournaments, archive) = asked.await.ok_or(NoStatistics::Stopping)?;
+        let done = tokio::task::spawn_blocking(move || {
+            if kept.records != Some(records) || kept.statistics.is_none() {
+                if kept.carry_on(&archive, &tournaments).is_none() {
+                    // Half of a stream may have been read: begin anew next time.
+                    *kept = Kept::default();
+                    return None;
+                }
+                kept.records = Some(records);
             }
-            kept.records = Some(records);
-        }
-        let statistics = kept.statistics.as_ref()?;
-        Some(what(statistics, &kept.recent))
-    });
-    done.await.ok().flatten().ok_or_else(Problem::internal)
+            let statistics = kept.statistics.as_ref()?;
+            Some(what(statistics, &kept.recent))
+        });
+        done.await.ok().flatten().ok_or(NoStatistics::Unreadable)
+    }
 }
 
 /// Reads what is past before anybody asks for it, away from the engine.

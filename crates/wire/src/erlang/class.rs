@@ -5,8 +5,9 @@ use super::term::{Pid, Ref, Term};
 use super::{Answers, BadMessage, Password, name, password, strings};
 use agon_core::PlayerName;
 use agon_core::statistics::Record;
-use agon_games::Refusal;
-use agon_games::yahtzee::{Question, ScoreBox, View};
+use agon_games::yahtzee::{CardView, Question, ScoreBox, View};
+use agon_games::{Refusal, Seat};
+use serde::Deserialize;
 
 /// How a program writes its messages; told from its login.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -222,6 +223,23 @@ pub struct Ids {
     pub game: Ref,
 }
 
+/// As much of a view as this vocabulary shows.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct Sight {
+    /// The viewer's seat.
+    pub seat: Option<Seat>,
+    /// The turn that is being played, from 1.
+    pub turn: u8,
+    /// The cards by seat.
+    pub cards: [CardView; 2],
+}
+
+impl From<&View> for Sight {
+    fn from(view: &View) -> Sight {
+        Sight { seat: view.seat, turn: view.turn, cards: view.cards.clone() }
+    }
+}
+
 /// How tournaments stand, in this vocabulary.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Status {
@@ -261,7 +279,7 @@ impl Writer {
     }
 
     /// A question of the game to the seat whose view it is; `None` if it is nobody's view.
-    pub fn play_request(&self, ids: &Ids, question: &Question, view: &View) -> Option<Term> {
+    pub fn play_request(&self, ids: &Ids, question: &Question, view: &Sight) -> Option<Term> {
         let own = view.seat?.index();
         let mut data: Vec<Term> =
             [&ids.reference, &ids.tournament, &ids.game].map(|id| id.clone().into()).into();

@@ -5,6 +5,8 @@
 //!   term, decode, encode      terms and the external term format
 //!   class, referee, queue     the vocabularies: messages to and from terms
 //!   └─ play                   what they share of the game
+//!   session                   one player's visit: between a vocabulary and the native protocol
+//!   └─ asked, refs            what it was asked, and the references that stand for it
 //!   epmd, handshake, control  names and ports, how two nodes meet, what they say afterwards
 //!   └─ frames                 how it is cut into messages
 //! ```
@@ -12,6 +14,7 @@
 //! No rule is here. A message is refused only if it is none, or answers another question; what
 //! breaks a rule goes to the game as the answer it is.
 
+mod asked;
 pub mod class;
 pub mod control;
 pub mod decode;
@@ -22,6 +25,8 @@ pub mod handshake;
 mod play;
 pub mod queue;
 pub mod referee;
+pub mod refs;
+pub mod session;
 pub mod term;
 
 pub use play::Answers;

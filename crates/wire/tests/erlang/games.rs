@@ -248,7 +248,9 @@ impl Seated {
             Speaks::Class(variant) => {
                 let ids =
                     Ids { reference: request, tournament: reference(501), game: reference(502) };
-                self.writer(variant).play_request(&ids, question, view).expect("a seat's view")
+                self.writer(variant)
+                    .play_request(&ids, question, &view.into())
+                    .expect("a seat's view")
             }
             Speaks::Referee => {
                 let seen = serde_json::json!({
@@ -367,5 +369,9 @@ fn nothing_of_the_opponents_turn_is_sent() {
     let full = game.view(Viewer::Full);
     let ids = Ids { reference: reference(1), tournament: reference(2), game: reference(3) };
     let writer = Seated::new(ALL[0], "eve").writer(Variant::Plain);
-    assert_eq!(writer.play_request(&ids, &question, &full), None, "the full view is nobody's");
+    assert_eq!(
+        writer.play_request(&ids, &question, &(&full).into()),
+        None,
+        "the full view is nobody's"
+    );
 }

@@ -1,8 +1,10 @@
 //! The Erlang wire: terms as OTP writes them, whole games in all vocabularies, how nodes meet.
 
+mod fuzz;
 mod games;
 mod messages;
 mod nodes;
+mod sessions;
 #[path = "../support/mod.rs"]
 mod support;
 mod terms;

@@ -10,6 +10,7 @@ pub(crate) mod child;
 mod histogram;
 mod limits;
 mod load;
+mod nodes;
 mod observers;
 mod peer;
 mod players;
@@ -91,6 +92,9 @@ fn check(args: &BenchArgs) -> Result<()> {
     if args.watchers.is_some_and(|count| count == 0 || count > WATCHERS_MAX) {
         return wrong(format!("--watchers is from 1 to {WATCHERS_MAX}"));
     }
+    if args.transport == TransportArg::Erlang && args.game != "yahtzee" {
+        return wrong("players on Erlang nodes play Yahtzee only".into());
+    }
     if !(args.seconds >= 1.0 && args.seconds <= 3_600.0) {
         return wrong("--seconds is from 1 to 3600".into());
     }
@@ -138,6 +142,7 @@ async fn start(args: &BenchArgs) -> Result<(Run<'_>, Folder, Report)> {
     let (wire, place, tokens) = match args.transport {
         TransportArg::Tcp => (Wire::Lines, server.tcp, tokens),
         TransportArg::Ws => (Wire::Frames, server.http, tokens),
+        TransportArg::Erlang => (Wire::Terms, server.erlang, tokens),
         TransportArg::Fish => (Wire::Values, server.fish, peer::names(args.players)),
     };
     progress.say("logging in");

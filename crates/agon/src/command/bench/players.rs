@@ -2,12 +2,15 @@
 
 use super::answer::{Asked, Next};
 use super::load::{Load, Mind, drive};
+use super::nodes;
 use super::peer;
 use super::wire::{Inbox, Wire};
+use agon_wire::erlang::term::Term;
 use anyhow::{Context, Result, bail};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
@@ -22,19 +25,23 @@ pub(super) struct Crew {
     pub(super) load: Rc<Load>,
     state: Rc<State>,
     tasks: Vec<JoinHandle<()>>,
+    /// How many players there are.
+    count: usize,
 }
 
-struct State {
-    place: SocketAddr,
+pub(super) struct State {
+    pub(super) place: SocketAddr,
     wire: Wire,
     /// How many are logged in.
-    here: Cell<usize>,
+    pub(super) here: Cell<usize>,
     /// Connections that ended though nobody meant them to.
-    lost: Cell<u64>,
+    pub(super) lost: Cell<u64>,
     /// The first thing that went wrong.
     complaint: RefCell<Option<String>>,
     /// When somebody last gave an answer in a match after which it is another's turn.
-    passed_on: RefCell<HashMap<u64, Instant>>,
+    pub(super) passed_on: RefCell<HashMap<u64, Instant>>,
+    /// What players on nodes got when they logged in, by their number.
+    pub(super) tickets: RefCell<HashMap<u32, Term>>,
 }
 
 impl Crew {
@@ -47,22 +54,37 @@ impl Crew {
             lost: Cell::new(0),
             complaint: RefCell::default(),
             passed_on: RefCell::default(),
+            tickets: RefCell::default(),
         });
-        let load = Rc::new(Load::default());
-        let tasks = tokens.iter().map(|token| {
-            let (state, load, token) = (Rc::clone(&state), Rc::clone(&load), token.clone());
-            tokio::task::spawn_local(async move { stay(&state, &load, &token).await })
-        });
-        let tasks = tasks.collect();
-        Crew { load, state, tasks }
+        let (load, count) = (Rc::new(Load::default()), tokens.len());
+        let shared = || (Rc::clone(&state), Rc::clone(&load));
+        let tasks = match wire {
+            Wire::Terms => {
+                let firsts = (0..count).step_by(nodes::PLAYERS_EACH);
+                let nodes = firsts.map(|first| {
+                    let players = first..(first + nodes::PLAYERS_EACH).min(count);
+                    let (state, load) = shared();
+                    tokio::task::spawn_local(async move { stay_node(&state, &load, players).await })
+                });
+                nodes.collect()
+            }
+            _ => {
+                let players = tokens.iter().map(|token| {
+                    let ((state, load), token) = (shared(), token.clone());
+                    tokio::task::spawn_local(async move { stay(&state, &load, &token).await })
+                });
+                players.collect()
+            }
+        };
+        Crew { load, state, tasks, count }
     }
 
     /// Waits until so many are logged in, and says how long that took.
     pub(super) async fn all_here(&self, patience: Duration) -> Result<Duration> {
         let started = Instant::now();
-        while self.state.here.get() < self.tasks.len() {
+        while self.state.here.get() < self.count {
             if started.elapsed() > patience {
-                let (here, all) = (self.state.here.get(), self.tasks.len());
+                let (here, all) = (self.state.here.get(), self.count);
                 let complaint = self.state.complaint.borrow().clone().unwrap_or_default();
                 bail!("only {here} of {all} players are logged in after {patience:?} {complaint}");
             }
@@ -110,6 +132,16 @@ async fn stay(state: &State, load: &Load, token: &str) {
             over
         };
         if let Err(error) = visit.await {
+            state.complaint.borrow_mut().get_or_insert(format!("{error:#}"));
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+/// The same for a node with some of the players.
+async fn stay_node(state: &State, load: &Load, players: Range<usize>) {
+    loop {
+        if let Err(error) = nodes::visit(state, load, players.clone()).await {
             state.complaint.borrow_mut().get_or_insert(format!("{error:#}"));
         }
         tokio::time::sleep(AGAIN).await;

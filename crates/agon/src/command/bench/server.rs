@@ -55,6 +55,8 @@ pub(super) struct Server {
     pub(super) http: SocketAddr,
     /// Where programs of the Fish system connect.
     pub(super) fish: SocketAddr,
+    /// Where it is an Erlang node.
+    pub(super) erlang: SocketAddr,
     folder: PathBuf,
     operator: String,
 }
@@ -72,17 +74,22 @@ impl Server {
         let mut tokens = accounts::write(&data.join(LOG_FILE), players)?;
         let operator = tokens.remove(0);
         // All players come from one address.
+        let (erlang, epmd) = (free_place(ip)?, free_place(ip)?);
         let config = format!(
             "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
              connections_per_address_max = {0}\nlogin_ms_max = 60000\n\
-             [fish]\nlisten = \"{1}\"\nat_least = {0}\nat_most = {0}\nwait_ms = 86400000\n",
-            players + watchers + 1_000,
-            SocketAddr::from((ip, 0))
+             [fish]\nlisten = \"{1}\"\nat_least = {0}\nat_most = {0}\nwait_ms = 86400000\n\
+             [erlang]\ncookie = \"{2}\"\nlisten = \"{erlang}\"\nepmd = \"{epmd}\"\n\
+             accept_ms = {ANSWER_MS}\n",
+            2 * players + watchers + 1_000,
+            SocketAddr::from((ip, 0)),
+            super::nodes::COOKIE
         );
         std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
         let any = SocketAddr::from((ip, 0));
         let (process, [tcp, http, fish]) = launch(folder, any, any).await?;
-        Ok((Server { process, tcp, http, fish, folder: folder.to_owned(), operator }, tokens))
+        let folder = folder.to_owned();
+        Ok((Server { process, tcp, http, fish, erlang, folder, operator }, tokens))
     }
 
     /// Starts it again at the addresses it had.
@@ -175,6 +182,12 @@ impl Server {
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
         Ok((status.context("failed: an HTTP answer without a status")?, body.to_owned()))
     }
+}
+
+/// An address nobody listens on now.
+fn free_place(ip: IpAddr) -> Result<SocketAddr> {
+    let listener = std::net::TcpListener::bind((ip, 0)).context("failed to find a free port")?;
+    listener.local_addr().context("failed to read an address")
 }
 
 /// Starts a server and waits until it listens.

@@ -1,5 +1,5 @@
-//! How messages lie in the bytes of a connection: lines over TCP, frames over a WebSocket, values on
-//! the wires of other systems.
+//! How messages lie in the bytes of a connection: lines over TCP, frames over a WebSocket or between
+//! nodes, values on the wires of other systems.
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,6 +17,8 @@ pub(super) enum Wire {
     Frames,
     /// One array each, with nothing between them and no brackets in their texts.
     Values,
+    /// Frames of a node; empty ones are ticks.
+    Terms,
 }
 
 /// Bytes that came in, and how far they were taken.
@@ -91,6 +93,18 @@ impl Wire {
                     _ => Ok(Some(&[])),
                 }
             }
+            Wire::Terms => {
+                let Some((length, rest)) = inbox.rest().split_first_chunk() else {
+                    return Ok(None);
+                };
+                let length = u32::from_be_bytes(*length) as usize;
+                if rest.len() < length {
+                    return Ok(None);
+                }
+                let from = inbox.from + 4;
+                inbox.from = from + length;
+                Ok(Some(&inbox.bytes[from..from + length]))
+            }
         }
     }
 
@@ -108,6 +122,8 @@ impl Wire {
         match self {
             Wire::Lines => out.push(b'\n'),
             Wire::Values => {}
+            // Nodes write their own.
+            Wire::Terms => {}
             Wire::Frames => {
                 let length = u16::try_from(out.len() - began).unwrap_or(u16::MAX);
                 // Lengths below 126 have a shorter form that must be used.

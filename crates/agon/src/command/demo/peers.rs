@@ -1,7 +1,6 @@
 //! `agon demo fish` and `agon demo trains`: a server for programs of another system on this machine,
 //! how to connect to it, and, where there is Python, a tournament of programs that do.
 
-use crate::args::DemoSystem;
 use crate::command::bench::child::Child;
 use crate::command::{client_runtime, print, verify};
 use crate::exit::Exit;
@@ -65,12 +64,17 @@ const SCENES: [Scene; 2] = [
     },
 ];
 
-pub(crate) fn demo(system: DemoSystem) -> Result<Exit> {
-    let [fish, trains] = &SCENES;
-    let scene = match system {
-        DemoSystem::Fish => fish,
-        DemoSystem::Trains => trains,
-    };
+/// Programs of the Fish system.
+pub(super) fn fish() -> Result<Exit> {
+    demo(&SCENES[0])
+}
+
+/// Programs of the Trains system.
+pub(super) fn trains() -> Result<Exit> {
+    demo(&SCENES[1])
+}
+
+fn demo(scene: &Scene) -> Result<Exit> {
     let folder = std::env::temp_dir().join(format!("agon-demo-{}", std::process::id()));
     std::fs::create_dir_all(&folder).context("failed to make a folder for the demonstration")?;
     let shown = client_runtime()?.block_on(async {

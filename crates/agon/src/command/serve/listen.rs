@@ -19,6 +19,8 @@ pub(super) struct Places {
     /// For programs of other systems, each by its name.
     pub(super) peers: Vec<(&'static str, SocketAddr)>,
     pub(super) tls: bool,
+    /// The Erlang node it is.
+    pub(super) erlang: Option<String>,
 }
 
 /// Listens there, or, where nobody chose the port and it is taken, on the next that is free.
@@ -59,7 +61,7 @@ async fn next_free(address: &str) -> Option<TcpListener> {
 
 /// Says where the server is, and the operator's token if there is a new one.
 pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<()> {
-    let Places { tcp, http, peers, tls } = places;
+    let Places { tcp, http, peers, tls, erlang } = places;
     let (stream, scheme, socket) =
         if *tls { ("tls", "https", "wss") } else { ("tcp", "http", "ws") };
     let websocket = format!("{socket}://{http}/api/v1/play");
@@ -69,6 +71,9 @@ pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<
         peers.iter().for_each(|(system, at)| players[system] = serde_json::json!(at));
         let mut line =
             serde_json::json!({"players": players, "http": http, "tls": tls, "open": open});
+        if let Some(node) = erlang {
+            line["players"]["erlang"] = serde_json::json!(node);
+        }
         if let Some(token) = token {
             line["operator"] = match token {
                 Token::Said(token) => serde_json::json!({"account": OPERATOR, "token": token}),
@@ -86,10 +91,12 @@ pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<
         });
         let peers = peers.iter().map(|(system, at)| format!("players: {system} {at}\n"));
         let peers = peers.collect::<String>();
+        let erlang = erlang.as_ref().map(|node| format!("players: erlang {node}\n"));
         format!(
-            "{}players: {stream} {tcp}\nplayers: {websocket}\n{peers}\
+            "{}players: {stream} {tcp}\nplayers: {websocket}\n{peers}{}\
              http: {scheme}://{http}/api/v1\nopen: {open}\n",
-            operator.unwrap_or_default()
+            operator.unwrap_or_default(),
+            erlang.unwrap_or_default()
         )
     };
     print(&text)?;

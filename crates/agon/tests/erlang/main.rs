@@ -1,0 +1,12 @@
+//! Erlang players on nodes of OTP, against the real `agon serve`: `player.erl` in every vocabulary.
+
+mod cheats;
+mod crashes;
+mod cups;
+mod nodes;
+mod questions;
+#[path = "../server/support.rs"]
+#[expect(dead_code, reason = "shared with the tests of the server")]
+mod support;
+mod vm;
+mod websocket;

@@ -1,0 +1,168 @@
+//! Yahtzee players that are Erlang processes: this server as a hidden node of theirs.
+//!
+//! ```text
+//!   a node ── socket ──▶ node ──▶ player ──▶ engine       each player is a connection of its own
+//!      ▲                  │  │       ▲          │
+//!      └────── pen ◀──────┘  │       └─ outbox ◀┘
+//!                            └──▶ desk: what anybody may ask
+//! ```
+//!
+//! `agon_wire::erlang` knows what is said. Here is who is where: names and ports, cookies, signs of
+//! life, monitors, and which player is on which node.
+
+mod desk;
+mod door;
+mod epmd;
+mod handshake;
+mod node;
+mod pen;
+mod player;
+mod players;
+mod route;
+
+use super::Gateway;
+use agon_core::Millis;
+use agon_wire::erlang::handshake::Cookie;
+use agon_wire::erlang::refs::Refs;
+use agon_wire::erlang::term::Atom;
+use node::Node;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, Semaphore};
+
+/// What an operator may set about the node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ErlangSettings {
+    /// The node's name, `agon@localhost`.
+    pub node: NodeName,
+    /// What nodes prove themselves with.
+    pub cookie: ErlangCookie,
+    /// Where EPMD is, or will be.
+    pub epmd: SocketAddr,
+    /// After how much silence a tick is sent. A node that is silent for five of them, and
+    /// for five seconds, is lost.
+    pub tick_ms: Millis,
+    /// How long players have to accept a tournament.
+    pub accept_ms: Millis,
+    /// How long they have to answer in tournaments asked for over this wire; otherwise the preset's.
+    pub answer_ms: Option<Millis>,
+    /// How long a match waits for who is lost, in the same way.
+    pub wait_ms: Option<Millis>,
+}
+
+/// Ticks without a sign of life before a node is lost.
+const TICKS_MAX: u64 = 5;
+
+/// However short ticks are, a busy machine may say nothing for so long.
+const SILENCE_MS_MIN: Millis = 5_000;
+
+/// Tournaments over this wire that somebody waits for, and questions that are being answered.
+const ASKED_MAX: usize = 1_000;
+
+/// The name of a node, `name@host`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeName(Atom);
+
+impl NodeName {
+    /// A name, or a sentence that says why it is none.
+    pub fn new(text: &str) -> Result<NodeName, String> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        let good = text.split_once('@').is_some_and(|(name, host)| {
+            let parts = [name, host];
+            parts.iter().all(|part| !part.is_empty() && part.bytes().all(plain))
+        });
+        let atom = Atom::new(text.to_owned()).filter(|_| good);
+        let why = || format!("{text:?} is no name of a node; use NAME@HOST, as agon@localhost");
+        atom.map(NodeName).ok_or_else(why)
+    }
+
+    /// The part before the host.
+    fn alive(&self) -> &str {
+        self.0.as_str().split('@').next().unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for NodeName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.as_str())
+    }
+}
+
+/// A cookie. It is never shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ErlangCookie(Cookie);
+
+impl ErlangCookie {
+    /// A cookie, or a sentence that says why it is none.
+    pub fn new(text: &str) -> Result<ErlangCookie, String> {
+        match text.is_empty() || text.chars().any(char::is_control) || text.len() > 255 {
+            true => Err("a cookie has 1 to 255 characters that can be printed".into()),
+            false => Ok(ErlangCookie(Cookie(text.to_owned()))),
+        }
+    }
+}
+
+/// Why the node cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ErlangError {
+    /// EPMD has a node of this name.
+    #[error("EPMD already has a node {0}; stop that one, or choose another name with erlang.node")]
+    Taken(String),
+    /// EPMD does not answer as it should.
+    #[error("failed to register with EPMD at {epmd}: {why}")]
+    Epmd {
+        /// Where.
+        epmd: SocketAddr,
+        /// What went wrong.
+        why: String,
+    },
+    /// Its own port is not known.
+    #[error("failed to read the node's own address: {0}")]
+    Address(String),
+    /// No random bytes.
+    #[error("{0}")]
+    Entropy(String),
+}
+
+/// What all nodes share.
+struct Hub {
+    gateway: Gateway,
+    settings: ErlangSettings,
+    refs: Arc<Refs>,
+    creation: u32,
+    /// Those that are connected.
+    nodes: Mutex<HashMap<Atom, Arc<Node>>>,
+    /// Something happened in a tournament that somebody may wait for.
+    stirred: Notify,
+    asked: Arc<Semaphore>,
+}
+
+/// Becomes a node: registers with EPMD, or answers in its place, and lets nodes in until the
+/// runtime ends.
+pub async fn serve_erlang(
+    listener: TcpListener,
+    gateway: Gateway,
+    settings: ErlangSettings,
+) -> Result<(), ErlangError> {
+    let address = listener.local_addr();
+    let port = address.map_err(|error| ErlangError::Address(error.to_string()))?.port();
+    let own = epmd::node(settings.node.alive(), port);
+    let (place, creation) = epmd::register(settings.epmd, &own).await?;
+    let instead = matches!(place, epmd::Place::Ours(_));
+    tracing::info!(node = %settings.node, port, epmd = %settings.epmd, instead, "an Erlang node");
+    tokio::spawn(epmd::stay(settings.epmd, own, creation, place));
+    let refs = Arc::new(Refs::new(settings.node.0.clone(), creation));
+    let hub = Arc::new(Hub {
+        gateway,
+        settings,
+        refs,
+        creation,
+        nodes: Mutex::default(),
+        stirred: Notify::new(),
+        asked: Arc::new(Semaphore::new(ASKED_MAX)),
+    });
+    tokio::spawn(node::accept_all(listener, hub));
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! One node that is connected: its socket, its players, and what it says to nobody of them.
+
+use super::pen::Pen;
+use super::players::Players;
+use super::{Hub, SILENCE_MS_MIN, TICKS_MAX, door, handshake, route};
+use crate::clock::now_ms;
+use crate::gateway::accept;
+use crate::gateway::bucket::Bucket;
+use crate::gateway::outbox::Note;
+use agon_core::{Fault, FaultKind};
+use agon_wire::erlang::NAMES;
+use agon_wire::erlang::control::{self, Control, Process};
+use agon_wire::erlang::decode;
+use agon_wire::erlang::frames::Frames;
+use agon_wire::erlang::term::{Atom, Pid, Term};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+/// Bytes read at once.
+const READ_BYTES: usize = 32 * 1024;
+
+/// Logins and passwords of one node that may wait.
+const DOOR_MAX: usize = 256;
+
+/// The process that OTP's nodes ask whether they may connect.
+const NET_KERNEL: &str = "net_kernel";
+
+/// The number of the process that stands for one of [`NAMES`].
+pub(super) fn manager(name: u32) -> u32 {
+    name + 1
+}
+
+/// A node that is connected.
+pub(super) struct Node {
+    pub(super) name: Atom,
+    pub(super) from: IpAddr,
+    pub(super) pen: Pen,
+    players: Mutex<Players>,
+    /// Logins and new passwords, one after the other.
+    pub(super) door: mpsc::Sender<door::Knock>,
+}
+
+impl Node {
+    pub(super) fn players(&self) -> MutexGuard<'_, Players> {
+        self.players.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// Sends a message to a process of the node.
+    pub(super) fn tell(&self, to: Pid, message: Term, written: Option<Note>) {
+        if to.node != self.name {
+            tracing::debug!(node = self.name.as_str(), "a process of another node cannot be told");
+            return;
+        }
+        let to = Process::Pid(to);
+        self.pen.write(&Control::Send { from: None, to, message }, written);
+    }
+}
+
+/// Lets nodes in until the task is dropped.
+pub(super) async fn accept_all(listener: TcpListener, hub: Arc<Hub>) {
+    loop {
+        let place = hub.gateway.place().await;
+        let (mut socket, from) = accept(&listener).await;
+        let Some(guest) = hub.gateway.guest(from) else {
+            hub.gateway.engine().meters().turned_away.add();
+            continue;
+        };
+        let hub = Arc::clone(&hub);
+        tokio::spawn(async move {
+            hub.gateway.tune(&socket);
+            if let Some((peer, frames)) = handshake::let_in(&hub, from, &mut socket).await {
+                stay(&hub, peer.node, from, socket, frames).await;
+            }
+            drop((place, guest));
+        });
+    }
+}
+
+/// Why a node is gone.
+enum Gone {
+    /// It ended the connection, or its system did because it was killed.
+    Ended,
+    /// It connected once more.
+    Again,
+    /// Nothing came from it for too long, or nothing could be written to it.
+    Silent,
+    /// What it sent cannot be understood, and neither what follows.
+    Broken(String),
+}
+
+impl Gone {
+    fn fault(&self) -> Fault {
+        let (code, detail) = match self {
+            Gone::Ended => ("node-ended", "its node ended the connection, or was killed".into()),
+            Gone::Again => ("node-ended", "its node connected again".into()),
+            Gone::Silent => ("connection-lost", "its node gave no sign of life".into()),
+            Gone::Broken(why) => ("connection-lost", format!("its node sent {why}")),
+        };
+        let detail: String = detail;
+        Fault::new(FaultKind::Disconnected, code, detail)
+    }
+}
+
+/// Serves a node until the connection ends.
+async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, mut socket: TcpStream, frames: Frames) {
+    let (door, knocks) = mpsc::channel(DOOR_MAX);
+    let (pen, players) = (Pen::default(), Mutex::default());
+    let node = Arc::new(Node { name: name.clone(), from, pen, players, door });
+    let old = nodes(hub).insert(name.clone(), Arc::clone(&node));
+    if let Some(old) = old {
+        // Its system lost the old connection without a word.
+        lose_all(hub, &old, &Gone::Again);
+        old.pen.close();
+    }
+    tracing::info!(node = name.as_str(), %from, "an Erlang node is connected");
+    let opened = tokio::spawn(door::keep(Arc::clone(hub), Arc::clone(&node), knocks));
+    let tick = Duration::from_millis(hub.settings.tick_ms.max(1));
+    let patience = Duration::from_millis(hub.gateway.limits().write_ms_max);
+    let (mut read, mut write) = socket.split();
+    let gone = tokio::select! {
+        gone = listen(hub, &node, &mut read, frames) => gone,
+        () = node.pen.run(&mut write, tick, patience) => Gone::Silent,
+    };
+    node.pen.close();
+    opened.abort();
+    let mut all = nodes(hub);
+    if all.get(&name).is_some_and(|current| Arc::ptr_eq(current, &node)) {
+        all.remove(&name);
+    }
+    drop(all);
+    let why = gone.fault();
+    tracing::info!(node = name.as_str(), why = &*why.code, "an Erlang node is gone");
+    lose_all(hub, &node, &gone);
+}
+
+fn nodes(hub: &Hub) -> MutexGuard<'_, std::collections::HashMap<Atom, Arc<Node>>> {
+    hub.nodes.lock().unwrap_or_else(|broken| broken.into_inner())
+}
+
+fn lose_all(hub: &Hub, node: &Node, gone: &Gone) {
+    let all = node.players().all();
+    all.iter().for_each(|player| player.lose(hub, gone.fault()));
+}
+
+/// Reads until the connection ends.
+async fn listen(
+    hub: &Arc<Hub>,
+    node: &Arc<Node>,
+    from: &mut (impl AsyncRead + Unpin),
+    mut frames: Frames,
+) -> Gone {
+    let limits = hub.gateway.limits();
+    let mut bucket = Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now_ms());
+    let silence_ms = hub.settings.tick_ms.saturating_mul(TICKS_MAX).max(SILENCE_MS_MIN);
+    let silence = Duration::from_millis(silence_ms);
+    let mut bytes = vec![0; READ_BYTES];
+    let mut at = now_ms();
+    loop {
+        loop {
+            let control = match frames.take() {
+                None => break,
+                Some(Err(long)) => return Gone::Broken(long.to_string()),
+                Some(Ok(frame)) => control::decode(frame, decode::Limits::default()),
+            };
+            match control {
+                Ok(None) => {}
+                Ok(Some(control)) => {
+                    hear(hub, node, control, at, &mut bucket).await;
+                }
+                // One message that is none does not spoil the next.
+                Err(bad) => tracing::debug!(node = node.name.as_str(), %bad, "not a message"),
+            }
+        }
+        match tokio::time::timeout(silence, from.read(&mut bytes)).await {
+            Ok(Ok(0)) => return Gone::Ended,
+            Ok(Ok(count)) => frames.push(&bytes[..count]),
+            Ok(Err(error)) if error.kind() == std::io::ErrorKind::TimedOut => return Gone::Silent,
+            Ok(Err(_)) => return Gone::Ended,
+            Err(_) => return Gone::Silent,
+        }
+        at = now_ms();
+    }
+}
+
+/// Does what one node says to the other.
+async fn hear(hub: &Arc<Hub>, node: &Arc<Node>, control: Control, at: u64, bucket: &mut Bucket) {
+    match control {
+        Control::Send { from, to, message } => match to {
+            Process::Name(name) if NAMES.contains(&name.as_str()) => {
+                route::deliver(hub, node, from.as_ref(), &message, at, bucket).await;
+            }
+            Process::Pid(pid) if is_manager(hub, &pid) => {
+                route::deliver(hub, node, from.as_ref(), &message, at, bucket).await;
+            }
+            Process::Name(name) if name.as_str() == NET_KERNEL => greet(node, &message),
+            _ => {}
+        },
+        // Monitors and links end with the connection, and are told by it.
+        Control::Monitor { from, to, reference } if !is_here(hub, &to) => {
+            let reason = Term::atom("noproc");
+            node.pen.write(&Control::Down { from: to, to: from, reference, reason }, None);
+        }
+        Control::Link { from, to } if !is_manager(hub, &to) => {
+            let reason = Term::atom("noproc");
+            node.pen.write(&Control::Exit { from: to, to: from, reason }, None);
+        }
+        Control::Unlink { id, from, to } => {
+            node.pen.write(&Control::Unlinked { id, from: to, to: from }, None);
+        }
+        Control::Down { reference, reason, .. } => {
+            let player = hub.refs.key_of(&reference).and_then(|key| node.players().with_key(key));
+            if let Some(player) = player.filter(|player| player.is_monitor(&reference)) {
+                // Other reasons may repeat what the process had, passwords as well.
+                let why = reason.as_atom().unwrap_or("an error");
+                let detail = format!("its process ended: {why}");
+                let fault = Fault::new(FaultKind::Disconnected, "process-ended", detail);
+                player.lose(hub, fault);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a process of ours stands for one of the names.
+fn is_manager(hub: &Hub, pid: &Pid) -> bool {
+    let numbers = manager(0)..manager(NAMES.len() as u32);
+    hub.refs.is_own(pid) && pid.serial == 0 && numbers.contains(&pid.id)
+}
+
+fn is_here(hub: &Hub, process: &Process) -> bool {
+    match process {
+        Process::Pid(pid) => is_manager(hub, pid),
+        Process::Name(name) => name.as_str() == NET_KERNEL || NAMES.contains(&name.as_str()),
+    }
+}
+
+/// `net_adm:ping`: a call of the kernel's process, which says that the node may connect.
+fn greet(node: &Node, message: &Term) {
+    let Some([call, caller, asked]) = message.as_tuple() else { return };
+    let is_auth = asked.as_tuple().and_then(|asked| asked.first()).and_then(Term::as_atom);
+    let (Some("$gen_call"), Some("is_auth")) = (call.as_atom(), is_auth) else { return };
+    if let Some([Term::Pid(pid), tag]) = caller.as_tuple() {
+        let reply = Term::tuple([tag.clone(), Term::atom("yes")]);
+        node.tell(pid.clone(), reply, None);
+    }
+}

@@ -1,0 +1,490 @@
+//! One player's visit: what the server says to it in its own vocabulary, and what it says in the
+//! server's. To the server it is a connection like any other.
+//!
+//! ```text
+//!   lines of the native protocol ──▶ line ──▶ ┌───────┐ ──▶ terms for its process
+//!   what the server is told      ◀── hear ◀── └ deeds ┘ ◀── messages of its process
+//! ```
+//!
+//! What is kept here is what its program does not say again: which reference stands for which
+//! request, who accepted what, and an answer that stands for two. No rule and no policy is here.
+
+mod hear;
+
+pub use hear::{NotAccepted, QUEUE};
+
+use super::asked::{ForClass, ForQueue, ForReferee, Open, Parts, REQUEST, Request};
+use super::class::{Ids, Variant, Writer};
+use super::refs::{Key, Refs};
+use super::term::{Pid, Ref, Term};
+use super::{Password, queue, referee};
+use crate::native::{FromPlayer, Hello, PROTOCOL_VERSION, ToLobby};
+use agon_core::{Millis, PlayerName, RequestId, TournamentId};
+use agon_games::yahtzee::Question;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The game that is spoken of.
+const GAME: &str = "yahtzee";
+
+/// References of a visit before they come again; 0 is its ticket.
+const MARKS_MAX: u32 = (1 << 18) - 1;
+
+/// Which vocabulary a player speaks, and what only that one has.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Speaks {
+    /// The class protocol.
+    Class(Variant),
+    /// The referee protocol.
+    Referee {
+        /// What marked the login.
+        login: Ref,
+    },
+    /// The queue protocol, where every message carries the password.
+    Queue {
+        /// The one that was right.
+        password: Password,
+    },
+}
+
+/// What a visit begins with.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Login {
+    /// Where to reach the player.
+    pub pid: Pid,
+    /// Who.
+    pub user: PlayerName,
+    /// Proof.
+    pub password: Password,
+    /// How it speaks.
+    pub speaks: Speaks,
+}
+
+/// What is to be done about something that came. `W` is where it is noted that a request was
+/// written.
+#[derive(Debug)]
+pub enum Deed<W> {
+    /// Send this to a process of the player.
+    Tell {
+        /// To which.
+        to: Pid,
+        /// What.
+        term: Term,
+        /// For requests.
+        written: Option<W>,
+    },
+    /// Say this to the server.
+    Say(FromPlayer),
+    /// The player is logged in.
+    LoggedIn,
+    /// The login was not good, for the reason of this code.
+    NotLetIn(String),
+    /// This process plays for the player as well: it is missed if it ends.
+    PlaysFor(Pid),
+    /// A tournament has started or is over; whoever asked for it may want to know.
+    Stirred,
+}
+
+/// What becomes of a tournament the player heard of.
+#[derive(Debug)]
+enum Stands<W> {
+    /// It is invited, and has not answered.
+    Invited,
+    /// It is in it, and has not said that it comes. What it is asked waits.
+    Told { since: Millis, held: Vec<(Term, Option<W>)> },
+    /// It comes, and this process plays.
+    Accepted(Pid),
+}
+
+#[derive(Debug)]
+struct Tournament<W> {
+    id: TournamentId,
+    reference: Ref,
+    stands: Stands<W>,
+}
+
+/// One player's visit.
+#[derive(Debug)]
+pub struct Session<W> {
+    refs: Arc<Refs>,
+    key: Key,
+    user: PlayerName,
+    pid: Pid,
+    manager: Pid,
+    speaks: Speaks,
+    /// How long it has to say that it comes.
+    accept_ms: Millis,
+    logged_in: bool,
+    /// Tournaments it was in when it logged in and has not been told of.
+    resumed: u64,
+    tournaments: Vec<Tournament<W>>,
+    open: Vec<Open>,
+    /// The number of its latest reference.
+    last: u32,
+}
+
+impl<W> Session<W> {
+    /// A visit that begins, and what it says to the server first. A player of the queue protocol
+    /// registers by another message than its login.
+    pub fn new(
+        login: Login,
+        manager: Pid,
+        refs: Arc<Refs>,
+        key: Key,
+        accept_ms: Millis,
+    ) -> (Session<W>, [FromPlayer; 2]) {
+        let Login { pid, user, password, speaks } = login;
+        let name = "an Erlang process".into();
+        let hello = Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None };
+        let says = ToLobby::Login {
+            account: Some(user.clone()),
+            password: Some(password.0),
+            token: None,
+            register: !matches!(speaks, Speaks::Queue { .. }),
+            kind: None,
+        };
+        let (tournaments, open) = (Vec::new(), Vec::new());
+        let session = Session {
+            refs,
+            key,
+            user,
+            pid,
+            manager,
+            speaks,
+            accept_ms,
+            logged_in: false,
+            resumed: 0,
+            tournaments,
+            open,
+            last: 0,
+        };
+        (session, [FromPlayer::Hello(hello), FromPlayer::Lobby(says)])
+    }
+
+    /// Who visits.
+    pub fn user(&self) -> &PlayerName {
+        &self.user
+    }
+
+    /// What marks its references.
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// The process that logged in.
+    pub fn pid(&self) -> &Pid {
+        &self.pid
+    }
+
+    /// A reference of its own that stands for nothing yet.
+    pub fn mark(&mut self) -> Ref {
+        self.last = self.last % MARKS_MAX + 1;
+        self.refs.own(self.key, self.last)
+    }
+
+    /// Its password is another now.
+    pub fn changed_password(&mut self, new: Password) {
+        if let Speaks::Queue { password } = &mut self.speaks {
+            *password = new;
+        }
+    }
+
+    /// A line the server sent, and where to note that it was written.
+    pub fn line(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<Deed<W>> {
+        if line.starts_with(REQUEST) {
+            return self.asked(line, written);
+        }
+        let Ok(said) = serde_json::from_slice::<Value>(line) else { return Vec::new() };
+        match said["type"].as_str() {
+            Some("welcome") => self.welcomed(&said),
+            Some("error") if !self.logged_in => {
+                let code = said["code"].as_str().unwrap_or_default().to_owned();
+                let mut deeds = vec![Deed::NotLetIn(code)];
+                if let Speaks::Queue { .. } = self.speaks {
+                    deeds.push(self.tell(queue::not_authenticated()));
+                }
+                deeds
+            }
+            Some("notice") => self.noticed(&said, now),
+            _ => Vec::new(),
+        }
+    }
+
+    /// When something will be due without anybody saying anything.
+    pub fn deadline(&self) -> Option<Millis> {
+        let told = self.tournaments.iter().filter_map(|tournament| match tournament.stands {
+            Stands::Told { since, .. } => Some(since + self.accept_ms),
+            _ => None,
+        });
+        told.min()
+    }
+
+    /// Who does not say that it comes does not come.
+    pub fn due(&mut self, now: Millis) -> Vec<Deed<W>> {
+        let accept_ms = self.accept_ms;
+        let over = self.tournaments.extract_if(.., |tournament| {
+            matches!(tournament.stands, Stands::Told { since, .. } if since + accept_ms <= now)
+        });
+        over.map(|tournament| withdraw(tournament.id)).collect()
+    }
+
+    fn welcomed(&mut self, said: &Value) -> Vec<Deed<W>> {
+        self.logged_in = true;
+        self.resumed = said["active"].as_u64().unwrap_or(0);
+        let count = |field: &str| u32::try_from(said[field].as_u64().unwrap_or(0)).unwrap_or(0);
+        let welcome = match &self.speaks {
+            Speaks::Class(variant) => self.writer(*variant).logged_in(&self.ticket()),
+            Speaks::Referee { login } => referee::login_success(login),
+            Speaks::Queue { .. } => queue::authenticated(count("active"), count("waiting")),
+        };
+        vec![Deed::LoggedIn, self.tell(welcome)]
+    }
+
+    /// What it got when it logged in.
+    fn ticket(&self) -> Ref {
+        self.refs.own(self.key, 0)
+    }
+
+    fn writer(&self, variant: Variant) -> Writer {
+        Writer { variant, user: self.user.clone(), manager: self.manager.clone() }
+    }
+
+    fn tell(&self, term: Term) -> Deed<W> {
+        Deed::Tell { to: self.pid.clone(), term, written: None }
+    }
+
+    /// Something it need not answer, but may have to be told.
+    fn noticed(&mut self, said: &Value, now: Millis) -> Vec<Deed<W>> {
+        let data = &said["data"];
+        let Some(id) = data["tournament"].as_str().map(TournamentId::from_text) else {
+            return Vec::new();
+        };
+        let speaks_of_it = data["game"].as_str().is_none_or(|game| game == GAME);
+        match said["about"].as_str() {
+            Some("invitation") if !speaks_of_it => vec![reject(id)],
+            Some("invitation") => {
+                let stands = match data["reply"].as_str() {
+                    Some("accepted" | "ready") => Stands::Accepted(self.pid.clone()),
+                    _ => Stands::Invited,
+                };
+                self.invited(id, stands)
+            }
+            Some("ready-asked") => {
+                vec![Deed::Say(FromPlayer::Lobby(ToLobby::Ready { tournament: id }))]
+            }
+            // Somebody put it where it cannot play.
+            Some("tournament") if !speaks_of_it => vec![withdraw(id)],
+            Some("tournament") if self.resumed > 0 => {
+                self.resumed -= 1;
+                self.enter(id, Stands::Accepted(self.pid.clone()));
+                Vec::new()
+            }
+            Some("tournament") => then_stirred(self.starts(id, now)),
+            Some("tournament-over" | "invitation-over" | "called-off") => {
+                then_stirred(self.over(&id))
+            }
+            Some("match-over") => {
+                let of_match = data["match"].as_str().map(|of| format!("{}:{of}", id.as_str()));
+                self.open.retain(|open| Some(&*open.of_match) != of_match.as_deref());
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Notes a tournament it heard of, unless it is known.
+    fn enter(&mut self, id: TournamentId, stands: Stands<W>) {
+        if !self.tournaments.iter().any(|known| known.id == id) {
+            let reference = self.refs.tournament(&id);
+            self.tournaments.push(Tournament { id, reference, stands });
+        }
+    }
+
+    fn invited(&mut self, id: TournamentId, stands: Stands<W>) -> Vec<Deed<W>> {
+        let Speaks::Class(variant) = self.speaks else {
+            // Its programs enter tournaments by being here; nobody asks them.
+            let accept = FromPlayer::Lobby(ToLobby::Accept { tournament: id.clone() });
+            self.enter(id, Stands::Accepted(self.pid.clone()));
+            return vec![Deed::Say(accept)];
+        };
+        let asks = matches!(stands, Stands::Invited);
+        let reference = self.refs.tournament(&id);
+        self.enter(id, stands);
+        match asks {
+            true => vec![self.tell(self.writer(variant).start_tournament(&reference))],
+            false => Vec::new(),
+        }
+    }
+
+    /// A tournament it is in runs.
+    fn starts(&mut self, id: TournamentId, now: Millis) -> Vec<Deed<W>> {
+        let known = self.tournaments.iter_mut().find(|known| known.id == id);
+        let told = || Stands::Told { since: now, held: Vec::new() };
+        match (known, &self.speaks) {
+            // It was asked, and is in: so it accepted, or somebody did for it.
+            (Some(known), _) => {
+                if matches!(known.stands, Stands::Invited) {
+                    known.stands = told();
+                }
+                Vec::new()
+            }
+            (None, Speaks::Class(variant)) => {
+                let writer = self.writer(*variant);
+                let reference = self.refs.tournament(&id);
+                self.enter(id, told());
+                vec![self.tell(writer.start_tournament(&reference))]
+            }
+            (None, _) => {
+                self.enter(id, Stands::Accepted(self.pid.clone()));
+                Vec::new()
+            }
+        }
+    }
+
+    /// It has no more games in a tournament.
+    fn over(&mut self, id: &TournamentId) -> Vec<Deed<W>> {
+        let Some(at) = self.tournaments.iter().position(|known| known.id == *id) else {
+            return Vec::new();
+        };
+        let Tournament { reference, .. } = self.tournaments.swap_remove(at);
+        self.open.retain(|open| open.tournament != reference);
+        match self.speaks {
+            Speaks::Class(variant) => {
+                vec![self.tell(self.writer(variant).end_tournament(&reference))]
+            }
+            Speaks::Referee { .. } => Vec::new(),
+            Speaks::Queue { .. } => vec![self.tell(queue::tournament_over(&reference))],
+        }
+    }
+
+    /// The server asks something.
+    fn asked(&mut self, line: &[u8], written: Option<W>) -> Vec<Deed<W>> {
+        let told = match &self.speaks {
+            Speaks::Class(variant) => {
+                let variant = *variant;
+                ForClass::read(line).and_then(|asked| {
+                    let Request { id, question, view, .. } = asked;
+                    let ids = match self.opens(&id, question)? {
+                        Next::Ask(ids) => ids,
+                        Next::Answer(deed) => return Some(Err(deed)),
+                    };
+                    let term = self.writer(variant).play_request(&ids, &question, &view)?;
+                    Some(Ok((term, ids.tournament)))
+                })
+            }
+            Speaks::Referee { .. } => ForReferee::read(line).and_then(|asked| {
+                let Request { id, question, view, in_match } = asked;
+                let ids = match self.opens(&id, question)? {
+                    Next::Ask(ids) => ids,
+                    Next::Answer(deed) => return Some(Err(deed)),
+                };
+                let (manager, user) = (&self.manager, &self.user);
+                let term = referee::request(
+                    manager,
+                    &ids.reference,
+                    user,
+                    &question,
+                    &view,
+                    &in_match,
+                    &[],
+                )?;
+                Some(Ok((term, ids.tournament)))
+            }),
+            Speaks::Queue { .. } => ForQueue::read(line).and_then(|asked| {
+                let Request { id, question, .. } = asked;
+                Some(match self.opens(&id, question)? {
+                    Next::Ask(ids) => {
+                        let dice = queue::dice(&ids.tournament, &ids.game, &question);
+                        Ok((dice, ids.tournament))
+                    }
+                    Next::Answer(deed) => Err(deed),
+                })
+            }),
+        };
+        match told {
+            Some(Ok((term, tournament))) => self.send_or_hold(term, &tournament, written),
+            // It was answered before it was asked; what notes the time is dropped with it.
+            Some(Err(deed)) => vec![deed],
+            None => Vec::new(),
+        }
+    }
+
+    /// Sends a request to the process that plays, or keeps it until there is one.
+    fn send_or_hold(&mut self, term: Term, tournament: &Ref, written: Option<W>) -> Vec<Deed<W>> {
+        let known = self.tournaments.iter_mut().find(|known| known.reference == *tournament);
+        match known.map(|known| &mut known.stands) {
+            Some(Stands::Told { held, .. }) => {
+                held.push((term, written));
+                Vec::new()
+            }
+            Some(Stands::Accepted(pid)) => {
+                vec![Deed::Tell { to: pid.clone(), term, written }]
+            }
+            _ => vec![Deed::Tell { to: self.pid.clone(), term, written }],
+        }
+    }
+
+    /// Notes a request. The same one has the same reference as long as it is open.
+    fn opens(&mut self, id: &str, question: Question) -> Option<Next<W>> {
+        let parts = Parts::of(id)?;
+        let at = self.open.iter().position(|open| *open.of_match == *parts.of_match);
+        if let Some(open) = at.map(|at| &mut self.open[at]) {
+            let then = open.then.take().filter(|_| matches!(question, Question::Score { .. }));
+            let next_one = open.answered && open.id.as_str() != id;
+            if let Some(answer) = then
+                && next_one
+                && parts.game(&self.refs, &open.tournament) == open.game
+            {
+                (open.id, open.question) = (RequestId::from_text(id), question);
+                let id = open.id.clone();
+                return Some(Next::Answer(Deed::Say(FromPlayer::Answer { id, answer })));
+            }
+        }
+        let mut reference = self.mark();
+        let tournament = match at {
+            Some(at) => self.open[at].tournament.clone(),
+            None => self.refs.tournament(&parts.tournament()),
+        };
+        let game = parts.game(&self.refs, &tournament);
+        if let Some(at) = at {
+            // At the end, where the latest is.
+            let open = self.open.remove(at);
+            if !open.answered && open.id.as_str() == id {
+                reference = open.reference;
+            }
+        }
+        let ids = Ids { reference, tournament, game };
+        self.open.push(Open {
+            of_match: parts.of_match.into(),
+            id: RequestId::from_text(id),
+            reference: ids.reference.clone(),
+            tournament: ids.tournament.clone(),
+            game: ids.game.clone(),
+            question,
+            answered: false,
+            then: None,
+        });
+        Some(Next::Ask(ids))
+    }
+}
+
+/// What to do about a request.
+enum Next<W> {
+    /// Ask the player.
+    Ask(Ids),
+    /// It has been answered.
+    Answer(Deed<W>),
+}
+
+fn then_stirred<W>(mut deeds: Vec<Deed<W>>) -> Vec<Deed<W>> {
+    deeds.push(Deed::Stirred);
+    deeds
+}
+
+fn withdraw<W>(tournament: TournamentId) -> Deed<W> {
+    Deed::Say(FromPlayer::Lobby(ToLobby::Withdraw { tournament }))
+}
+
+fn reject<W>(tournament: TournamentId) -> Deed<W> {
+    Deed::Say(FromPlayer::Lobby(ToLobby::Reject { tournament }))
+}

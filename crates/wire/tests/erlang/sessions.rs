@@ -1,0 +1,268 @@
+//! One player's visit, between its vocabulary and the native protocol: what is sent, what is said,
+//! and what is not accepted.
+
+use agon_core::PlayerName;
+use agon_wire::erlang::class::Variant;
+use agon_wire::erlang::refs::{Key, Refs};
+use agon_wire::erlang::session::{Deed, Login, NotAccepted, Session, Speaks};
+use agon_wire::erlang::term::{Atom, Pid, Ref, Term};
+use agon_wire::erlang::{Password, read};
+use agon_wire::native::{FromPlayer, ToLobby};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn pid(id: u32) -> Pid {
+    Pid { node: Atom::new("eve@box").unwrap(), id, serial: 0, creation: 3 }
+}
+
+fn reference(number: u32) -> Ref {
+    Ref { node: Atom::new("eve@box").unwrap(), creation: 3, words: vec![number, 0, 0] }
+}
+
+/// A visit with the deeds it led to, as text.
+struct Visit {
+    session: Session<u32>,
+    /// Terms it was sent.
+    told: Vec<Term>,
+}
+
+impl Visit {
+    fn new(speaks: Speaks) -> Visit {
+        let refs = Arc::new(Refs::new(Atom::new("agon@localhost").unwrap(), 7));
+        let (user, password) = (PlayerName::new("eve").unwrap(), Password("pw".into()));
+        let login = Login { pid: pid(91), user, password, speaks };
+        let manager = refs.pid(1);
+        let (session, first) = Session::new(login, manager, refs, Key::new([9; 8]), 1_000);
+        assert!(matches!(&first[0], FromPlayer::Hello(_)));
+        Visit { session, told: Vec::new() }
+    }
+
+    fn logged_in(speaks: Speaks, active: u32) -> Visit {
+        let mut visit = Visit::new(speaks);
+        let welcome = json!({"type": "welcome", "account": "eve", "active": active, "waiting": 2});
+        assert_eq!(visit.line(&welcome, 0)[0], "logged in");
+        visit
+    }
+
+    fn shown(&mut self, deeds: Vec<Deed<u32>>) -> Vec<String> {
+        let shown = deeds.into_iter().map(|deed| match deed {
+            Deed::Tell { to, term, written } => {
+                let note = written.map_or_else(String::new, |written| format!(" #{written}"));
+                let text = format!("tell {}: {term}{note}", to.id);
+                self.told.push(term);
+                text
+            }
+            Deed::Say(FromPlayer::Answer { id, answer }) => format!("say {id} {answer}"),
+            Deed::Say(FromPlayer::Lobby(ToLobby::Accept { tournament })) => {
+                format!("accept {tournament}")
+            }
+            Deed::Say(FromPlayer::Lobby(ToLobby::Withdraw { tournament })) => {
+                format!("withdraw {tournament}")
+            }
+            Deed::Say(FromPlayer::Lobby(other)) => format!("say {other:?}"),
+            Deed::Say(FromPlayer::Hello(_)) => "hello".into(),
+            Deed::LoggedIn => "logged in".into(),
+            Deed::NotLetIn(code) => format!("not let in: {code}"),
+            Deed::PlaysFor(pid) => format!("{} plays", pid.id),
+            Deed::Stirred => "stirred".into(),
+        });
+        shown.collect()
+    }
+
+    fn line(&mut self, line: &Value, now: u64) -> Vec<String> {
+        let deeds = self.session.line(line.to_string().as_bytes(), None, now);
+        self.shown(deeds)
+    }
+
+    fn notice(&mut self, about: &str, now: u64) -> Vec<String> {
+        let data = json!({"tournament": "cup", "game": "yahtzee", "reply": "open"});
+        self.line(&json!({"type": "notice", "about": about, "data": data}), now)
+    }
+
+    fn request(&mut self, id: &str, question: Value, written: u32) -> Vec<String> {
+        let deeds = self.session.line(&request(id, question), Some(written), 0);
+        self.shown(deeds)
+    }
+
+    fn hear(&mut self, term: &Term) -> Result<Vec<String>, NotAccepted> {
+        let heard = self.session.hear(&read(term).expect("a message"), Some(&pid(91)))?;
+        Ok(self.shown(heard))
+    }
+
+    /// The last term that was sent, taken apart.
+    fn last(&self) -> &[Term] {
+        self.told.last().and_then(Term::as_tuple).expect("a tuple")
+    }
+
+    fn request_data(&self) -> Vec<Term> {
+        self.last().last().and_then(Term::as_tuple).expect("data").to_vec()
+    }
+}
+
+fn request(id: &str, question: Value) -> Vec<u8> {
+    use agon_games::yahtzee::{Config, Yahtzee};
+    use agon_games::{Game, Seat, Seed, Viewer};
+    let game = Yahtzee::new(&Config::default(), 2, &Seed::from_number(1)).expect("a game");
+    let view = game.view(Viewer::Seat(Seat(0)));
+    let line = json!({
+        "id": id, "deadline_ms": 1000, "seat": 0, "question": question, "view": view,
+        "match": {"tournament": "cup", "id": "r1m1", "round": 1, "players": ["eve", "ann"],
+                  "best_of": 3, "won": [0.0, 0.0], "game": 1, "games": []},
+    });
+    line.to_string().replacen('{', r#"{"type":"request","#, 1).into_bytes()
+}
+
+fn keep(roll: u8) -> Value {
+    json!({"ask": "keep", "roll": roll, "dice": [1, 2, 3, 4, 6]})
+}
+
+fn score() -> Value {
+    json!({"ask": "score", "dice": [1, 2, 3, 4, 6]})
+}
+
+fn action(data: &[Term], line: i64) -> Term {
+    let keep = Term::List(["true"; 5].map(Term::atom).into());
+    let mut reply = data[..4].to_vec();
+    reply.extend([keep, Term::Int(line)]);
+    let me = pid(91).into();
+    Term::tuple([Term::atom("play_action"), me, Term::string("eve"), Term::Tuple(reply)])
+}
+
+fn accept(visit: &Visit, pid: &Pid, ticket: Term) -> Term {
+    let tid = visit.last().last().expect("a tournament").clone();
+    let data = Term::tuple([tid, ticket]);
+    Term::tuple([Term::atom("accept_tournament"), pid.clone().into(), Term::string("eve"), data])
+}
+
+fn class() -> Speaks {
+    Speaks::Class(Variant::Plain)
+}
+
+#[test]
+fn what_is_asked_waits_for_who_accepts_and_goes_to_the_process_that_does() {
+    let mut visit = Visit::logged_in(class(), 0);
+    let ticket = visit.last()[3].clone();
+    let told = visit.notice("tournament", 100);
+    assert!(told[0].starts_with("tell 91: {start_tournament,<agon@localhost.1.0>,\"eve\","));
+    assert_eq!(told[1], "stirred");
+    let invitation = visit.told.last().cloned();
+    assert_eq!(visit.request("cup:r1m1.1.0.0", keep(1), 5), Vec::<String>::new());
+    visit.told.extend(invitation);
+    let heard = visit.hear(&accept(&visit, &pid(92), ticket)).unwrap();
+    assert_eq!(heard[0], "92 plays");
+    assert!(heard[1].starts_with("tell 92: {play_request,") && heard[1].ends_with(" #5"));
+    assert_eq!(visit.session.deadline(), None);
+}
+
+#[test]
+fn who_does_not_accept_in_time_or_with_a_bad_ticket_leaves() {
+    let mut visit = Visit::logged_in(class(), 0);
+    visit.notice("tournament", 100);
+    assert_eq!(visit.session.deadline(), Some(1_100));
+    assert!(visit.session.due(1_099).is_empty());
+    let due = visit.session.due(1_100);
+    assert_eq!(visit.shown(due), ["withdraw cup"]);
+    let mut visit = Visit::logged_in(class(), 0);
+    visit.notice("invitation", 0);
+    let heard = visit.hear(&accept(&visit, &pid(91), reference(1).into())).unwrap();
+    assert_eq!(heard, ["say Reject"]);
+}
+
+#[test]
+fn who_comes_back_into_a_tournament_is_asked_at_once() {
+    let mut visit = Visit::logged_in(class(), 1);
+    assert_eq!(visit.notice("tournament", 0), Vec::<String>::new());
+    let asked = visit.request("cup:r1m1.1.0.3", keep(2), 1);
+    assert!(asked[0].starts_with("tell 91: {play_request,"), "{asked:?}");
+    // Another one that starts later is a new one.
+    let data = json!({"tournament": "other", "game": "yahtzee"});
+    let started = visit.line(&json!({"type": "notice", "about": "tournament", "data": data}), 0);
+    assert!(started[0].contains("start_tournament"), "{started:?}");
+}
+
+#[test]
+fn an_answer_is_passed_on_once_and_stale_references_never() {
+    let mut visit = Visit::logged_in(class(), 1);
+    visit.notice("tournament", 0);
+    visit.request("cup:r1m1.1.0.0", keep(1), 1);
+    let first = visit.request_data();
+    // Sent again, it is the same request.
+    visit.request("cup:r1m1.1.0.0", keep(1), 2);
+    assert_eq!(visit.request_data()[0], first[0]);
+    let said = visit.hear(&action(&first, 0)).unwrap();
+    assert_eq!(said, [r#"say cup:r1m1.1.0.0 {"keep":[true,true,true,true,true]}"#]);
+    assert_eq!(visit.hear(&action(&first, 0)), Err(NotAccepted::Stale));
+    visit.request("cup:r1m1.1.0.1", score(), 3);
+    assert_eq!(visit.hear(&action(&first, 0)), Err(NotAccepted::Stale));
+    let second = visit.request_data();
+    for field in 0..3 {
+        let mut foreign = second.clone();
+        foreign[field] = reference(4).into();
+        assert_eq!(visit.hear(&action(&foreign, 1)), Err(NotAccepted::Stale), "{field}");
+    }
+    assert_eq!(
+        visit.hear(&action(&second, 1)).unwrap(),
+        [r#"say cup:r1m1.1.0.1 {"score":"aces"}"#]
+    );
+}
+
+#[test]
+fn a_line_on_the_first_roll_is_two_answers_and_one_request() {
+    let mut visit = Visit::logged_in(class(), 1);
+    visit.notice("tournament", 0);
+    visit.request("cup:r1m1.1.0.0", keep(1), 1);
+    let said = visit.hear(&action(&visit.request_data(), 13)).unwrap();
+    assert_eq!(said, [r#"say cup:r1m1.1.0.0 {"keep":[true,true,true,true,true]}"#]);
+    let asked = visit.request("cup:r1m1.1.0.1", score(), 2);
+    assert_eq!(asked, [r#"say cup:r1m1.1.0.1 {"score":"chance"}"#]);
+    // In another game it means nothing.
+    visit.request("cup:r1m1.1.0.2", keep(1), 3);
+    visit.hear(&action(&visit.request_data(), 13)).unwrap();
+    let asked = visit.request("cup:r1m1.2.0.0", score(), 4);
+    assert!(asked[0].starts_with("tell 91: {play_request,"), "{asked:?}");
+}
+
+#[test]
+fn what_is_refused_here_is_an_answer_the_referee_refuses() {
+    let mut visit = Visit::logged_in(class(), 1);
+    visit.notice("tournament", 0);
+    visit.request("cup:r1m1.1.0.0", score(), 1);
+    let said = visit.hear(&action(&visit.request_data(), 0)).unwrap();
+    assert_eq!(said, [r#"say cup:r1m1.1.0.0 {"keep":[]}"#]);
+    let mut visit = Visit::logged_in(Speaks::Queue { password: Password("pw".into()) }, 1);
+    visit.notice("tournament", 0);
+    visit.request("cup:r1m1.1.0.0", keep(1), 1);
+    let (tid, gid) = (visit.last()[1].clone(), visit.last()[2].clone());
+    let modify = |password: &str, dice: i64| {
+        let dice = Term::List(vec![Term::Int(dice)]);
+        let (name, kind) = (Term::string("eve"), Term::atom("modification"));
+        let (tid, gid) = (tid.clone(), gid.clone());
+        Term::Tuple(vec![name, Term::string(password), kind, tid, gid, dice])
+    };
+    assert_eq!(visit.hear(&modify("pv", 1)).unwrap(), ["tell 91: {not_authenticated}"]);
+    assert_eq!(visit.hear(&modify("pw", 5)).unwrap(), [r#"say cup:r1m1.1.0.0 {"keep":[0]}"#]);
+}
+
+#[test]
+fn logins_are_answered_in_their_vocabulary() {
+    let mut visit = Visit::new(Speaks::Queue { password: Password("pw".into()) });
+    let welcome = json!({"type": "welcome", "account": "eve", "active": 3, "waiting": 2});
+    let told = visit.line(&welcome, 0);
+    assert_eq!(told, ["logged in", "tell 91: {authenticated,3,2}"]);
+    let wrong = json!({"type": "error", "code": "wrong-credentials", "detail": "no"});
+    let mut visit = Visit::new(Speaks::Queue { password: Password("pw".into()) });
+    let told = visit.line(&wrong, 0);
+    assert_eq!(told, ["not let in: wrong-credentials", "tell 91: {not_authenticated}"]);
+    for speaks in [class(), Speaks::Referee { login: reference(5) }] {
+        assert_eq!(Visit::new(speaks).line(&wrong, 0), ["not let in: wrong-credentials"]);
+    }
+}
+
+#[test]
+fn a_tournament_of_another_game_is_left() {
+    let mut visit = Visit::logged_in(class(), 0);
+    let data = json!({"tournament": "ice", "game": "fish", "reply": "open"});
+    let line = |about: &str| json!({"type": "notice", "about": about, "data": data});
+    assert_eq!(visit.line(&line("invitation"), 0), ["say Reject"]);
+    assert_eq!(visit.line(&line("tournament"), 0), ["withdraw ice"]);
+}
