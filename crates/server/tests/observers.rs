@@ -154,7 +154,8 @@ fn a_match_is_told_alike_over_both_transports() {
     }
     let ended = told.last().unwrap();
     assert_eq!(ended.event, "end");
-    assert_eq!(ended.data["result"]["winners"].as_array().unwrap().len(), 1);
+    // Two, if they caught as many fish.
+    assert!(!ended.data["result"]["winners"].as_array().unwrap().is_empty());
     assert!(told.iter().all(|told| told.data["behind_ms"].is_u64()), "how old each is");
     let events = watcher.join().unwrap();
     assert_eq!(events.last().unwrap().id, ended.id, "both transports end alike");
