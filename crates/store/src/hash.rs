@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map by ids of our own.
-pub type Ids<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+pub type Ids<K, V> = HashMap<K, V, IdsHasher>;
+
+/// How they are hashed.
+pub type IdsHasher = BuildHasherDefault<Quick>;
 
 /// A multiplication for every eight bytes.
 #[derive(Clone, Copy, Default)]

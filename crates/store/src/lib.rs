@@ -38,7 +38,7 @@ mod sum;
 pub use append::{Append, Done, DoneAll};
 pub use error::{AppendError, LogError};
 pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file};
-pub use hash::Ids;
+pub use hash::{Ids, IdsHasher};
 pub use inspect::{Damage, Hold, Inspection, Inspector};
 pub use log::Log;
 pub use memory::MemoryLog;

@@ -9,6 +9,10 @@ use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// What a browser complains of while a server is killed and started again.
+pub(crate) const AWAY: [&str; 4] =
+    ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "ERR_CONNECTION_RESET", "status of 503"];
+
 /// A browser with one page.
 pub(crate) struct Browser {
     cdp: Cdp,

@@ -1,6 +1,7 @@
 //! People who play on the page: with the mouse and by keyboard, to the end, over reloads, other
 //! devices and a server that dies.
 
+use crate::browser::AWAY;
 use crate::browser::Browser;
 use crate::checks::{accessible, fits, look};
 use crate::support::PATIENCE;
@@ -284,7 +285,7 @@ fn a_game_goes_on_under_an_open_page_when_the_server_was_killed() {
     let mut people = [seated(&world, &ann)];
     announce(&world, "duel", "yahtzee-class", &["ann", "house:greedy"], slow());
     let [browser] = &mut people;
-    for words in ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "ERR_CONNECTION_RESET"] {
+    for words in AWAY {
         browser.expect_error(words);
     }
     browser.eval("globalThis.mark = 'still here'");

@@ -1,5 +1,6 @@
 //! People who watch a game: late, over a restart, and without ever seeing what they may not.
 
+use crate::browser::AWAY;
 use crate::browser::Browser;
 use crate::checks::{accessible, fits, look};
 use crate::world::World;
@@ -82,7 +83,7 @@ fn a_watcher_goes_on_after_the_server_was_killed_and_misses_nothing() {
     let mut watcher = world.browser("#/game/ice/r1m1");
     watcher.until_true("all moves", "document.querySelectorAll('.moves li').length === 9");
     for browser in [&mut ann, &mut watcher] {
-        for words in ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "ERR_CONNECTION_RESET"] {
+        for words in AWAY {
             browser.expect_error(words);
         }
     }

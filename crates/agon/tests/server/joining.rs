@@ -124,7 +124,7 @@ fn what_cannot_work_is_said_before_anything_is_played() {
     assert!(said.contains("failed to enter"), "{said}");
     let (code, said) = join(&["--bot", "house:greedy", "--token-file", "no-such-file"]);
     assert_eq!(code, Some(2), "{said}");
-    for server in ["nonsense", "wss://host/api/v1/play"] {
+    for server in ["nonsense", "http://host:7380"] {
         let (code, said) = place.agon(&["join", "--server", server, "--account", "ann"]);
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains("HOST:PORT"), "{said}");

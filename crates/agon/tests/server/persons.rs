@@ -120,7 +120,7 @@ fn a_person_plays_a_match_on_a_server_and_others_watch() {
     };
     let (code, said) = watch("/duel/r1m1", &["--once"]);
     assert_eq!(code, Some(0), "{said}");
-    let names = ["ann – house:random", "house:random – ann"];
+    let names = ["ann (tcp) – house:random", "house:random – ann (tcp)"];
     assert!(names.iter().any(|names| said.contains(names)), "{said}");
     assert!(said.contains("turn 1 of 13"), "{said}");
     assert!(!said.contains('⚀') && !said.contains('⚅') && !said.contains('⚃'), "{said}");

@@ -137,7 +137,7 @@ fn check_told(text: &str) {
     };
     assert_eq!(said("logged in")["account"], "ann");
     assert!(said("a connection was opened")["conn"].is_u64());
-    assert_eq!(said("a connection was opened")["transport"], "tcp");
+    assert_eq!(said("a connection was opened")["wire"], "tcp");
     assert!(said("a connection was closed")["why"].is_string());
     assert_eq!(said("wrong password or token")["account"], "ann");
     assert_eq!(said("a tournament runs")["tournament"], "cup");

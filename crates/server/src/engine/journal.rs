@@ -21,7 +21,7 @@ impl StreamKey {
             StreamKey::Lobby => "lobby".into(),
             StreamKey::Secret(id) => format!("secret/{id}"),
             StreamKey::Tournament(id) => format!("tournament/{id}"),
-            StreamKey::Match((tournament, id)) => format!("match/{tournament}/{id}"),
+            StreamKey::Match(key) => format!("match/{}/{}", key.0, key.1),
         }
     }
 }

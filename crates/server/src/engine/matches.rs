@@ -80,7 +80,7 @@ impl LiveMatch {
 impl Engine {
     /// Takes a match up: from the log, or new.
     pub(super) fn open_match(&mut self, plan: &MatchPlan) {
-        let key = (plan.tournament.clone(), plan.id.clone());
+        let key = MatchKey::new(plan.tournament.clone(), plan.id.clone());
         let Some(secret) = self.tournaments.get(&plan.tournament).map(|live| live.secret.clone())
         else {
             return;
@@ -343,7 +343,7 @@ impl Engine {
         // A timer that rings early finds nothing due and is set again.
         if live.timer.is_none_or(|at| deadline < at) {
             live.timer = Some(deadline);
-            self.set_timer(deadline, Timer::Match(key.0.clone(), key.1.clone()));
+            self.set_timer(deadline, Timer::Match(key.clone()));
         }
     }
 
@@ -365,7 +365,7 @@ impl Engine {
         {
             if matches!(command, Command::Expire { .. }) && now < live.held_until {
                 let at = live.held_until + ON_ITS_WAY_MS;
-                return self.set_timer(at, Timer::Match(key.0.clone(), key.1.clone()));
+                return self.set_timer(at, Timer::Match(key.clone()));
             }
             if self.step_match(key, command).is_err() {
                 break;
@@ -413,7 +413,8 @@ impl Engine {
         // Mostly one of its matches, whose key is there already.
         let is_it = |key: &&MatchKey| key.1.as_str() == match_id && key.0.as_str() == tournament;
         let own = self.playing.get(player).and_then(|keys| keys.iter().find(is_it));
-        let other = || (TournamentId::from_text(tournament), MatchId::from_text(match_id));
+        let other =
+            || MatchKey::new(TournamentId::from_text(tournament), MatchId::from_text(match_id));
         Some((own.cloned().unwrap_or_else(other), RequestId::from_text(request)))
     }
 

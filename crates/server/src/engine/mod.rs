@@ -12,6 +12,7 @@ pub(crate) mod delay;
 mod house;
 pub(crate) use house::PREFIX as HOUSE;
 mod journal;
+mod key;
 mod lobby;
 mod matches;
 mod news;
@@ -33,7 +34,7 @@ use crate::gateway::Outbox;
 use crate::meters::Meters;
 use crate::throttle::Throttle;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, Fault, MatchId, Millis, PlayerName, TournamentId};
+use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Ids, Log, LogError};
@@ -46,6 +47,7 @@ use attach::Session;
 use house::HousePool;
 pub(crate) use journal::StreamKey;
 use journal::{Decided, Journal};
+pub(crate) use key::MatchKey;
 use matches::LiveMatch;
 use news::News;
 pub(crate) use operator::NotObeyed;
@@ -66,9 +68,6 @@ use tournaments::LiveTournament;
 /// How far timers may be behind what comes in before they are looked at in between. Longer than
 /// any message is on its way from its socket to the inbox.
 const BEHIND_MS_MAX: Millis = 1_000;
-
-/// A match of a tournament.
-pub(crate) type MatchKey = (TournamentId, MatchId);
 
 /// Inputs that are taken before the log is handed what was decided about them.
 const DECIDED_MAX: usize = 256;
@@ -252,7 +251,7 @@ pub struct Status {
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Timer {
-    Match(TournamentId, MatchId),
+    Match(MatchKey),
     Greeting(TournamentId),
     Resumed(TournamentId),
     Lobby,
@@ -488,7 +487,7 @@ impl Engine {
             let Some(Reverse((at, timer))) = self.timers.pop() else { return };
             self.handle.meters().late_ms.add(self.now_ms().saturating_sub(at));
             match timer {
-                Timer::Match(tournament, id) => self.match_due(&(tournament, id), now),
+                Timer::Match(key) => self.match_due(&key, now),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
                 Timer::Resumed(tournament) => self.miss_after_pause(&tournament),
                 Timer::Lobby => self.lobby_due(),

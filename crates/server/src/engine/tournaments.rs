@@ -203,7 +203,7 @@ impl Engine {
             self.greet(id, pending);
         }
         for plan in open {
-            let key = (id.clone(), plan.id.clone());
+            let key = MatchKey::new(id.clone(), plan.id.clone());
             if !self.matches.contains_key(&key) {
                 self.open_match(&plan);
             } else if ruled {

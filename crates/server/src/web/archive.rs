@@ -2,7 +2,7 @@
 
 use super::Web;
 use super::problem::Problem;
-use crate::engine::{Archive, StreamKey};
+use crate::engine::{Archive, MatchKey, StreamKey};
 use agon_core::{Event, Line, Match, MatchId, Secrets, Tournament, TournamentId};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -28,7 +28,7 @@ pub(super) fn match_lines(
     tournament: &TournamentId,
     id: &MatchId,
 ) -> Option<Vec<String>> {
-    let key = (tournament.clone(), id.clone());
+    let key = MatchKey::new(tournament.clone(), id.clone());
     archive.log.load(&StreamKey::Match(key).name(), 0).ok()
 }
 

@@ -10,8 +10,8 @@ use super::observe::Asked;
 use super::observer::{Observer, like};
 use super::problem::Problem;
 use super::{Answer, Web, archive, games, lobby, matches, tournaments};
-use crate::engine::show;
 use crate::engine::watch::{About, NoWatch, Topic, Watch};
+use crate::engine::{MatchKey, show};
 use agon_core::TournamentId;
 use axum::extract::{Path, State};
 
@@ -33,7 +33,7 @@ pub(super) async fn of_lobby(State(web): State<Web>, asked: Asked) -> Answer {
 
 pub(super) async fn of_match(State(web): State<Web>, path: Names, asked: Asked) -> Answer {
     let (tournament, id) = matches::names(path)?;
-    let topic = Topic::Match((tournament.clone(), id.clone()));
+    let topic = Topic::Match(MatchKey::new(tournament.clone(), id.clone()));
     if let Some(watch) = watch(&web, topic, asked.seen).await? {
         let delay_ms = asked.delay_ms;
         return asked.answer(Observer::of(watch, delay_ms));
@@ -57,7 +57,7 @@ pub(super) async fn of_game(
 ) -> Answer {
     let (tournament, id) = matches::names(Path((tournament, id)))?;
     let number = games::number(&id, &game)?;
-    let topic = Topic::Match((tournament.clone(), id.clone()));
+    let topic = Topic::Match(MatchKey::new(tournament.clone(), id.clone()));
     // What was seen of the game is not what was seen of the match.
     let Some(watch) = watch(&web, topic, None).await? else {
         let over = games::look(&web, &tournament, &id, number).await?;

@@ -124,7 +124,7 @@ fn of_stream(
 }
 
 pub(super) async fn of_match(State(web): State<Web>, path: Names, Perhaps(who): Perhaps) -> Answer {
-    let key = matches::names(path)?;
+    let key = MatchKey::from(matches::names(path)?);
     let over = match matches::look(&web, &key.0, &key.1).await? {
         Found::NoTournament => return Err(tournaments::unknown(&key.0)),
         Found::Nothing => return Err(matches::unknown(&key.0, &key.1)),
@@ -167,7 +167,7 @@ pub(super) async fn of_account(
     });
     let mut places: Vec<(Option<Secrets>, MatchKey)> = running.await?;
     for place in lately.faulty {
-        let key = (place.tournament, place.id);
+        let key = MatchKey::new(place.tournament, place.id);
         if !places.iter().any(|(_, known)| *known == key) {
             places.push((None, key));
         }

@@ -3,6 +3,7 @@
 use super::matches::Found;
 use super::problem::Problem;
 use super::{Answer, Web, archive, matches, tournaments};
+use crate::engine::MatchKey;
 use agon_core::{MatchId, Preset, TournamentId};
 use agon_games::Viewer;
 use axum::Json;
@@ -100,7 +101,7 @@ pub(super) async fn look(
     };
     let mut game = within(&over, number);
     if game["standing"] == "over" {
-        let key = (tournament.clone(), id.clone());
+        let key = MatchKey::new(tournament.clone(), id.clone());
         let view = archive::read(web, move |archive| {
             let played = archive::match_(archive, &key.0, &key.1)?;
             let found = played.finished().find(|(result, _)| result.game == number);
@@ -118,7 +119,7 @@ async fn public_view(
     id: &MatchId,
     number: u32,
 ) -> Result<Option<agon_games::Json>, Problem> {
-    let key = (tournament.clone(), id.clone());
+    let key = MatchKey::new(tournament.clone(), id.clone());
     web.ask_lobby(move |engine| {
         let mut finished = engine.live_match(&key)?.finished();
         let found = finished.find(|(result, _)| result.game == number);

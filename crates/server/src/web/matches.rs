@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use super::{Answer, Web, archive, tournaments};
-use crate::engine::{Engine, StreamKey, show};
+use crate::engine::{Engine, MatchKey, StreamKey, show};
 use crate::wires::Wires;
 use agon_core::lobby::Standing;
 use agon_core::{MatchId, TournamentId};
@@ -26,7 +26,7 @@ pub(super) enum Found {
 }
 
 pub(super) fn find(engine: &mut Engine, tournament: &TournamentId, id: &MatchId) -> Found {
-    if let Some(visible) = engine.visible_match(&(tournament.clone(), id.clone())) {
+    if let Some(visible) = engine.visible_match(&MatchKey::new(tournament.clone(), id.clone())) {
         return Found::Running(visible);
     }
     match (engine.lobby().tournament(tournament), engine.live_tournament(tournament)) {
@@ -74,7 +74,7 @@ pub(super) async fn look(
     tournament: &TournamentId,
     id: &MatchId,
 ) -> Result<Found, Problem> {
-    let key = (tournament.clone(), id.clone());
+    let key = MatchKey::new(tournament.clone(), id.clone());
     let streams = vec![StreamKey::Match(key.clone()), StreamKey::Tournament(tournament.clone())];
     web.ask(streams, move |engine| find(engine, &key.0, &key.1)).await
 }
@@ -98,7 +98,7 @@ pub(super) async fn over(
     tournament: &TournamentId,
     id: &MatchId,
 ) -> Result<Value, Problem> {
-    let key = (tournament.clone(), id.clone());
+    let key = MatchKey::new(tournament.clone(), id.clone());
     let found = archive::read(web, move |archive| {
         let lines = archive::match_lines(archive, &key.0, &key.1)?;
         if lines.is_empty() {
@@ -120,7 +120,7 @@ pub(super) async fn log(State(web): State<Web>, path: Names) -> Answer {
             "the log of {id} is shown when it is over; watch its events until then"
         ))),
         Found::Over | Found::PerhapsOver => {
-            let key = (tournament.clone(), id.clone());
+            let key = MatchKey::new(tournament.clone(), id.clone());
             let lines =
                 archive::read(&web, move |a| archive::match_lines(a, &key.0, &key.1)).await?;
             if lines.is_empty() {

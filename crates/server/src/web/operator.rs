@@ -8,7 +8,7 @@ use super::matches::{self, Names};
 use super::problem::Problem;
 use super::who::Operator;
 use super::{Answer, Web};
-use crate::engine::{Engine, NotObeyed, StreamKey};
+use crate::engine::{Engine, MatchKey, NotObeyed, StreamKey};
 use agon_core::lobby::{LobbyCommand, LobbyOrder, LobbyRejection};
 use agon_core::{
     MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder, TournamentRejection,
@@ -162,7 +162,7 @@ async fn order_game(
     make: impl FnOnce(u32) -> MatchOrder,
     ruling: Ruling,
 ) -> Answer {
-    let key = matches::names(Path((tournament, id)))?;
+    let key = MatchKey::from(matches::names(Path((tournament, id)))?);
     let Ok(number) = game.parse::<u32>() else {
         let detail = format!("match {} has no game {game:?}; games are numbered from 1", key.1);
         return Err(Problem::not_found(detail));

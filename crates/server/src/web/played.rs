@@ -3,6 +3,7 @@
 use super::problem::Problem;
 use super::recent::At;
 use super::{Answer, Web, archive, games, matches, standings, tournaments};
+use crate::engine::MatchKey;
 use agon_core::{
     Event, GameResult, Line, Match, MatchId, MatchReport, Millis, PlayerName, Raw, TournamentId,
 };
@@ -127,7 +128,7 @@ pub(super) async fn replay(
         }
         matches::Found::Over | matches::Found::PerhapsOver => {}
     }
-    let key = (tournament.clone(), id.clone());
+    let key = MatchKey::new(tournament.clone(), id.clone());
     let read = archive::read(&web, move |archive| {
         let lines = archive::parsed(&archive::match_lines(archive, &key.0, &key.1)?)?;
         match lines.is_empty() {

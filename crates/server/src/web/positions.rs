@@ -7,6 +7,7 @@
 use super::matches::Found;
 use super::{Answer, Web, archive, games, matches, tournaments};
 use crate::clock::now_ms;
+use crate::engine::MatchKey;
 use crate::engine::watch::Topic;
 use agon_core::{Line, Match, MatchId, Millis, Raw, Secrets, TournamentId};
 use agon_games::{Registry, Viewer};
@@ -57,7 +58,7 @@ pub(super) async fn all(
     Path((tournament, id, game)): games::Numbered,
     Query(Known { after }): Query<Known>,
 ) -> Answer {
-    let key = matches::names(Path((tournament, id)))?;
+    let key = MatchKey::from(matches::names(Path((tournament, id)))?);
     let number = games::number(&key.1, &game)?;
     match matches::look(&web, &key.0, &key.1).await? {
         Found::NoTournament => return Err(tournaments::unknown(&key.0)),
@@ -85,7 +86,7 @@ pub(super) async fn all(
     let (kind, mut positions) = read.await?.ok_or_else(|| matches::unknown(&key.0, &key.1))?;
     let (count, changed_at) = (positions.len(), positions.last().map(|position| position.at));
     let positions = positions.split_off(after.min(count));
-    let (tournament, r#match) = key;
+    let (tournament, r#match) = (key.0.clone(), key.1.clone());
     let game = kind;
     let all = Positions { tournament, r#match, game, number, now, changed_at, count, positions };
     Ok(Json(all).into_response())
