@@ -90,6 +90,8 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn view(&self, viewer: Viewer) -> Json;
     /// See [`Game::write_view`].
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>);
+    /// See [`Game::write_view_now`].
+    fn write_view_now(&self, viewer: Viewer, out: &mut Vec<u8>);
     /// Writes the [`question`](GameState::question) as JSON; `false`, and nothing, if there is none.
     fn write_question(&self, seat: Seat, out: &mut Vec<u8>) -> bool;
     /// Parses and checks an answer; gives it back in canonical form.
@@ -308,6 +310,10 @@ impl<G: Game> GameState for State<G> {
 
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
         self.0.write_view(viewer, out);
+    }
+
+    fn write_view_now(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        self.0.write_view_now(viewer, out);
     }
 
     fn write_question(&self, seat: Seat, out: &mut Vec<u8>) -> bool {

@@ -100,6 +100,11 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         write_json(&self.view(viewer), out);
     }
 
+    /// Writes the view without what is past: lists of that may be empty. For who has no use for it.
+    fn write_view_now(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        self.write_view(viewer, out);
+    }
+
     /// Whether `seat` may give this answer now.
     fn check(&self, seat: Seat, answer: &Self::Answer) -> Result<(), Refusal>;
 

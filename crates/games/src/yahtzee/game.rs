@@ -61,8 +61,15 @@ impl Game for Yahtzee {
 
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
         match viewer {
-            Viewer::Seat(_) | Viewer::Public => write::write_view(self, viewer, out),
+            Viewer::Seat(_) | Viewer::Public => write::write_view(self, viewer, true, out),
             Viewer::Full => write_json(&self.view_for(viewer), out),
+        }
+    }
+
+    fn write_view_now(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        match viewer {
+            Viewer::Seat(_) | Viewer::Public => write::write_view(self, viewer, false, out),
+            Viewer::Full => self.write_view(viewer, out),
         }
     }
 

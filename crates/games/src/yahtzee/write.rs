@@ -12,8 +12,8 @@ use super::view::{CardView, card_of};
 use super::{Places, TURNS};
 use crate::{SeatSet, Viewer};
 
-/// Writes what a seat or the public sees.
-pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, out: &mut Vec<u8>) {
+/// Writes what a seat or the public sees, with or without the turns before this one.
+pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, with_past: bool, out: &mut Vec<u8>) {
     let turn = game.turn();
     let own = match viewer {
         Viewer::Seat(seat) => Some(seat.index()),
@@ -41,7 +41,7 @@ pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, out: &mut Vec<u8>) {
         card(out, &card_of(side, turn, own == Some(seat)));
     }
     out.extend_from_slice(br#"],"history":["#);
-    for past in 0..turn {
+    for past in 0..if with_past { turn } else { 0 } {
         comma(out, past);
         for (seat, side) in game.sides().iter().enumerate() {
             out.push(if seat == 0 { b'[' } else { b',' });

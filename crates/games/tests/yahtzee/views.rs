@@ -47,6 +47,12 @@ fn assert_written_alike(game: &Yahtzee) {
         game.write_view(viewer, &mut text);
         let due = serde_json::to_string(&game.view(viewer)).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), due);
+        let (mut text, mut due) = (Vec::new(), game.view(viewer));
+        game.write_view_now(viewer, &mut text);
+        if viewer != Viewer::Full {
+            due.history.clear();
+        }
+        assert_eq!(serde_json::from_slice::<View>(&text).unwrap(), due);
     }
 }
 

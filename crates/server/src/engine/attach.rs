@@ -2,7 +2,7 @@
 
 use super::journal::{Effect, StreamKey};
 use super::{Engine, SecondLogin, lobby};
-use crate::gateway::{Outbox, Tell, Written};
+use crate::gateway::{Outbox, Shows, Tell, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
 use agon_core::lobby::{LobbyCommand, TokenHash};
@@ -35,6 +35,11 @@ impl Session {
     /// Over which wire it is here.
     pub(super) fn wire(&self) -> Wire {
         self.out.wire()
+    }
+
+    /// How much its requests show.
+    pub(super) fn shows(&self) -> Shows {
+        self.out.shows()
     }
 
     /// Sends a message if there is room for it.

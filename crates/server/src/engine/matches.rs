@@ -4,7 +4,7 @@ use super::journal::{Effect, StreamKey};
 use super::peers::Listeners;
 use super::request::Common;
 use super::{ConnId, Engine, MatchKey, Timer, house};
-use crate::gateway::Written;
+use crate::gateway::{Shows, Written};
 use agon_core::{
     Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
     Pending, PlayerName, Rejection, RequestId, Secrets, TournamentId,
@@ -288,9 +288,12 @@ impl Engine {
 
     /// Asks a player something, which may follow from an answer that was read then.
     fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending, follows: Option<Millis>) {
-        if self.sessions.get(&conn).is_some_and(|session| !session.wire().is_native()) {
-            return self.ask_peer(key, conn, pending);
-        }
+        let shows = match self.sessions.get(&conn) {
+            Some(session) if !session.wire().is_native() => {
+                return self.ask_peer(key, conn, pending);
+            }
+            session => session.map_or(Shows::Match, |session| session.shows()),
+        };
         let Some(live) = self.matches.get_mut(key) else { return };
         let tells = match (pending.ask, live.played.referee()) {
             (Ask::Confirm { won }, _) => Some(("game-over", agon_games::json(&won))),
@@ -312,7 +315,7 @@ impl Engine {
         }
         let Ask::Game(seat) = pending.ask else { return };
         let left_ms = live.left_ms(&pending, self.now);
-        if !live.write_request(&key.0, &pending, left_ms, seat, &mut self.line) {
+        if !live.write_request(&key.0, &pending, left_ms, (seat, shows), &mut self.line) {
             return;
         }
         let Some(session) = self.sessions.get(&conn) else { return };

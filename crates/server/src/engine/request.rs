@@ -2,6 +2,7 @@
 //! the view straight from the game, and what is said of the match kept from one to the next.
 
 use super::matches::LiveMatch;
+use crate::gateway::Shows;
 use agon_core::{Match, Millis, Pending, TournamentId};
 use agon_games::{Seat, Viewer};
 use std::io::Write;
@@ -11,12 +12,33 @@ use std::io::Write;
 pub(super) struct Common {
     /// The match as everybody may see it, as JSON; empty when it has to be written anew.
     in_match: Vec<u8>,
+    /// How its finished games ended, for who is shown that; the same.
+    ends: Vec<u8>,
 }
 
 impl Common {
     /// Something about the match has changed, not only about its game.
     pub(super) fn forget(&mut self) {
         self.in_match.clear();
+        self.ends.clear();
+    }
+
+    /// Writes what is to be shown of the match and is not there.
+    fn write(&mut self, played: &Match, shows: Shows) {
+        if shows != Shows::Game && self.in_match.is_empty() {
+            let written = serde_json::to_writer(&mut self.in_match, &played.view());
+            written.expect("views of matches are JSON");
+        }
+        if shows == Shows::Ends && self.ends.is_empty() {
+            self.ends.push(b'[');
+            for (result, game) in played.finished() {
+                let comma = if self.ends.len() > 1 { "," } else { "" };
+                write!(self.ends, "{comma}[{},", result.game).expect("memory takes it");
+                game.write_view_now(Viewer::Public, &mut self.ends);
+                self.ends.push(b']');
+            }
+            self.ends.push(b']');
+        }
     }
 }
 
@@ -28,10 +50,10 @@ impl LiveMatch {
         tournament: &TournamentId,
         pending: &Pending,
         left_ms: Millis,
-        seat: Seat,
+        to: (Seat, Shows),
         line: &mut Vec<u8>,
     ) -> bool {
-        write_line(&self.played, &mut self.common, tournament, pending, left_ms, seat, line)
+        write_line(&self.played, &mut self.common, tournament, pending, left_ms, to, line)
     }
 }
 
@@ -41,13 +63,10 @@ fn write_line(
     tournament: &TournamentId,
     pending: &Pending,
     left_ms: Millis,
-    seat: Seat,
+    (seat, shows): (Seat, Shows),
     line: &mut Vec<u8>,
 ) -> bool {
-    if common.in_match.is_empty() {
-        let written = serde_json::to_writer(&mut common.in_match, &played.view());
-        written.expect("views of matches are JSON");
-    }
+    common.write(played, shows);
     let Some(referee) = played.referee() else { return false };
     let game = referee.game();
     line.clear();
@@ -62,9 +81,18 @@ fn write_line(
         return false;
     }
     line.extend_from_slice(br#","view":"#);
-    game.write_view(Viewer::Seat(seat), line);
-    line.extend_from_slice(br#","match":"#);
-    line.extend_from_slice(&common.in_match);
+    match shows {
+        Shows::Game => game.write_view_now(Viewer::Seat(seat), line),
+        Shows::Match | Shows::Ends => {
+            game.write_view(Viewer::Seat(seat), line);
+            line.extend_from_slice(br#","match":"#);
+            line.extend_from_slice(&common.in_match);
+        }
+    }
+    if shows == Shows::Ends {
+        line.extend_from_slice(br#","ends":"#);
+        line.extend_from_slice(&common.ends);
+    }
     line.extend_from_slice(b"}\n");
     true
 }
@@ -119,7 +147,7 @@ mod tests {
                         &tournament,
                         &pending,
                         limit_ms,
-                        seat,
+                        (seat, Shows::Match),
                         &mut line,
                     );
                     assert!(asks);

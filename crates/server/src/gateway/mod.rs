@@ -29,7 +29,7 @@ use crate::web::Ledger;
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
 pub(crate) use guests::{Guest, Guests};
 pub use limits::Limits;
-pub(crate) use outbox::{Outbox, PeerAsk, Tell, Written};
+pub(crate) use outbox::{Outbox, PeerAsk, Shows, Tell, Written};
 pub use peer::{Peers, serve_peers};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};

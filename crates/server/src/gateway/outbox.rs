@@ -13,7 +13,7 @@ use crate::meters::End;
 use crate::wires::Wire;
 use agon_core::Millis;
 use agon_wire::peer::Told;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
@@ -83,6 +83,37 @@ pub(crate) struct PeerAsk {
     pub(crate) written: Written,
 }
 
+/// How much of its match the requests to a connection show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shows {
+    /// The game and the match, as the native protocol says.
+    Match,
+    /// The game as it stands, for who is told of nothing else.
+    Game,
+    /// The game and the match, and how the finished games of the match ended.
+    Ends,
+}
+
+/// Who takes requests for a connection at once, on the engine's thread: it must not wait.
+pub(super) trait Taker: Send + Sync {
+    /// Takes a message, or leaves it to the connection's task.
+    fn take(&self, line: &[u8]) -> Option<Written>;
+}
+
+/// Somebody who takes requests at once, as long as nothing waits for the task before them.
+pub(super) struct AtOnce {
+    taker: Box<dyn Taker>,
+    /// Messages that were handed to the task, which is not done with them.
+    waiting: AtomicUsize,
+}
+
+impl AtOnce {
+    /// The task is done with a message.
+    pub(super) fn done(&self) {
+        self.waiting.fetch_sub(1, Ordering::Release);
+    }
+}
+
 /// Where messages for a connection go. It has a bound: a reader that falls behind is cut off. When
 /// it is dropped, the gateway writes what is in it and closes the socket.
 pub(crate) struct Outbox {
@@ -99,13 +130,37 @@ impl Outbox {
         lines_max: usize,
         socket: Option<OwnedWriteHalf>,
     ) -> (Outbox, mpsc::Receiver<Out>) {
+        let direct = socket.map(Direct::new);
+        Outbox::make(conn, wire, lines_max, (direct, None, Shows::Match))
+    }
+
+    /// The same for a connection that shares its socket with others.
+    pub(super) fn shared(
+        conn: ConnId,
+        wire: Wire,
+        lines_max: usize,
+        shows: Shows,
+        taker: Box<dyn Taker>,
+    ) -> (Outbox, mpsc::Receiver<Out>) {
+        let at_once = AtOnce { taker, waiting: AtomicUsize::new(0) };
+        Outbox::make(conn, wire, lines_max, (None, Some(at_once), shows))
+    }
+
+    fn make(
+        conn: ConnId,
+        wire: Wire,
+        lines_max: usize,
+        (direct, at_once, shows): (Option<Direct>, Option<AtOnce>, Shows),
+    ) -> (Outbox, mpsc::Receiver<Out>) {
         let (lines, receiver) = mpsc::channel(lines_max.max(1));
         let now = now_ms();
         let pulse = Pulse {
             conn,
             wire,
+            shows,
             outbox: lines.downgrade(),
-            direct: socket.map(Direct::new),
+            direct,
+            at_once,
             opened_at: now,
             heard_at: AtomicU64::new(now),
             said_at: AtomicU64::new(now),
@@ -119,7 +174,7 @@ impl Outbox {
     /// Writes a message, or hands it over to be written later; `None` if there is no room, or nobody
     /// to write it.
     pub(crate) fn send(&self, line: &[u8]) -> Option<Written> {
-        let Some(direct) = &self.pulse.direct else { return self.queue(line) };
+        let Some(direct) = &self.pulse.direct else { return self.pass(line) };
         let mut waiting = direct.waiting();
         let sent = match *waiting {
             0 => direct.write(self.pulse.wire, line),
@@ -135,6 +190,23 @@ impl Outbox {
             Wrote::Some(rest) => self.hand_over(Out::Rest, rest),
         };
         *waiting += usize::from(written.is_some());
+        written
+    }
+
+    /// Has a message taken at once, or hands it over.
+    fn pass(&self, line: &[u8]) -> Option<Written> {
+        let Some(AtOnce { taker, waiting }) = &self.pulse.at_once else { return self.queue(line) };
+        // Nobody else hands anything over, so what does not wait now will not.
+        if waiting.load(Ordering::Acquire) == 0
+            && let Some(written) = taker.take(line)
+        {
+            return Some(written);
+        }
+        waiting.fetch_add(1, Ordering::Relaxed);
+        let written = self.queue(line);
+        if written.is_none() {
+            waiting.fetch_sub(1, Ordering::Relaxed);
+        }
         written
     }
 
@@ -169,6 +241,11 @@ impl Outbox {
         self.pulse.wire
     }
 
+    /// How much its requests show.
+    pub(crate) fn shows(&self) -> Shows {
+        self.pulse.shows
+    }
+
     /// Notes why the connection ends; the first reason counts.
     pub(crate) fn ends(&self, end: End) {
         self.pulse.ends(end);
@@ -191,6 +268,9 @@ pub(super) struct Pulse {
     outbox: mpsc::WeakSender<Out>,
     /// The socket, if it can be written to without further ado.
     pub(super) direct: Option<Direct>,
+    /// Who takes its requests otherwise.
+    pub(super) at_once: Option<AtOnce>,
+    shows: Shows,
     opened_at: Millis,
     heard_at: AtomicU64,
     said_at: AtomicU64,

@@ -6,7 +6,7 @@ use super::refs::Refs;
 use super::term::Ref;
 use agon_core::{RequestId, TournamentId};
 use agon_games::Refusal;
-use agon_games::yahtzee::{Question, View};
+use agon_games::yahtzee::{CardView, Question, View};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::borrow::Cow;
@@ -21,8 +21,18 @@ pub(super) struct Request<'a, V, M> {
     pub(super) id: Cow<'a, str>,
     pub(super) question: Question,
     pub(super) view: V,
+    /// Where a vocabulary shows it.
     #[serde(rename = "match")]
-    pub(super) in_match: M,
+    pub(super) in_match: Option<M>,
+    /// How finished games of the match ended, by number.
+    #[serde(default)]
+    pub(super) ends: Vec<(u32, Ended)>,
+}
+
+/// As much of a game that is over as is shown.
+#[derive(Deserialize)]
+pub(super) struct Ended {
+    pub(super) cards: [CardView; 2],
 }
 
 /// For the class protocol: the cards.

@@ -1,8 +1,8 @@
 //! What connected nodes say to each other: control messages, some with a message for a process.
 
 use super::decode::{BadTerm, Limits, decode_first};
-use super::encode::encode_to;
-use super::frames::{Header, frame};
+use super::encode;
+use super::frames::{Header, frame, frame_to};
 use super::term::{Atom, Pid, Ref, Term};
 
 /// The longest frame after the handshake.
@@ -215,6 +215,12 @@ fn process(term: &Term) -> Result<Process, BadControl> {
 /// A frame with its length; `None` for what is never sent: something else, and a message to a name
 /// that says not who sent it.
 pub fn encode(control: &Control) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    encode_to(&mut out, control).then_some(out)
+}
+
+/// Appends a frame with its length; `false`, and nothing, for what is never sent.
+pub fn encode_to(out: &mut Vec<u8>, control: &Control) -> bool {
     let (operation, fields, message): (i64, Vec<Term>, Option<&Term>) = match control {
         Control::Send { from: Some(from), to: Process::Pid(to), message } => {
             (22, vec![from.clone().into(), to.clone().into()], Some(message))
@@ -227,7 +233,7 @@ pub fn encode(control: &Control) -> Option<Vec<u8>> {
             (6, vec![from.clone().into(), Term::atom(""), to], Some(message))
         }
         Control::Send { from: None, to: Process::Name(_), .. } | Control::Other { .. } => {
-            return None;
+            return false;
         }
         Control::Link { from, to } => (1, vec![from.clone().into(), to.clone().into()], None),
         Control::Unlink { id, from, to } => {
@@ -251,11 +257,12 @@ pub fn encode(control: &Control) -> Option<Vec<u8>> {
         }
     };
     let control = std::iter::once(Term::Int(operation)).chain(fields).collect();
-    Some(frame(Header::Four, |out| {
+    frame_to(out, Header::Four, |out| {
         out.push(PASS_THROUGH);
-        encode_to(out, &Term::Tuple(control));
-        message.into_iter().for_each(|message| encode_to(out, message));
-    }))
+        encode::encode_to(out, &Term::Tuple(control));
+        message.into_iter().for_each(|message| encode::encode_to(out, message));
+    });
+    true
 }
 
 impl Process {

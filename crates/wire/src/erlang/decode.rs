@@ -1,7 +1,7 @@
 //! The external term format, read: bounded in depth and number of terms, and never believing a
 //! length that was only announced.
 
-use super::term::{Atom, Big, Pid, Ref, Term};
+use super::term::{Atom, Big, Pid, Ref, Term, Words};
 
 /// The byte before every term.
 pub(super) const VERSION: u8 = 131;
@@ -230,10 +230,10 @@ impl<'a> Reader<'a> {
         };
         let bytes = self.take(count.into())?;
         let name = match tag {
-            118 | 119 => String::from_utf8(bytes.into()).map_err(|_| BadTerm::Malformed("atom"))?,
-            _ => bytes.iter().map(|byte| char::from(*byte)).collect(),
+            118 | 119 => std::str::from_utf8(bytes).ok().and_then(Atom::new),
+            _ => Atom::new(bytes.iter().map(|byte| char::from(*byte)).collect::<String>()),
         };
-        Atom::new(name).ok_or(BadTerm::Malformed("atom"))
+        name.ok_or(BadTerm::Malformed("atom"))
     }
 
     /// The name of a node inside another term.
@@ -256,15 +256,17 @@ impl<'a> Reader<'a> {
     fn reference(&mut self, tag: u8) -> Result<Ref, BadTerm> {
         if tag == 101 {
             let (node, word) = (self.node()?, self.u32()?);
-            return Ok(Ref { node, creation: self.creation(false)?, words: vec![word] });
+            return Ok(Ref { node, creation: self.creation(false)?, words: [word].into() });
         }
         let count = usize::from(self.u16()?);
-        if !(1..=Ref::WORDS_MAX).contains(&count) {
-            return Err(BadTerm::Malformed("reference"));
-        }
+        let mut words = [0; Words::MAX];
+        let malformed = BadTerm::Malformed("reference");
+        let words = words.get_mut(..count).ok_or(malformed)?;
         let (node, creation) = (self.node()?, self.creation(tag == 90)?);
-        let words: Result<Vec<u32>, BadTerm> = (0..count).map(|_| self.u32()).collect();
-        Ok(Ref { node, creation, words: words? })
+        for word in words.iter_mut() {
+            *word = self.u32()?;
+        }
+        Ok(Ref { node, creation, words: Words::new(words).ok_or(malformed)? })
     }
 
     /// Reads over a term nobody looks into, whose tag was read.

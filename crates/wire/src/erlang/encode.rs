@@ -111,7 +111,7 @@ fn list_of_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 fn name(out: &mut Vec<u8>, atom: &Atom) {
-    let bytes = atom.as_str().as_bytes();
+    let bytes = atom.as_bytes();
     match u8::try_from(bytes.len()) {
         Ok(count) => out.extend([119, count]),
         Err(_) => {

@@ -99,12 +99,22 @@ impl Frames {
 /// # Panics
 /// If it is longer than its length can say.
 pub fn frame(header: Header, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let width = header.width();
-    let mut out = vec![0; width];
-    write(&mut out);
-    let length = u32::try_from(out.len() - width).expect("a frame of ours is short").to_be_bytes();
+    let mut out = Vec::new();
+    frame_to(&mut out, header, write);
+    out
+}
+
+/// Appends a frame around what `write` appends.
+///
+/// # Panics
+/// If it is longer than its length can say.
+pub fn frame_to(out: &mut Vec<u8>, header: Header, write: impl FnOnce(&mut Vec<u8>)) {
+    let (start, width) = (out.len(), header.width());
+    out.resize(start + width, 0);
+    write(out);
+    let length = u32::try_from(out.len() - start - width).expect("a frame of ours is short");
+    let length = length.to_be_bytes();
     let (high, low) = length.split_at(4 - width);
     assert!(high.iter().all(|byte| *byte == 0), "a frame of ours is short");
-    out[..width].copy_from_slice(low);
-    out
+    out[start..start + width].copy_from_slice(low);
 }

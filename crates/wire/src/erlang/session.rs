@@ -210,6 +210,14 @@ impl<W> Session<W> {
         }
     }
 
+    /// A request, if it is one that nothing has to follow from but telling it: to whom, and what.
+    /// One that was answered before it was asked, and everything else, goes to
+    /// [`line`](Session::line).
+    pub fn ask(&mut self, line: &[u8], written: W) -> Option<Vec<Deed<W>>> {
+        let simple = self.open.iter().all(|open| open.then.is_none());
+        (simple && line.starts_with(REQUEST)).then(|| self.asked(line, Some(written)))
+    }
+
     /// When something will be due without anybody saying anything.
     pub fn deadline(&self) -> Option<Millis> {
         let told = self.tournaments.iter().filter_map(|tournament| match tournament.stands {
@@ -373,11 +381,13 @@ impl<W> Session<W> {
                 })
             }
             Speaks::Referee { .. } => ForReferee::read(line).and_then(|asked| {
-                let Request { id, question, view, in_match } = asked;
+                let Request { id, question, view, in_match, ends } = asked;
                 let ids = match self.opens(&id, question)? {
                     Next::Ask(ids) => ids,
                     Next::Answer(deed) => return Some(Err(deed)),
                 };
+                let cards: Vec<_> =
+                    ends.into_iter().map(|(game, ended)| (game, ended.cards)).collect();
                 let (manager, user) = (&self.manager, &self.user);
                 let term = referee::request(
                     manager,
@@ -385,8 +395,8 @@ impl<W> Session<W> {
                     user,
                     &question,
                     &view,
-                    &in_match,
-                    &[],
+                    &in_match?,
+                    &cards,
                 )?;
                 Some(Ok((term, ids.tournament)))
             }),

@@ -1,7 +1,8 @@
 //! Erlang terms as values, and what the protocols read out of them.
 
-use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// An Erlang term.
 #[derive(Clone, PartialEq, Debug)]
@@ -44,28 +45,57 @@ pub struct Big {
 }
 
 /// An atom's name.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Atom(Cow<'static, str>);
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Atom(Name);
+
+/// Words of the protocols and names of nodes are short, and in every message many times over: they
+/// need no memory of their own. A name that can be short is.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Name {
+    Short { length: u8, bytes: [u8; SHORT_MAX] },
+    Long(Arc<str>),
+}
+
+/// Bytes of a short name.
+const SHORT_MAX: usize = 30;
 
 impl Atom {
     /// The most characters an atom may have.
     pub const LEN_MAX: usize = 255;
 
     /// An atom; `None` if the name is too long.
-    pub fn new(name: impl Into<Cow<'static, str>>) -> Option<Atom> {
-        let name = name.into();
-        (name.chars().count() <= Atom::LEN_MAX).then_some(Atom(name))
+    pub fn new(name: impl AsRef<str>) -> Option<Atom> {
+        let name = name.as_ref();
+        if name.len() <= SHORT_MAX {
+            let mut bytes = [0; SHORT_MAX];
+            bytes[..name.len()].copy_from_slice(name.as_bytes());
+            return Some(Atom(Name::Short { length: name.len() as u8, bytes }));
+        }
+        (name.chars().count() <= Atom::LEN_MAX).then(|| Atom(Name::Long(name.into())))
     }
 
     /// Its name.
     pub fn as_str(&self) -> &str {
-        &self.0
+        match &self.0 {
+            Name::Short { .. } => {
+                std::str::from_utf8(self.as_bytes()).expect("it was made from text")
+            }
+            Name::Long(name) => name,
+        }
+    }
+
+    /// Its name in UTF-8.
+    pub fn as_bytes(&self) -> &[u8] {
+        match &self.0 {
+            Name::Short { length, bytes } => &bytes[..usize::from(*length)],
+            Name::Long(name) => name.as_bytes(),
+        }
     }
 }
 
 impl fmt::Debug for Atom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        f.write_str(self.as_str())
     }
 }
 
@@ -89,13 +119,49 @@ pub struct Ref {
     pub node: Atom,
     /// Which run of the node.
     pub creation: u32,
-    /// Its number: one to five words, the lowest first.
-    pub words: Vec<u32>,
+    /// Its number.
+    pub words: Words,
 }
 
-impl Ref {
-    /// The most words a reference may have.
-    pub const WORDS_MAX: usize = 5;
+/// The number of a reference: one to five words, the lowest first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Words {
+    count: u8,
+    words: [u32; Words::MAX],
+}
+
+impl Words {
+    /// The most words there may be.
+    pub const MAX: usize = 5;
+
+    /// These words; `None` if there may not be so many.
+    pub fn new(these: &[u32]) -> Option<Words> {
+        let mut words = [0; Words::MAX];
+        words.get_mut(..these.len()).filter(|place| !place.is_empty())?.copy_from_slice(these);
+        Some(Words { count: these.len() as u8, words })
+    }
+}
+
+impl<const N: usize> From<[u32; N]> for Words {
+    fn from(words: [u32; N]) -> Words {
+        const { assert!(1 <= N && N <= Words::MAX, "one to five") };
+        let all = std::array::from_fn(|at| words.get(at).copied().unwrap_or(0));
+        Words { count: N as u8, words: all }
+    }
+}
+
+impl Deref for Words {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        &self.words[..usize::from(self.count)]
+    }
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
 }
 
 impl Term {
@@ -219,10 +285,10 @@ impl fmt::Display for Term {
             Term::Int(number) => write!(f, "{number}"),
             Term::Big(big) => write!(f, "a number of {} bytes", big.digits.len()),
             Term::Float(number) => write!(f, "{number:?}"),
-            Term::Atom(atom) => write!(f, "{}", atom.0),
-            Term::Pid(pid) => write!(f, "<{}.{}.{}>", pid.node.0, pid.id, pid.serial),
+            Term::Atom(atom) => f.write_str(atom.as_str()),
+            Term::Pid(pid) => write!(f, "<{}.{}.{}>", pid.node.as_str(), pid.id, pid.serial),
             Term::Ref(reference) => {
-                write!(f, "#Ref<{}", reference.node.0)?;
+                write!(f, "#Ref<{}", reference.node.as_str())?;
                 reference.words.iter().rev().try_for_each(|word| write!(f, ".{word}"))?;
                 f.write_str(">")
             }

@@ -66,7 +66,7 @@ fn pid(node: &'static str) -> Pid {
 }
 
 fn reference() -> Ref {
-    Ref { node: Atom::new("eve@box").unwrap(), creation: 3, words: vec![1, 2, 3] }
+    Ref { node: Atom::new("eve@box").unwrap(), creation: 3, words: [1, 2, 3].into() }
 }
 
 /// First messages of every vocabulary.

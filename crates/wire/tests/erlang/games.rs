@@ -41,7 +41,7 @@ fn manager() -> Pid {
 }
 
 fn reference(number: u32) -> Ref {
-    Ref { node: Atom::new("agon@localhost").unwrap(), creation: 7, words: vec![number, 0, 0] }
+    Ref { node: Atom::new("agon@localhost").unwrap(), creation: 7, words: [number, 0, 0].into() }
 }
 
 /// Terms as they come out of the wire, not as they were made.

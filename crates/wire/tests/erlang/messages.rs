@@ -15,7 +15,7 @@ fn pid() -> Pid {
 }
 
 fn reference(number: u32) -> Ref {
-    Ref { node: Atom::new("agon@localhost").unwrap(), creation: 7, words: vec![number] }
+    Ref { node: Atom::new("agon@localhost").unwrap(), creation: 7, words: [number].into() }
 }
 
 fn a(name: &'static str) -> Term {

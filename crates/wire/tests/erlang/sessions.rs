@@ -16,7 +16,7 @@ fn pid(id: u32) -> Pid {
 }
 
 fn reference(number: u32) -> Ref {
-    Ref { node: Atom::new("eve@box").unwrap(), creation: 3, words: vec![number, 0, 0] }
+    Ref { node: Atom::new("eve@box").unwrap(), creation: 3, words: [number, 0, 0].into() }
 }
 
 /// A visit with the deeds it led to, as text.

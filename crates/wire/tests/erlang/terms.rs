@@ -3,7 +3,7 @@
 use crate::support::{changes, damage};
 use agon_wire::erlang::decode::{BadTerm, Limits, decode, decode_first};
 use agon_wire::erlang::encode::encode;
-use agon_wire::erlang::term::{Atom, Big, Pid, Ref, Term};
+use agon_wire::erlang::term::{Atom, Big, Pid, Ref, Term, Words};
 use proptest::prelude::*;
 
 /// Bytes from a file of `text<tab>hex` lines.
@@ -121,7 +121,10 @@ pub(crate) fn pid() -> impl Strategy<Value = Pid> {
 
 pub(crate) fn reference() -> impl Strategy<Value = Ref> {
     (atom(), any::<u32>(), prop::collection::vec(any::<u32>(), 1..=5))
-        .prop_map(|(node, creation, words)| Ref { node, creation, words })
+        .prop_map(|(node, creation, words)| {
+            let words = Words::new(&words).expect("one to five");
+            Ref { node, creation, words }
+        })
 }
 
 pub(crate) fn term() -> impl Strategy<Value = Term> {

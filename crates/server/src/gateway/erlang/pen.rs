@@ -30,14 +30,16 @@ struct Page {
 impl Pen {
     /// Puts something where it will be written. What is never sent is passed over.
     pub(super) fn write(&self, control: &Control, written: Option<Note>) {
-        let Some(frame) = control::encode(control) else { return };
         let mut page = self.page();
-        if page.bytes.len() + frame.len() > BYTES_MAX {
+        let first = page.bytes.is_empty();
+        if !control::encode_to(&mut page.bytes, control) {
+            return;
+        }
+        if page.bytes.len() > BYTES_MAX {
+            *page = Page::default();
             drop(page);
             return self.close();
         }
-        let first = page.bytes.is_empty();
-        page.bytes.extend_from_slice(&frame);
         page.written.extend(written);
         drop(page);
         if first {

@@ -7,7 +7,7 @@ use crate::clock::now_ms;
 use crate::engine::{ConnId, Input};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
-use crate::gateway::outbox::{Note, Out, Outbox, Pulse};
+use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Shows, Taker, Written};
 use crate::wires::Wire;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
@@ -32,7 +32,6 @@ pub(super) struct Player {
     bucket: Mutex<Bucket>,
     /// The processes that are missed if they end.
     monitors: Mutex<Vec<(Ref, Pid)>>,
-    pulse: Arc<Pulse>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -51,10 +50,13 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
         Speaks::Referee { .. } => 1,
         Speaks::Queue { .. } => 2,
     }));
+    let shows = match login.speaks {
+        Speaks::Referee { .. } => Shows::Ends,
+        Speaks::Class(_) | Speaks::Queue { .. } => Shows::Game,
+    };
     let (user, pid) = (login.user.clone(), login.pid.clone());
     let refs = Arc::clone(&hub.refs);
     let (session, first) = Session::new(login, manager, refs, key, hub.settings.accept_ms);
-    let (out, outbox) = Outbox::new(conn, Wire::Erlang, limits.outbox_lines_max, None);
     let now = now_ms();
     let player = Arc::new(Player {
         key,
@@ -65,9 +67,12 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
         room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(first.len()))),
         bucket: Mutex::new(Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now)),
         monitors: Mutex::default(),
-        pulse: Arc::clone(out.pulse()),
         _place,
     });
+    let asked = Box::new(Asked { player: Arc::clone(&player), node: Arc::clone(node) });
+    let (out, outbox) =
+        Outbox::shared(conn, Wire::Erlang, limits.outbox_lines_max, shows, asked);
+    let pulse = Arc::clone(out.pulse());
     engine.meters().opened(Wire::Erlang).add();
     tracing::debug!(conn, from = %node.from, node = node.name.as_str(), "a player begins a visit");
     node.players().add(Arc::clone(&player));
@@ -75,7 +80,26 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
     for message in first {
         player.say(hub, message, now).await;
     }
-    tokio::spawn(attend(Arc::clone(hub), Arc::clone(node), player, outbox));
+    tokio::spawn(attend(Arc::clone(hub), Arc::clone(node), player, pulse, outbox));
+}
+
+/// Puts requests into a player's words where they come from.
+struct Asked {
+    player: Arc<Player>,
+    node: Arc<Node>,
+}
+
+impl Taker for Asked {
+    fn take(&self, line: &[u8]) -> Option<Written> {
+        let note = Note::default();
+        let deeds = self.player.session().ask(line, Arc::clone(&note))?;
+        for deed in deeds {
+            if let Deed::Tell { to, term, written } = deed {
+                self.node.tell(to, term, written);
+            }
+        }
+        Some(Written::Later(note))
+    }
 }
 
 /// Passes on what the engine says to a player, until it says no more.
@@ -83,25 +107,27 @@ async fn attend(
     hub: Arc<Hub>,
     node: Arc<Node>,
     player: Arc<Player>,
+    pulse: Arc<Pulse>,
     mut outbox: mpsc::Receiver<Out>,
 ) {
     loop {
         let deadline = player.session().deadline();
-        let deeds = match deadline {
-            None => match outbox.recv().await {
-                Some(out) => player.take(out),
-                None => break,
-            },
+        let came = match deadline {
+            None => Ok(outbox.recv().await),
             Some(at) => {
                 let left = Duration::from_millis(at.saturating_sub(now_ms()));
-                match tokio::time::timeout(left, outbox.recv()).await {
-                    Ok(Some(out)) => player.take(out),
-                    Ok(None) => break,
-                    Err(_) => player.session().due(now_ms()),
-                }
+                tokio::time::timeout(left, outbox.recv()).await
             }
         };
+        let (deeds, is_line) = match came {
+            Ok(Some(out)) => (player.take(out), true),
+            Ok(None) => break,
+            Err(_) => (player.session().due(now_ms()), false),
+        };
         player.perform(&hub, &node, deeds, now_ms()).await;
+        if is_line && let Some(at_once) = &pulse.at_once {
+            at_once.done();
+        }
     }
     hub.gateway.engine().send(Input::Closed { conn: player.conn });
     node.players().remove(&player);
@@ -110,7 +136,7 @@ async fn attend(
         let from = hub.refs.pid(node::manager(0));
         node.pen.write(&Control::Demonitor { from, to, reference }, None);
     }
-    connection::note_end(hub.gateway.engine(), &player.pulse, player.conn);
+    connection::note_end(hub.gateway.engine(), &pulse, player.conn);
 }
 
 impl Player {

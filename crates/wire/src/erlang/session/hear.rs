@@ -38,7 +38,7 @@ impl<W> Session<W> {
             ) => {
                 let open = self.open_at(reference)?;
                 let answers = referee::answers(&open.question, *to, choice);
-                Ok(answer(open, answers, &format!("{to:?}: {choice}")))
+                Ok(answer(open, answers, || format!("{to:?}: {choice}")))
             }
             (
                 Message::Queue(queue::FromPlayer::Owned { password, what, .. }),
@@ -62,7 +62,7 @@ impl<W> Session<W> {
         bad: &BadMessage,
     ) -> Result<Vec<Deed<W>>, NotAccepted> {
         let open = self.open_at(reference)?;
-        Ok(answer(open, Err(Refusal::malformed(bad.to_string())), &bad.to_string()))
+        Ok(answer(open, Err(Refusal::malformed(bad.to_string())), || bad.to_string()))
     }
 
     fn hear_class(
@@ -93,8 +93,8 @@ impl<W> Session<W> {
                     return Err(NotAccepted::Stale);
                 }
                 let answers = class::answers(variant, &open.question, action);
-                let evidence = format!("roll {}, line {}", action.roll, action.line);
-                Ok(answer(open, answers, &evidence))
+                let evidence = || format!("roll {}, line {}", action.roll, action.line);
+                Ok(answer(open, answers, evidence))
             }
             _ => Err(NotAccepted::Unexpected),
         }
@@ -152,14 +152,14 @@ impl<W> Session<W> {
                     .find(|open| about(&open.tournament, tournament) && about(&open.game, game));
                 let open = open.ok_or(NotAccepted::Stale)?;
                 let answers = queue::modify(&open.question, dice);
-                Ok(answer(open, answers, &format!("roll {dice} again")))
+                Ok(answer(open, answers, || format!("roll {dice} again")))
             }
             Owned::EndTurn { dice, score } => {
                 // The latest dice that were sent, wherever they were.
                 let open = self.open.iter_mut().rev().find(|open| !open.answered);
                 let open = open.ok_or(NotAccepted::Stale)?;
                 let answers = queue::end_turn(&open.question, dice, score);
-                Ok(answer(open, answers, &format!("end of turn: {dice}, {score}")))
+                Ok(answer(open, answers, || format!("end of turn: {dice}, {score}")))
             }
         }
     }
@@ -177,14 +177,18 @@ impl<W> Session<W> {
 }
 
 /// Passes the answers to a request on; one that is refused here is refused by the referee.
-fn answer<W>(open: &mut Open, answers: Result<Answers, Refusal>, evidence: &str) -> Vec<Deed<W>> {
+fn answer<W>(
+    open: &mut Open,
+    answers: Result<Answers, Refusal>,
+    evidence: impl Fn() -> String,
+) -> Vec<Deed<W>> {
     open.answered = true;
     let answer = match answers {
         Ok(Answers { now, then }) => {
             open.then = then;
             now
         }
-        Err(refusal) => refused(&open.question, &refusal, evidence),
+        Err(refusal) => refused(&open.question, &refusal, &evidence()),
     };
     vec![Deed::Say(FromPlayer::Answer { id: open.id.clone(), answer })]
 }
