@@ -173,7 +173,7 @@ impl Reader<'_> {
                     _ => 0,
                 };
                 let todo = todo(came);
-                self.wait_its_turn(bytes, at).await;
+                self.wait_its_turn(bytes).await;
                 match self.act(todo, at).await {
                     Next::Read => {}
                     Next::LetWrite => return std::future::pending().await,
@@ -189,8 +189,8 @@ impl Reader<'_> {
     }
 
     /// Holds back whoever speaks too fast: nothing is read meanwhile.
-    async fn wait_its_turn(&mut self, bytes: usize, mut now: Millis) {
-        while let Err(wait_ms) = self.bucket.take(bytes, now) {
+    async fn wait_its_turn(&mut self, bytes: usize) {
+        while let Err(wait_ms) = self.bucket.take(bytes, now_ms()) {
             if !self.warned {
                 self.warned = true;
                 self.engine.meters().slowed.add();
@@ -199,7 +199,6 @@ impl Reader<'_> {
                 self.pulse.send(Out::Line(error("slow-down", detail.into()), None));
             }
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
-            now = now_ms();
         }
     }
 
