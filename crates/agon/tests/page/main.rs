@@ -6,6 +6,7 @@ mod browser;
 mod cdp;
 mod checks;
 mod live;
+mod mixed;
 mod operator;
 mod playing;
 mod replaying;
@@ -14,5 +15,8 @@ mod screenshots;
 #[path = "../server/support.rs"]
 mod support;
 mod views;
+#[expect(dead_code, reason = "the tests of Erlang players use the rest")]
+#[path = "../erlang/vm.rs"]
+mod vm;
 mod watching;
 mod world;
