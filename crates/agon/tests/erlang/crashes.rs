@@ -70,7 +70,8 @@ fn a_process_that_crashes_between_two_games_of_a_match_loses_neither() {
     assert_eq!(host.codes(), ["process-ended"; 2]);
     let ends = host.place.events("match/class-1/");
     let ends = ends.iter().filter(|(_, event)| event["type"] == "game-ended");
-    let lost: Vec<_> = ends.filter_map(|(_, event)| event["data"]["result"]["by"].as_str()).collect();
+    let lost: Vec<_> =
+        ends.filter_map(|(_, event)| event["data"]["result"]["by"].as_str()).collect();
     assert_eq!(lost, ["bob"]);
     host.verify();
 }

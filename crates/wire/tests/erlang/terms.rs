@@ -120,11 +120,12 @@ pub(crate) fn pid() -> impl Strategy<Value = Pid> {
 }
 
 pub(crate) fn reference() -> impl Strategy<Value = Ref> {
-    (atom(), any::<u32>(), prop::collection::vec(any::<u32>(), 1..=5))
-        .prop_map(|(node, creation, words)| {
+    (atom(), any::<u32>(), prop::collection::vec(any::<u32>(), 1..=5)).prop_map(
+        |(node, creation, words)| {
             let words = Words::new(&words).expect("one to five");
             Ref { node, creation, words }
-        })
+        },
+    )
 }
 
 pub(crate) fn term() -> impl Strategy<Value = Term> {

@@ -70,8 +70,7 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
         _place,
     });
     let asked = Box::new(Asked { player: Arc::clone(&player), node: Arc::clone(node) });
-    let (out, outbox) =
-        Outbox::shared(conn, Wire::Erlang, limits.outbox_lines_max, shows, asked);
+    let (out, outbox) = Outbox::shared(conn, Wire::Erlang, limits.outbox_lines_max, shows, asked);
     let pulse = Arc::clone(out.pulse());
     engine.meters().opened(Wire::Erlang).add();
     tracing::debug!(conn, from = %node.from, node = node.name.as_str(), "a player begins a visit");
