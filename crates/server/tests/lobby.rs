@@ -6,6 +6,8 @@ mod support;
 use agon_core::lobby::{Announcement, Selection, Terms, Window};
 use agon_core::{Farewell, TournamentId};
 use serde_json::json;
+use std::sync::Arc;
+use support::gate::Gate;
 use support::{Client, Server, Setup, announcement, name, named, player, until, welcomed};
 
 fn here(server: &Server, account: &str) -> Client {
@@ -20,6 +22,27 @@ fn invitation(players: &[&str], at_least: u32) -> Announcement {
     cup.selection = Selection::Invitation(Terms { players, at_least, at_most, wait_ms, ready_ms });
     cup.by = Some(name("olga"));
     cup
+}
+
+#[test]
+fn a_login_that_is_being_written_when_the_time_to_come_back_is_over_counts() {
+    let (gate, mut setup) = (Arc::new(Gate::default()), Setup::default());
+    setup.settings.reconnect_ms = 1;
+    let server = Server::on_gate(Arc::clone(&gate), setup);
+    let ann = here(&server, "ann");
+    gate.close();
+    let mut again = server.connect();
+    again.say(r#"{"type":"hello","protocol":1,"name":"again"}"#);
+    again.say(r#"{"type":"login","account":"ann","password":"pw of ann"}"#);
+    until("the login is on its way", || gate.holds("token-issued") == 1);
+    drop(ann);
+    until("its time is over", || gate.holds("account-logged-out") == 1);
+    assert!(server.line().is_empty());
+    gate.open();
+    again.expect("welcome", "ann");
+    until("it is in line", || server.line() == [name("ann")]);
+    assert_eq!(gate.count("account-logged-in"), 2);
+    until("its connection is there", || server.connections() == 1);
 }
 
 fn say(client: &mut Client, what: &str) {

@@ -49,6 +49,34 @@ fn a_process_that_crashes_between_games_loses_nothing() {
 }
 
 #[test]
+fn a_process_that_crashes_between_two_games_of_a_match_loses_neither() {
+    let host = Host::start();
+    let mut vm = host.vm("one");
+    vm.log_in("ann", "class", "{again,true}");
+    vm.log_in("bob", "tupled", "{boxes,last},{crash_at,5}");
+    vm.say("{request,2,3}");
+    // Its game is lost, and the match waits for it before the next one.
+    vm.hear("{ended,\"bob\"}");
+    until("the first game is over", || host.count("class-1", "game-ended") == 1);
+    vm.say("{kill,\"ann\"}");
+    vm.hear("{ended,\"ann\"}");
+    vm.hear("{logged_in,\"ann\"}");
+    until("it is back in the match", || host.count("class-1", "player-arrived") == 3);
+    assert_eq!((host.codes().len(), host.count("class-1", "game-started")), (2, 1));
+    vm.log_in("bob", "tupled", "{boxes,last}");
+    vm.hear("{end_tournament,\"ann\"}");
+    vm.hear("{end_tournament,\"bob\"}");
+    host.wait_until_over("class-1");
+    assert_eq!(host.codes(), ["process-ended"; 2]);
+    let ends = host.place.events("match/class-1/");
+    let ends = ends.iter().filter(|(_, event)| event["type"] == "game-ended");
+    let lost: Vec<_> =
+        ends.filter_map(|(_, event)| event["data"]["result"]["by"].as_str()).collect();
+    assert_eq!(lost, ["bob"]);
+    host.verify();
+}
+
+#[test]
 fn under_resume_a_crash_costs_nothing() {
     let host = Host::start();
     let mut vm = host.vm("one");

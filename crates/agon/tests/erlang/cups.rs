@@ -75,6 +75,9 @@ fn brackets_of_the_referee_protocol_end_with_their_winner() {
         let winner = host.winner(&format!("referee-{number}")).expect("a winner");
         assert_eq!(ended, format!("{{tournament_ended,{winner:?}}}"));
     }
+    // Requests of a second game show the cards of the first; the players check that they are full.
+    let games = vm.hear("{games,\"ann\",[{1,");
+    assert!(games.matches("{yahtzee,").count() >= 2 && !games.contains("no_value"), "{games}");
     // Eight slots for three: byes.
     vm.log_in("cat", "referee", "");
     vm.say("{bracket,3,3}");

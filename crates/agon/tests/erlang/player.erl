@@ -216,8 +216,12 @@ heard(referee, {M, Ref, Kind, Dice, {Own, Other, History}, {Wins, Losses, Of, Lo
         when is_pid(M), is_reference(Ref) ->
     [13, 13] = [length(Card) || Card <- [Own, Other]],
     true = is_list(History) andalso Wins + Losses =< Of andalso is_list(Lost),
-    put(games, length(Games)),
-    put(lost, Lost),
+    Forfeited = [Number || {Number, _} <- Lost],
+    [full(Game) || {Number, _, _, _} = Game <- Games, not lists:member(Number, Forfeited)],
+    case get(games) == length(Games) of
+        true -> ok;
+        false -> put(games, length(Games)), say({games, get(user), Games})
+    end,
     How = count(),
     judge(M, Ref, Kind, Dice, Own, How);
 heard(queue, {dice, Tid, Gid, Dice}) -> roll(Tid, Gid, Dice);
@@ -274,6 +278,16 @@ free(Card) ->
 
 filled(Card) ->
     hd([Line || {Line, Points} <- lists:zip(lists:seq(1, 13), lists:sublist(Card, 13)), Points >= 0]).
+
+%% A game that was played to its end: its cards are full, and make up the points.
+full({_, Mine, Theirs, [Own, Other]}) ->
+    [] = [Box || {Box, no_value} <- Own ++ Other],
+    [0, 0] = [(Points - sum(Card)) rem 100 || {Points, Card} <- [{Mine, Own}, {Theirs, Other}]].
+
+sum(Card) ->
+    Upper = lists:sum([orddict:fetch(Box, Card) || Box <- lists:sublist(?BOXES, 6)]),
+    Bonus = if Upper >= 63 -> 35; true -> 0 end,
+    lists:sum([Points || {_, Points} <- Card]) + Bonus.
 
 %% The referee protocol.
 judge(M, Ref, Kind, Dice, Own, How) ->

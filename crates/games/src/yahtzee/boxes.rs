@@ -2,9 +2,8 @@
 
 use super::TURNS;
 use schemars::JsonSchema;
-use serde::de::Error;
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// A box of the card.
@@ -123,10 +122,29 @@ impl Serialize for Boxes {
 
 impl<'de> Deserialize<'de> for Boxes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Boxes, D::Error> {
-        let named = BTreeMap::<ScoreBox, Option<u8>>::deserialize(deserializer)?;
-        if named.len() < TURNS {
-            return Err(D::Error::custom("a card has thirteen boxes"));
+        deserializer.deserialize_map(Named)
+    }
+}
+
+/// Reads boxes by their names.
+struct Named;
+
+impl<'de> Visitor<'de> for Named {
+    type Value = Boxes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the boxes of a card")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Boxes, A::Error> {
+        let (mut boxes, mut named) = ([None; TURNS], [false; TURNS]);
+        while let Some((at, points)) = map.next_entry::<ScoreBox, Option<u8>>()? {
+            boxes[at.index()] = points;
+            named[at.index()] = true;
         }
-        Ok(Boxes(ScoreBox::ALL.map(|at| named[&at])))
+        match named.contains(&false) {
+            true => Err(A::Error::custom("a card has thirteen boxes")),
+            false => Ok(Boxes(boxes)),
+        }
     }
 }

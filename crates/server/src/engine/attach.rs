@@ -58,6 +58,11 @@ impl Session {
         self.out.send(line)
     }
 
+    /// Whether what is sent to it has to be flushed.
+    pub(super) fn is_shared(&self) -> bool {
+        self.out.is_shared()
+    }
+
     /// Notes why it ends.
     pub(super) fn ends(&self, end: End) {
         self.out.ends(end);
@@ -100,6 +105,15 @@ impl Engine {
             self.closed(conn);
         }
         written
+    }
+
+    /// Writes what was sent to connections that share a socket.
+    pub(super) fn flush(&mut self) {
+        for conn in self.unflushed.drain(..) {
+            if let Some(session) = self.sessions.get(&conn) {
+                session.out.flush();
+            }
+        }
     }
 
     pub(super) fn refuse(&mut self, conn: ConnId, code: &str, detail: impl Into<String>) {

@@ -118,6 +118,7 @@ impl Engine {
                 return;
             }
         }
+        self.flush();
     }
 
     fn committed(&mut self, stream: StreamKey, result: Result<u64, AppendError>) {

@@ -320,6 +320,9 @@ impl Engine {
         }
         let Some(session) = self.sessions.get(&conn) else { return };
         let Some(written) = session.send_line(&self.line) else { return self.closed(conn) };
+        if session.is_shared() {
+            self.unflushed.push(conn);
+        }
         if let Some(at) = follows {
             // One that waits for its reader is no longer ours to hurry.
             let until = written.at().unwrap_or(self.now);

@@ -284,6 +284,8 @@ pub struct Engine {
     /// In which matches a player is.
     playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
     sessions: Ids<ConnId, Session>,
+    /// Connections that share a socket and were sent something since it was written to.
+    unflushed: Vec<ConnId>,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
     /// How often somebody came or went over a wire.
@@ -342,6 +344,7 @@ impl Engine {
             matches: Ids::default(),
             playing: HashMap::new(),
             sessions: Ids::default(),
+            unflushed: Vec::new(),
             here: HashMap::new(),
             attachments: 0,
             gone_since: HashMap::new(),
@@ -374,6 +377,7 @@ impl Engine {
     pub fn run(mut self) -> Result<(), EngineError> {
         while !self.stopping {
             self.submit_decided();
+            self.flush();
             let input = match self.pause() {
                 None => self.inbox.try_recv().ok(),
                 Some(pause) => match self.inbox.recv_timeout(pause) {

@@ -98,6 +98,9 @@ pub(crate) enum Shows {
 pub(super) trait Taker: Send + Sync {
     /// Takes a message, or leaves it to the connection's task.
     fn take(&self, line: &[u8]) -> Option<Written>;
+
+    /// Writes what was taken.
+    fn flush(&self);
 }
 
 /// Somebody who takes requests at once, as long as nothing waits for the task before them.
@@ -233,6 +236,18 @@ impl Outbox {
                 false
             }
             Err(TrySendError::Closed(_)) => false,
+        }
+    }
+
+    /// Whether what is sent has to be flushed: several connections have one socket.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.pulse.at_once.is_some()
+    }
+
+    /// Writes what was sent, if it is shared.
+    pub(crate) fn flush(&self) {
+        if let Some(at_once) = &self.pulse.at_once {
+            at_once.taker.flush();
         }
     }
 

@@ -1,6 +1,7 @@
 //! A server in this process and players on sockets.
 
 pub(crate) mod contract;
+pub(crate) mod gate;
 pub(crate) mod http;
 pub(crate) mod websocket;
 
@@ -98,13 +99,22 @@ impl Server {
     }
 
     fn over(dir: Arc<tempfile::TempDir>, setup: Setup) -> Server {
+        let log = Arc::new(SqliteLog::open(path(&dir)).unwrap());
+        Server::on(log, dir, setup)
+    }
+
+    /// A server on a log that the test has a hand on.
+    pub(crate) fn on_gate(gate: Arc<gate::Gate>, setup: Setup) -> Server {
+        Server::on(gate, Arc::new(tempfile::tempdir().unwrap()), setup)
+    }
+
+    fn on(log: Arc<dyn Log>, dir: Arc<tempfile::TempDir>, setup: Setup) -> Server {
         let Setup { settings, limits, tls } = setup;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .unwrap();
-        let log: Arc<dyn Log> = Arc::new(SqliteLog::open(path(&dir)).unwrap());
         let (games, houses) = (Registry::standard(), Houses::standard());
         let handle = runtime.handle().clone();
         let engine = Engine::open(log, games, houses, settings, handle).unwrap();

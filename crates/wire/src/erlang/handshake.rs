@@ -233,7 +233,7 @@ fn name(bytes: &[u8]) -> Result<Peer, NotLetIn> {
         _ => return Err(NotLetIn::Malformed),
     };
     let name = std::str::from_utf8(name).map_err(|_| NotLetIn::Malformed)?;
-    let node = Atom::new(name.to_owned()).filter(|_| is_node(name)).ok_or(NotLetIn::Malformed)?;
+    let node = Atom::new(name).filter(|_| is_node(name)).ok_or(NotLetIn::Malformed)?;
     let known = match flags & flags::MANDATORY_25 {
         0 => flags,
         _ => flags | flags::IN_MANDATORY_25,

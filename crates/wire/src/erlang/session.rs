@@ -210,7 +210,7 @@ impl<W> Session<W> {
         }
     }
 
-    /// A request, if it is one that nothing has to follow from but telling it: to whom, and what.
+    /// A request, where nothing has to follow from it but telling it.
     /// One that was answered before it was asked, and everything else, goes to
     /// [`line`](Session::line).
     pub fn ask(&mut self, line: &[u8], written: W) -> Option<Vec<Deed<W>>> {

@@ -73,7 +73,7 @@ impl NodeName {
             let parts = [name, host];
             parts.iter().all(|part| !part.is_empty() && part.bytes().all(plain))
         });
-        let atom = Atom::new(text.to_owned()).filter(|_| good);
+        let atom = Atom::new(text).filter(|_| good);
         let why = || format!("{text:?} is no name of a node; use NAME@HOST, as agon@localhost");
         atom.map(NodeName).ok_or_else(why)
     }

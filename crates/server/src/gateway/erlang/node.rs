@@ -51,12 +51,24 @@ impl Node {
 
     /// Sends a message to a process of the node.
     pub(super) fn tell(&self, to: Pid, message: Term, written: Option<Note>) {
+        if let Some(control) = self.message(to, message) {
+            self.pen.write(&control, written);
+        }
+    }
+
+    /// The same for who will flush the pen.
+    pub(super) fn put(&self, to: Pid, message: Term, written: Option<Note>) {
+        if let Some(control) = self.message(to, message) {
+            self.pen.put(&control, written);
+        }
+    }
+
+    fn message(&self, to: Pid, message: Term) -> Option<Control> {
         if to.node != self.name {
             tracing::debug!(node = self.name.as_str(), "a process of another node cannot be told");
-            return;
+            return None;
         }
-        let to = Process::Pid(to);
-        self.pen.write(&Control::Send { from: None, to, message }, written);
+        Some(Control::Send { from: None, to: Process::Pid(to), message })
     }
 }
 
@@ -106,9 +118,10 @@ impl Gone {
 }
 
 /// Serves a node until the connection ends.
-async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, mut socket: TcpStream, frames: Frames) {
+async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, socket: TcpStream, frames: Frames) {
     let (door, knocks) = mpsc::channel(DOOR_MAX);
-    let (pen, players) = (Pen::default(), Mutex::default());
+    let (mut read, write) = socket.into_split();
+    let (pen, players) = (Pen::new(write), Mutex::default());
     let node = Arc::new(Node { name: name.clone(), from, pen, players, door });
     let old = nodes(hub).insert(name.clone(), Arc::clone(&node));
     if let Some(old) = old {
@@ -120,12 +133,12 @@ async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, mut socket: TcpStream, f
     let opened = tokio::spawn(door::keep(Arc::clone(hub), Arc::clone(&node), knocks));
     let tick = Duration::from_millis(hub.settings.tick_ms.max(1));
     let patience = Duration::from_millis(hub.gateway.limits().write_ms_max);
-    let (mut read, mut write) = socket.split();
     let gone = tokio::select! {
         gone = listen(hub, &node, &mut read, frames) => gone,
-        () = node.pen.run(&mut write, tick, patience) => Gone::Silent,
+        () = node.pen.run(tick, patience) => Gone::Silent,
     };
     node.pen.close();
+    node.pen.end().await;
     opened.abort();
     let mut all = nodes(hub);
     if all.get(&name).is_some_and(|current| Arc::ptr_eq(current, &node)) {

@@ -94,10 +94,14 @@ impl Taker for Asked {
         let deeds = self.player.session().ask(line, Arc::clone(&note))?;
         for deed in deeds {
             if let Deed::Tell { to, term, written } = deed {
-                self.node.tell(to, term, written);
+                self.node.put(to, term, written);
             }
         }
         Some(Written::Later(note))
+    }
+
+    fn flush(&self) {
+        self.node.pen.flush();
     }
 }
 
