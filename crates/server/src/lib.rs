@@ -23,7 +23,7 @@ pub mod web;
 mod wires;
 
 pub use engine::{
-    AnnounceError, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Status,
-    hash_password,
+    AnnounceError, Driven, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Socket,
+    Status, hash_password,
 };
 pub use gateway::{Gateway, Limits, Tls, TlsError, serve_tcp};

@@ -9,6 +9,7 @@ use agon_core::{
     Pending, PlayerName, Rejection, RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, ToPlayer};
+use std::collections::BTreeSet;
 
 /// A match that runs.
 pub(crate) struct LiveMatch {
@@ -430,12 +431,13 @@ impl Engine {
 
     /// Players that were not back when the server had been up long enough are gone.
     pub(super) fn miss_the_absent(&mut self) {
-        let absent: Vec<PlayerName> = self
+        let absent: BTreeSet<PlayerName> = self
             .playing
             .keys()
             .filter(|player| !self.is_house(player) && self.conn_of(player).is_none())
             .cloned()
             .collect();
+        // By name, not by chance: the same inputs give the same log.
         for player in absent {
             let fault = Fault::disconnected("did not come back after the server was restarted");
             self.player_is_gone(&player, &fault);
