@@ -55,6 +55,11 @@ impl Socket {
         self.outbox.len()
     }
 
+    /// Whether the engine will say nothing more on it.
+    pub fn is_dropped(&self) -> bool {
+        self.outbox.is_closed()
+    }
+
     /// Whether the engine has nothing more to say on it: it is to be closed.
     pub fn is_over(&self) -> bool {
         self.outbox.is_empty() && self.outbox.is_closed()
@@ -85,7 +90,12 @@ impl Driven {
         let from = IpAddr::V4(Ipv4Addr::LOCALHOST);
         self.engine.handle.send(Input::Opened { conn, out, from });
         let framing = Framing::lines(self.limits.line_bytes_max);
-        Socket { conn, framing, outbox, room: Arc::new(Semaphore::new(self.limits.inbox_lines_max)) }
+        Socket {
+            conn,
+            framing,
+            outbox,
+            room: Arc::new(Semaphore::new(self.limits.inbox_lines_max)),
+        }
     }
 
     /// Passes on bytes that were read from a connection at `at`, line by line. Stops when as many
@@ -120,15 +130,25 @@ impl Driven {
     /// Takes everything that waits, does what is due at `now`, and hands the log what was decided.
     pub fn step(&mut self, now: Millis) -> Result<(), EngineError> {
         self.engine.now = now;
-        while let Ok(input) = self.engine.inbox.try_recv() {
-            self.engine.take(input);
+        loop {
+            let mut heard = false;
+            while let Ok(input) = self.engine.inbox.try_recv() {
+                heard = true;
+                self.engine.take(input);
+                if let Some(error) = self.engine.failed.take() {
+                    return Err(error);
+                }
+            }
+            self.engine.on_time(now);
+            self.engine.submit_decided();
             if let Some(error) = self.engine.failed.take() {
                 return Err(error);
             }
+            // What was decided may have been answered at once.
+            if !heard {
+                return Ok(());
+            }
         }
-        self.engine.on_time(now);
-        self.engine.submit_decided();
-        self.engine.failed.take().map_or(Ok(()), Err)
     }
 
     /// When something is due next.
@@ -151,6 +171,16 @@ impl Driven {
         self.engine.issue_token(account, token).map(|_| ())
     }
 
+    /// Whether a player is here, over whichever connection.
+    pub fn is_here(&self, player: &PlayerName) -> bool {
+        self.engine.conn_of(player).is_some()
+    }
+
+    /// Connections the engine knows of.
+    pub fn connections(&self) -> usize {
+        self.engine.sessions.len()
+    }
+
     /// The engine itself.
     pub fn engine(&mut self) -> &mut Engine {
         &mut self.engine
@@ -164,9 +194,11 @@ impl Driven {
     /// The matches that run of which nothing is on its way to the log, each with the secret of its
     /// tournament.
     pub fn durable_matches(&self) -> impl Iterator<Item = (&TournamentId, &Match, &Secret)> {
-        let durable = self.engine.matches.iter().filter(|(key, _)| {
-            self.engine.is_durable(&StreamKey::Match((*key).clone()))
-        });
+        let durable = self
+            .engine
+            .matches
+            .iter()
+            .filter(|(key, _)| self.engine.is_durable(&StreamKey::Match((*key).clone())));
         durable.filter_map(|(key, live)| {
             let tournament = self.engine.tournaments.get(&key.0)?;
             Some((&key.0, &live.played, &tournament.secret))

@@ -22,10 +22,10 @@ mod tls;
 pub(crate) mod websocket;
 
 use crate::engine::Handle;
-pub(crate) use guests::{Guest, Guests};
-pub use limits::Limits;
 pub(crate) use connection::read_line;
 pub(crate) use framing::{Came, Framing};
+pub(crate) use guests::{Guest, Guests};
+pub use limits::Limits;
 pub(crate) use outbox::{Out, Outbox, Written};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
