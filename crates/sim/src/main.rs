@@ -3,6 +3,7 @@
 use agon_sim::{Failure, Figures, Sabotage, Trace};
 use anyhow::{Result, bail};
 use clap::Parser;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::Command;
 use std::sync::Mutex;
@@ -21,6 +22,9 @@ struct Args {
     /// The first of them.
     #[arg(long, default_value_t = 1)]
     from: u64,
+    /// Go on after failures, and say how many there were of each sort.
+    #[arg(long)]
+    keep_going: bool,
     /// Plant a bug.
     #[arg(long)]
     sabotage: Option<Sabotage>,
@@ -36,6 +40,7 @@ fn main() -> Result<()> {
     match (args.seed, args.selftest) {
         (Some(seed), _) => show(seed, args.sabotage),
         (None, true) => selftest(args.from, args.seeds),
+        (None, false) if args.keep_going => survey(args.from, args.seeds, args.sabotage),
         (None, false) => sweep(args.from, args.seeds, args.sabotage),
     }
 }
@@ -52,6 +57,26 @@ fn show(seed: u64, sabotage: Option<Sabotage>) -> Result<()> {
         Err(failure) => bail!("seed {seed} breaks {failure} (commit {})", commit()),
     }
     Ok(())
+}
+
+/// Runs all seeds, and says what they broke.
+fn survey(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> Result<()> {
+    let mut found: BTreeMap<&str, Vec<(u64, String)>> = BTreeMap::new();
+    for seed in from..from + seeds {
+        if let Err(failure) = agon_sim::run(seed, sabotage) {
+            found.entry(failure.invariant).or_default().push((seed, failure.what));
+        }
+    }
+    for (invariant, all) in &found {
+        say(&format!("{invariant}: {} of {seeds} seeds", all.len()));
+        for (seed, what) in all.iter().take(5) {
+            say(&format!("  seed {seed}: {}", what.chars().take(300).collect::<String>()));
+        }
+    }
+    match found.is_empty() {
+        true => Ok(()),
+        false => bail!("commit {}", commit()),
+    }
 }
 
 fn sweep(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> Result<()> {

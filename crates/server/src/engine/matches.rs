@@ -342,7 +342,9 @@ impl Engine {
         answer: String,
         at: Millis,
     ) {
-        let outcome = match self.asked_by(&player, id.as_str()) {
+        let asked = self.asked_by(&player, id.as_str());
+        let streams = asked.iter().map(|(key, _)| StreamKey::Match(key.clone())).collect();
+        let outcome = match asked {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
                 let command = Command::Answer { player, request, answer, took_ms };
@@ -355,13 +357,18 @@ impl Engine {
             None => Err(Rejection::Foreign),
         };
         let Err(rejection) = outcome else { return self.forgive_junk(conn) };
-        let (code, accepted) = match &rejection {
-            Rejection::Repeated { accepted } => ("repeated", accepted.clone().map(|raw| raw.0)),
-            Rejection::Late | Rejection::Over => ("late", None),
-            _ => ("foreign", None),
-        };
-        let detail = rejection.to_string();
-        self.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
+        // Which answer counts may be on its way to the disk: nothing is said of it before.
+        let id = id.clone();
+        let tell: Effect = Box::new(move |engine| {
+            let (code, accepted) = match &rejection {
+                Rejection::Repeated { accepted } => ("repeated", accepted.clone().map(|raw| raw.0)),
+                Rejection::Late | Rejection::Over => ("late", None),
+                _ => ("foreign", None),
+            };
+            let detail = rejection.to_string();
+            engine.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
+        });
+        self.once_durable(streams, tell);
         self.count_junk(conn);
     }
 
