@@ -48,6 +48,8 @@ struct State {
     pace: Pace,
     now: Millis,
     sabotage: Option<Sabotage>,
+    /// Streams that servers lost to others: what they decided after that is refused as well.
+    lost_streams: BTreeSet<(u32, String)>,
     /// Servers whose appends were refused because somebody else wrote.
     beaten: BTreeSet<u32>,
     in_flight_max: usize,
@@ -70,6 +72,7 @@ impl Disk {
             pace,
             now: 0,
             sabotage,
+            lost_streams: BTreeSet::new(),
             beaten: BTreeSet::new(),
             in_flight_max: 0,
             lost: 0,
@@ -212,8 +215,10 @@ impl State {
 
     fn apply(&mut self, writer: u32, append: Append) -> Result<u64, AppendError> {
         let actual = self.version(&append.stream);
-        if actual != append.expected {
+        let key = (writer, append.stream.clone());
+        if actual != append.expected || self.lost_streams.contains(&key) {
             self.beaten.insert(writer);
+            self.lost_streams.insert(key);
             if self.sabotage == Some(Sabotage::TwoOwners) {
                 self.apply_again(writer, append);
                 return Ok(0);

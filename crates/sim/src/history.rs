@@ -47,6 +47,8 @@ pub(crate) struct History {
     pub(crate) here: BTreeMap<String, Vec<Here>>,
     /// When a server had a reason to miss a player: its connection ended, or it did not read.
     pub(crate) ends: BTreeMap<(String, u32), Vec<Millis>>,
+    /// When connections of a player broke.
+    pub(crate) cuts_of: BTreeMap<String, Vec<Millis>>,
     pub(crate) servers: BTreeMap<u32, Lifetime>,
     pub(crate) healed_at: Millis,
     pub(crate) ended_at: Millis,

@@ -274,8 +274,12 @@ impl World {
         self.healed = true;
         self.history.healed_at = self.now;
         self.disk.set_pace(Pace { sync_ms_max: 3, answer_ms_max: 2 });
-        while self.servers.len() > 1 {
-            self.crash(0);
+        // Who raced another server may be behind and not know it: it is started again.
+        let raced = |server: &Server| !self.history.was_alone(server.id);
+        if self.servers.iter().any(raced) {
+            while !self.servers.is_empty() {
+                self.crash(0);
+            }
         }
         self.bots.iter_mut().for_each(|bot| bot.healed = true);
         self.servers.iter_mut().for_each(|server| server.busy_until = 0);
@@ -598,6 +602,7 @@ impl World {
         let bot = self.links[link].bot;
         self.trace.note(self.now, || format!("a connection of {} is cut", player_name(bot)));
         self.history.cuts += 1;
+        self.history.cuts_of.entry(player_name(bot)).or_default().push(self.now);
         self.links[link].up = false;
         let after_ms = self.rng.between(0, self.plan.delay_ms_max * 3);
         self.at(self.now + after_ms, Happening::ServerSeesEnd(link));

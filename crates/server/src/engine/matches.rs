@@ -394,7 +394,9 @@ impl Engine {
         at: Millis,
     ) -> Option<Millis> {
         let live = self.matches.get(key)?;
-        let sent = live.sent.iter().find(|sent| sent.id == *request && sent.player == *player)?;
+        let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
+        // Who comes back may answer before it is asked again: its clock does not run yet.
+        let Some(sent) = sent.find(|sent| sent.id == *request) else { return Some(0) };
         let written = sent.written.as_ref()?.at().unwrap_or(at);
         let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
         if took_ms > limit_ms && live.played.is_here(player) {

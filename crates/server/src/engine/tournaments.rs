@@ -261,7 +261,13 @@ impl Engine {
                 TournamentAsk::Farewell { .. } => live.farewell_by,
                 TournamentAsk::Ready | TournamentAsk::Propose { .. } => Some(live.greet_by),
             };
-            if by.is_some_and(|by| by <= now) {
+            if by.is_none_or(|by| by > now) {
+                continue;
+            }
+            if self.is_house(&pending.player) || self.conn_of(&pending.player).is_some() {
+                // It is here, and was not greeted only because the disk is slow.
+                self.greet(id, pending);
+            } else {
                 let fault = match pending.ask {
                     TournamentAsk::Farewell { .. } => Fault::timeout(pending.limit_ms),
                     _ => Fault::no_show(self.settings.reconnect_ms),

@@ -12,6 +12,8 @@ struct Course<'a> {
     players: Vec<PlayerName>,
     /// By round: who had a bye, and the results with their players.
     rounds: Vec<(Vec<PlayerName>, Vec<(&'a [PlayerName], &'a MatchResult)>)>,
+    /// Who won because the opponent was out of the tournament.
+    walkovers: Vec<PlayerName>,
     out: BTreeSet<PlayerName>,
     winners: Option<Vec<PlayerName>>,
 }
@@ -40,6 +42,7 @@ fn course(entries: &[Entry]) -> Option<Course<'_>> {
         format: created.plan.policy.format.clone(),
         players: created.plan.players.clone(),
         rounds: Vec::new(),
+        walkovers: Vec::new(),
         out: BTreeSet::new(),
         winners: None,
     };
@@ -48,6 +51,8 @@ fn course(entries: &[Entry]) -> Option<Course<'_>> {
         match &entry.line.event {
             Event::RoundPaired(paired) => {
                 plans.extend(paired.matches.iter().map(|plan| (&plan.id, &plan.players[..])));
+                let walkovers = paired.byes.iter().filter(|bye| bye.walkover.is_some());
+                course.walkovers.extend(walkovers.filter_map(|bye| bye.player.clone()));
                 let byes = paired.byes.iter().filter_map(|bye| bye.player.clone());
                 course.rounds.push((byes.collect(), Vec::new()));
             }
@@ -89,6 +94,9 @@ fn survivors(course: &Course<'_>) -> Result<BTreeSet<PlayerName>, String> {
 fn leaders(course: &Course<'_>) -> BTreeSet<PlayerName> {
     let mut merits: BTreeMap<&PlayerName, (u32, u32, i64)> =
         course.players.iter().map(|player| (player, (0, 0, 0))).collect();
+    for player in &course.walkovers {
+        merits.entry(player).or_default().0 += 2;
+    }
     let results = course.rounds.iter().flat_map(|(_, results)| results);
     for (players, result) in results.filter(|(_, result)| result.how != How::Void) {
         for player in players.iter() {
