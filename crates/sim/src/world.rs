@@ -553,6 +553,10 @@ impl World {
         let Some(at) = self.servers.iter().position(|one| one.id == server) else { return };
         let player = player_name(bot);
         self.trace.note(self.now, || format!("{server} < {player}: {}", brief(line)));
+        // What comes on a connection the server is done with is heard by nobody.
+        if self.servers[at].sockets.get(&link).is_none_or(Socket::is_dropped) {
+            return;
+        }
         self.note_heard(&player, server, line);
         let (link, line) = self.mishear(at, link, line);
         let told = self.server_time(&self.servers[at]);

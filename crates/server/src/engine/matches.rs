@@ -196,6 +196,7 @@ impl Engine {
             .map(|pending| pending.id)
             .collect();
         live.sent.retain(|sent| !own.contains(&sent.id));
+        own.iter().for_each(|id| live.played.recalled(id));
         let hello = self.here.get(player).and_then(|conn| self.sessions.get(conn));
         let nonce = hello.and_then(|session| session.hello.as_ref()).and_then(|h| h.nonce.clone());
         let _ = self.step_match(key, Command::Arrive { player: player.clone(), nonce });
@@ -326,6 +327,16 @@ impl Engine {
                 let at = live.held_until + ON_ITS_WAY_MS;
                 return self.set_timer(at, Timer::Match(key.0.clone(), key.1.clone()));
             }
+            if let Command::Expire { player } = &command
+                && self.conn_of(player).is_some()
+            {
+                // It lapsed and is here; that it is back waits for the disk, and not for it.
+                let player = player.clone();
+                self.arrive(key, &player);
+                if self.matches.get(key).is_some_and(|live| live.played.is_here(&player)) {
+                    continue;
+                }
+            }
             if self.step_match(key, command).is_err() {
                 break;
             }
@@ -399,7 +410,9 @@ impl Engine {
         let Some(sent) = sent.find(|sent| sent.id == *request) else { return Some(0) };
         let written = sent.written.as_ref()?.at().unwrap_or(at);
         let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
-        if took_ms > limit_ms && live.played.is_here(player) {
+        // Who repeats an answer that was in time is not late, however long the disk takes for it.
+        let open = || live.played.pending().iter().any(|pending| pending.id == *request);
+        if took_ms > limit_ms && live.played.is_here(player) && open() {
             let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
             let _ = self.step_match(key, Command::Charge { player, fault });
         }

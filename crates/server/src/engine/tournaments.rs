@@ -101,6 +101,8 @@ impl Engine {
             }
         }
         self.set_timer(greet_by, Timer::Greeting(id.clone()));
+        // Nothing is said by it, so it need not wait for the disk: who is here now was here.
+        players.iter().for_each(|player| self.greet_in(&id, player));
         self.go_on(&id);
         Ok(())
     }
@@ -198,13 +200,14 @@ impl Engine {
     /// Answers the greetings and farewells that a player who is here now was asked for.
     pub(super) fn greet_player(&mut self, player: &PlayerName) {
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
-            let live = self.tournaments.get(&id).filter(|live| live.machine.paused().is_none());
-            let pending = live.and_then(|live| live.machine.pending_of(player));
-            if let Some(pending) = pending
-                && self.is_durable(&StreamKey::Tournament(id.clone()))
-            {
-                self.greet(&id, pending);
-            }
+            self.greet_in(&id, player);
+        }
+    }
+
+    fn greet_in(&mut self, id: &TournamentId, player: &PlayerName) {
+        let live = self.tournaments.get(id).filter(|live| live.machine.paused().is_none());
+        if let Some(pending) = live.and_then(|live| live.machine.pending_of(player)) {
+            self.greet(id, pending);
         }
     }
 
