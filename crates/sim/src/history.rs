@@ -90,7 +90,8 @@ impl History {
     /// Whether no other server was up while this one was.
     pub(crate) fn was_alone(&self, server: u32) -> bool {
         let Some(own) = self.servers.get(&server) else { return true };
-        let before = |one: &Lifetime, other: &Lifetime| one.ended.is_some_and(|end| end <= other.started);
+        let before =
+            |one: &Lifetime, other: &Lifetime| one.ended.is_some_and(|end| end <= other.started);
         let mut others = self.servers.iter().filter(|(id, _)| **id != server);
         others.all(|(_, other)| before(own, other) || before(other, own))
     }

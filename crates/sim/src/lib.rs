@@ -101,6 +101,7 @@ pub fn run_traced(
         let words = words.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
         Err(Failure::new("panic", words.unwrap_or_default()))
     });
+    world.trace_log();
     let figures = ran.map(|()| world.figures());
     (figures, world.trace)
 }

@@ -28,6 +28,10 @@ impl Trace {
         Trace { kept_max, ..Trace::default() }
     }
 
+    pub(crate) fn is_printed(&self) -> bool {
+        self.print
+    }
+
     /// Notes something, if anybody wants to know.
     pub(crate) fn note(&mut self, now: Millis, what: impl FnOnce() -> String) {
         if !self.print && self.kept_max == 0 {

@@ -635,6 +635,19 @@ impl World {
 }
 
 impl World {
+    /// Shows the streams of tournaments, if anything is shown.
+    pub(crate) fn trace_log(&mut self) {
+        if !self.trace.is_printed() {
+            return;
+        }
+        for (name, entries) in self.disk.streams() {
+            for entry in entries.iter().filter(|_| name.starts_with("tournament/")) {
+                self.trace
+                    .note(entry.line.at, || format!("log of {}: {}", entry.writer, entry.text));
+            }
+        }
+    }
+
     /// What there was.
     pub(crate) fn figures(&self) -> Figures {
         let streams = self.disk.streams();

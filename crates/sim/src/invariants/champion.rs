@@ -14,7 +14,11 @@ struct Course<'a> {
     rounds: Vec<(Vec<PlayerName>, Vec<(&'a [PlayerName], &'a MatchResult)>)>,
     /// Who won because the opponent was out of the tournament.
     walkovers: Vec<PlayerName>,
+    /// Who was out before the last round was over.
     out: BTreeSet<PlayerName>,
+    /// Who failed at the farewell: it loses its win, and nobody gets it.
+    failed: BTreeSet<PlayerName>,
+    rounds_ended: bool,
     winners: Option<Vec<PlayerName>>,
 }
 
@@ -26,8 +30,10 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
             Format::RoundRobin => leaders(&course),
             _ => survivors(&course).map_err(|what| format!("{id}: {what}"))?,
         };
-        let implied: BTreeSet<&PlayerName> =
-            implied.iter().filter(|player| !course.out.contains(*player)).collect();
+        let counts = |player: &&PlayerName| {
+            !course.out.contains(*player) && !course.failed.contains(*player)
+        };
+        let implied: BTreeSet<&PlayerName> = implied.iter().filter(counts).collect();
         let winners: BTreeSet<&PlayerName> = winners.iter().collect();
         if winners != implied {
             return Err(format!("{id}: won by {winners:?}, but results imply {implied:?}"));
@@ -44,6 +50,8 @@ fn course(entries: &[Entry]) -> Option<Course<'_>> {
         rounds: Vec::new(),
         walkovers: Vec::new(),
         out: BTreeSet::new(),
+        failed: BTreeSet::new(),
+        rounds_ended: false,
         winners: None,
     };
     let mut plans = BTreeMap::new();
@@ -62,8 +70,13 @@ fn course(entries: &[Entry]) -> Option<Course<'_>> {
                 course.rounds.last_mut()?.1.push((players, &reported.result));
             }
             Event::PlayerDropped(dropped) => {
-                course.out.insert(dropped.faulted.player.clone());
+                let player = dropped.faulted.player.clone();
+                match course.rounds_ended {
+                    true => course.failed.insert(player),
+                    false => course.out.insert(player),
+                };
             }
+            Event::RoundsEnded(_) => course.rounds_ended = true,
             Event::TournamentEnded(ended) => course.winners = Some(ended.winners.clone()),
             _ => {}
         }
