@@ -114,6 +114,11 @@ impl Disk {
         answers.into_iter().for_each(|(done, results)| done(results));
     }
 
+    /// Whether something is on its way that is not durable yet.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.state().batches.iter().any(|batch| batch.results.is_none())
+    }
+
     /// When it has done something next.
     pub(crate) fn next_due(&self) -> Option<Millis> {
         let state = self.state();
@@ -137,15 +142,9 @@ impl Disk {
                 if cut.contains(&append.stream) {
                     continue;
                 }
-                match state.rng.below(4) {
-                    0 | 1 => {
-                        let again = append.clone();
-                        let kept = state.apply(writer, append).is_ok();
-                        if kept && state.sabotage == Some(Sabotage::DoubleApply) {
-                            state.apply_again(writer, again);
-                        }
-                    }
-                    2 if alone && append.lines.len() > 1 => {
+                let tear = alone && append.lines.len() > 1 && state.rng.chance(600);
+                match state.rng.chance(500) {
+                    _ if tear => {
                         let kept = state.rng.between(1, append.lines.len() as u64 - 1) as usize;
                         cut.insert(append.stream.clone());
                         state.torn_count += 1;
@@ -154,7 +153,14 @@ impl Disk {
                             state.torn.insert(append.stream, lines);
                         }
                     }
-                    _ => {
+                    true => {
+                        let again = append.clone();
+                        let kept = state.apply(writer, append).is_ok();
+                        if kept && state.sabotage == Some(Sabotage::DoubleApply) {
+                            state.apply_again(writer, again);
+                        }
+                    }
+                    false => {
                         state.lost += 1;
                         cut.insert(append.stream);
                     }

@@ -78,7 +78,7 @@ impl Figures {
         self.cuts += other.cuts;
         self.lost += other.lost;
         self.torn += other.torn;
-        self.digest = self.digest.rotate_left(1) ^ other.digest;
+        self.digest = self.digest.wrapping_add(other.digest);
     }
 }
 

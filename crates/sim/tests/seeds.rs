@@ -45,9 +45,10 @@ fn a_thousand_seeds_pass() {
     // A world in which nothing happens, or nothing goes wrong, proves nothing.
     assert_eq!(figures.seeds, SEEDS);
     assert!(figures.games > SEEDS && figures.answers > 50 * SEEDS, "{figures:?}");
-    let trouble = [figures.crashes, figures.cuts, figures.faults, figures.lost];
-    assert!(trouble.iter().all(|count| *count > SEEDS / 2), "{figures:?}");
-    assert!(figures.torn > 20 && figures.conflicts > 20, "{figures:?}");
+    let trouble = [figures.crashes, figures.cuts, figures.faults];
+    assert!(trouble.iter().all(|count| *count > SEEDS), "{figures:?}");
+    let rare = [figures.lost, figures.torn, figures.conflicts];
+    assert!(rare.iter().all(|count| *count > SEEDS / 50), "{figures:?}");
 }
 
 #[test]

@@ -36,6 +36,9 @@ const HEALED_MS_MAX: Millis = 900_000;
 /// Lines that may wait for a reader.
 pub(crate) const OUTBOX_MAX: usize = 24;
 
+/// How often a server that is to die waits for the disk to be busy.
+const CRASH_TRIES: u32 = 400;
+
 /// Things that may happen in a run.
 const STEPS_MAX: u64 = 400_000;
 
@@ -51,7 +54,8 @@ pub(crate) enum Happening {
     ServerSeesEnd(usize),
     BotSeesEnd(usize),
     CutAny,
-    CrashAny,
+    /// A server dies; so often it waits a little for a moment when something is on its way.
+    CrashAny(u32),
     Start,
     Rival,
     StallAny(Millis),
@@ -168,7 +172,10 @@ impl World {
 
     fn schedule(&mut self) {
         let plan = self.plan.clone();
-        plan.crashes.iter().for_each(|at| self.at(BEGIN + at, Happening::CrashAny));
+        for at in &plan.crashes {
+            let patience = if self.rng.chance(800) { CRASH_TRIES } else { 0 };
+            self.at(BEGIN + at, Happening::CrashAny(patience));
+        }
         plan.rivals.iter().for_each(|at| self.at(BEGIN + at, Happening::Rival));
         plan.cuts.iter().for_each(|at| self.at(BEGIN + at, Happening::CutAny));
         plan.stalls.iter().for_each(|(at, ms)| self.at(BEGIN + at, Happening::StallAny(*ms)));
@@ -255,7 +262,11 @@ impl World {
                     self.cut(link);
                 }
             }
-            Happening::CrashAny if !self.healed && !self.servers.is_empty() => {
+            Happening::CrashAny(tries @ 1..) if !self.disk.is_busy() => {
+                let after_ms = self.rng.between(1, 5);
+                self.at(self.now + after_ms, Happening::CrashAny(tries - 1));
+            }
+            Happening::CrashAny(_) if !self.healed && !self.servers.is_empty() => {
                 invariants::while_it_runs(self)?;
                 let at = self.rng.below(self.servers.len() as u64) as usize;
                 self.crash(at);
