@@ -41,13 +41,18 @@ impl Link {
     }
 
     /// When a line that is sent at `at` arrives at the server.
-    pub(crate) fn to_server(&mut self, at: Millis, delay_ms_max: u64, rng: &mut Rng) -> Millis {
+    pub(crate) fn reaches_server(
+        &mut self,
+        at: Millis,
+        delay_ms_max: u64,
+        rng: &mut Rng,
+    ) -> Millis {
         self.to_server_at = (at + rng.between(0, delay_ms_max)).max(self.to_server_at);
         self.to_server_at
     }
 
     /// When a line that is written at `at` arrives at the player.
-    pub(crate) fn to_bot(&mut self, at: Millis, delay_ms_max: u64, rng: &mut Rng) -> Millis {
+    pub(crate) fn reaches_bot(&mut self, at: Millis, delay_ms_max: u64, rng: &mut Rng) -> Millis {
         let at = (at + rng.between(0, delay_ms_max)).max(self.unread_until);
         self.to_bot_at = at.max(self.to_bot_at);
         self.to_bot_at

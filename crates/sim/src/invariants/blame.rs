@@ -88,8 +88,10 @@ fn out_of_time(
     let key = (player.to_owned(), request.to_owned());
     let own = |server: u32| server == entry.writer;
     let written = history.written.get(&key).into_iter().flatten();
-    let written = written.filter(|written| own(written.server) && written.at < entry.line.at);
-    let Some(last) = written.last() else { return Err("the request was never written".into()) };
+    let mut written = written.filter(|written| own(written.server) && written.at < entry.line.at);
+    let Some(last) = written.next_back() else {
+        return Err("the request was never written".into());
+    };
     if entry.line.at < last.at + last.limit_ms {
         return Err(format!("it had until {}", last.at + last.limit_ms));
     }

@@ -6,12 +6,15 @@ use crate::world::World;
 use agon_core::{Event, Format, How, MatchResult, PlayerName};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A match that was reported: who played, and what came of it.
+type Played<'a> = (&'a [PlayerName], &'a MatchResult);
+
 /// What a tournament's stream says, as plain lists.
 struct Course<'a> {
     format: Format,
     players: Vec<PlayerName>,
     /// By round: who had a bye, and the results with their players.
-    rounds: Vec<(Vec<PlayerName>, Vec<(&'a [PlayerName], &'a MatchResult)>)>,
+    rounds: Vec<(Vec<PlayerName>, Vec<Played<'a>>)>,
     /// Who won because the opponent was out of the tournament.
     walkovers: Vec<PlayerName>,
     /// Who was out before the last round was over.

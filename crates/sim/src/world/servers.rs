@@ -131,7 +131,7 @@ impl World {
             if over {
                 self.servers[at].sockets.remove(&link);
                 let delay_ms_max = self.delay_ms_max();
-                let end_at = self.links[link].to_bot(self.now, delay_ms_max, &mut self.rng);
+                let end_at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
                 self.at(end_at, Happening::BotSeesEnd(link));
             }
         }

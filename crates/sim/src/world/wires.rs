@@ -31,7 +31,7 @@ impl World {
         }
         if self.links[link].up {
             let delay_ms_max = self.delay_ms_max();
-            let at = self.links[link].to_bot(self.now, delay_ms_max, &mut self.rng);
+            let at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
             self.links[link].coming += 1;
             self.at(at, Happening::ToBot(link, Rc::new(said)));
         }
@@ -127,7 +127,7 @@ impl World {
             return;
         }
         let delay_ms_max = self.delay_ms_max();
-        let at = self.links[link].to_server(self.now, delay_ms_max, &mut self.rng);
+        let at = self.links[link].reaches_server(self.now, delay_ms_max, &mut self.rng);
         self.at(at, Happening::ToServer(link, line));
     }
 
@@ -175,7 +175,7 @@ impl World {
                 let id = latest.map_or(said.id, |((_, id), _)| id.clone());
                 (link, format!(r#"{{"type":"answer","id":"{id}","answer":{}}}"#, said.answer))
             }
-            (Some(Sabotage::Misroute), Some(_)) if self.now % 7 == 0 => {
+            (Some(Sabotage::Misroute), Some(_)) if self.now.is_multiple_of(7) => {
                 let bot = self.links[link].bot;
                 let mut others = self.servers[at].sockets.keys();
                 let other = others.find(|other| self.links[**other].bot != bot);
