@@ -122,11 +122,6 @@ impl Driven {
         self.engine.handle.send(Input::Closed { conn: socket.conn });
     }
 
-    /// Tells the engine that a connection should have logged in by now.
-    pub fn login_due(&mut self, socket: &Socket) {
-        self.engine.handle.send(Input::LoginDue { conn: socket.conn });
-    }
-
     /// Takes everything that waits, does what is due at `now`, and hands the log what was decided.
     pub fn step(&mut self, now: Millis) -> Result<(), EngineError> {
         self.engine.now = now;
@@ -179,11 +174,6 @@ impl Driven {
     /// Connections the engine knows of.
     pub fn connections(&self) -> usize {
         self.engine.sessions.len()
-    }
-
-    /// The engine itself.
-    pub fn engine(&mut self) -> &mut Engine {
-        &mut self.engine
     }
 
     /// The lobby, if nothing of it is on its way to the log.

@@ -7,9 +7,9 @@ use crate::history::History;
 use crate::world::World;
 use agon_core::{Event, FaultKind, Faulted, Millis};
 
-/// How long a server may stand still before it notices what it read: no longer than the world
-/// stalls one.
-const STALL_MS_MAX: Millis = 3_100;
+/// How long a server may stand still before it notices what it read: the world stalls one up to
+/// three times, for up to three seconds each, and one may follow upon another.
+const STALL_MS_MAX: Millis = 9_100;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     for (tournament, id, entries) in matches(streams) {

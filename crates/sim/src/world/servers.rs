@@ -17,7 +17,9 @@ impl World {
         let restarted = id > 1 && self.sabotage == Some(Sabotage::ChargeOutage);
         let reconnect_ms = if restarted { 0 } else { self.plan.reconnect_ms };
         let settings = Settings { reconnect_ms, seed: Some(self.seed), ..Settings::default() };
-        let mut limits = Limits { outbox_lines_max: OUTBOX_MAX, ..Limits::default() };
+        // Whatever arrives between two steps is read before the second.
+        let (outbox_lines_max, inbox_lines_max) = (OUTBOX_MAX, 4_096);
+        let mut limits = Limits { outbox_lines_max, inbox_lines_max, ..Limits::default() };
         if self.sabotage == Some(Sabotage::EndlessOutbox) {
             limits.outbox_lines_max = 100_000;
         }
