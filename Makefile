@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny
+.PHONY: test verify fix bench deny sim sim-selftest
 
 test:
 	scripts/test
@@ -18,3 +18,11 @@ bench:
 
 deny:
 	cargo deny check
+
+# make sim SEED=7 shows one run step by step, make sim SEEDS=100000 runs that many.
+sim:
+	cargo run --quiet --package agon-sim --profile sim -- $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000))
+
+# Plants bugs one at a time, and sees that each is found.
+sim-selftest:
+	cargo run --quiet --package agon-sim --profile sim -- --selftest

@@ -21,12 +21,13 @@ pub(crate) fn check_length(password: &str) -> Result<(), String> {
 /// 19 MiB, so their number must not be up to strangers.
 #[derive(Clone)]
 pub(crate) struct Hashers {
-    runtime: tokio::runtime::Handle,
+    /// Without one, whoever asks does the work itself.
+    runtime: Option<tokio::runtime::Handle>,
     places: Arc<Semaphore>,
 }
 
 impl Hashers {
-    pub(crate) fn new(runtime: tokio::runtime::Handle) -> Hashers {
+    pub(crate) fn new(runtime: Option<tokio::runtime::Handle>) -> Hashers {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         Hashers { runtime, places: Arc::new(Semaphore::new(cores)) }
     }
@@ -34,7 +35,10 @@ impl Hashers {
     /// Does slow work away from whoever asks for it.
     pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) {
         let hashers = self.clone();
-        self.runtime.spawn(async move { hashers.run(work).await });
+        match &self.runtime {
+            Some(runtime) => drop(runtime.spawn(async move { hashers.run(work).await })),
+            None => work(),
+        }
     }
 
     /// Does slow work and waits for what comes of it; `None` if it panicked.
@@ -43,7 +47,8 @@ impl Hashers {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
-        let done = self.runtime.spawn_blocking(move || {
+        let Some(runtime) = &self.runtime else { return Some(work()) };
+        let done = runtime.spawn_blocking(move || {
             let done = work();
             drop(place);
             done

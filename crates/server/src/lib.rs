@@ -23,8 +23,8 @@ pub mod web;
 mod wires;
 
 pub use engine::{
-    AnnounceError, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Status,
-    hash_password,
+    AnnounceError, Driven, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Socket,
+    Status, hash_password,
 };
 pub use gateway::{
     ErlangCookie, ErlangError, ErlangSettings, Gateway, Limits, NodeName, Peers, Tls, TlsError,

@@ -375,6 +375,11 @@ impl Match {
         self.clock.push((request.clone(), now));
     }
 
+    /// Notes that a request has to be sent again: it has no clock until it was.
+    pub fn recalled(&mut self, request: &RequestId) {
+        self.clock.retain(|(id, _)| id != request);
+    }
+
     /// The command that time alone makes due at `now`, if any. Callers step it and ask again.
     pub fn due(&self, now: Millis) -> Option<Command> {
         let (at, command) = self.next_due()?;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) const PREFIX: &str = "house:";
 
 /// A question for a house player.
-struct Job {
+pub(crate) struct Job {
     key: MatchKey,
     player: PlayerName,
     request: RequestId,
@@ -19,9 +19,12 @@ struct Job {
     game: Box<dyn GameState>,
 }
 
-/// The threads.
-pub(crate) struct HousePool {
-    jobs: Sender<Job>,
+/// Where they think.
+pub(crate) enum HousePool {
+    /// On threads of their own.
+    Threads(Sender<Job>),
+    /// At once, on the thread that asks.
+    Here,
 }
 
 impl HousePool {
@@ -34,21 +37,26 @@ impl HousePool {
             let engine = engine.clone();
             std::thread::spawn(move || think(&houses, &receiver, &engine));
         }
-        HousePool { jobs }
+        HousePool::Threads(jobs)
     }
 }
 
 fn think(houses: &Houses, jobs: &Mutex<Receiver<Job>>, engine: &Handle) {
     loop {
         let job = jobs.lock().unwrap_or_else(|broken| broken.into_inner()).recv();
-        let Ok(Job { key, player, request, seat, game }) = job else { return };
-        let name = player.as_str().strip_prefix(PREFIX).unwrap_or_default();
-        // Who plays was checked when the tournament was announced.
-        let Ok(mut house) = houses.make(game.name(), name) else { continue };
-        let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
-        let answer = answer.get().to_owned();
-        engine.send(Input::House { key, player, request, answer });
+        let Ok(job) = job else { return };
+        answer(houses, job, engine);
     }
+}
+
+fn answer(houses: &Houses, job: Job, engine: &Handle) {
+    let Job { key, player, request, seat, game } = job;
+    let name = player.as_str().strip_prefix(PREFIX).unwrap_or_default();
+    // Who plays was checked when the tournament was announced.
+    let Ok(mut house) = houses.make(game.name(), name) else { return };
+    let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
+    let answer = answer.get().to_owned();
+    engine.send(Input::House { key, player, request, answer });
 }
 
 impl Engine {
@@ -60,7 +68,11 @@ impl Engine {
             (Ask::Game(seat), Some(referee)) => {
                 let game = referee.game().boxed_clone();
                 let key = key.clone();
-                let _ = self.house_pool.jobs.send(Job { key, player, request, seat, game });
+                let job = Job { key, player, request, seat, game };
+                match &self.house_pool {
+                    HousePool::Threads(jobs) => drop(jobs.send(job)),
+                    HousePool::Here => answer(&self.houses, job, &self.handle),
+                }
             }
             _ => self.house_answered(key, player, request, "\"ok\"".into()),
         }

@@ -128,11 +128,11 @@ impl Engine {
         }
         let Some(journal) = self.journals.get_mut(&stream) else { return };
         journal.in_flight -= 1;
-        let quiet = journal.in_flight == 0;
         let effects = journal.effects.pop_front().unwrap_or_default();
         self.tournament_records += u64::from(matches!(stream, StreamKey::Tournament(_)));
         effects.into_iter().for_each(|effect| effect(self));
-        if !quiet {
+        // An effect may have decided something more about the stream: that is not durable yet.
+        if !self.is_durable(&stream) {
             return;
         }
         self.keep_for_later(&stream);

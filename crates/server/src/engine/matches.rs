@@ -10,6 +10,7 @@ use agon_core::{
     Pending, PlayerName, Rejection, RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::{self, ToPlayer};
+use std::collections::BTreeSet;
 
 /// A match that runs.
 pub(crate) struct LiveMatch {
@@ -228,6 +229,7 @@ impl Engine {
             begun.extend(sent.began().filter(|_| again && here).map(|at| (sent.id.clone(), at)));
             !again
         });
+        own.iter().for_each(|id| live.played.recalled(id));
         let hello = self.here.get(player).and_then(|conn| self.sessions.get(conn));
         live.listeners.any |= hello.is_some_and(|session| session.listens);
         let nonce = hello.and_then(|session| session.hello.as_ref()).and_then(|h| h.nonce.clone());
@@ -373,6 +375,16 @@ impl Engine {
                 let at = live.held_until + ON_ITS_WAY_MS;
                 return self.set_timer(at, Timer::Match(key.clone()));
             }
+            if let Command::Expire { player } = &command
+                && self.conn_of(player).is_some()
+            {
+                // It lapsed and is here; that it is back waits for the disk, and not for it.
+                let player = player.clone();
+                self.arrive(key, &player);
+                if self.matches.get(key).is_some_and(|live| live.played.is_here(&player)) {
+                    continue;
+                }
+            }
             if self.step_match(key, command).is_err() {
                 break;
             }
@@ -389,7 +401,9 @@ impl Engine {
         answer: String,
         at: Millis,
     ) {
-        let outcome = match self.asked_by(&player, id.as_str()) {
+        let asked = self.asked_by(&player, id.as_str());
+        let streams = asked.iter().map(|(key, _)| StreamKey::Match(key.clone())).collect();
+        let outcome = match asked {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
                 let command = Command::Answer { player, request, answer, took_ms };
@@ -402,13 +416,18 @@ impl Engine {
             None => Err(Rejection::Foreign),
         };
         let Err(rejection) = outcome else { return self.forgive_junk(conn) };
-        let (code, accepted) = match &rejection {
-            Rejection::Repeated { accepted } => ("repeated", accepted.clone().map(|raw| raw.0)),
-            Rejection::Late | Rejection::Over => ("late", None),
-            _ => ("foreign", None),
-        };
-        let detail = rejection.to_string();
-        self.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
+        // Which answer counts may be on its way to the disk: nothing is said of it before.
+        let id = id.clone();
+        let tell: Effect = Box::new(move |engine| {
+            let (code, accepted) = match &rejection {
+                Rejection::Repeated { accepted } => ("repeated", accepted.clone().map(|raw| raw.0)),
+                Rejection::Late | Rejection::Over => ("late", None),
+                _ => ("foreign", None),
+            };
+            let detail = rejection.to_string();
+            engine.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
+        });
+        self.once_durable(streams, tell);
         self.count_junk(conn);
     }
 
@@ -435,11 +454,19 @@ impl Engine {
         at: Millis,
     ) -> Option<Millis> {
         let live = self.matches.get(key)?;
-        let sent = live.sent.iter().find(|sent| sent.id == *request && sent.player == *player)?;
+        let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
+        let Some(sent) = sent.find(|sent| sent.id == *request) else {
+            // Who comes back may answer before it is asked again: its clock runs on, or does not
+            // run yet.
+            let begun = live.begun.iter().find(|(id, _)| id == request);
+            return Some(begun.map_or(0, |(_, since)| at.saturating_sub(*since)));
+        };
         sent.written.as_ref()?;
         let written = sent.began().unwrap_or(at);
         let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
-        if took_ms > limit_ms && live.played.is_here(player) {
+        // Who repeats an answer that was in time is not late, however long the disk takes for it.
+        let open = || live.played.pending().iter().any(|pending| pending.id == *request);
+        if took_ms > limit_ms && live.played.is_here(player) && open() {
             let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
             let _ = self.step_match(key, Command::Charge { player, fault });
         }
@@ -480,12 +507,13 @@ impl Engine {
 
     /// Players that were not back when the server had been up long enough are gone.
     pub(super) fn miss_the_absent(&mut self) {
-        let absent: Vec<PlayerName> = self
+        let absent: BTreeSet<PlayerName> = self
             .playing
             .keys()
             .filter(|player| !self.is_house(player) && self.conn_of(player).is_none())
             .cloned()
             .collect();
+        // By name, not by chance: the same inputs give the same log.
         for player in absent {
             let fault = Fault::disconnected("did not come back after the server was restarted");
             self.player_is_gone(&player, &fault);

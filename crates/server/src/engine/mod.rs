@@ -9,6 +9,7 @@ mod ask;
 mod attach;
 mod away;
 pub(crate) mod delay;
+mod drive;
 mod house;
 pub(crate) use house::PREFIX as HOUSE;
 mod journal;
@@ -44,6 +45,7 @@ pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
 use attach::Session;
+pub use drive::{Driven, Socket};
 use house::HousePool;
 pub(crate) use journal::StreamKey;
 use journal::{Decided, Journal};
@@ -322,20 +324,33 @@ impl Engine {
         settings: Settings,
         runtime: tokio::runtime::Handle,
     ) -> Result<Engine, EngineError> {
+        let (now, hashers) = (clock::now_ms(), Hashers::new(Some(runtime)));
+        let mut engine = Engine::empty(log, games, houses, settings, now, hashers);
+        let (houses, handle) = (Arc::clone(&engine.houses), engine.handle());
+        engine.house_pool = HousePool::start(houses, handle);
+        engine.recover()?;
+        Ok(engine)
+    }
+
+    /// An engine that knows nothing of what is in its log yet, and has no threads.
+    fn empty(
+        log: Arc<dyn Log>,
+        games: Registry,
+        houses: Houses,
+        settings: Settings,
+        now: Millis,
+        hashers: Hashers,
+    ) -> Engine {
         let (inbox, receiver) = channel();
-        let handle = Handle { inbox, meters: Arc::default() };
-        let houses = Arc::new(houses);
-        let house_pool = HousePool::start(Arc::clone(&houses), handle.clone());
-        let hashers = Hashers::new(runtime);
-        let mut engine = Engine {
+        Engine {
             log,
             games,
-            houses,
+            houses: Arc::new(houses),
             settings,
-            handle,
+            handle: Handle { inbox, meters: Arc::default() },
             inbox: receiver,
-            house_pool,
-            now: clock::now_ms(),
+            house_pool: HousePool::Here,
+            now,
             line: Vec::new(),
             journals: Ids::default(),
             decided: Decided::default(),
@@ -363,9 +378,7 @@ impl Engine {
             seen_at: Cell::new(0),
             stopping: false,
             failed: None,
-        };
-        engine.recover()?;
-        Ok(engine)
+        }
     }
 
     /// How others reach it.

@@ -118,6 +118,8 @@ impl Engine {
             }
         }
         self.set_timer(greet_by, Timer::Greeting(id.clone()));
+        // Nothing is said by it, so it need not wait for the disk: who is here now was here.
+        players.iter().for_each(|player| self.greet_in(&id, player));
         self.go_on(&id);
         Ok(())
     }
@@ -215,13 +217,14 @@ impl Engine {
     /// Answers the greetings and farewells that a player who is here now was asked for.
     pub(super) fn greet_player(&mut self, player: &PlayerName) {
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
-            let live = self.tournaments.get(&id).filter(|live| live.machine.paused().is_none());
-            let pending = live.and_then(|live| live.machine.pending_of(player));
-            if let Some(pending) = pending
-                && self.is_durable(&StreamKey::Tournament(id.clone()))
-            {
-                self.greet(&id, pending);
-            }
+            self.greet_in(&id, player);
+        }
+    }
+
+    fn greet_in(&mut self, id: &TournamentId, player: &PlayerName) {
+        let live = self.tournaments.get(id).filter(|live| live.machine.paused().is_none());
+        if let Some(pending) = live.and_then(|live| live.machine.pending_of(player)) {
+            self.greet(id, pending);
         }
     }
 
@@ -284,7 +287,17 @@ impl Engine {
                 TournamentAsk::Farewell { .. } => live.farewell_by,
                 TournamentAsk::Ready | TournamentAsk::Propose { .. } => Some(live.greet_by),
             });
-            if by.is_some_and(|by| by <= now) {
+            if by.is_none_or(|by| by > now) {
+                if let Some(by) = answers_by {
+                    self.set_timer(by, Timer::Greeting(id.clone()));
+                }
+                continue;
+            }
+            let here = self.is_house(&pending.player) || self.conn_of(&pending.player).is_some();
+            if here && answers_by.is_none() {
+                // It is here, and was not greeted only because the disk is slow.
+                self.greet(id, pending);
+            } else {
                 let fault = match pending.ask {
                     TournamentAsk::Ready | TournamentAsk::Propose { .. }
                         if answers_by.is_none() =>
@@ -294,8 +307,6 @@ impl Engine {
                     _ => Fault::timeout(pending.limit_ms),
                 };
                 self.step_tournament(id, TournamentCommand::Drop { player: pending.player, fault });
-            } else if let Some(by) = answers_by {
-                self.set_timer(by, Timer::Greeting(id.clone()));
             }
         }
     }

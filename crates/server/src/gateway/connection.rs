@@ -238,9 +238,9 @@ impl Reader<'_> {
 
 fn todo(came: Came<'_>) -> Todo {
     match came {
-        Came::Message(line) => match native::decode(line) {
+        Came::Message(line) => match read_line(line) {
             Ok(message) => Todo::Said(message),
-            Err(bad) => bad_line(line, &bad.to_string()),
+            Err((why, line)) => Todo::Bad { why, line },
         },
         Came::Bad(why) => Todo::Bad { why, line: String::new() },
         Came::Ping(payload) => Todo::Pong(payload.to_vec()),
@@ -250,16 +250,21 @@ fn todo(came: Came<'_>) -> Todo {
     }
 }
 
-/// A line that is no message. It may become evidence, and so get into the log, where no password
-/// and no token belongs: of a line that speaks of either, nothing is repeated.
-fn bad_line(line: &[u8], why: &str) -> Todo {
+/// A message; or why a line is none, and what may be repeated of it. That may become evidence, and so
+/// get into the log, where no password and no token belongs: of a line that speaks of either, nothing
+/// is repeated.
+pub(crate) fn read_line(line: &[u8]) -> Result<FromPlayer, (String, String)> {
+    let why = match native::decode(line) {
+        Ok(message) => return Ok(message),
+        Err(bad) => bad.to_string(),
+    };
     let line = String::from_utf8_lossy(line);
     let lower = line.to_ascii_lowercase();
     if ["password", "token", "login"].iter().any(|word| lower.contains(word)) {
         let why = "a message with a password or a token cannot be read; it is not repeated";
-        return Todo::Bad { why: why.into(), line: String::new() };
+        return Err((why.into(), String::new()));
     }
-    Todo::Bad { why: why.into(), line: line.chars().take(500).collect() }
+    Err((why, line.chars().take(500).collect()))
 }
 
 fn read_some(

@@ -7,13 +7,13 @@ use agon_wire::native::{self, ToPlayer};
 use agon_wire::websocket::{self, BadFrame, Frames, Incoming, Opcode};
 
 /// Bytes that came in, on their way to become messages.
-pub(super) enum Framing {
+pub(crate) enum Framing {
     Lines(Lines),
     Frames(Frames),
 }
 
 /// What came in.
-pub(super) enum Came<'a> {
+pub(crate) enum Came<'a> {
     /// A message.
     Message(&'a [u8]),
     /// No message, and why.
@@ -29,7 +29,7 @@ pub(super) enum Came<'a> {
 }
 
 impl Framing {
-    pub(super) fn lines(max: usize) -> Framing {
+    pub(crate) fn lines(max: usize) -> Framing {
         Framing::Lines(Lines::new(max))
     }
 
@@ -44,14 +44,14 @@ impl Framing {
         }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         match self {
             Framing::Lines(lines) => lines.push(bytes),
             Framing::Frames(frames) => frames.push(bytes),
         }
     }
 
-    pub(super) fn take(&mut self) -> Option<Came<'_>> {
+    pub(crate) fn take(&mut self) -> Option<Came<'_>> {
         Some(match self {
             Framing::Lines(lines) => match lines.take()? {
                 Ok(line) => Came::Message(line),

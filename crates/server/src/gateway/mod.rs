@@ -26,10 +26,12 @@ pub(crate) mod websocket;
 
 use crate::engine::Handle;
 use crate::web::Ledger;
+pub(crate) use connection::read_line;
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
+pub(crate) use framing::{Came, Framing};
 pub(crate) use guests::{Guest, Guests};
 pub use limits::Limits;
-pub(crate) use outbox::{Outbox, PeerAsk, Shows, Tell, Written};
+pub(crate) use outbox::{Out, Outbox, PeerAsk, Shows, Tell, Written};
 pub use peer::{Peers, serve_peers};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};

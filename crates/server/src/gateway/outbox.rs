@@ -51,7 +51,7 @@ impl Written {
 }
 
 /// Where to note when a message was written that has to wait.
-pub(super) type Note = Arc<AtomicU64>;
+pub(crate) type Note = Arc<AtomicU64>;
 
 /// Something to be written.
 pub(crate) enum Out {
@@ -127,7 +127,7 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// An outbox, and what its task has to write. With a socket, the task writes only what cannot
     /// be written at once.
-    pub(super) fn new(
+    pub(crate) fn new(
         conn: ConnId,
         wire: Wire,
         lines_max: usize,

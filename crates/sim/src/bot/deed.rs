@@ -1,0 +1,128 @@
+//! What a player does with a request: mostly it answers.
+
+use super::{Act, Bot};
+use crate::plan::Temper;
+use crate::rng::Rng;
+use crate::said::Asked;
+
+/// The ways to deal with a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Deed {
+    Answer,
+    Late,
+    Silent,
+    Twice,
+    Stale,
+    Foreign,
+    Cheat,
+    Malformed,
+    Crash,
+    Stall,
+    Flood,
+    Second,
+}
+
+impl Deed {
+    pub(super) fn choose(temper: &Temper, rng: &mut Rng) -> Deed {
+        let all = [
+            (temper.late, Deed::Late),
+            (temper.silent, Deed::Silent),
+            (temper.twice, Deed::Twice),
+            (temper.stale, Deed::Stale),
+            (temper.foreign, Deed::Foreign),
+            (temper.cheat, Deed::Cheat),
+            (temper.malformed, Deed::Malformed),
+            (temper.crash, Deed::Crash),
+            (temper.stall, Deed::Stall),
+            (temper.flood, Deed::Flood),
+            (temper.second, Deed::Second),
+        ];
+        let does = all.into_iter().find(|(per_mille, _)| rng.chance(*per_mille));
+        does.map_or(Deed::Answer, |(_, deed)| deed)
+    }
+}
+
+/// Answers that are none, or break a rule of some game.
+const WRONG: [&str; 8] = [
+    "null",
+    "[]",
+    r#"{"keep":[7,7]}"#,
+    r#"{"score":"aces","points":99}"#,
+    r#"{"place":[99,99]}"#,
+    r#"{"move":[[0,0],[0,0]]}"#,
+    r#"{"acquire":["A","B","red",3]}"#,
+    r#""ok""#,
+];
+
+impl Bot {
+    /// Deals with a request to which `right` is a right answer.
+    pub(super) fn act(&mut self, deed: Deed, id: &str, right: &str, deadline_ms: u64) -> Vec<Act> {
+        let soon = self.rng.between(1, 30);
+        let asked = Asked::parse(id);
+        match deed {
+            Deed::Answer => vec![self.answer(soon, id, right)],
+            Deed::Late => {
+                let late_ms = self.rng.between(deadline_ms * 9 / 10, deadline_ms * 13 / 10);
+                vec![self.answer(late_ms, id, right)]
+            }
+            Deed::Silent => Vec::new(),
+            Deed::Twice => {
+                let other = *self.rng.pick(&WRONG);
+                let second = if self.rng.chance(500) { right } else { other };
+                let after = soon + self.rng.below(50);
+                vec![self.answer(soon, id, right), self.answer(after, id, second)]
+            }
+            Deed::Stale => {
+                let before = self.latest.get(self.rng.below(8) as usize).cloned();
+                let mut acts: Vec<Act> = Vec::new();
+                if let Some((id, _)) = before {
+                    let answer = if self.rng.chance(500) { right } else { "null" };
+                    acts.push(self.answer(soon, &id, answer));
+                }
+                acts.push(self.answer(soon, id, right));
+                acts
+            }
+            Deed::Foreign => {
+                let Some(asked) = asked else { return Vec::new() };
+                let turn = (asked.turn + self.rng.below(3) as u32).saturating_sub(1);
+                let other = asked.id(asked.seat ^ 1, turn);
+                vec![self.answer(soon, &other, right), self.answer(soon + 1, id, right)]
+            }
+            Deed::Cheat => {
+                let wrong = *self.rng.pick(&WRONG);
+                vec![self.answer(soon, id, wrong)]
+            }
+            Deed::Malformed => {
+                let lines = ["no json", "{\"type\":\"dance\"}", "[1,2", "{\"type\":\"answer\"}"];
+                let line = (*self.rng.pick(&lines)).to_owned();
+                vec![Act::Send(soon, line), self.answer(soon + 5, id, right)]
+            }
+            Deed::Crash => {
+                let mut acts = Vec::new();
+                if self.rng.chance(600) {
+                    acts.push(self.answer(soon, id, right));
+                }
+                acts.push(Act::Cut(soon + self.rng.below(20)));
+                acts
+            }
+            Deed::Stall => {
+                vec![Act::Stall(self.rng.between(100, 6_000)), self.answer(soon, id, right)]
+            }
+            Deed::Flood => {
+                let count = self.rng.between(20, 130);
+                let junk = format!(r#"{{"type":"answer","id":"{id}9","answer":0}}"#);
+                let mut acts: Vec<Act> =
+                    (0..count).map(|_| Act::Send(soon, junk.clone())).collect();
+                acts.push(self.answer(soon + 1, id, right));
+                acts
+            }
+            Deed::Second => {
+                let mut acts = vec![Act::Second];
+                if self.rng.chance(500) {
+                    acts.push(self.answer(soon + 30, id, right));
+                }
+                acts
+            }
+        }
+    }
+}

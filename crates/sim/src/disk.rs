@@ -1,0 +1,333 @@
+//! The log of a simulated server: in memory, answered late, and after a crash only what a disk would
+//! have kept.
+//!
+//! Appends become durable some time after they were handed over, and are answered some time after
+//! that. A crash in between loses the end of every stream by itself, as files do: what one stream
+//! lost says nothing about another. The last append that was written may be torn, and is cut off
+//! when the log is opened again. All servers of a run share one disk and race for its streams.
+
+use crate::index::Index;
+use crate::rng::Rng;
+use crate::sabotage::Sabotage;
+use agon_core::{Line, Millis};
+use agon_store::{Append, AppendError, Done, DoneAll, Log, LogError};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One event that is durable: its line as text and read, and which server wrote it.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) text: String,
+    pub(crate) line: Line,
+    pub(crate) writer: u32,
+}
+
+/// How slow the disk is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    pub(crate) sync_ms_max: u64,
+    pub(crate) answer_ms_max: u64,
+}
+
+struct Batch {
+    writer: u32,
+    appends: Vec<Append>,
+    done: Option<DoneAll>,
+    results: Option<Vec<Result<u64, AppendError>>>,
+    durable_at: Millis,
+    answered_at: Millis,
+}
+
+struct State {
+    streams: BTreeMap<String, Vec<Entry>>,
+    /// Lines of appends that were torn: at the end of their streams, and nobody's.
+    torn: BTreeMap<String, Vec<String>>,
+    batches: VecDeque<Batch>,
+    index: Index,
+    rng: Rng,
+    pace: Pace,
+    now: Millis,
+    sabotage: Option<Sabotage>,
+    /// Streams that servers lost to others: what they decided after that is refused as well.
+    lost_streams: BTreeSet<(u32, String)>,
+    /// Servers whose appends were refused because somebody else wrote.
+    beaten: BTreeSet<u32>,
+    in_flight_max: usize,
+    /// How often a crash lost something, and tore something.
+    lost: u64,
+    torn_count: u64,
+}
+
+/// The disk.
+pub(crate) struct Disk(Mutex<State>);
+
+impl Disk {
+    pub(crate) fn new(rng: Rng, pace: Pace, sabotage: Option<Sabotage>) -> Arc<Disk> {
+        Arc::new(Disk(Mutex::new(State {
+            streams: BTreeMap::new(),
+            torn: BTreeMap::new(),
+            batches: VecDeque::new(),
+            index: Index::default(),
+            rng,
+            pace,
+            now: 0,
+            sabotage,
+            lost_streams: BTreeSet::new(),
+            beaten: BTreeSet::new(),
+            in_flight_max: 0,
+            lost: 0,
+            torn_count: 0,
+        })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_pace(&self, pace: Pace) {
+        self.state().pace = pace;
+    }
+
+    /// Does what the disk has done by `now`, and answers whom it has answered by then.
+    pub(crate) fn advance(&self, now: Millis) {
+        let mut state = self.state();
+        state.now = now;
+        let mut answers = Vec::new();
+        for at in 0..state.batches.len() {
+            if state.batches[at].durable_at <= now && state.batches[at].results.is_none() {
+                let (writer, appends) = {
+                    let batch = &mut state.batches[at];
+                    (batch.writer, batch.appends.clone())
+                };
+                let results = appends.into_iter().map(|append| state.apply(writer, append));
+                let results: Vec<_> = results.collect();
+                state.batches[at].results = Some(results);
+            }
+        }
+        while let Some(place) = state.batches.iter().position(|batch| batch.answered_at <= now) {
+            let Some(batch) = state.batches.remove(place) else { break };
+            if let (Some(done), Some(results)) = (batch.done, batch.results) {
+                answers.push((done, results));
+            }
+        }
+        drop(state);
+        answers.into_iter().for_each(|(done, results)| done(results));
+    }
+
+    /// Whether something is on its way that is not durable yet.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.state().batches.iter().any(|batch| batch.results.is_none())
+    }
+
+    /// When it has done something next.
+    pub(crate) fn next_due(&self) -> Option<Millis> {
+        let state = self.state();
+        let due = state.batches.iter().map(|batch| match batch.results {
+            None => batch.durable_at,
+            Some(_) => batch.answered_at,
+        });
+        due.min()
+    }
+
+    /// A server dies: of what it had not been told to be durable, something may be lost.
+    pub(crate) fn crash(&self, writer: u32, alone: bool) {
+        let mut state = self.state();
+        let all = std::mem::take(&mut state.batches);
+        let (own, others): (VecDeque<_>, VecDeque<_>) =
+            all.into_iter().partition(|batch| batch.writer == writer);
+        state.batches = others;
+        let mut cut: BTreeSet<String> = BTreeSet::new();
+        for batch in own.into_iter().filter(|batch| batch.results.is_none()) {
+            for append in batch.appends {
+                if cut.contains(&append.stream) {
+                    continue;
+                }
+                let tear = alone && append.lines.len() > 1 && state.rng.chance(600);
+                match state.rng.chance(500) {
+                    _ if tear => {
+                        let kept = state.rng.between(1, append.lines.len() as u64 - 1) as usize;
+                        cut.insert(append.stream.clone());
+                        state.torn_count += 1;
+                        let lines = append.lines[..kept].to_vec();
+                        if state.version(&append.stream) == append.expected {
+                            state.torn.insert(append.stream, lines);
+                        }
+                    }
+                    true => {
+                        let again = append.clone();
+                        let kept = state.apply(writer, append).is_ok();
+                        if kept && state.sabotage == Some(Sabotage::DoubleApply) {
+                            state.apply_again(writer, again);
+                        }
+                    }
+                    false => {
+                        state.lost += 1;
+                        cut.insert(append.stream);
+                    }
+                }
+            }
+        }
+        if state.sabotage == Some(Sabotage::LoseDurable) {
+            state.lose_the_last(writer);
+        }
+    }
+
+    /// Opens the log for a server: what is torn is cut off.
+    pub(crate) fn open(self: &Arc<Disk>, writer: u32) -> Arc<dyn Log> {
+        let mut state = self.state();
+        let torn = std::mem::take(&mut state.torn);
+        if state.sabotage == Some(Sabotage::KeepTorn) {
+            for (stream, lines) in torn {
+                for text in lines {
+                    state.push(&stream, text, 0);
+                }
+            }
+        }
+        drop(state);
+        Arc::new(Port { disk: Arc::clone(self), writer })
+    }
+
+    /// Looks at what is durable.
+    pub(crate) fn look<T>(&self, what: impl FnOnce(&Index) -> T) -> T {
+        what(&self.state().index)
+    }
+
+    /// All that is durable.
+    pub(crate) fn streams(&self) -> BTreeMap<String, Vec<Entry>> {
+        self.state().streams.clone()
+    }
+
+    /// The events of one stream.
+    pub(crate) fn stream(&self, name: &str) -> Vec<Entry> {
+        self.state().streams.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Whether a server was refused an append because somebody else wrote that stream.
+    pub(crate) fn was_beaten(&self, writer: u32) -> bool {
+        self.state().beaten.contains(&writer)
+    }
+
+    /// The most appends that were on their way at once, and how often crashes lost and tore some.
+    pub(crate) fn figures(&self) -> (usize, u64, u64) {
+        let state = self.state();
+        (state.in_flight_max, state.lost, state.torn_count)
+    }
+}
+
+impl State {
+    fn version(&self, stream: &str) -> u64 {
+        self.streams.get(stream).map_or(0, |entries| entries.len() as u64)
+    }
+
+    fn apply(&mut self, writer: u32, append: Append) -> Result<u64, AppendError> {
+        let actual = self.version(&append.stream);
+        let key = (writer, append.stream.clone());
+        if actual != append.expected || self.lost_streams.contains(&key) {
+            self.beaten.insert(writer);
+            self.lost_streams.insert(key);
+            if self.sabotage == Some(Sabotage::TwoOwners) {
+                self.apply_again(writer, append);
+                return Ok(0);
+            }
+            let Append { stream, expected, .. } = append;
+            return Err(AppendError::Conflict { stream, expected, actual });
+        }
+        for text in append.lines {
+            self.push(&append.stream, text, writer);
+        }
+        Ok(self.version(&append.stream))
+    }
+
+    /// Adds lines at the end, whatever their numbers were.
+    fn apply_again(&mut self, writer: u32, append: Append) {
+        for text in append.lines {
+            let Ok(mut line) = Line::read(&text) else { continue };
+            line.seq = self.version(&append.stream) + 1;
+            self.push(&append.stream, line.write(), writer);
+        }
+    }
+
+    fn push(&mut self, stream: &str, text: String, writer: u32) {
+        let line = Line::read(&text).expect("servers write lines");
+        self.index.add(&line);
+        let entries = self.streams.entry(stream.to_owned()).or_default();
+        entries.push(Entry { text, line, writer });
+    }
+
+    /// Forgets the last record of a match that a server was told to be durable.
+    fn lose_the_last(&mut self, writer: u32) {
+        let matches = self.streams.iter_mut().filter(|(name, entries)| {
+            let last = entries.last().map(|entry| entry.writer);
+            name.starts_with("match/") && last == Some(writer) && entries.len() > 4
+        });
+        for (_, entries) in matches {
+            entries.pop();
+            while entries.last().is_some_and(|entry| entry.line.more > 0) {
+                entries.pop();
+            }
+        }
+        let mut index = Index::default();
+        self.streams.values().flatten().for_each(|entry| index.add(&entry.line));
+        self.index = index;
+    }
+}
+
+/// One server's way to the disk.
+struct Port {
+    disk: Arc<Disk>,
+    writer: u32,
+}
+
+impl Log for Port {
+    fn submit(&self, append: Append, done: Done) {
+        let done = |results: Vec<Result<u64, AppendError>>| {
+            done(results.into_iter().next().unwrap_or(Err(AppendError::Closed)));
+        };
+        self.submit_all(vec![append], Box::new(done));
+    }
+
+    fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
+        let mut state = self.disk.state();
+        let Pace { sync_ms_max, answer_ms_max } = state.pace;
+        // In order, as one thread that writes does it.
+        let own = state.batches.iter().filter(|batch| batch.writer == self.writer);
+        let (behind, told) = own.fold((0, 0), |(durable, told), batch| {
+            (batch.durable_at.max(durable), batch.answered_at.max(told))
+        });
+        let wait_ms = state.rng.between(0, sync_ms_max);
+        let durable_at = (state.now + wait_ms).max(behind);
+        let wait_ms = state.rng.between(0, answer_ms_max);
+        let answered_at = (durable_at + wait_ms).max(told);
+        let mut done = Some(done);
+        let early = state.sabotage == Some(Sabotage::SkipSync);
+        let answers = early.then(|| {
+            let versions = appends.iter().map(|append| Ok(append.version_after())).collect();
+            (done.take(), versions)
+        });
+        let (writer, results) = (self.writer, None);
+        let batch = Batch { writer, appends, done, results, durable_at, answered_at };
+        state.batches.push_back(batch);
+        state.in_flight_max = state.in_flight_max.max(state.batches.len());
+        drop(state);
+        if let Some((Some(done), versions)) = answers {
+            done(versions);
+        }
+    }
+
+    fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
+        let state = self.disk.state();
+        let entries = state.streams.get(stream).map_or(&[][..], Vec::as_slice);
+        let skip = usize::try_from(after).unwrap_or(usize::MAX).min(entries.len());
+        Ok(entries[skip..].iter().map(|entry| entry.text.clone()).collect())
+    }
+
+    fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
+        let state = self.disk.state();
+        let versions = state.streams.iter().map(|(name, all)| (name.clone(), all.len() as u64));
+        Ok(versions.collect())
+    }
+
+    fn flush(&self) -> Result<(), LogError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! What happened on the wires, as the world saw it: no server can get at it.
+
+use agon_core::Millis;
+use std::collections::BTreeMap;
+
+/// A request that was written to a player's connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    pub(crate) at: Millis,
+    pub(crate) server: u32,
+    pub(crate) limit_ms: Millis,
+}
+
+/// An answer that was read from a player's connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard {
+    pub(crate) at: Millis,
+    pub(crate) server: u32,
+    pub(crate) answer: String,
+}
+
+/// A time a player was here, as a server saw it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Here {
+    pub(crate) server: u32,
+    pub(crate) from: Millis,
+    /// `None` as long as it is.
+    pub(crate) to: Option<Millis>,
+}
+
+/// A server, from its start to its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lifetime {
+    pub(crate) started: Millis,
+    pub(crate) ended: Option<Millis>,
+}
+
+/// Everything.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    /// By player and request.
+    pub(crate) written: BTreeMap<(String, String), Vec<Written>>,
+    /// By player and request.
+    pub(crate) heard: BTreeMap<(String, String), Vec<Heard>>,
+    /// Lines of a player that are no messages.
+    pub(crate) bad: BTreeMap<String, Vec<String>>,
+    pub(crate) here: BTreeMap<String, Vec<Here>>,
+    /// When a server had a reason to miss a player: its connection ended, or it did not read.
+    pub(crate) ends: BTreeMap<(String, u32), Vec<Millis>>,
+    /// When connections of a player broke.
+    pub(crate) cuts_of: BTreeMap<String, Vec<Millis>>,
+    pub(crate) servers: BTreeMap<u32, Lifetime>,
+    pub(crate) healed_at: Millis,
+    pub(crate) ended_at: Millis,
+    pub(crate) waiting_max: usize,
+    pub(crate) lines: u64,
+    pub(crate) steps: u64,
+    pub(crate) crashes: u64,
+    pub(crate) cuts: u64,
+    pub(crate) conflicts: u64,
+}
+
+impl History {
+    /// Notes whether a player is here now.
+    pub(crate) fn presence(&mut self, player: &str, server: u32, here: bool, now: Millis) {
+        let open = self.here.get_mut(player).and_then(|all| {
+            all.iter_mut().rev().find(|one| one.server == server && one.to.is_none())
+        });
+        match (here, open) {
+            (true, None) => {
+                let one = Here { server, from: now, to: None };
+                self.here.entry(player.to_owned()).or_default().push(one);
+            }
+            (false, Some(one)) => one.to = Some(now),
+            _ => {}
+        }
+    }
+
+    /// A server is gone, and nobody is here for it any more.
+    pub(crate) fn server_ended(&mut self, server: u32, now: Millis) {
+        if let Some(lifetime) = self.servers.get_mut(&server) {
+            lifetime.ended = Some(now);
+        }
+        let open = self.here.values_mut().flatten();
+        open.filter(|one| one.server == server && one.to.is_none()).for_each(|one| {
+            one.to = Some(now);
+        });
+    }
+
+    /// Whether no other server was up while this one was.
+    pub(crate) fn was_alone(&self, server: u32) -> bool {
+        let Some(own) = self.servers.get(&server) else { return true };
+        let before =
+            |one: &Lifetime, other: &Lifetime| one.ended.is_some_and(|end| end <= other.started);
+        let mut others = self.servers.iter().filter(|(id, _)| **id != server);
+        others.all(|(_, other)| before(own, other) || before(other, own))
+    }
+
+    /// Notes a reason to miss a player.
+    pub(crate) fn end(&mut self, player: &str, server: u32, now: Millis) {
+        self.ends.entry((player.to_owned(), server)).or_default().push(now);
+    }
+}

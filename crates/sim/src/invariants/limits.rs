@@ -1,0 +1,69 @@
+//! Waits and limits are respected in virtual time: what the log says an answer took is what passed
+//! on the wires, and nobody is given up before its wait is over.
+
+use super::{Streams, matches};
+use crate::world::World;
+use agon_core::{Event, Millis, PlayerName};
+use std::collections::BTreeMap;
+
+pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
+    for (tournament, id, entries) in matches(streams) {
+        let mut seats = Vec::new();
+        let mut wait_ms = 0;
+        let mut since: BTreeMap<PlayerName, Millis> = BTreeMap::new();
+        for entry in entries {
+            let at = entry.line.at;
+            match &entry.line.event {
+                Event::MatchCreated(created) => {
+                    wait_ms = created.plan.rules.time.wait_ms;
+                    since = created.plan.players.iter().map(|one| (one.clone(), at)).collect();
+                }
+                Event::GameStarted(started) => seats.clone_from(&started.seats),
+                Event::PlayerLeft(left) => drop(since.insert(left.faulted.player.clone(), at)),
+                Event::WaitExpired(expired) => {
+                    let player = &expired.faulted.player;
+                    let began = since.get(player).copied().unwrap_or(at);
+                    if at < began + wait_ms {
+                        let early = began + wait_ms - at;
+                        return Err(format!(
+                            "{tournament}/{id}: {player} is given up {early} ms early"
+                        ));
+                    }
+                }
+                Event::AnswerAccepted(accepted) if accepted.answer.get() != "\"ok\"" => {
+                    let Some(player) = seats.get(accepted.seat.index()) else { continue };
+                    if player.as_str().starts_with("house:") {
+                        continue;
+                    }
+                    let request = format!("{tournament}:{}", accepted.request);
+                    took(world, player, request, accepted.took_ms, entry.writer)?;
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn took(
+    world: &World,
+    player: &PlayerName,
+    request: String,
+    took_ms: Millis,
+    server: u32,
+) -> Result<(), String> {
+    let key = (player.to_string(), request);
+    let written = world.history.written.get(&key).map_or(&[][..], Vec::as_slice);
+    let heard = world.history.heard.get(&key).map_or(&[][..], Vec::as_slice);
+    let fits = written.iter().filter(|written| written.server == server).any(|written| {
+        let mut own = heard.iter().filter(|heard| heard.server == server);
+        took_ms <= written.limit_ms && own.any(|heard| heard.at == written.at + took_ms)
+    });
+    // An answer may come before its request was written, if it was asked before over another
+    // connection: that took no time.
+    let early = took_ms == 0 && heard.iter().any(|heard| heard.server == server);
+    match fits || early {
+        true => Ok(()),
+        false => Err(format!("{}: the log says {took_ms} ms; {written:?}, {heard:?}", key.1)),
+    }
+}

@@ -1,0 +1,104 @@
+//! What must hold, one file each: some whenever a line is said, most at the end of a run.
+
+mod answers;
+mod blame;
+mod byes;
+mod champion;
+mod effects;
+mod endings;
+mod leaks;
+mod limits;
+mod owner;
+mod queues;
+mod recount;
+mod replay;
+mod statistics;
+
+use crate::disk::Entry;
+use crate::index::Index;
+use crate::said::Said;
+use crate::world::World;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Something that must never happen, and did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What does not hold.
+    pub invariant: &'static str,
+    /// Where, in words.
+    pub what: String,
+}
+
+impl Failure {
+    pub(crate) fn new(invariant: &'static str, what: impl Into<String>) -> Failure {
+        Failure { invariant, what: what.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.invariant, self.what)
+    }
+}
+
+/// A line that leaves a server.
+pub(crate) struct Spoken<'a> {
+    pub(crate) player: &'a str,
+    pub(crate) said: &'a Said,
+    pub(crate) text: &'a str,
+    /// What nobody may be told.
+    pub(crate) secrets: &'a BTreeSet<String>,
+}
+
+/// All streams that are durable.
+pub(crate) type Streams = BTreeMap<String, Vec<Entry>>;
+
+/// What must hold whenever something is said.
+pub(crate) fn when_spoken(spoken: &Spoken<'_>, index: &Index) -> Result<(), Failure> {
+    effects::check(spoken, index).map_err(|what| Failure::new("effects", what))?;
+    leaks::check(spoken, index).map_err(|what| Failure::new("leaks", what))
+}
+
+/// What must hold at any time: looked at before servers die, and when all is healed.
+pub(crate) fn while_it_runs(world: &World) -> Result<(), Failure> {
+    let streams = world.disk.streams();
+    replay::live(world, &streams).map_err(|what| Failure::new("replay", what))?;
+    owner::check(world, &streams).map_err(|what| Failure::new("owner", what))
+}
+
+/// What must hold at the end.
+pub(crate) fn at_the_end(world: &World) -> Result<(), Failure> {
+    let streams = world.disk.streams();
+    type Check = fn(&World, &Streams) -> Result<(), String>;
+    let all: [(&'static str, Check); 11] = [
+        ("owner", owner::check),
+        ("replay", replay::check),
+        ("answers", answers::check),
+        ("blame", blame::check),
+        ("limits", limits::check),
+        ("endings", endings::check),
+        ("champion", champion::check),
+        ("byes", byes::check),
+        ("statistics", statistics::check),
+        ("queues", queues::check),
+        ("recount", recount::check),
+    ];
+    for (name, check) in all {
+        check(world, &streams).map_err(|what| Failure::new(name, what))?;
+    }
+    Ok(())
+}
+
+/// The streams of matches, each with the tournament and its own id.
+fn matches(streams: &Streams) -> impl Iterator<Item = (&str, &str, &Vec<Entry>)> {
+    streams.iter().filter_map(|(name, entries)| {
+        let (tournament, id) = name.strip_prefix("match/")?.split_once('/')?;
+        Some((tournament, id, entries))
+    })
+}
+
+/// The streams of tournaments, each with its id.
+fn tournaments(streams: &Streams) -> impl Iterator<Item = (&str, &Vec<Entry>)> {
+    streams.iter().filter_map(|(name, entries)| Some((name.strip_prefix("tournament/")?, entries)))
+}

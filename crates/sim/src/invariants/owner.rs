@@ -1,0 +1,26 @@
+//! One owner per stream: who has lost a stream to another server never writes it again.
+
+use super::Streams;
+use crate::world::World;
+
+pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
+    for (name, entries) in streams {
+        let mut owners: Vec<u32> = Vec::new();
+        for (entry, seq) in entries.iter().zip(1..) {
+            if entry.line.seq != seq || entry.line.stream != *name {
+                return Err(format!("{name}: event {seq} is numbered {}", entry.line.seq));
+            }
+            match owners.iter().position(|owner| *owner == entry.writer) {
+                None => owners.push(entry.writer),
+                Some(at) if at + 1 == owners.len() => {}
+                Some(_) => {
+                    let writer = entry.writer;
+                    return Err(format!(
+                        "{name}: server {writer} writes event {seq} after {owners:?}"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}

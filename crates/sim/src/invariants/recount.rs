@@ -1,0 +1,95 @@
+//! The players' own records against the log: whoever was there was told, and was told the truth.
+//!
+//! A recount of the tournament from what players know: who won which match, who has left, who won.
+
+use super::{Streams, matches, tournaments};
+use crate::history::History;
+use crate::world::World;
+use agon_core::{Event, Millis, PlayerName, TournamentId};
+use std::collections::BTreeSet;
+
+pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
+    for (tournament, id, entries) in matches(streams) {
+        let key = (tournament.to_owned(), id.to_owned());
+        let Some(last) = entries.last() else { continue };
+        let Event::MatchEnded(ended) = &last.line.event else { continue };
+        let Some(Event::MatchCreated(created)) = entries.first().map(|entry| &entry.line.event)
+        else {
+            continue;
+        };
+        for bot in &world.bots {
+            let plays = created.plan.players.contains(&bot.name);
+            let won = ended.result.winners.contains(&bot.name);
+            match bot.record.matches.get(&key) {
+                Some(_) if !plays => {
+                    return Err(format!("{} was told of {tournament}/{id}", bot.name));
+                }
+                Some(told) if *told != won => {
+                    return Err(format!("{} was told won={told} of {tournament}/{id}", bot.name));
+                }
+                None if plays && stayed(&world.history, &bot.name, last.writer, last.line.at) => {
+                    return Err(format!("{} was not told the end of {tournament}/{id}", bot.name));
+                }
+                _ => {}
+            }
+        }
+    }
+    tournaments(streams).try_for_each(|(id, entries)| {
+        let Some(last) = entries.last() else { return Ok(()) };
+        let Event::TournamentEnded(ended) = &last.line.event else { return Ok(()) };
+        champions(world, id, &ended.winners)?;
+        let commitment = ended.secret.commitment();
+        let commitment = serde_json::json!(commitment);
+        for bot in &world.bots {
+            let told = bot.record.commitments.get(id);
+            if told.is_some_and(|told| commitment != *told) {
+                return Err(format!("{id}: {} was told another commitment", bot.name));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Those who were told that they won are those who won.
+fn champions(world: &World, id: &str, winners: &[PlayerName]) -> Result<(), String> {
+    for bot in &world.bots {
+        if let Some((won, rank)) = bot.record.tournaments.get(id)
+            && *won != winners.contains(&bot.name)
+        {
+            return Err(format!("{id}: {} was told won={won}, rank {rank}", bot.name));
+        }
+    }
+    let told: Vec<&Vec<String>> =
+        world.bots.iter().filter_map(|bot| bot.record.results.get(id)).collect();
+    let due: BTreeSet<&str> = winners.iter().map(PlayerName::as_str).collect();
+    let right =
+        |told: &&Vec<String>| told.iter().map(String::as_str).collect::<BTreeSet<_>>() == due;
+    match told.iter().all(right) {
+        true => announced(world, id, told.len()),
+        false => Err(format!("{id}: the operator was sent winners {told:?}")),
+    }
+}
+
+/// Who announced a tournament and stayed to its end was sent its result.
+fn announced(world: &World, id: &str, told: usize) -> Result<(), String> {
+    let desk = &world.bots[0];
+    let finished = world.disk.stream("lobby").into_iter().find(|entry| {
+        let of = TournamentId::from_text(id);
+        matches!(&entry.line.event, Event::TournamentFinished(end) if end.tournament == of)
+    });
+    match finished {
+        Some(end) if told == 0 && stayed(&world.history, &desk.name, end.writer, end.line.at) => {
+            Err(format!("{id}: {} was not sent the result", desk.name))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a player was there from before something was decided to the end of the run.
+fn stayed(history: &History, player: &PlayerName, server: u32, at: Millis) -> bool {
+    let here = history.here.get(player.as_str()).into_iter().flatten();
+    let mut here = here.filter(|here| here.server == server && here.from < at);
+    // A server may not have noticed yet that a connection is gone.
+    let cuts = history.cuts_of.get(player.as_str()).map_or(&[][..], Vec::as_slice);
+    here.any(|here| here.to.is_none() && cuts.iter().all(|cut| *cut < here.from))
+}

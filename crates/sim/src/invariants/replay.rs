@@ -1,0 +1,59 @@
+//! Replay equals live: every stream follows from the rules, and the machines that run are what their
+//! streams fold to.
+
+use super::{Streams, matches, tournaments};
+use crate::disk::Entry;
+use crate::world::World;
+use agon_core::lobby::Lobby;
+use agon_core::verify::{self, TournamentCheck};
+use agon_core::{Line, Match, Secrets, TournamentId};
+use std::collections::BTreeMap;
+
+pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
+    let read = |entries: &[Entry]| -> Result<Vec<Line>, String> {
+        let texts: Vec<String> = entries.iter().map(|entry| entry.text.clone()).collect();
+        verify::read(&texts).map_err(|finding| finding.to_string())
+    };
+    let games = &world.games;
+    let mut checks: BTreeMap<&str, TournamentCheck> = BTreeMap::new();
+    for (id, entries) in tournaments(streams) {
+        let check = verify::verify_tournament(&read(entries)?, games, None);
+        checks.insert(id, check.map_err(|finding| finding.to_string())?);
+    }
+    for (tournament, id, entries) in matches(streams) {
+        let secret = checks.get(tournament).and_then(|check| check.secret.as_ref());
+        let check = verify::verify_match(&read(entries)?, games, secret);
+        let check = check.map_err(|finding| finding.to_string())?;
+        let of = checks.get(tournament).ok_or_else(|| format!("{id} has no tournament"))?;
+        of.agrees(&check).map_err(|what| format!("{tournament}/{id}: {what}"))?;
+    }
+    let lobby = read(streams.get("lobby").map_or(&[][..], Vec::as_slice))?;
+    let secret = |id: &TournamentId| checks.get(id.as_str())?.secret.clone();
+    verify::verify_lobby(&lobby, secret).map_err(|finding| finding.to_string())?;
+    live(world, streams)
+}
+
+/// Whether the machines that run, and have nothing on its way to the log, are what it says.
+pub(super) fn live(world: &World, streams: &Streams) -> Result<(), String> {
+    let lobby = streams.get("lobby").into_iter().flatten().map(|entry| &entry.line);
+    let folded = Lobby::fold(lobby).map_err(|error| error.to_string())?;
+    // Who raced another server may have been overtaken, and learns of it with its next record.
+    let alone = world.servers.iter().filter(|server| world.history.was_alone(server.id));
+    for server in alone {
+        if server.driven.durable_lobby().is_some_and(|lobby| *lobby != folded) {
+            return Err(format!("the lobby of server {} is not what its log says", server.id));
+        }
+        for (tournament, live, secret) in server.driven.durable_matches() {
+            let id = &live.plan().id;
+            let entries = streams.get(&format!("match/{tournament}/{id}"));
+            let lines: Vec<Line> =
+                entries.into_iter().flatten().map(|entry| entry.line.clone()).collect();
+            let folded = Match::fold(&lines, &world.games, Secrets::Known(secret.of_match(id)));
+            let folded = folded.map_err(|error| format!("{tournament}/{id}: {error}"))?;
+            if !folded.same_state(live) {
+                return Err(format!("{tournament}/{id} is not what its log says"));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! The simulator: the real server in a world of crashes, cuts and cheats, where a run is a seed.
+//!
+//! ```text
+//!   seed ─▶ Plan ─▶ World: players ── network ── engine (agon-server) ── Disk (the log)
+//!                     │                             one thread, virtual time
+//!                     ├─▶ invariants, whenever something is said
+//!                     └─▶ invariants and a recount of the players' own records, at the end
+//! ```
+//!
+//! What runs is what is shipped: the machines of `agon-core`, the native codec, and the server's
+//! engine, driven by hand ([`agon_server::Driven`]). Clock, log, connections and players are the
+//! world's. The same seed gives the same run, to the byte.
+#![forbid(unsafe_code)]
+
+mod bot;
+mod disk;
+mod history;
+mod index;
+mod invariants;
+mod network;
+mod plan;
+mod rng;
+mod sabotage;
+mod said;
+mod trace;
+mod world;
+
+pub use invariants::Failure;
+pub use sabotage::Sabotage;
+pub use trace::Trace;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use world::World;
+
+/// Steps that are shown before a failure.
+const SHOWN_MAX: usize = 60;
+
+/// What there was in runs that found nothing wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Figures {
+    /// Runs.
+    pub seeds: u64,
+    /// Games that ended.
+    pub games: u64,
+    /// Answers accepted.
+    pub answers: u64,
+    /// Events in the log.
+    pub events: u64,
+    /// Faults charged to players.
+    pub faults: u64,
+    /// Lines the servers said.
+    pub lines: u64,
+    /// Servers that died.
+    pub crashes: u64,
+    /// Servers that lost a stream to another.
+    pub conflicts: u64,
+    /// Connections that were cut.
+    pub cuts: u64,
+    /// Records that crashes lost.
+    pub lost: u64,
+    /// Records that crashes tore.
+    pub torn: u64,
+    /// A sum of everything in the log: equal for equal runs.
+    pub digest: u64,
+}
+
+impl Figures {
+    /// Adds those of other runs.
+    pub fn add(&mut self, other: &Figures) {
+        self.seeds += other.seeds;
+        self.games += other.games;
+        self.answers += other.answers;
+        self.events += other.events;
+        self.faults += other.faults;
+        self.lines += other.lines;
+        self.crashes += other.crashes;
+        self.conflicts += other.conflicts;
+        self.cuts += other.cuts;
+        self.lost += other.lost;
+        self.torn += other.torn;
+        self.digest = self.digest.wrapping_add(other.digest);
+    }
+}
+
+/// Runs one seed.
+pub fn run(seed: u64, sabotage: Option<Sabotage>) -> Result<Figures, Failure> {
+    run_traced(seed, sabotage, Trace::off()).0
+}
+
+/// Runs one seed and shows its steps.
+pub fn run_traced(
+    seed: u64,
+    sabotage: Option<Sabotage>,
+    trace: Trace,
+) -> (Result<Figures, Failure>, Trace) {
+    let mut world = World::new(seed, sabotage, trace);
+    // A panic of the server is a failure of the seed; the world is dropped after it.
+    let ran = catch_unwind(AssertUnwindSafe(|| world.run()));
+    let ran = ran.unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().cloned();
+        let words = words.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+        Err(Failure::new("panic", words.unwrap_or_default()))
+    });
+    world.trace_log();
+    let figures = ran.map(|()| world.figures());
+    (figures, world.trace)
+}
+
+/// A failure with the seed and the steps before it; the same seed shows them again.
+pub fn report(seed: u64, sabotage: Option<Sabotage>, failure: &Failure) -> String {
+    let (_, trace) = run_traced(seed, sabotage, Trace::keep(SHOWN_MAX));
+    let steps = trace.into_kept().join("\n");
+    format!("{steps}\nseed {seed} breaks `{}`: {}", failure.invariant, failure.what)
+}

@@ -1,0 +1,152 @@
+//! `agon-sim`: runs seeds of the simulator and says what they broke.
+
+use agon_sim::{Failure, Figures, Sabotage, Trace};
+use anyhow::{Result, bail};
+use clap::Parser;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Runs the server in a simulated world. A run is a seed.
+#[derive(Parser)]
+struct Args {
+    /// Show this run, step by step.
+    #[arg(long, conflicts_with_all = ["seeds", "selftest"])]
+    seed: Option<u64>,
+    /// How many runs.
+    #[arg(long, default_value_t = 1_000)]
+    seeds: u64,
+    /// The first of them.
+    #[arg(long, default_value_t = 1)]
+    from: u64,
+    /// Go on after failures, and say how many there were of each sort.
+    #[arg(long)]
+    keep_going: bool,
+    /// Plant a bug.
+    #[arg(long)]
+    sabotage: Option<Sabotage>,
+    /// Plant every bug, and see that each is found.
+    #[arg(long)]
+    selftest: bool,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    // A panic of the server is reported with its seed.
+    std::panic::set_hook(Box::new(|_| {}));
+    match (args.seed, args.selftest) {
+        (Some(seed), _) => show(seed, args.sabotage),
+        (None, true) => selftest(args.from, args.seeds),
+        (None, false) if args.keep_going => survey(args.from, args.seeds, args.sabotage),
+        (None, false) => sweep(args.from, args.seeds, args.sabotage),
+    }
+}
+
+fn say(text: &str) {
+    // Whoever stops reading has seen enough.
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn show(seed: u64, sabotage: Option<Sabotage>) -> Result<()> {
+    let (ran, _) = agon_sim::run_traced(seed, sabotage, Trace::print());
+    match ran {
+        Ok(figures) => say(&format!("seed {seed} passes: {figures:?}")),
+        Err(failure) => bail!("seed {seed} breaks {failure} (commit {})", commit()),
+    }
+    Ok(())
+}
+
+/// Runs all seeds, and says what they broke.
+fn survey(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> Result<()> {
+    let mut found: BTreeMap<&str, Vec<(u64, String)>> = BTreeMap::new();
+    for seed in from..from + seeds {
+        if let Err(failure) = agon_sim::run(seed, sabotage) {
+            found.entry(failure.invariant).or_default().push((seed, failure.what));
+        }
+    }
+    for (invariant, all) in &found {
+        say(&format!("{invariant}: {} of {seeds} seeds", all.len()));
+        for (seed, what) in all.iter().take(5) {
+            say(&format!("  seed {seed}: {}", what.chars().take(300).collect::<String>()));
+        }
+    }
+    match found.is_empty() {
+        true => Ok(()),
+        false => bail!("commit {}", commit()),
+    }
+}
+
+fn sweep(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> Result<()> {
+    let started = Instant::now();
+    let (figures, failed) = run_all(from, seeds, sabotage);
+    if let Some((seed, failure)) = failed {
+        say(&agon_sim::report(seed, sabotage, &failure));
+        bail!("seed {seed} at commit {}; see it with `make sim SEED={seed}`", commit());
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let rate = figures.games as f64 / seconds;
+    say(&format!("{seeds} seeds pass: {figures:?}"));
+    say(&format!("{rate:.0} simulated games a second ({seconds:.1} s)"));
+    Ok(())
+}
+
+/// Runs seeds on all cores, up to the first that fails.
+fn run_all(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> (Figures, Option<(u64, Failure)>) {
+    let next = AtomicU64::new(from);
+    let failed: Mutex<Option<(u64, Failure)>> = Mutex::new(None);
+    let sum = Mutex::new(Figures::default());
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= from + seeds {
+                return;
+            }
+            match agon_sim::run(seed, sabotage) {
+                Ok(figures) => sum.lock().expect("no thread panics").add(&figures),
+                Err(failure) => {
+                    next.store(from + seeds, Ordering::Relaxed);
+                    let mut failed = failed.lock().expect("no thread panics");
+                    if failed.as_ref().is_none_or(|(other, _)| seed < *other) {
+                        *failed = Some((seed, failure));
+                    }
+                }
+            }
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    std::thread::scope(|scope| {
+        (0..cores).for_each(|_| drop(scope.spawn(work)));
+    });
+    let failed = failed.into_inner().expect("no thread panics");
+    (sum.into_inner().expect("no thread panics"), failed)
+}
+
+fn selftest(from: u64, seeds: u64) -> Result<()> {
+    let mut missed = Vec::new();
+    for bug in Sabotage::ALL {
+        let (figures, found) = run_all(from, seeds, Some(bug));
+        match found {
+            Some((seed, failure)) => {
+                let what: String = failure.what.chars().take(120).collect();
+                let after = seed + 1 - from;
+                say(&format!("{bug:?}: found by `{}` after {after}: {what}", failure.invariant));
+            }
+            None => {
+                say(&format!("{bug:?}: NOT found in {} seeds", figures.seeds));
+                missed.push(bug);
+            }
+        }
+    }
+    match missed[..] {
+        [] => Ok(()),
+        _ => bail!("planted and not found: {missed:?}"),
+    }
+}
+
+fn commit() -> String {
+    let out = Command::new("git").args(["rev-parse", "--short", "HEAD"]).output();
+    out.ok().and_then(|out| String::from_utf8(out.stdout).ok()).unwrap_or_default().trim().into()
+}

@@ -1,0 +1,54 @@
+//! Bugs that are planted on purpose, to see that the simulator finds them.
+//!
+//! They sit in the simulated world, at the ports of the server (its log, its clock, its connections,
+//! its settings), and never in the server itself.
+
+/// One planted bug.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Sabotage {
+    /// The log says that a record is durable before it is.
+    SkipSync,
+    /// The log forgets a record it had said to be durable.
+    LoseDurable,
+    /// A record that survived a crash is added a second time.
+    DoubleApply,
+    /// A torn record is taken for a whole one.
+    KeepTorn,
+    /// A stream takes records of two servers.
+    TwoOwners,
+    /// An answer to an older request counts for the open one.
+    StaleId,
+    /// What one connection says is taken for another's.
+    Misroute,
+    /// A request tells the tournament's secret.
+    LeakSecret,
+    /// A request shows the opponent's hidden turn.
+    LeakTurn,
+    /// Who is not back at once after an outage is missed.
+    ChargeOutage,
+    /// The server's clock runs fast: players get less time than they were told.
+    FastClock,
+    /// A notice that was said is never sent.
+    LoseNotice,
+    /// A reader that reads nothing is never cut off.
+    EndlessOutbox,
+}
+
+impl Sabotage {
+    /// All of them.
+    pub const ALL: [Sabotage; 13] = [
+        Sabotage::SkipSync,
+        Sabotage::LoseDurable,
+        Sabotage::DoubleApply,
+        Sabotage::KeepTorn,
+        Sabotage::TwoOwners,
+        Sabotage::StaleId,
+        Sabotage::Misroute,
+        Sabotage::LeakSecret,
+        Sabotage::LeakTurn,
+        Sabotage::ChargeOutage,
+        Sabotage::FastClock,
+        Sabotage::LoseNotice,
+        Sabotage::EndlessOutbox,
+    ];
+}

@@ -1,0 +1,348 @@
+//! The world: servers, players and what is between them, in one thread under virtual time.
+//!
+//! ```text
+//!   players ── links (late, cut) ── sockets ── engines ── disk (late, torn, lost)
+//! ```
+//!
+//! First chaos: what the seed drew goes wrong. Then everything is healed, and all tournaments have to
+//! end. Whatever a server says is held against what is durable at that moment.
+
+mod servers;
+mod wires;
+
+use crate::Figures;
+use crate::bot::Bot;
+use crate::disk::{Disk, Pace};
+use crate::history::History;
+use crate::invariants::{self, Failure};
+use crate::network::Link;
+use crate::plan::{BEGIN, Cup, Plan, token};
+use crate::rng::Rng;
+use crate::sabotage::Sabotage;
+use crate::said::Said;
+use crate::trace::Trace;
+use agon_core::lobby::Role;
+use agon_core::{Event, Millis, Secret, TournamentId};
+use agon_games::Registry;
+use agon_server::{Driven, Socket};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How long tournaments may take once everything is healed.
+const HEALED_MS_MAX: Millis = 900_000;
+
+/// Lines that may wait for a reader.
+pub(crate) const OUTBOX_MAX: usize = 24;
+
+/// How often a server that is to die waits for the disk to be busy.
+const CRASH_TRIES: u32 = 400;
+
+/// Things that may happen in a run.
+const STEPS_MAX: u64 = 400_000;
+
+/// Something that happens at a time.
+pub(crate) enum Happening {
+    /// A player with nothing to do looks whether it has.
+    Wake(usize),
+    Send(usize, String),
+    ToServer(usize, String),
+    ToBot(usize, Rc<Said>),
+    /// The player closes a connection.
+    Cut(usize),
+    ServerSeesEnd(usize),
+    BotSeesEnd(usize),
+    CutAny,
+    /// A server dies; so often it waits a little for a moment when something is on its way.
+    CrashAny(u32),
+    Start,
+    Rival,
+    StallAny(Millis),
+    Heal,
+}
+
+pub(crate) struct Server {
+    pub(crate) id: u32,
+    pub(crate) driven: Driven,
+    pub(crate) sockets: BTreeMap<usize, Socket>,
+    busy_until: Millis,
+    started: Millis,
+}
+
+pub(crate) struct World {
+    pub(crate) plan: Plan,
+    pub(crate) seed: u64,
+    rng: Rng,
+    now: Millis,
+    queue: BinaryHeap<Reverse<(Millis, u64)>>,
+    happenings: BTreeMap<u64, Happening>,
+    next: u64,
+    pub(crate) disk: Arc<Disk>,
+    pub(crate) servers: Vec<Server>,
+    next_server: u32,
+    links: Vec<Link>,
+    /// The connection each player uses.
+    current: Vec<Option<usize>>,
+    pub(crate) bots: Vec<Bot>,
+    pub(crate) history: History,
+    healed: bool,
+    pub(crate) games: Registry,
+    /// What nobody may ever be told: secrets and tokens.
+    secrets: BTreeSet<String>,
+    sabotage: Option<Sabotage>,
+    pub(crate) trace: Trace,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, sabotage: Option<Sabotage>, trace: Trace) -> World {
+        let mut rng = Rng::new(seed);
+        let plan = Plan::draw(&mut rng);
+        let disk = Disk::new(rng.fork(), plan.pace, sabotage);
+        let mut bots = vec![Bot::new(0, Default::default(), &plan.cups, rng.fork())];
+        for (at, temper) in plan.players.iter().enumerate() {
+            bots.push(Bot::new(at + 1, *temper, &plan.cups, rng.fork()));
+        }
+        let of_cup =
+            |id: &str| Secret::from_seed_number(seed).of_tournament(&TournamentId::from(id));
+        let mut secrets: BTreeSet<String> =
+            plan.cups.iter().map(|cup| of_cup(&cup.id).hex()).collect();
+        secrets.extend((0..bots.len()).map(token));
+        World {
+            seed,
+            rng,
+            now: BEGIN,
+            queue: BinaryHeap::new(),
+            happenings: BTreeMap::new(),
+            next: 0,
+            disk,
+            servers: Vec::new(),
+            next_server: 1,
+            links: Vec::new(),
+            current: vec![None; bots.len()],
+            bots,
+            history: History::default(),
+            healed: false,
+            games: Registry::standard(),
+            secrets,
+            sabotage,
+            trace,
+            plan,
+        }
+    }
+
+    fn at(&mut self, at: Millis, happening: Happening) {
+        self.next += 1;
+        self.queue.push(Reverse((at, self.next)));
+        self.happenings.insert(self.next, happening);
+    }
+
+    /// Runs to the end, and checks everything.
+    pub(crate) fn run(&mut self) -> Result<(), Failure> {
+        self.schedule();
+        self.start_server()?;
+        self.make_accounts()?;
+        while !self.is_over() {
+            let Some(now) = self.next_time() else {
+                return Err(Failure::new("progress", "nothing is left to happen"));
+            };
+            self.now = now;
+            self.history.steps += 1;
+            if self.history.steps > STEPS_MAX || now > self.deadline() {
+                let open = self.unfinished().join(", ");
+                return Err(Failure::new(
+                    "progress",
+                    format!("{open} did not end after all healed"),
+                ));
+            }
+            while let Some(Reverse((at, number))) = self.queue.peek().copied()
+                && at <= now
+            {
+                self.queue.pop();
+                if let Some(happening) = self.happenings.remove(&number) {
+                    self.happen(happening)?;
+                }
+            }
+            self.disk.advance(now);
+            self.step_servers()?;
+        }
+        self.history.ended_at = self.now;
+        invariants::at_the_end(self)
+    }
+
+    fn schedule(&mut self) {
+        let plan = self.plan.clone();
+        for at in &plan.crashes {
+            let patience = if self.rng.chance(800) { CRASH_TRIES } else { 0 };
+            self.at(BEGIN + at, Happening::CrashAny(patience));
+        }
+        plan.rivals.iter().for_each(|at| self.at(BEGIN + at, Happening::Rival));
+        plan.cuts.iter().for_each(|at| self.at(BEGIN + at, Happening::CutAny));
+        plan.stalls.iter().for_each(|(at, ms)| self.at(BEGIN + at, Happening::StallAny(*ms)));
+        self.at(BEGIN + plan.chaos_ms, Happening::Heal);
+        for bot in 0..self.bots.len() {
+            self.at(BEGIN + 20 + bot as u64, Happening::Wake(bot));
+        }
+    }
+
+    /// Accounts are there before anything goes wrong.
+    fn make_accounts(&mut self) -> Result<(), Failure> {
+        let now = self.now;
+        let server = &mut self.servers[0];
+        for number in 0..self.bots.len() {
+            let role = if number == 0 { Role::Operator } else { Role::Player };
+            let made = server.driven.account(self.bots[number].name.clone(), role, &token(number));
+            made.map_err(|error| Failure::new("progress", error.to_string()))?;
+        }
+        self.step_servers()?;
+        while let Some(due) = self.disk.next_due() {
+            self.now = due.max(now);
+            self.disk.advance(self.now);
+            self.step_servers()?;
+        }
+        Ok(())
+    }
+
+    fn deadline(&self) -> Millis {
+        BEGIN + self.plan.chaos_ms + HEALED_MS_MAX
+    }
+
+    /// Tournaments that were announced and are not over.
+    fn unfinished(&self) -> Vec<String> {
+        self.disk.look(|index| {
+            let open = index
+                .announced
+                .iter()
+                .filter(|id| !index.finished.contains_key(*id) && !index.called_off.contains(*id));
+            open.cloned().collect()
+        })
+    }
+
+    /// Whether the operator has heard what became of all it announced.
+    fn is_announced(&self) -> bool {
+        let desk = &self.bots[0].record;
+        let said = |cup: &Cup| {
+            let key = ("announce".to_owned(), cup.id.clone());
+            desk.done.contains(&key) || desk.refused.contains(&key)
+        };
+        self.plan.cups.iter().all(said)
+    }
+
+    fn is_over(&self) -> bool {
+        let quiet = self.healed && self.queue.is_empty() && self.disk.next_due().is_none();
+        quiet && self.is_announced() && self.unfinished().is_empty()
+    }
+
+    fn next_time(&self) -> Option<Millis> {
+        let happening = self.queue.peek().map(|Reverse((at, _))| *at);
+        let timers = self.servers.iter().filter_map(|server| {
+            let due = server.driven.next_due()?;
+            Some(due.max(server.busy_until))
+        });
+        let busy = self.servers.iter().map(|server| server.busy_until).filter(|at| *at > self.now);
+        let disk = self.disk.next_due().into_iter();
+        let next = happening.into_iter().chain(timers).chain(busy).chain(disk).min();
+        next.map(|next| next.max(self.now))
+    }
+
+    fn happen(&mut self, happening: Happening) -> Result<(), Failure> {
+        match happening {
+            Happening::Wake(bot) => self.wake(bot),
+            Happening::Send(link, line) => self.send(link, line),
+            Happening::ToServer(link, line) => self.arrive(link, &line),
+            Happening::ToBot(link, said) => self.tell(link, &said),
+            Happening::Cut(link) => self.cut(link),
+            Happening::ServerSeesEnd(link) => self.server_sees_end(link),
+            Happening::BotSeesEnd(link) => self.bot_sees_end(link),
+            Happening::CutAny if !self.healed => {
+                let up: Vec<usize> =
+                    (0..self.links.len()).filter(|at| self.links[*at].up).collect();
+                if !up.is_empty() {
+                    let link = *self.rng.pick(&up);
+                    self.cut(link);
+                }
+            }
+            Happening::CrashAny(tries @ 1..) if !self.disk.is_busy() => {
+                let after_ms = self.rng.between(1, 5);
+                self.at(self.now + after_ms, Happening::CrashAny(tries - 1));
+            }
+            Happening::CrashAny(_) if !self.healed && !self.servers.is_empty() => {
+                invariants::while_it_runs(self)?;
+                let at = self.rng.below(self.servers.len() as u64) as usize;
+                self.crash(at);
+                let down_ms = self.rng.between(1, 5_000);
+                self.at(self.now + down_ms, Happening::Start);
+            }
+            Happening::Start if self.servers.is_empty() => self.start_server()?,
+            Happening::Rival if !self.healed && self.servers.len() == 1 => self.start_server()?,
+            Happening::StallAny(ms) if !self.healed && !self.servers.is_empty() => {
+                let at = self.rng.below(self.servers.len() as u64) as usize;
+                self.servers[at].busy_until = self.now + ms;
+                self.trace.note(self.now, || format!("server stands still for {ms} ms"));
+            }
+            Happening::Heal => self.heal()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn heal(&mut self) -> Result<(), Failure> {
+        invariants::while_it_runs(self)?;
+        self.trace.note(self.now, || "everything is healed".into());
+        self.healed = true;
+        self.history.healed_at = self.now;
+        self.disk.set_pace(Pace { sync_ms_max: 3, answer_ms_max: 2 });
+        // Who raced another server may be behind and not know it: it is started again.
+        let raced = |server: &Server| !self.history.was_alone(server.id);
+        if self.servers.iter().any(raced) {
+            while !self.servers.is_empty() {
+                self.crash(0);
+            }
+        }
+        self.bots.iter_mut().for_each(|bot| bot.healed = true);
+        self.servers.iter_mut().for_each(|server| server.busy_until = 0);
+        if self.servers.is_empty() {
+            self.start_server()?;
+        }
+        Ok(())
+    }
+}
+
+impl World {
+    /// Shows the streams of tournaments, if anything is shown.
+    pub(crate) fn trace_log(&mut self) {
+        if !self.trace.is_printed() {
+            return;
+        }
+        for (name, entries) in self.disk.streams() {
+            for entry in entries.iter().filter(|_| name.starts_with("tournament/")) {
+                self.trace
+                    .note(entry.line.at, || format!("log of {}: {}", entry.writer, entry.text));
+            }
+        }
+    }
+
+    /// What there was.
+    pub(crate) fn figures(&self) -> Figures {
+        let streams = self.disk.streams();
+        let (_, lost, torn) = self.disk.figures();
+        let History { lines, crashes, conflicts, cuts, .. } = self.history;
+        let mut figures =
+            Figures { seeds: 1, lines, crashes, conflicts, cuts, lost, torn, ..Figures::default() };
+        for entry in streams.values().flatten() {
+            figures.events += 1;
+            match &entry.line.event {
+                Event::GameEnded(_) => figures.games += 1,
+                Event::AnswerAccepted(_) => figures.answers += 1,
+                Event::PlayerLeft(_) | Event::PlayerFaulted(_) | Event::WaitExpired(_) => {
+                    figures.faults += 1;
+                }
+                _ => {}
+            }
+            for byte in entry.text.bytes() {
+                figures.digest = (figures.digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+        figures
+    }
+}

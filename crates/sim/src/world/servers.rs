@@ -1,0 +1,146 @@
+//! Servers: how they start, die, lose a stream to another, and are told the time.
+
+use super::{Happening, OUTBOX_MAX, Server, World};
+use crate::history::Lifetime;
+use crate::invariants::Failure;
+use crate::plan::player_name;
+use crate::sabotage::Sabotage;
+use agon_core::Millis;
+use agon_players::Houses;
+use agon_server::{Driven, EngineError, Limits, Settings};
+use std::collections::BTreeMap;
+
+impl World {
+    pub(super) fn start_server(&mut self) -> Result<(), Failure> {
+        let id = self.next_server;
+        self.next_server += 1;
+        let restarted = id > 1 && self.sabotage == Some(Sabotage::ChargeOutage);
+        let reconnect_ms = if restarted { 0 } else { self.plan.reconnect_ms };
+        let settings = Settings { reconnect_ms, seed: Some(self.seed), ..Settings::default() };
+        // Whatever arrives between two steps is read before the second.
+        let (outbox_lines_max, inbox_lines_max) = (OUTBOX_MAX, 4_096);
+        let mut limits = Limits { outbox_lines_max, inbox_lines_max, ..Limits::default() };
+        if self.sabotage == Some(Sabotage::EndlessOutbox) {
+            limits.outbox_lines_max = 100_000;
+        }
+        let (log, games) = (self.disk.open(id), self.games.clone());
+        let opened = Driven::open(log, games, Houses::standard(), settings, limits, self.now);
+        let driven = opened.map_err(|error| {
+            Failure::new("replay", format!("server {id} cannot take up its log: {error}"))
+        })?;
+        self.trace.note(self.now, || format!("server {id} starts"));
+        self.history.servers.insert(id, Lifetime { started: self.now, ended: None });
+        let (sockets, busy_until, started) = (BTreeMap::new(), 0, self.now);
+        self.servers.push(Server { id, driven, sockets, busy_until, started });
+        Ok(())
+    }
+
+    /// A server dies on the spot.
+    pub(super) fn crash(&mut self, at: usize) {
+        let server = self.servers.remove(at);
+        self.trace.note(self.now, || format!("server {} dies", server.id));
+        self.history.crashes += 1;
+        self.lose(server);
+    }
+
+    pub(super) fn lose(&mut self, server: Server) {
+        self.history.server_ended(server.id, self.now);
+        self.disk.crash(server.id, self.servers.is_empty());
+        for link in 0..self.links.len() {
+            if self.links[link].server == server.id && self.links[link].up {
+                self.links[link].up = false;
+                let after_ms = self.rng.between(0, 300);
+                self.at(self.now + after_ms, Happening::BotSeesEnd(link));
+            }
+        }
+    }
+
+    /// Lets every server do what it has to, and writes what they said.
+    pub(super) fn step_servers(&mut self) -> Result<(), Failure> {
+        let mut at = 0;
+        while at < self.servers.len() {
+            if self.servers[at].busy_until > self.now {
+                at += 1;
+                continue;
+            }
+            let told = self.server_time(&self.servers[at]);
+            match self.servers[at].driven.step(told) {
+                Ok(()) => {
+                    self.sample(at);
+                    self.write(at)?;
+                    at += 1;
+                }
+                Err(error) => self.beaten(at, &error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What a server believes the time to be.
+    pub(super) fn server_time(&self, server: &Server) -> Millis {
+        match self.sabotage {
+            Some(Sabotage::FastClock) => self.now + (self.now - server.started) / 4,
+            _ => self.now,
+        }
+    }
+
+    /// A server ends by itself only if another one took a stream from it.
+    pub(super) fn beaten(&mut self, at: usize, error: &EngineError) -> Result<(), Failure> {
+        let server = self.servers.remove(at);
+        let conflict = matches!(error, EngineError::Append(_)) && self.disk.was_beaten(server.id);
+        if !conflict || self.plan.rivals.is_empty() {
+            return Err(Failure::new("owner", format!("server {} ended: {error}", server.id)));
+        }
+        self.trace.note(self.now, || format!("server {} ends: {error}", server.id));
+        self.history.conflicts += 1;
+        self.lose(server);
+        if self.servers.is_empty() {
+            let after_ms = self.rng.between(1, 1_000);
+            self.at(self.now + after_ms, Happening::Start);
+        }
+        Ok(())
+    }
+
+    pub(super) fn sample(&mut self, at: usize) {
+        let server = &self.servers[at];
+        for bot in &self.bots {
+            let here = server.driven.is_here(&bot.name);
+            self.history.presence(bot.name.as_str(), server.id, here, self.now);
+        }
+    }
+
+    /// Writes what waits in the outboxes of a server, as far as the links take it.
+    pub(super) fn write(&mut self, at: usize) -> Result<(), Failure> {
+        let links: Vec<usize> = self.servers[at].sockets.keys().copied().collect();
+        for link in links {
+            loop {
+                let full = self.links[link].coming >= self.links[link].window;
+                let Some(socket) = self.servers[at].sockets.get_mut(&link) else { break };
+                self.history.waiting_max = self.history.waiting_max.max(socket.waiting());
+                if full {
+                    break;
+                }
+                let Some(line) = socket.write_one(self.now) else { break };
+                self.say(at, link, line)?;
+            }
+            let Some(socket) = self.servers[at].sockets.get(&link) else { continue };
+            let over = socket.is_over();
+            if socket.is_dropped() && !self.links[link].dropped {
+                self.links[link].dropped = true;
+                let (bot, server) = (self.links[link].bot, self.links[link].server);
+                self.history.end(&player_name(bot), server, self.now);
+            }
+            if over {
+                self.servers[at].sockets.remove(&link);
+                let delay_ms_max = self.delay_ms_max();
+                let end_at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
+                self.at(end_at, Happening::BotSeesEnd(link));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn delay_ms_max(&self) -> u64 {
+        if self.healed { 5 } else { self.plan.delay_ms_max }
+    }
+}

@@ -1,0 +1,68 @@
+//! A thousand seeds of the simulator, twice the same, and every planted bug found.
+
+use agon_sim::{Figures, Sabotage};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Seeds of one run of the tests.
+const SEEDS: u64 = 1_000;
+
+/// Runs seeds on two threads; what there was, or the first failure.
+fn sweep(first: u64, count: u64, sabotage: Option<Sabotage>) -> Result<Figures, String> {
+    let next = AtomicU64::new(first);
+    let sum = Mutex::new(Ok(Figures::default()));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= first + count {
+                return;
+            }
+            let ran = agon_sim::run(seed, sabotage);
+            let mut sum = sum.lock().unwrap();
+            match (&mut *sum, ran) {
+                (Ok(sum), Ok(figures)) => sum.add(&figures),
+                (Ok(_), Err(failure)) => {
+                    next.store(first + count, Ordering::Relaxed);
+                    *sum = Err(agon_sim::report(seed, sabotage, &failure));
+                }
+                (Err(_), _) => {}
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..2).for_each(|_| drop(scope.spawn(work)));
+    });
+    sum.into_inner().unwrap()
+}
+
+#[test]
+fn a_thousand_seeds_pass() {
+    let started = Instant::now();
+    let figures = sweep(1, SEEDS, None).unwrap_or_else(|report| panic!("{report}"));
+    let rate = figures.games as f64 / started.elapsed().as_secs_f64();
+    eprintln!("{rate:.0} simulated games a second; {figures:?}");
+    // A world in which nothing happens, or nothing goes wrong, proves nothing.
+    assert_eq!(figures.seeds, SEEDS);
+    assert!(figures.games > SEEDS && figures.answers > 50 * SEEDS, "{figures:?}");
+    let trouble = [figures.crashes, figures.cuts, figures.faults];
+    assert!(trouble.iter().all(|count| *count > SEEDS), "{figures:?}");
+    let rare = [figures.lost, figures.torn, figures.conflicts];
+    assert!(rare.iter().all(|count| *count > SEEDS / 50), "{figures:?}");
+}
+
+#[test]
+fn a_seed_is_a_run() {
+    for seed in 1..=25 {
+        let runs = [(); 2].map(|()| agon_sim::run(seed, None).unwrap());
+        assert_eq!(runs[0], runs[1], "seed {seed}");
+    }
+}
+
+#[test]
+fn every_planted_bug_is_found() {
+    for bug in Sabotage::ALL {
+        let missed = sweep(1, SEEDS, Some(bug));
+        assert!(missed.is_err(), "{bug:?} was not found in {SEEDS} seeds");
+    }
+}
