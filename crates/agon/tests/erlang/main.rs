@@ -1,4 +1,5 @@
-//! Erlang players on nodes of OTP, against the real `agon serve`: `player.erl` in every vocabulary.
+//! Erlang players on nodes of OTP, against the real `agon serve`: `tests/erlang/player.erl` in
+//! every vocabulary.
 
 mod cheats;
 mod crashes;

@@ -197,7 +197,7 @@ impl Vm {
 
 /// The folder with `player.beam`, compiled once for all tests.
 fn compiled() -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/erlang/player.erl");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/erlang/player.erl");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("erlang");
     let made = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
     let beam = target.join("player.beam");
