@@ -6,7 +6,7 @@ use crate::gateway::{Outbox, Shows, Tell, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
 use agon_core::lobby::{LobbyCommand, TokenHash};
-use agon_core::{Fault, Match, Millis, PlayerName};
+use agon_core::{Fault, Match, Millis, PlayerName, TournamentId};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
 
@@ -228,11 +228,16 @@ impl Engine {
         self.login_was(conn, Some(account), Login::Good);
         self.tell_tournaments(conn, account);
         self.player_is_here(account);
-        // What the lobby has for it may be on its way to the disk.
+        // What the lobby has for it now may be on its way to the disk. What it has later is told when
+        // that is durable.
+        let invitations = self.invitations_of(account);
+        let owed: Vec<TournamentId> = self.lobby.owed_to(account).cloned().collect();
         let account = account.clone();
         let tell: Effect = Box::new(move |engine| {
-            engine.tell_invitations(conn, &account);
-            engine.deliver_results(conn, &account);
+            for (about, data) in invitations {
+                engine.notify(conn, about, &data);
+            }
+            engine.deliver_results(conn, &account, &owed);
         });
         self.once_durable(vec![StreamKey::Lobby], tell);
     }

@@ -162,7 +162,7 @@ impl Engine {
         if events.is_empty() {
             return Ok(());
         }
-        let mut effects = Vec::new();
+        let (mut effects, mut lapsed) = (Vec::new(), Vec::new());
         self.decisions += u64::from(matches!(events[0], Event::AnswerAccepted(_)));
         // Mostly an answer is accepted, and nothing follows from it but the next request.
         if !matches!(events[..], [Event::AnswerAccepted(_)]) {
@@ -170,32 +170,26 @@ impl Engine {
             live.stirred = true;
             self.count_games(&events);
             effects = self.blacklisted_by(key, &events);
-            effects.extend(self.lapses(key, &events));
+            lapsed = self.lapsed(&events);
             effects.extend(self.notes(key, &events));
             effects.extend(self.partings(key, &events));
         }
         self.commit(StreamKey::Match(key.clone()), &events, effects);
+        // At once, so that no wait runs while the disk is slow; asked again is who is back durably.
+        lapsed.iter().for_each(|player| self.arrive(key, player));
         Ok(())
     }
 
-    /// Who lapsed (no answer in time, garbage) while its connection is fine is back at once, and
+    /// Who lapsed (no answer in time, garbage) while its connection is fine: it is back at once, and
     /// asked again.
-    fn lapses(&self, key: &MatchKey, events: &[Event]) -> Vec<Effect> {
+    fn lapsed(&self, events: &[Event]) -> Vec<PlayerName> {
         let lapsed = events.iter().filter_map(|event| match event {
             Event::PlayerLeft(left) if left.faulted.fault.kind != FaultKind::Withdrew => {
                 Some(left.faulted.player.clone()).filter(|player| self.conn_of(player).is_some())
             }
             _ => None,
         });
-        let effects = lapsed.map(|player| -> Effect {
-            let key = key.clone();
-            Box::new(move |engine| {
-                if engine.conn_of(&player).is_some() {
-                    engine.arrive(&key, &player);
-                }
-            })
-        });
-        effects.collect()
+        lapsed.collect()
     }
 
     fn count_games(&mut self, events: &[Event]) {
@@ -375,16 +369,6 @@ impl Engine {
                 let at = live.held_until + ON_ITS_WAY_MS;
                 return self.set_timer(at, Timer::Match(key.clone()));
             }
-            if let Command::Expire { player } = &command
-                && self.conn_of(player).is_some()
-            {
-                // It lapsed and is here; that it is back waits for the disk, and not for it.
-                let player = player.clone();
-                self.arrive(key, &player);
-                if self.matches.get(key).is_some_and(|live| live.played.is_here(&player)) {
-                    continue;
-                }
-            }
             if self.step_match(key, command).is_err() {
                 break;
             }
@@ -406,8 +390,10 @@ impl Engine {
         let outcome = match asked {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
-                let command = Command::Answer { player, request, answer, took_ms };
-                let outcome = self.step_match(&key, command);
+                let outcome = took_ms.and_then(|took_ms| {
+                    let command = Command::Answer { player, request, answer, took_ms };
+                    self.step_match(&key, command)
+                });
                 if let Some(live) = self.matches.get_mut(&key).filter(|_| outcome.is_ok()) {
                     live.answered_at.get_or_insert(at);
                 }
@@ -444,7 +430,7 @@ impl Engine {
     }
 
     /// How long an answer took that was read at `at`: from when the request was written, whatever
-    /// either had to wait for here. Who answers too late is charged before the answer is looked at,
+    /// either had to wait for here. Who answers too late is charged, and its answer is not looked at,
     /// also if the timer did not ring yet.
     pub(super) fn took_ms(
         &mut self,
@@ -452,16 +438,18 @@ impl Engine {
         player: &PlayerName,
         request: &RequestId,
         at: Millis,
-    ) -> Option<Millis> {
-        let live = self.matches.get(key)?;
+    ) -> Result<Option<Millis>, Rejection> {
+        let Some(live) = self.matches.get(key) else { return Ok(None) };
         let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
         let Some(sent) = sent.find(|sent| sent.id == *request) else {
             // Who comes back may answer before it is asked again: its clock runs on, or does not
             // run yet.
             let begun = live.begun.iter().find(|(id, _)| id == request);
-            return Some(begun.map_or(0, |(_, since)| at.saturating_sub(*since)));
+            return Ok(Some(begun.map_or(0, |(_, since)| at.saturating_sub(*since))));
         };
-        sent.written.as_ref()?;
+        if sent.written.is_none() {
+            return Ok(None);
+        }
         let written = sent.began().unwrap_or(at);
         let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
         // Who repeats an answer that was in time is not late, however long the disk takes for it.
@@ -469,8 +457,9 @@ impl Engine {
         if took_ms > limit_ms && live.played.is_here(player) && open() {
             let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
             let _ = self.step_match(key, Command::Charge { player, fault });
+            return Err(Rejection::Late);
         }
-        Some(took_ms)
+        Ok(Some(took_ms))
     }
 
     /// A line that is no message counts as the answer to whatever the player was asked.

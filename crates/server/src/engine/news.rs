@@ -124,14 +124,11 @@ impl Engine {
         waiting.collect()
     }
 
-    /// Tells somebody that logged in what it is invited to.
-    pub(super) fn tell_invitations(&mut self, conn: ConnId, player: &PlayerName) {
+    /// What somebody that logged in is told of what it is invited to.
+    pub(super) fn invitations_of(&self, player: &PlayerName) -> Vec<(&'static str, Value)> {
         let now = self.now_ms();
         let invited = self.lobby.invited_to(player);
-        let told: Vec<_> = invited.filter_map(|invited| question(invited, player, now)).collect();
-        for (about, data) in told {
-            self.notify(conn, about, &data);
-        }
+        invited.filter_map(|invited| question(invited, player, now)).collect()
     }
 
     /// Tells those who are invited and here what they are asked.
@@ -221,7 +218,7 @@ impl Engine {
         self.news.subscribers.remove(&conn);
     }
 
-    fn notify(&mut self, conn: ConnId, about: &str, data: &Value) {
+    pub(super) fn notify(&mut self, conn: ConnId, about: &str, data: &Value) {
         let data = Some(agon_games::json(data));
         self.send(conn, &ToPlayer::notice(about, data));
     }

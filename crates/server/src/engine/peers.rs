@@ -245,7 +245,7 @@ impl Engine {
         answer: Result<String, BadReply>,
         at: Millis,
     ) {
-        let took_ms = self.took_ms(key, &player, &request, at);
+        let Ok(took_ms) = self.took_ms(key, &player, &request, at) else { return };
         let command = match answer {
             Ok(answer) => Command::Answer { player, request, answer, took_ms },
             Err(bad) => {

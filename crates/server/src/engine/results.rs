@@ -98,13 +98,21 @@ impl Engine {
     }
 
     /// Sends somebody that logged in the results it asked for.
-    pub(super) fn deliver_results(&mut self, conn: ConnId, account: &PlayerName) {
-        for id in self.lobby.owed_to(account).cloned().collect::<Vec<_>>() {
+    pub(super) fn deliver_results(
+        &mut self,
+        conn: ConnId,
+        account: &PlayerName,
+        owed: &[TournamentId],
+    ) {
+        for id in owed {
             if self.conn_of(account) != Some(conn) {
                 return;
             }
-            match self.past_report(&id) {
-                Ok(report) => self.deliver(&id, &report),
+            if !self.lobby.owed_to(account).any(|still| still == id) {
+                continue;
+            }
+            match self.past_report(id) {
+                Ok(report) => self.deliver(id, &report),
                 Err(error) => return self.fail(error),
             }
         }

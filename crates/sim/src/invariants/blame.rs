@@ -97,7 +97,7 @@ fn out_of_time(
     }
     let heard = history.heard.get(&key).into_iter().flatten();
     let mut in_time = heard.filter(|heard| {
-        own(heard.server) && heard.at >= last.at && heard.at <= last.at + last.limit_ms
+        own(heard.server) && heard.at > last.at && heard.at <= last.at + last.limit_ms
     });
     match in_time.next() {
         Some(heard) => Err(format!("its answer was read at {}", heard.at)),
