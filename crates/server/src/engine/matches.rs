@@ -17,8 +17,8 @@ pub(crate) struct LiveMatch {
     pub(super) played: Match,
     /// Requests that were handed to a connection, or to a house player.
     pub(super) sent: Vec<Sent>,
-    /// Requests whose player changed its connection: their clocks run on.
-    pub(super) begun: Vec<(RequestId, Millis)>,
+    /// Requests whose player changed its connection, and how much of their time is spent.
+    pub(super) begun: Vec<Begun>,
     /// When its timer rings next.
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
@@ -33,6 +33,15 @@ pub(crate) struct LiveMatch {
     answered_at: Option<Millis>,
 }
 
+/// A request that is to be handed over again.
+pub(super) struct Begun {
+    id: RequestId,
+    /// How much of its time is spent.
+    spent_ms: Millis,
+    /// When its clock began to run on the connection before, if it did.
+    began: Option<Millis>,
+}
+
 /// A request that was handed over.
 pub(super) struct Sent {
     id: RequestId,
@@ -40,14 +49,19 @@ pub(super) struct Sent {
     limit_ms: Millis,
     /// When it was written to its player's socket; house players have no clock.
     written: Option<Written>,
-    /// When it was written first, if its player has changed its connection since.
-    since: Option<Millis>,
+    /// How much of its time was spent before, if its player has changed its connection since.
+    spent_ms: Millis,
 }
 
 impl Sent {
-    /// When its clock began to run.
+    /// When its clock began to run: so long before it was written as was spent by then.
     fn began(&self) -> Option<Millis> {
-        self.since.or_else(|| self.written.as_ref()?.at())
+        Some(self.written.as_ref()?.at()?.saturating_sub(self.spent_ms))
+    }
+
+    /// How much of its time is spent. What it has waited for us to write it again is not.
+    fn spent_ms(&self, now: Millis) -> Millis {
+        self.began().map_or(self.spent_ms, |began| now.saturating_sub(began))
     }
 }
 
@@ -59,22 +73,22 @@ impl LiveMatch {
     /// Notes that a request was handed over.
     fn mark_sent(&mut self, now: Millis, pending: Pending, written: Option<Written>) {
         let Pending { id, player, limit_ms, .. } = pending;
-        let begun = self.begun.iter().position(|(begun, _)| *begun == id);
-        let since = begun.map(|at| self.begun.swap_remove(at).1);
-        let due = since.unwrap_or(now).saturating_add(limit_ms);
+        let begun = self.begun.iter().position(|begun| begun.id == id);
+        let spent_ms = begun.map_or(0, |at| self.begun.swap_remove(at).spent_ms);
+        let began = now.saturating_sub(spent_ms);
+        let due = began.saturating_add(limit_ms);
         self.stirred |= self.timer.is_none_or(|at| due < at);
         if written.is_some() {
             // No earlier than now; when it is written is looked up when that seems to be over.
-            self.played.delivered(&id, since.unwrap_or(now));
+            self.played.delivered(&id, began);
         }
-        self.sent.push(Sent { id, player, limit_ms, written, since });
+        self.sent.push(Sent { id, player, limit_ms, written, spent_ms });
     }
 
     /// The time that is left for a request.
-    fn left_ms(&self, pending: &Pending, now: Millis) -> Millis {
-        let begun = self.begun.iter().find(|(id, _)| *id == pending.id);
-        let gone_ms = begun.map_or(0, |(_, since)| now.saturating_sub(*since));
-        pending.limit_ms.saturating_sub(gone_ms)
+    fn left_ms(&self, pending: &Pending) -> Millis {
+        let begun = self.begun.iter().find(|begun| begun.id == pending.id);
+        pending.limit_ms.saturating_sub(begun.map_or(0, |begun| begun.spent_ms))
     }
 }
 
@@ -216,11 +230,15 @@ impl Engine {
             .map(|pending| pending.id)
             .collect();
         // Who was not missed gets no more time by coming back.
+        let now = self.now;
         let here = live.played.is_here(player);
         let LiveMatch { sent, begun, .. } = live;
         sent.retain(|sent| {
             let again = own.contains(&sent.id);
-            begun.extend(sent.began().filter(|_| again && here).map(|at| (sent.id.clone(), at)));
+            if again && here {
+                let (id, spent_ms, began) = (sent.id.clone(), sent.spent_ms(now), sent.began());
+                begun.push(Begun { id, spent_ms, began });
+            }
             !again
         });
         own.iter().for_each(|id| live.played.recalled(id));
@@ -267,7 +285,7 @@ impl Engine {
         }
         let mut open = live.played.pending();
         live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));
-        live.begun.retain(|(id, _)| open.iter().any(|pending| pending.id == *id));
+        live.begun.retain(|begun| open.iter().any(|pending| pending.id == begun.id));
         open.retain(|pending| live.sent.iter().all(|sent| pending.id != sent.id));
         // What is not asked now does not follow from it.
         let mut answered_at = live.answered_at.take();
@@ -310,7 +328,7 @@ impl Engine {
             return;
         }
         let Ask::Game(seat) = pending.ask else { return };
-        let left_ms = live.left_ms(&pending, self.now);
+        let left_ms = live.left_ms(&pending);
         if !live.write_request(&key.0, &pending, left_ms, (seat, shows), &mut self.line) {
             return;
         }
@@ -442,10 +460,10 @@ impl Engine {
         let Some(live) = self.matches.get(key) else { return Ok(None) };
         let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
         let Some(sent) = sent.find(|sent| sent.id == *request) else {
-            // Who comes back may answer before it is asked again: its clock runs on, or does not
-            // run yet.
-            let begun = live.begun.iter().find(|(id, _)| id == request);
-            return Ok(Some(begun.map_or(0, |(_, since)| at.saturating_sub(*since))));
+            // Who comes back may answer before it is asked again.
+            let begun = live.begun.iter().find(|begun| begun.id == *request);
+            let took = |begun: &Begun| begun.began.map_or(begun.spent_ms, |b| at.saturating_sub(b));
+            return Ok(Some(begun.map_or(0, took)));
         };
         if sent.written.is_none() {
             return Ok(None);

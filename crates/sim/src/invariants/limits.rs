@@ -55,9 +55,14 @@ fn took(
     let key = (player.to_string(), request);
     let written = world.history.written.get(&key).map_or(&[][..], Vec::as_slice);
     let heard = world.history.heard.get(&key).map_or(&[][..], Vec::as_slice);
-    let fits = written.iter().filter(|written| written.server == server).any(|written| {
+    let own = || written.iter().filter(|written| written.server == server);
+    // Who changes its connection is asked again with the time that is left.
+    let whole_ms = own().map(|written| written.limit_ms).max().unwrap_or(0);
+    let fits = own().any(|written| {
+        let spent_ms = whole_ms - written.limit_ms;
         let mut own = heard.iter().filter(|heard| heard.server == server);
-        took_ms <= written.limit_ms && own.any(|heard| heard.at == written.at + took_ms)
+        let due = written.at + took_ms;
+        took_ms <= whole_ms && own.any(|heard| heard.at + spent_ms == due)
     });
     // An answer may come before its request was written, if it was asked before over another
     // connection: that took no time.
