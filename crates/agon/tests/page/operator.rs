@@ -1,6 +1,7 @@
 //! What an operator does in the page, and what everybody sees of it.
 
 use crate::live::waiting_cup;
+use crate::support::until;
 use crate::world::World;
 use serde_json::json;
 
@@ -113,4 +114,41 @@ fn an_operator_starts_an_open_sign_up_and_calls_another_off() {
     browser.click("dialog button", "Call it off");
     browser.until_text(".view", "It was not held");
     assert_eq!(world.get("/api/v1/tournaments/two")["standing"], "called-off");
+}
+
+#[test]
+fn an_operator_has_a_match_played_again() {
+    let world = World::start();
+    world.person("ann");
+    let players = ["house:random", "house:greedy", "ann", "house:optimal"];
+    let selection = json!({"by": "named", "players": players});
+    // Nobody waits for Ann in vain while the test runs.
+    let policy = json!({"match": {"time": {"wait_ms": 600_000}}});
+    world.announce(json!({
+        "id": "cup", "preset": "yahtzee-class", "selection": selection, "policy": policy,
+    }));
+    let cup = || world.get("/api/v1/tournaments/cup");
+    until("a match is over", || {
+        cup()["pairings"].as_array().is_some_and(|all| all.iter().any(|one| one["over"] == true))
+    });
+    let mut browser = world.browser_of(&world.operator, "#/tournament/cup");
+    browser.click("[aria-label=Operator] button", "Pause");
+    browser.fill("dialog [name=why]", "a look at the first match");
+    browser.click("dialog button", "Pause");
+    browser.click("[aria-label=Operator] button", "Replay");
+    browser.fill("dialog [name=why]", "the wrong dice");
+    browser.click("dialog button", "Play it again");
+    browser.until_text("[aria-label=Pairings]", "the wrong dice");
+    browser.click("[aria-label=Operator] button", "Resume");
+    browser.fill("dialog [name=why]", "go on");
+    browser.click("dialog button", "Resume");
+    until("it is played again", || {
+        let shown = cup();
+        let again = shown["pairings"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|one| one["replays"].as_array().is_some_and(|replays| !replays.is_empty()));
+        again.is_some_and(|one| one["over"] == true) && shown.get("paused").is_none()
+    });
 }
