@@ -256,10 +256,7 @@ impl Engine {
     /// A connection was lost.
     pub(super) fn closed(&mut self, conn: ConnId) {
         if let Some((account, wire)) = self.detach(conn) {
-            match wire.is_native() {
-                true => self.lose(&account),
-                false => self.miss(&account),
-            }
+            self.lose(&account);
             self.without_connection(account, wire);
         }
     }

@@ -67,7 +67,7 @@ impl Sent {
 
 /// How long an answer may be on its way from its socket to the engine: so much later than a
 /// deadline it is looked whether it passed. When the answer was read decides.
-const ON_ITS_WAY_MS: Millis = 20;
+pub(super) const ON_ITS_WAY_MS: Millis = 20;
 
 impl LiveMatch {
     /// Notes that a request was handed over.
@@ -233,6 +233,7 @@ impl Engine {
         let now = self.now;
         let here = live.played.is_here(player);
         let LiveMatch { sent, begun, .. } = live;
+        begun.retain(|begun| here || !own.contains(&begun.id));
         sent.retain(|sent| {
             let again = own.contains(&sent.id);
             if again && here {

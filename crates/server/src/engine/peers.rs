@@ -8,6 +8,7 @@
 //! Which words it is said in is up to the gateway.
 
 use super::journal::Effect;
+use super::matches::ON_ITS_WAY_MS;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::{PeerAsk, Tell, Written};
 use crate::meters::{End, Login};
@@ -19,9 +20,6 @@ use agon_core::{
 use agon_games::{Refusal, Viewer};
 use agon_wire::peer::Told;
 use std::sync::Arc;
-
-/// How long an answer may be on its way from its socket to the engine.
-const ON_ITS_WAY_MS: Millis = 20;
 
 /// How much of a reply is told in a fault.
 const REPLY_CHARS_MAX: usize = 200;

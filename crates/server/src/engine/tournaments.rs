@@ -118,7 +118,8 @@ impl Engine {
             }
         }
         self.set_timer(greet_by, Timer::Greeting(id.clone()));
-        // Nothing is said by it, so it need not wait for the disk: who is here now was here.
+        // Nothing is said by it to native players, so it need not wait for the disk: who is here now
+        // was here.
         players.iter().for_each(|player| self.greet_in(&id, player));
         self.go_on(&id);
         Ok(())
@@ -231,7 +232,13 @@ impl Engine {
     /// Answers a greeting or farewell for whoever is here: the native wire has notices for them.
     fn greet(&mut self, id: &TournamentId, pending: TournamentPending) {
         match self.wire_of(&pending.player) {
-            Some(wire) if !wire.is_native() => return self.greet_peer(id, pending),
+            // It is asked itself, and so not before what it is asked is durable.
+            Some(wire) if !wire.is_native() => {
+                if self.is_durable(&StreamKey::Tournament(id.clone())) {
+                    self.greet_peer(id, pending);
+                }
+                return;
+            }
             Some(_) => {}
             None => self.miss_peer(id, &pending.player),
         }

@@ -6,19 +6,31 @@ use std::sync::{Mutex, MutexGuard};
 #[derive(Default)]
 pub(crate) struct Gate {
     log: MemoryLog,
-    /// What waits, while it is closed.
-    held: Mutex<Option<Vec<(Append, Done)>>>,
+    held: Mutex<Held>,
+}
+
+/// What waits, while it is closed, and for which streams it is.
+#[derive(Default)]
+struct Held {
+    closed: Option<&'static str>,
+    waiting: Vec<(Append, Done)>,
 }
 
 impl Gate {
     pub(crate) fn close(&self) {
-        self.held().get_or_insert_default();
+        self.close_for("");
+    }
+
+    /// Closes it for streams whose name begins so.
+    pub(crate) fn close_for(&self, streams: &'static str) {
+        self.held().closed = Some(streams);
     }
 
     /// Lets everything through, in its order.
     pub(crate) fn open(&self) {
         let mut held = self.held();
-        for (append, done) in held.take().unwrap_or_default() {
+        held.closed = None;
+        for (append, done) in held.waiting.drain(..) {
             self.log.submit(append, done);
         }
     }
@@ -27,7 +39,7 @@ impl Gate {
     pub(crate) fn holds(&self, kind: &str) -> usize {
         let has = |append: &Append| append.lines.iter().any(|line| is_of(line, kind));
         let held = self.held();
-        held.iter().flatten().filter(|(append, _)| has(append)).count()
+        held.waiting.iter().filter(|(append, _)| has(append)).count()
     }
 
     /// How many events of this type are in the lobby's stream.
@@ -36,7 +48,7 @@ impl Gate {
         lines.iter().filter(|line| is_of(line, kind)).count()
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Vec<(Append, Done)>>> {
+    fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap()
     }
 }
@@ -47,9 +59,10 @@ fn is_of(line: &str, kind: &str) -> bool {
 
 impl Log for Gate {
     fn submit(&self, append: Append, done: Done) {
-        match &mut *self.held() {
-            Some(held) => held.push((append, done)),
-            None => self.log.submit(append, done),
+        let mut held = self.held();
+        match held.closed.is_some_and(|streams| append.stream.starts_with(streams)) {
+            true => held.waiting.push((append, done)),
+            false => self.log.submit(append, done),
         }
     }
 

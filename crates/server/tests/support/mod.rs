@@ -10,7 +10,9 @@ use agon_core::{Event, PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
 use agon_server::web::serve_http;
-use agon_server::{Engine, Gateway, Handle, Limits, Settings, Tls, hash_password, serve_tcp};
+use agon_server::{
+    Engine, Gateway, Handle, Limits, Peers, Settings, Tls, hash_password, serve_peers, serve_tcp,
+};
 use agon_store::{Append, Log, SqliteLog};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -77,6 +79,7 @@ pub(crate) struct Server {
     pub(crate) handle: Handle,
     pub(crate) address: SocketAddr,
     pub(crate) http: SocketAddr,
+    gateway: Gateway,
     runtime: Option<tokio::runtime::Runtime>,
     engine: Option<JoinHandle<()>>,
 }
@@ -126,8 +129,21 @@ impl Server {
         runtime.spawn(serve_tcp(listener, gateway.clone()));
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let http = listener.local_addr().unwrap();
-        runtime.spawn(serve_http(listener, gateway));
-        Server { dir, handle, address, http, runtime: Some(runtime), engine: Some(engine) }
+        runtime.spawn(serve_http(listener, gateway.clone()));
+        let (runtime, engine) = (Some(runtime), Some(engine));
+        Server { dir, handle, address, http, gateway, runtime, engine }
+    }
+
+    /// Opens a port for programs of another system, and a sign-up for them.
+    pub(crate) fn serve_peers(&self, peers: Peers) -> SocketAddr {
+        let runtime = self.runtime.as_ref().unwrap();
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let series = Arc::clone(&peers.series);
+        let opened = runtime.block_on(self.handle.call(move |engine| engine.open_sign_up(&series)));
+        opened.unwrap().unwrap();
+        runtime.spawn(serve_peers(listener, self.gateway.clone(), peers));
+        address
     }
 
     /// Everything in memory is gone; what is in the log is there.

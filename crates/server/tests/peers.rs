@@ -1,0 +1,63 @@
+//! Programs of other systems: what they are told, they are told when it is durable.
+
+#[expect(dead_code, reason = "every test file uses its own part")]
+mod support;
+
+use agon_core::lobby::{Selection, Window};
+use agon_server::Peers;
+use agon_wire::fish::Vocabulary;
+use agon_wire::peer::Language;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use support::gate::Gate;
+use support::{Server, Setup, announcement, until};
+
+/// What has come on a socket so far.
+fn heard(socket: &mut TcpStream) -> String {
+    let mut bytes = [0; 4_096];
+    match socket.read(&mut bytes) {
+        Ok(count) => String::from_utf8_lossy(&bytes[..count]).into_owned(),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => String::new(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
+    let gate = Arc::new(Gate::default());
+    let server = Server::on_gate(Arc::clone(&gate), Setup::default());
+    let mut series = announcement("fish", "fish", 1, 0);
+    series.selection = Selection::SignUp(Window {
+        at_least: 2,
+        at_most: 2,
+        wait_ms: 600_000,
+        second_wait_ms: 600_000,
+        second_at_least: 2,
+        repeat: true,
+    });
+    let language = Language::Fish(Some(Vocabulary::Call));
+    let (sign_up_ms, series) = (60_000, Arc::new(series));
+    let address = server.serve_peers(Peers { language, lenient_names: false, sign_up_ms, series });
+    gate.close_for("tournament/");
+    let mut players = ["ann", "bob"].map(|name| {
+        let mut socket = TcpStream::connect(address).unwrap();
+        write!(socket, "{name:?}").unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket
+    });
+    until("it is on its way to the log", || gate.holds("tournament-created") == 1);
+    // Whatever is said by now has been written when so many others were answered.
+    for _ in 0..50 {
+        server.http("GET", "/healthz", None, "").expect(200);
+    }
+    assert_eq!(players.each_mut().map(heard), ["", ""]);
+    gate.open();
+    for socket in &mut players {
+        let mut said = String::new();
+        until("it begins", || {
+            said.push_str(&heard(socket));
+            said.contains("start")
+        });
+    }
+}
