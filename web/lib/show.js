@@ -109,6 +109,23 @@ export const watched = (tournament, match, game) =>
     : path`#/replay/${tournament}/${match}/${game}`;
 
 /**
+ * What a match was of, where it can be seen, and how long ago it was.
+ * @param {import("./types.js").PlayedMatch} one
+ */
+export const whereAndWhen = (one) =>
+  h(
+    "div",
+    { class: "soft small" },
+    capital(one.game),
+    " · ",
+    tournament(one.tournament),
+    " · ",
+    h("a", { href: watched(one.tournament, one.id) }, one.id),
+    " · ",
+    ago(one.at),
+  );
+
+/**
  * A game that is over: its points, which lead to its replay.
  * @param {string} tournament @param {string} match @param {import("./types.js").GameResult} game
  */

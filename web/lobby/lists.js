@@ -2,8 +2,8 @@
 
 import { del, path, post } from "../lib/api.js";
 import { h } from "../lib/dom.js";
-import { ago, capital, player, players, score, standing } from "../lib/show.js";
-import { tournament, watched } from "../lib/show.js";
+import { capital, player, players, score, standing } from "../lib/show.js";
+import { tournament, whereAndWhen } from "../lib/show.js";
 
 /** @typedef {import("./known.js").Known} Known */
 /** @typedef {import("./known.js").Act} Act */
@@ -103,17 +103,7 @@ function result(one) {
       "div",
       {},
       names,
-      h(
-        "div",
-        { class: "soft small" },
-        capital(one.game),
-        " · ",
-        tournament(one.tournament),
-        " · ",
-        h("a", { href: watched(one.tournament, one.id) }, one.id),
-        " · ",
-        ago(one.at),
-      ),
+      whereAndWhen(one),
     ),
     h(
       "div",

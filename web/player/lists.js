@@ -1,7 +1,7 @@
 // What a player has done, in tables and lists.
 
 import { h } from "../lib/dom.js";
-import { ago, capital, player, players, score, tally, tournament, watched } from "../lib/show.js";
+import { capital, player, players, score, tally, whereAndWhen } from "../lib/show.js";
 
 /** @typedef {import("../lib/types.js").Account} Account */
 /** @typedef {import("../lib/types.js").Statistics} Statistics */
@@ -134,17 +134,7 @@ function played(name, one) {
       h("span", { class: `tag first ${won ? "good" : ""}` }, word),
       " against ",
       players(one.players.filter((other) => other !== name)),
-      h(
-        "div",
-        { class: "soft small" },
-        capital(one.game),
-        " · ",
-        tournament(one.tournament),
-        " · ",
-        h("a", { href: watched(one.tournament, one.id) }, one.id),
-        " · ",
-        ago(one.at),
-      ),
+      whereAndWhen(one),
     ),
     h(
       "div",

@@ -404,9 +404,7 @@ impl Engine {
         answer: String,
         at: Millis,
     ) {
-        let asked = self.asked_by(&player, id.as_str());
-        let streams = asked.iter().map(|(key, _)| StreamKey::Match(key.clone())).collect();
-        let outcome = match asked {
+        let (key, outcome) = match self.asked_by(&player, id.as_str()) {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
                 let outcome = took_ms.and_then(|took_ms| {
@@ -416,20 +414,23 @@ impl Engine {
                 if let Some(live) = self.matches.get_mut(&key).filter(|_| outcome.is_ok()) {
                     live.answered_at.get_or_insert(at);
                 }
-                outcome
+                (Some(key), outcome)
             }
-            None => Err(Rejection::Foreign),
+            None => (None, Err(Rejection::Foreign)),
         };
         let Err(rejection) = outcome else { return self.forgive_junk(conn) };
-        // Which answer counts may be on its way to the disk: nothing is said of it before.
+        let detail = rejection.to_string();
+        let (code, accepted) = match rejection {
+            Rejection::Repeated { accepted } => ("repeated", accepted.map(|raw| raw.0)),
+            Rejection::Late | Rejection::Over => ("late", None),
+            _ => ("foreign", None),
+        };
+        // Which answer counts may be on its way to the disk: nothing is said of it before. That one
+        // was never asked needs no disk.
+        let told_of = key.filter(|_| code != "foreign");
+        let streams = told_of.into_iter().map(StreamKey::Match).collect();
         let id = id.clone();
         let tell: Effect = Box::new(move |engine| {
-            let (code, accepted) = match &rejection {
-                Rejection::Repeated { accepted } => ("repeated", accepted.clone().map(|raw| raw.0)),
-                Rejection::Late | Rejection::Over => ("late", None),
-                _ => ("foreign", None),
-            };
-            let detail = rejection.to_string();
             engine.send(conn, &ToPlayer::Error { code, id: Some(id.as_str()), detail, accepted });
         });
         self.once_durable(streams, tell);
