@@ -11,6 +11,10 @@ use clap::Parser;
 use exit::Exit;
 use std::process::ExitCode;
 
+/// What one thread of the server makes, another often frees.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
         Ok(args) => args,

@@ -95,7 +95,8 @@ fn through_machines(recorded: &[Recorded], games: &Registry) -> Duration {
         let mut commit = |events: &[Event]| {
             let lines = record_lines("match/bench/m", version, 0, events);
             let stream = "match/bench/m".to_owned();
-            version = log.append(Append { stream, expected: version, lines }).unwrap();
+            version =
+                log.append(Append { stream: stream.into(), expected: version, lines }).unwrap();
         };
         commit(&[first]);
         for command in commands {

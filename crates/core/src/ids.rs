@@ -3,6 +3,7 @@
 use agon_games::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 use std::fmt;
 use std::sync::Arc;
 
@@ -64,11 +65,11 @@ impl fmt::Debug for PlayerName {
 }
 
 macro_rules! text_id {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident($text:ty)) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(transparent)]
-        pub struct $name(Arc<str>);
+        pub struct $name(#[schemars(with = "String")] $text);
 
         impl $name {
             /// The id that is spelt so.
@@ -84,7 +85,7 @@ macro_rules! text_id {
 
         impl<T: Into<String>> From<T> for $name {
             fn from(text: T) -> $name {
-                $name(text.into().into())
+                $name(<$text>::from(text.into()))
             }
         }
 
@@ -104,18 +105,19 @@ macro_rules! text_id {
 
 text_id! {
     /// One tournament.
-    TournamentId
+    TournamentId(Arc<str>)
 }
 
 text_id! {
     /// One match of a tournament: `r2m1` is the first match of the second round.
-    MatchId
+    MatchId(Arc<str>)
 }
 
+// Many of these are made and few are long: short ones need no memory of their own.
 text_id! {
     /// One request to one player. The same id is the same request, also after a restart:
     /// `r2m1.3.0.17` is the 18th question to seat 0 in game 3 of match `r2m1`.
-    RequestId
+    RequestId(SmolStr)
 }
 
 impl RequestId {

@@ -186,7 +186,7 @@ impl Host {
             let (tournament, events) =
                 Tournament::create(shared.plan.clone(), Arc::clone(&shared.kind), secret)?;
             let lines = record_lines(&stream, 0, shared.now_ms(), &events);
-            let append = Append { stream: stream.clone(), expected: 0, lines };
+            let append = Append { stream: stream.as_str().into(), expected: 0, lines };
             (tournament, shared.log.append(append)?)
         } else {
             let folded = Tournament::fold(&lines, &shared.games, Some(secret))
@@ -223,7 +223,7 @@ impl Host {
         // A result that was reported before a crash, or an answer given twice, changes nothing.
         let Ok(events) = self.tournament.step(command) else { return Ok(()) };
         let lines = record_lines(&self.stream, self.version, self.shared.now_ms(), &events);
-        let (stream, expected) = (self.stream.clone(), self.version);
+        let (stream, expected) = (self.stream.as_str().into(), self.version);
         self.version = self.shared.log.append(Append { stream, expected, lines })?;
         for event in &events {
             if let Event::PlayerDropped(dropped) = event {
@@ -458,7 +458,8 @@ fn open_match(shared: &Shared, plan: &MatchPlan) -> Result<(Match, Commit), RunE
     let (created, event) = Match::create(plan.clone(), Arc::clone(&shared.kind), secrets, now)
         .map_err(|error| RunError::Plan(PlanError::SetUp(error)))?;
     let lines = record_lines(&stream, 0, now, &[event]);
-    let version = shared.log.append(Append { stream: stream.clone(), expected: 0, lines })?;
+    let version =
+        shared.log.append(Append { stream: stream.as_str().into(), expected: 0, lines })?;
     Ok((created, Commit { stream, version }))
 }
 

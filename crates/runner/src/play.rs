@@ -38,7 +38,7 @@ impl Commit {
             Err(rejection) => return Ok(Err(rejection)),
         };
         let lines = record_lines(&self.stream, self.version, now, &events);
-        let (stream, expected) = (self.stream.clone(), self.version);
+        let (stream, expected) = (self.stream.as_str().into(), self.version);
         self.version = shared.log.append(Append { stream, expected, lines })?;
         for event in &events {
             self.report(shared, played, event);

@@ -41,7 +41,7 @@ struct Batch {
 struct State {
     streams: BTreeMap<String, Vec<Entry>>,
     /// Lines of appends that were torn: at the end of their streams, and nobody's.
-    torn: BTreeMap<String, Vec<String>>,
+    torn: BTreeMap<Arc<str>, Vec<String>>,
     batches: VecDeque<Batch>,
     index: Index,
     rng: Rng,
@@ -49,7 +49,7 @@ struct State {
     now: Millis,
     sabotage: Option<Sabotage>,
     /// Streams that servers lost to others: what they decided after that is refused as well.
-    lost_streams: BTreeSet<(u32, String)>,
+    lost_streams: BTreeSet<(u32, Arc<str>)>,
     /// Servers whose appends were refused because somebody else wrote.
     beaten: BTreeSet<u32>,
     in_flight_max: usize,
@@ -136,7 +136,7 @@ impl Disk {
         let (own, others): (VecDeque<_>, VecDeque<_>) =
             all.into_iter().partition(|batch| batch.writer == writer);
         state.batches = others;
-        let mut cut: BTreeSet<String> = BTreeSet::new();
+        let mut cut: BTreeSet<Arc<str>> = BTreeSet::new();
         for batch in own.into_iter().filter(|batch| batch.results.is_none()) {
             for append in batch.appends {
                 if cut.contains(&append.stream) {
@@ -230,7 +230,7 @@ impl State {
                 return Ok(0);
             }
             let Append { stream, expected, .. } = append;
-            return Err(AppendError::Conflict { stream, expected, actual });
+            return Err(AppendError::Conflict { stream: stream.to_string(), expected, actual });
         }
         for text in append.lines {
             self.push(&append.stream, text, writer);

@@ -95,7 +95,7 @@ fn work(streams: usize, each: usize) -> Vec<Vec<Append>> {
         let stream = format!("match/r1m{stream}");
         let head = format!(r#""v":1,"stream":"{stream}","seq":{seq},"at":1763182800000,"more":0"#);
         let line = format!(r#"{{{head},"type":"answer-accepted","data":{data}}}"#);
-        Append { stream, expected: seq as u64 - 1, lines: vec![line] }
+        Append { stream: stream.into(), expected: seq as u64 - 1, lines: vec![line] }
     };
     let stream = |stream| (1..=each).map(|seq| append(stream, seq)).collect();
     (0..streams).map(stream).collect()

@@ -65,7 +65,7 @@ fn append(stream: usize, expected: usize) -> Append {
     let head = format!(r#""v":1,"stream":"{stream}","seq":{seq},"at":1763182800000,"more":0"#);
     let line = format!(r#"{{{head},"type":"answer-accepted","data":""#);
     let line = format!("{line:x<width$}\"}}", width = BYTES - 2);
-    Append { stream, expected: expected as u64, lines: vec![line] }
+    Append { stream: stream.into(), expected: expected as u64, lines: vec![line] }
 }
 
 /// How long the thread that writes has been on a processor; nothing where nobody can tell.

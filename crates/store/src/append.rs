@@ -13,7 +13,7 @@ pub(crate) const APPEND_BYTES_MAX: usize = 16 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
     /// The stream, for example `match/r1m1`.
-    pub stream: String,
+    pub stream: Arc<str>,
     /// The version the stream must have: the number of its events so far.
     pub expected: u64,
     /// One JSON object per event, without a newline.
@@ -47,7 +47,7 @@ impl Append {
         check_stream_name(&self.stream)?;
         let bytes = self.lines.iter().map(|line| line.len() + 1).sum();
         if !(1..=APPEND_BYTES_MAX).contains(&bytes) {
-            let stream = self.stream.clone();
+            let stream = self.stream.to_string();
             return Err(AppendError::BadSize { stream, bytes, bytes_max: APPEND_BYTES_MAX });
         }
         let mut more = self.lines.len() as u64;
@@ -55,7 +55,7 @@ impl Append {
         for (index, line) in self.lines.iter().enumerate() {
             more -= 1;
             seq = seq.checked_add(1).ok_or_else(|| self.bad_line(index, "no such version"))?;
-            if line.bytes().any(|byte| byte == b'\n') {
+            if line.as_bytes().contains(&b'\n') {
                 return Err(self.bad_line(index, "it contains a newline"));
             }
             header_of(line)
@@ -67,12 +67,12 @@ impl Append {
     }
 
     pub(crate) fn conflict(&self, actual: u64) -> AppendError {
-        AppendError::Conflict { stream: self.stream.clone(), expected: self.expected, actual }
+        AppendError::Conflict { stream: self.stream.to_string(), expected: self.expected, actual }
     }
 
     fn bad_line(&self, index: usize, reason: &str) -> AppendError {
         AppendError::BadLine {
-            stream: self.stream.clone(),
+            stream: self.stream.to_string(),
             line: index + 1,
             reason: reason.to_owned(),
         }

@@ -127,7 +127,7 @@ mod tests {
     fn append(expected: u64) -> Append {
         let seq = expected + 1;
         let line = format!(r#"{{"v":1,"stream":"s","seq":{seq},"at":0,"more":0,"type":"t"}}"#);
-        Append { stream: "s".to_owned(), expected, lines: vec![line] }
+        Append { stream: "s".into(), expected, lines: vec![line] }
     }
 
     fn submit(group: &Group, expected: u64) -> Receiver<Result<u64, AppendError>> {

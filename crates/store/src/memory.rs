@@ -26,12 +26,12 @@ impl MemoryLog {
     fn accept(&self, append: Append) -> Result<u64, AppendError> {
         append.check_headers()?;
         let mut streams = self.streams();
-        let Some(events) = streams.get_mut(&append.stream) else {
+        let Some(events) = streams.get_mut(&*append.stream) else {
             if append.expected != 0 {
                 return Err(append.conflict(0));
             }
             let version = append.version_after();
-            streams.insert(append.stream, append.lines);
+            streams.insert(append.stream.to_string(), append.lines);
             return Ok(version);
         };
         let actual = events.len() as u64;

@@ -69,9 +69,7 @@ fn card(out: &mut Vec<u8>, card: &CardView) {
     out.extend_from_slice(br#"{"boxes":{"#);
     for (place, at) in ScoreBox::ALL.into_iter().enumerate() {
         comma(out, place);
-        out.push(b'"');
-        out.extend_from_slice(at.name().as_bytes());
-        out.extend_from_slice(b"\":");
+        KEYS[place].write(out);
         match card.boxes.of(at) {
             Some(points) => number(out, u16::from(points)),
             None => out.extend_from_slice(b"null"),
@@ -106,7 +104,7 @@ fn play(out: &mut Vec<u8>, side: &Side, sequence: &Sequence, record: Record) {
     out.extend_from_slice(br#"],"kept":["#);
     for attempt in 0..attempts {
         comma(out, attempt as usize);
-        flags(out, record.kept(attempt));
+        FLAGS[record.kept(attempt).bits() as usize].write(out);
     }
     out.extend_from_slice(br#"],"scored":"#);
     if record.step() == Step::Done {
@@ -127,15 +125,6 @@ fn dice(out: &mut Vec<u8>, [a, b, c, d, e]: Dice) {
     let digit = |die: u8| b'0' + die;
     let (a, b, c, d, e) = (digit(a), digit(b), digit(c), digit(d), digit(e));
     out.extend_from_slice(&[b'[', a, b',', b, b',', c, b',', d, b',', e, b']']);
-}
-
-fn flags(out: &mut Vec<u8>, places: Places) {
-    out.push(b'[');
-    for at in 0..5 {
-        comma(out, at);
-        out.extend_from_slice(if places.has(at) { b"true" } else { b"false" });
-    }
-    out.push(b']');
 }
 
 fn seats(out: &mut Vec<u8>, seats: SeatSet) {
@@ -160,3 +149,59 @@ fn number(out: &mut Vec<u8>, number: u16) {
     }
     out.push(b'0' + (number % 10) as u8);
 }
+
+/// A short text that is written often: all of its room is copied, which is one move, and then cut.
+#[derive(Clone, Copy)]
+struct Piece {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl Piece {
+    const NONE: Piece = Piece { bytes: [0; 32], len: 0 };
+
+    const fn and(mut self, text: &str) -> Piece {
+        let (text, mut at) = (text.as_bytes(), 0);
+        while at < text.len() {
+            self.bytes[self.len] = text[at];
+            self.len += 1;
+            at += 1;
+        }
+        self
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let end = out.len() + self.len;
+        out.extend_from_slice(&self.bytes);
+        out.truncate(end);
+    }
+}
+
+/// For each set of dice whether each of the five is in it.
+static FLAGS: [Piece; 32] = {
+    let mut all = [Piece::NONE; 32];
+    let mut bits = 0;
+    while bits < 32 {
+        let mut piece = Piece::NONE;
+        let mut at = 0;
+        while at < 5 {
+            piece = piece.and(if at == 0 { "[" } else { "," });
+            piece = piece.and(if Places::from_bits(bits).has(at) { "true" } else { "false" });
+            at += 1;
+        }
+        all[bits as usize] = piece.and("]");
+        bits += 1;
+    }
+    all
+};
+
+/// The boxes as keys of an object.
+static KEYS: [Piece; 13] = {
+    let mut all = [Piece::NONE; 13];
+    let mut place = 0;
+    while place < 13 {
+        all[place] = Piece::NONE.and("\"").and(ScoreBox::ALL[place].name()).and("\":");
+        place += 1;
+    }
+    all
+};

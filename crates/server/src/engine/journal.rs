@@ -4,6 +4,7 @@ use super::{Engine, Input, MatchKey};
 use agon_core::{Event, Millis, TournamentId, record_lines};
 use agon_store::{Append, AppendError};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Which stream.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -31,7 +32,7 @@ pub(crate) type Effect = Box<dyn FnOnce(&mut Engine) + Send>;
 
 /// A stream's end, and its records that are not durable yet.
 pub(crate) struct Journal {
-    name: String,
+    name: Arc<str>,
     version: u64,
     pub(super) in_flight: u32,
     /// One list per record in flight.
@@ -40,7 +41,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn new(name: String, version: u64) -> Journal {
-        Journal { name, version, in_flight: 0, effects: VecDeque::new() }
+        Journal { name: name.into(), version, in_flight: 0, effects: VecDeque::new() }
     }
 
     /// How many events the stream has, those on their way among them.
@@ -87,7 +88,7 @@ impl Engine {
         let fresh = || Journal::new(stream.name(), 0);
         let journal = self.journals.entry(stream.clone()).or_insert_with(fresh);
         let lines = record_lines(&journal.name, journal.version, now, events);
-        let append = Append { stream: journal.name.clone(), expected: journal.version, lines };
+        let append = Append { stream: Arc::clone(&journal.name), expected: journal.version, lines };
         journal.version = append.version_after();
         journal.in_flight += 1;
         journal.effects.push_back(effects);

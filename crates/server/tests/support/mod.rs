@@ -165,8 +165,9 @@ impl Server {
                 lines.push(an_hour_older(&line));
                 if last {
                     let lines = std::mem::take(&mut lines);
-                    expected =
-                        aged.append(Append { stream: stream.clone(), expected, lines }).unwrap();
+                    expected = aged
+                        .append(Append { stream: stream.as_str().into(), expected, lines })
+                        .unwrap();
                 }
             }
         }

@@ -133,7 +133,7 @@ impl Files {
         let mut state = slot.lock();
         let end = self.ends(&slot, &mut state, |_| ())?.written;
         if let Some(message) = state.poison.clone() {
-            return Err(AppendError::Poisoned { stream: append.stream.clone(), message });
+            return Err(AppendError::Poisoned { stream: append.stream.to_string(), message });
         }
         if end.version != append.expected {
             return Err(append.conflict(end.version));
@@ -338,7 +338,7 @@ mod tests {
     fn append(expected: u64) -> Append {
         let seq = expected + 1;
         let line = format!(r#"{{"v":1,"stream":"s","seq":{seq},"at":0,"more":0,"type":"t"}}"#);
-        Append { stream: "s".to_owned(), expected, lines: vec![line] }
+        Append { stream: "s".into(), expected, lines: vec![line] }
     }
 
     /// A folder with one stream `s` of one event whose handle is then another one.

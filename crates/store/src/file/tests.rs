@@ -18,7 +18,7 @@ fn decision(stream: &str, expected: u64, count: u64) -> Vec<String> {
 }
 
 fn append(stream: &str, expected: u64, count: u64) -> Append {
-    Append { stream: stream.to_owned(), expected, lines: decision(stream, expected, count) }
+    Append { stream: stream.into(), expected, lines: decision(stream, expected, count) }
 }
 
 /// A log with one stream `m/1` of decisions of 1, 3 and 2 events.

@@ -16,7 +16,7 @@ fn append(stream: &str, expected: u64, count: u64) -> Append {
         let (seq, more) = (expected + 1 + index, count - 1 - index);
         format!(r#"{{"v":1,"stream":"{stream}","seq":{seq},"at":0,"more":{more},"type":"t"}}"#)
     };
-    Append { stream: stream.to_owned(), expected, lines: (0..count).map(line).collect() }
+    Append { stream: stream.into(), expected, lines: (0..count).map(line).collect() }
 }
 
 /// A closed log of 200 streams with 30 events each.

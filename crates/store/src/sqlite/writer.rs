@@ -4,6 +4,7 @@
 //! and written to `streams` now and then, together with the mark that says how far that goes.
 
 use rusqlite::{Connection, OptionalExtension, Statement};
+use std::sync::Arc;
 
 use super::schema::Fault;
 use super::tail::{Head, Tail};
@@ -16,8 +17,11 @@ use crate::{Append, AppendError};
 const STREAMS_MAX: usize = 100_000;
 
 /// Records after the mark: few enough to be looked at by everybody who opens the log, many enough
-/// that moving the mark costs each of them next to nothing.
-pub(super) const UNMARKED_MAX: u64 = 20_000;
+/// that moving the mark, which takes a row for every stream that has grown, costs each of them next
+/// to nothing.
+pub(super) const UNMARKED_MIN: u64 = 20_000;
+const UNMARKED_MAX: u64 = 10 * UNMARKED_MIN;
+const UNMARKED_PER_STREAM: u64 = 20;
 
 /// What came of the appends of one caller.
 type Answers = Vec<Result<u64, AppendError>>;
@@ -33,12 +37,14 @@ pub(super) struct Writer<'db> {
     advance: Statement<'db>,
     mark: Statement<'db>,
     /// What is in the database, or will be after this transaction.
-    streams: Ids<String, Stream>,
+    streams: Ids<Arc<str>, Stream>,
     /// The last record.
     last: i64,
     unmarked: u64,
-    /// What SQLite said of changes by others when `streams`, `last` and `unmarked` were known to be
-    /// right; none if they are not.
+    /// How many streams have grown since the mark.
+    grown: u64,
+    /// What SQLite said of changes by others when `streams`, `last`, `unmarked` and `grown` were known
+    /// to be right; none if they are not.
     known: Option<i64>,
     /// The lines of an append, joined; kept to be used again.
     text: String,
@@ -69,6 +75,7 @@ impl<'db> Writer<'db> {
             streams: Ids::default(),
             last: 0,
             unmarked: 0,
+            grown: 0,
             known: None,
             text: String::new(),
         })
@@ -129,7 +136,7 @@ impl<'db> Writer<'db> {
         if last > 0 {
             self.mark.execute([last])?;
         }
-        (self.last, self.unmarked) = (last, 0);
+        (self.last, self.unmarked, self.grown) = (last, 0, 0);
         self.known = Some(changes);
         Ok(())
     }
@@ -139,14 +146,15 @@ impl<'db> Writer<'db> {
             pending.appends.iter().map(|append| self.append(append)).collect()
         });
         let results = results.collect::<rusqlite::Result<_>>()?;
-        if self.unmarked >= UNMARKED_MAX || self.streams.len() > STREAMS_MAX {
+        let due = (self.grown * UNMARKED_PER_STREAM).clamp(UNMARKED_MIN, UNMARKED_MAX);
+        if self.unmarked >= due || self.streams.len() > STREAMS_MAX {
             self.move_mark()?;
         }
         Ok(results)
     }
 
     fn append(&mut self, append: &Append) -> rusqlite::Result<Result<u64, AppendError>> {
-        let stream = match self.streams.get_mut(append.stream.as_str()) {
+        let stream = match self.streams.get_mut(&append.stream) {
             Some(stream) => stream,
             None => {
                 let found = match find(&mut self.find, &append.stream)? {
@@ -159,18 +167,19 @@ impl<'db> Writer<'db> {
                         Stream { id, head: Head { record: 0, version: 0 }, grown: false }
                     }
                 };
-                self.streams.entry(append.stream.clone()).or_insert(found)
+                self.streams.entry(Arc::clone(&append.stream)).or_insert(found)
             }
         };
         let Head { record: prev, version: actual } = stream.head;
         if append.expected != actual {
             return Ok(Err(append.conflict(actual)));
         }
-        join(&mut self.text, &append.lines);
+        let text = joined(&append.lines, &mut self.text);
         let first_seq = (actual + 1).cast_signed();
-        let (count, sum) = (append.lines.len().cast_signed(), crc32(self.text.as_bytes()));
-        let record = self.insert.insert((stream.id, prev, first_seq, count, sum, &self.text))?;
+        let (count, sum) = (append.lines.len().cast_signed(), crc32(text.as_bytes()));
+        let record = self.insert.insert((stream.id, prev, first_seq, count, sum, text))?;
         stream.head = Head { record, version: append.version_after() };
+        self.grown += u64::from(!stream.grown);
         stream.grown = true;
         self.last = record;
         self.unmarked += 1;
@@ -184,7 +193,7 @@ impl<'db> Writer<'db> {
             stream.grown = false;
         }
         self.mark.execute([self.last])?;
-        self.unmarked = 0;
+        (self.unmarked, self.grown) = (0, 0);
         if self.streams.len() > STREAMS_MAX {
             self.streams.clear();
         }
@@ -200,21 +209,26 @@ fn find(query: &mut Statement<'_>, name: &str) -> rusqlite::Result<Option<Stream
     query.query_row([name], read).optional()
 }
 
-fn join(text: &mut String, lines: &[String]) {
-    text.clear();
-    for line in lines {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(line);
+/// The lines of an append as one text; `memory` is where it is put together, if it has to be.
+fn joined<'a>(lines: &'a [String], memory: &'a mut String) -> &'a str {
+    if let [line] = lines {
+        return line;
     }
+    memory.clear();
+    for line in lines {
+        if !memory.is_empty() {
+            memory.push('\n');
+        }
+        memory.push_str(line);
+    }
+    memory
 }
 
 /// The same refusal for everyone.
 pub(super) fn refuse(group: &[Pending], fault: &Fault) -> Vec<Answers> {
     let refused = |append: &Append| {
         Err(AppendError::Io {
-            stream: append.stream.clone(),
+            stream: append.stream.to_string(),
             kind: fault.kind(),
             message: fault.to_string(),
         })

@@ -65,7 +65,10 @@ fn take(step: Step, place: &Place, log: &mut Arc<dyn Log>, model: &mut Model) {
                 events.extend(append.lines);
             } else {
                 let stream = append.stream;
-                assert_eq!(answer, Err(AppendError::Conflict { stream, expected, actual }));
+                assert_eq!(
+                    answer,
+                    Err(AppendError::Conflict { stream: stream.to_string(), expected, actual })
+                );
             }
         }
         Step::Burst { stream, counts } => {

@@ -49,5 +49,5 @@ pub(crate) fn decision(stream: &str, expected: u64, count: u64, tag: &str) -> Ap
         let head = format!(r#""v":1,"stream":"{stream}","seq":{seq},"at":0,"more":{more}"#);
         format!(r#"{{{head},"type":"t","data":"{tag}"}}"#)
     };
-    Append { stream: stream.to_owned(), expected, lines: (0..count).map(line).collect() }
+    Append { stream: stream.into(), expected, lines: (0..count).map(line).collect() }
 }

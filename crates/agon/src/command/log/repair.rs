@@ -209,7 +209,7 @@ fn copy_kept(path: &Path, new: &Path, survey: &Survey, losses: &[Loss]) -> Resul
             lines.push(text);
             if more == 0 {
                 let lines = std::mem::take(&mut lines);
-                let append = Append { stream: name.clone(), expected, lines };
+                let append = Append { stream: name.as_str().into(), expected, lines };
                 expected = append.version_after();
                 let failed = Arc::clone(&failed);
                 log.submit(

@@ -58,7 +58,7 @@ fn the_mark_moves_and_readers_follow() {
     let mut writer = Writer::new(&db).unwrap();
     let reader = SqliteLog::open_read_only(&path).unwrap();
     let streams = 50;
-    for version in 0..writer::UNMARKED_MAX * 5 / 2 / streams {
+    for version in 0..writer::UNMARKED_MIN * 5 / 2 / streams {
         let appends = (0..streams).map(|stream| append(&format!("m/{stream}"), version, 1));
         commit(&mut writer, appends.collect());
         if version % 97 == 0 {
@@ -66,7 +66,7 @@ fn the_mark_moves_and_readers_follow() {
             assert_eq!(reader.streams().unwrap()[0].1, version + 1);
         }
     }
-    assert_eq!(mark(&path).cast_unsigned(), 2 * writer::UNMARKED_MAX);
+    assert_eq!(mark(&path).cast_unsigned(), 2 * writer::UNMARKED_MIN);
     // One that was there all the time and one that comes now see the same.
     let late = SqliteLog::open_read_only(&path).unwrap();
     assert_eq!(reader.streams().unwrap(), late.streams().unwrap());
