@@ -60,9 +60,13 @@ fn explain(charged: &Charged, deeds: &Deeds<'_>) -> Result<(), String> {
     if touches.clone().any(|touch| near(touch.from, touch.to)) {
         return Ok(());
     }
-    match (player.touchable, touches.next_back()) {
+    let last = touches.rfind(|touch| touch.from <= charged.before);
+    match (player.touchable, last) {
         (false, _) => Err("it was left alone all the time".into()),
-        (true, last) => Err(format!("nothing was done to it then; at last {last:?}")),
+        (true, None) => Err("nothing was done to it before".into()),
+        (true, Some(Touch { what, from, to, .. })) => {
+            Err(format!("the last that was done to it is: {what}, from {from} to {to} ms"))
+        }
     }
 }
 

@@ -5,12 +5,12 @@ use crate::chance::Chance;
 use crate::history::History;
 use crate::player::Player;
 use agon_players::client::http::{Http, HttpError};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -33,6 +33,8 @@ const KINDS: [(&str, &str, u32, (u64, u64)); 5] = [
 pub(crate) struct Times {
     pub(crate) answer_ms: u64,
     pub(crate) wait_ms: u64,
+    /// Games of a match, at most.
+    pub(crate) best_of_max: u32,
 }
 
 #[derive(Default, Debug)]
@@ -43,7 +45,8 @@ struct Standing {
     /// Those the server said yes to.
     announced: BTreeSet<String>,
     over: u64,
-    refused: u64,
+    /// Those it refused, by what it said.
+    refused: BTreeMap<String, u64>,
 }
 
 /// The tournaments of a run.
@@ -80,9 +83,9 @@ impl Cups {
         (standing.over, standing.running.len())
     }
 
-    /// How often the server refused one, because somebody was not there.
-    pub(crate) fn refused(&self) -> u64 {
-        self.standing().refused
+    /// How often the server refused one, by what it said.
+    pub(crate) fn refused(&self) -> BTreeMap<String, u64> {
+        self.standing().refused.clone()
     }
 
     /// Those the server said yes to.
@@ -92,6 +95,19 @@ impl Cups {
 
     pub(crate) fn running(&self) -> Vec<String> {
         self.standing().running.iter().cloned().collect()
+    }
+
+    /// Waits until everybody has an account.
+    pub(crate) async fn all_known(&self, patience: Duration) -> Result<()> {
+        let give_up = Instant::now() + patience;
+        for player in &self.players {
+            let path = format!("/api/v1/accounts/{}", player.name);
+            while self.ask("GET", &path, None).await.is_err() {
+                ensure!(Instant::now() < give_up, "{} does not log in", player.name);
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+        Ok(())
     }
 
     /// Announces tournaments until the run closes, and waits for the end of all of them.
@@ -149,7 +165,6 @@ impl Cups {
             standing.running.remove(&cup.id);
             standing.over += 1;
         } else {
-            self.standing().refused += 1;
             tokio::time::sleep(LOOK).await;
         }
         self.standing().free.extend(cup.taken);
@@ -165,24 +180,33 @@ impl Cups {
                     self.standing().announced.insert(cup.id.clone());
                     return true;
                 }
-                Err(HttpError::Problem { status: 400..500, .. }) => {
-                    match self.ask("GET", &cup.path(), None).await {
-                        Ok(_) => return true,
-                        Err(HttpError::Problem { status: 404, .. }) => return false,
-                        Err(_) => {}
+                // Refused; or said yes to before, in an answer that was lost.
+                Err(HttpError::Problem { status: 400..500, detail, .. }) => {
+                    if let Some(known) = self.is_known(cup).await {
+                        if !known {
+                            *self.standing().refused.entry(detail).or_default() += 1;
+                        }
+                        return known;
                     }
                 }
+                // One that nobody knows of is not tried for ever.
                 Err(_) if *closing.borrow() => {
-                    // One that nobody knows of any more is not waited for.
-                    match self.ask("GET", &cup.path(), None).await {
-                        Ok(_) => return true,
-                        Err(HttpError::Problem { status: 404, .. }) => return false,
-                        Err(_) => {}
+                    if let Some(known) = self.is_known(cup).await {
+                        return known;
                     }
                 }
                 Err(_) => {}
             }
             tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Whether the server knows it, if it answers.
+    async fn is_known(&self, cup: &Cup) -> Option<bool> {
+        match self.ask("GET", &cup.path(), None).await {
+            Ok(_) => Some(true),
+            Err(HttpError::Problem { status: 404, .. }) => Some(false),
+            Err(_) => None,
         }
     }
 
@@ -244,7 +268,7 @@ impl Cup {
             "id": self.id,
             "preset": self.preset,
             "selection": {"by": "named", "players": names},
-            "policy": {"match": {"time": time, "best_of": self.best_of}},
+            "policy": {"match": {"time": time, "best_of": self.best_of.min(times.best_of_max)}},
         })
     }
 }

@@ -74,6 +74,11 @@ impl Harm {
     }
 }
 
+/// The names of all there are.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().map(Harm::name)
+}
+
 /// Processes of players by their number.
 pub(crate) type Processes = BTreeMap<usize, Arc<Mutex<Process>>>;
 

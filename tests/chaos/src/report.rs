@@ -23,8 +23,8 @@ pub struct Report {
     pub(crate) untouched: usize,
     pub(crate) logins: u64,
     pub(crate) tournaments: usize,
-    /// Announcements the server refused, because somebody was not there.
-    pub(crate) refused: u64,
+    /// Announcements the server refused, by what it said.
+    pub(crate) refused: BTreeMap<String, u64>,
     pub(crate) matches: usize,
     pub(crate) games: u64,
     pub(crate) events: u64,
@@ -52,11 +52,6 @@ impl Report {
     pub fn holds(&self) -> bool {
         self.complaints.is_empty() && self.verified.ok && self.decisions > 0
     }
-
-    /// How many kinds of trouble there were.
-    pub fn kinds(&self) -> usize {
-        self.troubles.len()
-    }
 }
 
 /// Complaints that are shown; the others are in the file.
@@ -80,6 +75,7 @@ impl fmt::Display for Report {
             self.decisions_per_second,
             self.events,
         )?;
+        writeln!(f, "announcements refused: {}", counts(&self.refused))?;
         writeln!(f, "troubles:")?;
         for (what, count) in &self.troubles {
             writeln!(f, "  {count:>6}  {what}")?;

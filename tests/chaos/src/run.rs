@@ -4,14 +4,14 @@ use crate::blame::{self, Deeds};
 use crate::chance::Chance;
 use crate::check::{self, Read};
 use crate::cups::{Cups, Times};
-use crate::harm::{Harms, Processes};
-use crate::history::History;
+use crate::harm::{self, Harms, Processes};
+use crate::history::{History, Ms};
 use crate::link::Link;
 use crate::player::{self, How, Player, Think};
 use crate::process::Process;
 use crate::report::{Report, Verified};
 use crate::server::{Places, Server};
-use crate::trouble::{Pace, Troubles};
+use crate::trouble::{self, Pace, Troubles};
 use crate::watch::Watcher;
 use crate::wire::Transport;
 use anyhow::{Context, Result, ensure};
@@ -42,8 +42,8 @@ pub struct Settings {
 impl Settings {
     fn times(&self) -> Times {
         match self.brief {
-            true => Times { answer_ms: 5_000, wait_ms: 10_000 },
-            false => Times { answer_ms: 10_000, wait_ms: 60_000 },
+            true => Times { answer_ms: 5_000, wait_ms: 10_000, best_of_max: 1 },
+            false => Times { answer_ms: 10_000, wait_ms: 60_000, best_of_max: 3 },
         }
     }
 
@@ -83,6 +83,8 @@ impl Settings {
 
 /// The configuration of the server.
 const CONFIG: &str = "reconnect_ms = 60000\nlog = \"info\"\n";
+/// How long all players together may take for their first login.
+const LOGIN: Duration = Duration::from_secs(300);
 /// How often the harness looks whether it gets on itself, and what is too long.
 const TICK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1_500));
 
@@ -99,17 +101,18 @@ pub async fn run(
     let history = Arc::new(History::new());
     let server = Server::start(&agon, &dir, CONFIG).await?;
     if !server.has_clock() {
-        history.complain("no libfaketime here: clocks do not jump; install faketime".into());
+        tell("there is no libfaketime here, so clocks do not jump: install faketime");
     }
     let (places, operator, data) = (server.places(), server.operator.clone(), server.data());
     let players = players(settings.players, &places).await?;
     let watcher =
         Arc::new(Watcher::new(places.http.clone(), server.alive.clone(), Arc::clone(&history)));
-    let world = World { settings: settings.clone(), dir, agon, history, players };
+    let settings = settings.clone();
+    let mut world = World { settings, dir, agon, history, players, began: 0 };
     let (over, closing) = (watch::Sender::new(false), watch::Sender::new(false));
     let mut helpers = JoinSet::new();
     helpers.spawn(stalls(Arc::clone(&world.history)));
-    let every = if settings.brief { 1 } else { 5 };
+    let every = if world.settings.brief { 1 } else { 5 };
     helpers.spawn(Arc::clone(&watcher).look(Duration::from_secs(every)));
     let processes = world.start_players(&over, &mut chance, &mut helpers)?;
     let cups = Arc::new(Cups::new(
@@ -117,20 +120,22 @@ pub async fn run(
         places.http.clone(),
         world.players.clone(),
         Arc::clone(&world.history),
-        settings.times(),
+        world.settings.times(),
     ));
+    cups.all_known(LOGIN).await?;
+    world.began = world.history.now();
     let holding = tokio::spawn(Arc::clone(&cups).hold(chance.fork(), closing.subscribe()));
     let tell: Arc<Tell> = Arc::new(tell);
     helpers.spawn(progress(Arc::clone(&cups), world.clone(), closing.subscribe(), tell.clone()));
     let server = world.chaos(server, &processes, &mut chance, &closing, interrupted).await?;
     tell("healed; waiting for the tournaments to end");
-    let ended = tokio::time::timeout(settings.patience(), holding).await;
+    let ended = tokio::time::timeout(world.settings.patience(), holding).await;
     if ended.is_err() {
         let running = cups.running();
         world.history.complain(format!("these do not end: {running:?}"));
     }
     over.send_replace(true);
-    let lasted = world.history.now();
+    let lasted = world.history.now() - world.began;
     helpers.shutdown().await;
     world.end(server, &processes).await?;
     tell("stopped; looking at the log");
@@ -164,6 +169,8 @@ struct World {
     agon: PathBuf,
     history: Arc<History>,
     players: Vec<Arc<Player>>,
+    /// When trouble began.
+    began: Ms,
 }
 
 impl World {
@@ -257,6 +264,10 @@ impl World {
         if !verified.ok {
             complaints.push(format!("agon verify: {}", verified.said));
         }
+        let troubles = self.history.troubles();
+        let never =
+            trouble::names().chain(harm::names()).filter(|name| !troubles.contains_key(name));
+        complaints.extend(never.map(|name| format!("this was not done at all: {name}")));
         let longest = outages.iter().map(|outage| outage.to - outage.from).max().unwrap_or(0);
         let errors = players.iter().fold(Default::default(), |mut all, player| {
             for (code, count) in &player.record().errors {
@@ -281,7 +292,7 @@ impl World {
             decisions_per_second: read.decisions() as f64 / seconds,
             lost: read.lost,
             doubled: read.doubled,
-            troubles: self.history.troubles(),
+            troubles,
             outage_seconds_max: longest as f64 / 1_000.0,
             outage_seconds: outages.iter().map(|o| o.to - o.from).sum::<u64>() as f64 / 1_000.0,
             stalls: stalls.len(),
@@ -324,7 +335,7 @@ async fn progress(cups: Arc<Cups>, world: World, closing: watch::Receiver<bool>,
     let whole = world.settings.lasting.as_secs();
     loop {
         tokio::time::sleep(Duration::from_secs(10)).await;
-        let gone = world.history.now() / 1_000;
+        let gone = (world.history.now() - world.began) / 1_000;
         let left = match *closing.borrow() {
             true => "healing".to_owned(),
             false => format!("{} s left", whole.saturating_sub(gone)),

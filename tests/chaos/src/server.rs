@@ -118,10 +118,6 @@ impl Server {
         Ok(fs::rename(next, clock)?)
     }
 
-    pub(crate) fn is_up(&self) -> bool {
-        self.child.is_some()
-    }
-
     fn spawn(&self) -> Result<Child> {
         // A file that may not grow is an error to be told, as a full disk is, and no signal.
         let mut command = Command::new("sh");

@@ -72,6 +72,11 @@ impl Trouble {
     }
 }
 
+/// The names of all there are.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().map(Trouble::name)
+}
+
 /// How long a full disk may go unnoticed before no byte fits any more, and at all.
 const FULL: (Duration, Duration) = (Duration::from_secs(4), Duration::from_secs(30));
 /// How far the clock jumps, in seconds.
