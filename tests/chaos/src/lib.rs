@@ -25,6 +25,8 @@ mod process;
 mod record;
 mod report;
 mod run;
+#[cfg(test)]
+mod selftest;
 mod server;
 mod trouble;
 mod watch;

@@ -7,6 +7,7 @@ use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 /// Chaos on the real binary: kills, stops, a full disk, no open files, a clock that jumps and a bad
@@ -88,14 +89,15 @@ fn start(args: Args) -> Result<bool> {
         let seen = interrupted.subscribe();
         let running = run(&settings, |line| eprintln!("agon-chaos: {line}"), seen);
         let mut running = std::pin::pin!(running);
+        let mut terminate = signal(SignalKind::terminate())?;
         for _ in 0..2 {
             tokio::select! {
                 report = &mut running => return report,
-                _ = tokio::signal::ctrl_c() => {
-                    eprintln!("agon-chaos: healing; once more ends it at once");
-                    interrupted.send_replace(true);
-                }
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
             }
+            eprintln!("agon-chaos: healing; once more ends it at once");
+            interrupted.send_replace(true);
         }
         bail!("ended at once; nothing was looked at")
     })?;

@@ -4,9 +4,13 @@ use crate::history::History;
 use crate::player::Player;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+
+/// Leaves of a request nothing but its id: views are long.
+const SHORT: &str = r#"sed -u -E 's/^(\{"type":"request","id":"[^"]*").*/\1}/'"#;
 
 /// A player's process.
 pub(crate) struct Process {
@@ -39,19 +43,19 @@ impl Process {
         let (heard, said) = self.files(self.starts);
         let agon = self.agon.display();
         let program = format!(
-            "tee -a '{}' | '{agon}' bot {} | tee -a '{}'",
+            "tee >({SHORT} >> '{}') | '{agon}' bot {} | tee -a '{}'",
             heard.display(),
             self.player.house(),
             said.display(),
         );
         let mut command = Command::new(&self.agon);
         command.args(["join", "--server", &self.player.link.address.to_string()]);
-        command.args(["--account", &self.player.name, "--register", "--", "sh", "-c", &program]);
+        command.args(["--account", &self.player.name, "--register", "--", "bash", "-c", &program]);
         command.env("AGON_PASSWORD", self.player.password()).env("AGON_CACHE", &self.dir);
         command.current_dir(&self.dir).stdin(Stdio::null()).stdout(Stdio::null());
         let told = self.dir.join(format!("{}.stderr", self.player.name));
         let told = std::fs::File::options().create(true).append(true).open(told)?;
-        command.stderr(told);
+        command.stderr(told).process_group(0);
         self.child = Some(command.spawn().context("failed to start a player")?);
         Ok(())
     }

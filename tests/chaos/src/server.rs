@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -125,7 +126,8 @@ impl Server {
         command.args(["serve", "--config", "agon.toml", "--json"]);
         command.args(["--tcp", &self.tcp.borrow().to_string()]);
         command.args(["--http", &self.http.borrow().to_string()]);
-        command.current_dir(&self.dir).stdin(Stdio::null());
+        // What the terminal tells this process is not for that one.
+        command.current_dir(&self.dir).stdin(Stdio::null()).process_group(0);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let library = FAKETIME.iter().find(|path| Path::new(path).exists());
         if let (Some(library), Some(clock)) = (library, &self.clock) {
