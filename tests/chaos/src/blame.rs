@@ -29,7 +29,11 @@ pub(crate) fn judge(
     for one in charged {
         let fault = &one.faulted.fault;
         match explain(one, deeds) {
-            Ok(()) => *explained.entry(fault.code.to_string()).or_default() += 1,
+            Ok(Why::Touched) => *explained.entry(fault.code.to_string()).or_default() += 1,
+            Ok(Why::Starved) => {
+                let what = format!("{} (by this harness, which did not get on)", fault.code);
+                *explained.entry(what).or_default() += 1;
+            }
             Err(why) => {
                 let (stream, event, player) = (&one.stream, one.event, &one.faulted.player);
                 let (after, before) = (one.after, one.before);
@@ -43,7 +47,14 @@ pub(crate) fn judge(
     (explained, wrong)
 }
 
-fn explain(charged: &Charged, deeds: &Deeds<'_>) -> Result<(), String> {
+/// What explains a fault.
+enum Why {
+    Touched,
+    /// The harness itself did not get on, for about as long as there is to answer.
+    Starved,
+}
+
+fn explain(charged: &Charged, deeds: &Deeds<'_>) -> Result<Why, String> {
     let name = charged.faulted.player.as_str();
     let player = deeds.players.iter().find(|player| player.name == name);
     let player = player.ok_or("nobody knows it")?;
@@ -53,12 +64,12 @@ fn explain(charged: &Charged, deeds: &Deeds<'_>) -> Result<(), String> {
     }
     let grace = deeds.answer_ms + BACK_MS;
     let near = |from: Ms, to: Ms| from <= charged.before && late(to, grace, deeds) >= charged.after;
-    if deeds.stalls.iter().any(|stall| near(stall.from, stall.to)) {
-        return Ok(());
-    }
     let mut touches = deeds.touches.iter().filter(|touch| touch.player == player.number);
     if touches.clone().any(|touch| near(touch.from, touch.to)) {
-        return Ok(());
+        return Ok(Why::Touched);
+    }
+    if starved_ms(charged, deeds) > deeds.answer_ms / 2 {
+        return Ok(Why::Starved);
     }
     let last = touches.rfind(|touch| touch.from <= charged.before);
     match (player.touchable, last) {
@@ -68,6 +79,14 @@ fn explain(charged: &Charged, deeds: &Deeds<'_>) -> Result<(), String> {
             Err(format!("the last that was done to it is: {what}, from {from} to {to} ms"))
         }
     }
+}
+
+/// For how long the harness did not get on while the player could have answered.
+fn starved_ms(charged: &Charged, deeds: &Deeds<'_>) -> Ms {
+    let from = charged.after.saturating_sub(2 * deeds.answer_ms);
+    let overlap =
+        |stall: &Outage| stall.to.min(charged.before).saturating_sub(stall.from.max(from));
+    deeds.stalls.iter().map(overlap).sum()
 }
 
 /// When the effect of something that was over at `to` has passed: while the server is away nobody

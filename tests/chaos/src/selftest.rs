@@ -177,15 +177,20 @@ async fn faults_need_an_explanation_that_is_near() {
         checked(&format!("fault-{kind}"), &events, &players)
     };
     let touch = |from, to| vec![Touch { player: 0, what: "a cut", from, to }];
-    let judged = |kind: &str, touches: &[Touch], outages: &[Outage]| {
-        let deeds = Deeds { players: &players, touches, outages, stalls: &[], answer_ms: 5_000 };
+    let mut stalls: Vec<Outage> = Vec::new();
+    let judged = |kind: &str, touches: &[Touch], outages: &[Outage], stalls: &[Outage]| {
+        let deeds = Deeds { players: &players, touches, outages, stalls, answer_ms: 5_000 };
         blame::judge(&charged(kind).faults, &deeds).1.len()
     };
-    assert_eq!(judged("disconnected", &[], &[]), 1, "nothing was done to it");
-    assert_eq!(judged("disconnected", &touch(1_500, 1_600), &[]), 0);
-    assert_eq!(judged("timeout", &touch(0, 900), &[]), 0);
-    assert_eq!(judged("timeout", &touch(9_000, 9_100), &[]), 1, "that was later");
-    assert_eq!(judged("cheat", &touch(1_500, 1_600), &[]), 1, "no cut makes a cheat");
+    assert_eq!(judged("disconnected", &[], &[], &stalls), 1, "nothing was done to it");
+    assert_eq!(judged("disconnected", &touch(1_500, 1_600), &[], &stalls), 0);
+    assert_eq!(judged("timeout", &touch(0, 900), &[], &stalls), 0);
+    assert_eq!(judged("timeout", &touch(9_000, 9_100), &[], &stalls), 1, "that was later");
+    assert_eq!(judged("cheat", &touch(1_500, 1_600), &[], &stalls), 1, "no cut makes a cheat");
     let away = [Outage { from: 1_000, to: 2_500 }];
-    assert_eq!(judged("disconnected", &[], &away), 1, "the server's troubles are its own");
+    assert_eq!(judged("disconnected", &[], &away, &stalls), 1, "the server's troubles are its own");
+    stalls.push(Outage { from: 500, to: 2_200 });
+    assert_eq!(judged("timeout", &[], &[], &stalls), 1, "the harness was slow, not that slow");
+    stalls.push(Outage { from: 2_200, to: 6_000 });
+    assert_eq!(judged("timeout", &[], &[], &stalls), 0);
 }
