@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest
+.PHONY: test verify fix bench deny sim sim-selftest chaos
 
 test:
 	scripts/test
@@ -26,3 +26,9 @@ sim:
 # Plants bugs one at a time, and sees that each is found.
 sim-selftest:
 	cargo run --quiet --package agon-sim --profile sim -- --selftest
+
+# make chaos MINUTES=60 PLAYERS=100 SEED=7: the real binary under kills, stops and a bad network.
+chaos:
+	cargo build --quiet --profile sim --package agon --package agon-chaos
+	target/sim/agon-chaos --agon target/sim/agon --minutes $(or $(MINUTES),5) --players $(or $(PLAYERS),24) \
+		--seed $(or $(SEED),1) $(if $(JSON),--json $(JSON)) $(if $(DIR),--dir $(DIR))

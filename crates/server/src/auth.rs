@@ -1,9 +1,9 @@
 //! Passwords and tokens: made and checked away from the engine, a few at a time.
 
 use agon_core::lobby::PasswordHash;
-use argon2::Argon2;
-use argon2::password_hash::{PasswordHash as Phc, PasswordHasher, PasswordVerifier, SaltString};
-use std::sync::Arc;
+use argon2::password_hash::{self, Output, ParamsString, PasswordHash as Phc, Salt, SaltString};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
 /// The longest password that is looked at: hashing time must not grow with what a stranger sends.
@@ -78,15 +78,61 @@ pub(crate) fn new_token() -> Result<String, NoEntropy> {
 pub(crate) fn hash(password: &str) -> Result<PasswordHash, String> {
     let salt = random::<16>().map_err(|error| error.to_string())?;
     let salt = SaltString::encode_b64(&salt).map_err(|error| error.to_string())?;
-    let hash = Argon2::default().hash_password(password.as_bytes(), &salt);
+    let hash = phc(password, salt.as_salt());
     hash.map(|phc| PasswordHash::new(phc.to_string())).map_err(|error| error.to_string())
 }
 
 /// Whether a password is the one that was hashed. Slow on purpose.
 pub(crate) fn matches(password: &str, hash: &PasswordHash) -> bool {
     let parsed = Phc::new(hash.phc());
-    parsed
-        .is_ok_and(|parsed| Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok())
+    // Outputs are compared in constant time.
+    parsed.is_ok_and(|parsed| {
+        parsed.hash.is_some() && digest_as(password, &parsed).ok() == parsed.hash
+    })
+}
+
+fn phc<'a>(password: &str, salt: Salt<'a>) -> password_hash::Result<Phc<'a>> {
+    let argon2 = Argon2::default();
+    Ok(Phc {
+        algorithm: Algorithm::default().ident(),
+        version: Some(Version::default().into()),
+        params: ParamsString::try_from(argon2.params())?,
+        salt: Some(salt),
+        hash: Some(digest(&argon2, password, salt, Params::DEFAULT_OUTPUT_LEN)?),
+    })
+}
+
+/// Hashes a password in the way another one was.
+fn digest_as(password: &str, other: &Phc<'_>) -> password_hash::Result<Output> {
+    let wrong = password_hash::Error::Password;
+    let version = other.version.map(Version::try_from).transpose()?.unwrap_or_default();
+    let (algorithm, params) = (Algorithm::try_from(other.algorithm)?, Params::try_from(other)?);
+    let length = other.hash.map_or(Params::DEFAULT_OUTPUT_LEN, |hash| hash.len());
+    digest(&Argon2::new(algorithm, version, params), password, other.salt.ok_or(wrong)?, length)
+}
+
+/// Memory for hashing, used again and again. Taken anew every time, by whichever thread, many times
+/// as much as is ever in use would stay with the allocator.
+static MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
+
+fn digest(
+    argon2: &Argon2<'_>,
+    password: &str,
+    salt: Salt<'_>,
+    length: usize,
+) -> password_hash::Result<Output> {
+    let mut decoded = [0; Salt::MAX_LENGTH];
+    let salt = salt.decode_b64(&mut decoded)?;
+    let pool = || MEMORY.lock().unwrap_or_else(|broken| broken.into_inner());
+    let mut memory = pool().pop().unwrap_or_default();
+    memory.resize(argon2.params().block_count(), Block::default());
+    let made = Output::init_with(length, |out| {
+        let hashed =
+            argon2.hash_password_into_with_memory(password.as_bytes(), salt, out, &mut memory);
+        Ok(hashed?)
+    });
+    pool().push(memory);
+    made
 }
 
 #[cfg(test)]
@@ -100,6 +146,21 @@ mod tests {
         assert!(!matches("Swordfish", &hashed));
         assert_ne!(hash("swordfish").unwrap(), hashed, "salted");
         assert!(!matches("swordfish", &PasswordHash::new("nonsense")));
+    }
+
+    #[test]
+    fn hashes_are_those_of_argon2_itself() {
+        use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+        let ours = hash("swordfish").unwrap();
+        let parsed = Phc::new(ours.phc()).unwrap();
+        assert!(Argon2::default().verify_password(b"swordfish", &parsed).is_ok());
+        let salt = SaltString::encode_b64(b"sixteen bytes it").unwrap();
+        let theirs = Argon2::default().hash_password(b"tuna", &salt).unwrap().to_string();
+        assert!(matches("tuna", &PasswordHash::new(theirs.clone())));
+        assert!(!matches("tune", &PasswordHash::new(theirs.clone())));
+        assert_eq!(phc("tuna", salt.as_salt()).unwrap().to_string(), theirs);
+        let (without, _) = theirs.rsplit_once('$').unwrap();
+        assert!(!matches("tuna", &PasswordHash::new(without)), "no hash is nobody's");
     }
 
     #[test]

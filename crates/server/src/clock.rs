@@ -1,11 +1,144 @@
 //! The server's clock: one for the engine and for what gateways note about sockets, so that both
 //! can be compared.
+//!
+//! It is set by the wall clock at the start and goes on by itself: whoever sets the wall clock later
+//! changes no deadline. While the process stands still (it was stopped, the machine slept or was
+//! far too busy) it stands still as well: what waited in sockets meanwhile was not late.
 
 use agon_core::Millis;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often somebody looks at the clock, if nobody else does.
+const TICK: Duration = Duration::from_millis(50);
+/// If nobody has looked for so long, nobody could: the process stood still, and no more than this
+/// counts of it. Not less, or who looks at the end of it could see an earlier time than another.
+const STILL_MS: Millis = 250;
+/// Looks closer to each other than this are not told apart.
+const FINE_MS: Millis = 10;
 
 /// Milliseconds since 1970.
 pub(crate) fn now_ms() -> Millis {
+    CLOCK.now(|| CLOCK.origin.elapsed().as_millis() as Millis)
+}
+
+/// Sets the clock ahead, if it is behind this: time that is in the log does not come again.
+pub(crate) fn not_before(at: Millis) {
+    CLOCK.not_before(at, now_ms());
+}
+
+static CLOCK: LazyLock<Clock> = LazyLock::new(|| {
+    let looking = std::thread::Builder::new().name("clock".into());
+    // Without it only those who do something keep the time, which is late, and not wrong.
+    let _ = looking.spawn(|| {
+        loop {
+            std::thread::sleep(TICK);
+            now_ms();
+        }
+    });
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as u64)
+    Clock::new(since.map_or(0, |since| since.as_millis() as Millis))
+});
+
+struct Clock {
+    origin: Instant,
+    /// What it showed at its origin, and how much later it was set to since.
+    ahead: AtomicU64,
+    /// When somebody looked last, in milliseconds after the origin.
+    seen: AtomicU64,
+    /// How long it stood still. Written before `seen` and read after it, so that nobody sees that
+    /// time has passed and not that it did not count.
+    still: AtomicU64,
+    noting: Mutex<()>,
+}
+
+impl Clock {
+    fn new(start_ms: Millis) -> Clock {
+        Clock {
+            origin: Instant::now(),
+            ahead: AtomicU64::new(start_ms),
+            seen: AtomicU64::new(0),
+            still: AtomicU64::new(0),
+            noting: Mutex::new(()),
+        }
+    }
+
+    /// What it shows; `elapsed` tells how long ago the origin is.
+    fn now(&self, elapsed: impl Fn() -> Millis) -> Millis {
+        loop {
+            let seen = self.seen.load(Ordering::Acquire);
+            let still = self.still.load(Ordering::Acquire);
+            let elapsed = elapsed();
+            if elapsed <= seen + STILL_MS {
+                if elapsed > seen + FINE_MS {
+                    self.seen.fetch_max(elapsed, Ordering::AcqRel);
+                }
+                let ahead = self.ahead.load(Ordering::Acquire);
+                return (ahead + elapsed).saturating_sub(still);
+            }
+            let _noting = self.noting.lock().unwrap_or_else(|broken| broken.into_inner());
+            if self.seen.load(Ordering::Acquire) == seen {
+                self.still.fetch_add(elapsed - seen - STILL_MS, Ordering::AcqRel);
+                self.seen.store(elapsed, Ordering::Release);
+            }
+        }
+    }
+
+    fn not_before(&self, at: Millis, now: Millis) {
+        self.ahead.fetch_add(at.saturating_sub(now), Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_on_while_somebody_looks_and_stands_still_while_nobody_can() {
+        let clock = Clock::new(1_000_000);
+        let mut elapsed = 0;
+        for _ in 0..100 {
+            elapsed += 100;
+            assert_eq!(clock.now(|| elapsed), 1_000_000 + elapsed);
+        }
+        // Stopped for a minute.
+        elapsed += 60_000;
+        assert_eq!(clock.now(|| elapsed), 1_010_250);
+        elapsed += 100;
+        assert_eq!(clock.now(|| elapsed), 1_010_350);
+        assert_eq!(clock.now(|| elapsed), 1_010_350);
+    }
+
+    #[test]
+    fn it_never_goes_back_whoever_looks() {
+        let clock = &Clock::new(1_000);
+        let elapsed = &AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(move || {
+                    let mut before = 0;
+                    while elapsed.load(Ordering::Relaxed) < 200_000 {
+                        let now = clock.now(|| elapsed.load(Ordering::SeqCst));
+                        assert!(now >= before, "{now} after {before}");
+                        before = now;
+                        // Small steps and, now and then, a long stop.
+                        elapsed.fetch_add(if now % 97 == 0 { 5_000 } else { 7 }, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        let shown = clock.now(|| elapsed.load(Ordering::SeqCst)) - 1_000;
+        assert!(shown < 200_000, "stops do not count: {shown}");
+    }
+
+    #[test]
+    fn time_that_is_in_the_log_does_not_come_again() {
+        let clock = Clock::new(10_000);
+        let now = || clock.now(|| 100);
+        clock.not_before(9_000, now());
+        assert_eq!(now(), 10_100, "it is not set back");
+        clock.not_before(90_000, now());
+        assert_eq!(now(), 90_000);
+    }
 }

@@ -32,6 +32,11 @@ pub trait Log: Send + Sync {
     /// All streams that have events, with their versions, sorted by name.
     fn streams(&self) -> Result<Vec<(String, u64)>, LogError>;
 
+    /// The event that was appended last, over all streams, if this log keeps their order.
+    fn latest(&self) -> Result<Option<String>, LogError> {
+        Ok(None)
+    }
+
     /// Waits until everything submitted so far is durable even if the power fails.
     fn flush(&self) -> Result<(), LogError>;
 
@@ -81,6 +86,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
         (**self).streams()
+    }
+
+    fn latest(&self) -> Result<Option<String>, LogError> {
+        (**self).latest()
     }
 
     fn flush(&self) -> Result<(), LogError> {

@@ -4,6 +4,7 @@
 use crate::kill::accepted;
 use crate::support::{Place, Server, until};
 use crate::wire::{BOTH, Transport, Watched, Wire, connect, house_answer, http};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -159,6 +160,32 @@ fn a_server_that_is_down_for_longer_than_a_request_is_open_charges_nobody() {
     }
     assert_eq!(place.faults(), Vec::<String>::new());
     drop((here, server));
+    place.verify();
+}
+
+#[test]
+fn a_server_that_stands_still_for_longer_than_a_request_is_open_charges_nobody() {
+    const LIMIT_MS: u64 = 3_000;
+    let place = Place::new("");
+    let short = json!({"answer_ms": LIMIT_MS, "wait_ms": 100});
+    let (watched, players) = asked(&place, "yahtzee-class", &["ann", "bob"], short);
+    watched.server.process.signal(Signal::STOP);
+    let still = Instant::now();
+    let mut here = Vec::new();
+    for (mut player, name) in players.into_iter().zip(["ann", "bob"]) {
+        // It waits in the server's socket.
+        player.wire.say(&house_answer("yahtzee", "random", name, &player.request));
+        here.push(player);
+    }
+    let longer = Duration::from_millis(LIMIT_MS + 500);
+    until("every limit has passed", || still.elapsed() > longer);
+    watched.server.process.signal(Signal::CONT);
+    for player in &here {
+        let id = player.request["id"].as_str().expect("an id");
+        until("the answer is taken", || accepted(&place).contains_key(id));
+    }
+    assert_eq!(place.faults(), Vec::<String>::new());
+    drop((here, watched));
     place.verify();
 }
 

@@ -81,3 +81,18 @@ fn guesses_have_to_wait() {
         said.next().is_some_and(|message| message["type"] == "welcome")
     });
 }
+
+#[test]
+fn registrations_do_not_pile_up_memory() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    // Hashing a password takes 19 MiB, one after the other.
+    for number in 0..12 {
+        drop(Client::logged_in(&server.address, &format!("p{number}")));
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.0.id()));
+    let status = status.expect("a process");
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let most = most.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    assert!(most.is_some_and(|kilobytes| kilobytes < 128 * 1024), "{most:?} kB");
+}

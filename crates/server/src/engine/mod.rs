@@ -329,6 +329,7 @@ impl Engine {
         let (houses, handle) = (Arc::clone(&engine.houses), engine.handle());
         engine.house_pool = HousePool::start(houses, handle);
         engine.recover()?;
+        clock::not_before(engine.now);
         Ok(engine)
     }
 

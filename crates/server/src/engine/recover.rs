@@ -38,6 +38,7 @@ impl Engine {
 
     /// Takes up what the log says is live.
     pub(super) fn recover(&mut self) -> Result<(), EngineError> {
+        self.begin_after_log();
         let version = self.recover_lobby()?;
         let name = StreamKey::Lobby.name();
         self.journals.insert(StreamKey::Lobby, Journal::new(name, version));
@@ -58,6 +59,16 @@ impl Engine {
         self.set_lobby_timer();
         self.snapshot_if_due();
         Ok(())
+    }
+
+    /// If the wall clock was set back since the log was written, time goes on from there: what waits
+    /// would wait for that much longer.
+    fn begin_after_log(&mut self) {
+        // Whatever cannot be read here is found, and told, where it is folded.
+        let latest = self.log.latest().ok().flatten();
+        if let Some(line) = latest.and_then(|text| Line::read(&text).ok()) {
+            self.now = self.now.max(line.at);
+        }
     }
 
     /// Folds the lobby, from a snapshot if there is a good one; gives its stream's version.

@@ -99,6 +99,10 @@ impl Log for SqliteLog {
         self.reader.streams()
     }
 
+    fn latest(&self) -> Result<Option<String>, LogError> {
+        self.reader.latest()
+    }
+
     fn flush(&self) -> Result<(), LogError> {
         self.group.as_ref().map_or(Ok(()), Group::flush)
     }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rusqlite::OptionalExtension;
+
 use super::chain::{self, Break, check_headers};
 use super::lookup::Lookup;
 use super::schema::{failure, open_reader};
@@ -10,6 +12,8 @@ use crate::{Damage, Inspection, LogError};
 
 const ORPHANS: &str = "
     SELECT count(*) FROM records WHERE stream_id NOT IN (SELECT id FROM streams)";
+
+const LATEST: &str = "SELECT lines FROM records ORDER BY id DESC LIMIT 1";
 
 pub(crate) struct Reader {
     path: PathBuf,
@@ -58,6 +62,14 @@ impl Reader {
     pub(crate) fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
         let streams = self.look(Lookup::streams).map_err(|fault| fault.told("read", &self.path))?;
         Ok(streams.into_iter().map(|stream| (stream.name, stream.head.version)).collect())
+    }
+
+    /// The last event of the last record there is.
+    pub(crate) fn latest(&self) -> Result<Option<String>, LogError> {
+        let lookup = self.lock();
+        let last = lookup.db.query_row(LATEST, [], |row| row.get::<_, String>(0)).optional();
+        let last = last.map_err(|error| failure("read", &self.path, &error))?;
+        Ok(last.and_then(|lines| lines.rsplit('\n').next().map(str::to_owned)))
     }
 
     /// Looks at every page and every event; uses up the reader.

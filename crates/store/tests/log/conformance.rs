@@ -44,6 +44,7 @@ conformance! {
     a_flush_waits_for_answers
     closing_answers_everyone
     snapshots_are_kept_or_there_are_none
+    the_latest_event_is_known_or_none_is
 }
 
 fn an_append_is_compared_with_the_version(place: &Place) {
@@ -348,4 +349,18 @@ fn snapshots_are_kept_or_there_are_none(place: &Place) {
     assert_eq!(log.load("m/1", 0).unwrap().len(), 3, "the log is not touched by it");
     let keeps = !matches!(place, Place::File(..));
     assert_eq!(before.unwrap().is_some(), keeps);
+}
+
+fn the_latest_event_is_known_or_none_is(place: &Place) {
+    let log = place.open();
+    assert_eq!(log.latest(), Ok(None));
+    assert_eq!(log.append(decision("m/1", 0, 3, "x")), Ok(3));
+    assert_eq!(log.append(decision("m/2", 0, 2, "y")), Ok(2));
+    let due = decision("m/2", 0, 2, "y").lines.pop();
+    let keeps = matches!(place, Place::Sqlite(..));
+    assert_eq!(log.latest().unwrap(), due.filter(|_| keeps));
+    assert!(log.append(decision("m/1", 0, 1, "z")).is_err());
+    let latest = log.latest();
+    drop(log);
+    assert_eq!(place.open().latest(), latest, "opened again it is the same");
 }

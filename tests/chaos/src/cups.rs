@@ -1,0 +1,274 @@
+//! Tournaments, one after the other and several at once, announced by an operator for as long as the
+//! run lasts.
+
+use crate::chance::Chance;
+use crate::history::History;
+use crate::player::Player;
+use agon_players::client::http::{Http, HttpError};
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// How long a request may take before it is tried again.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often to look at a tournament.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What is played: the preset, how many games a match has, and how many players a tournament.
+const KINDS: [(&str, &str, u32, (u64, u64)); 5] = [
+    ("yahtzee", "yahtzee-queue", 1, (4, 8)),
+    ("fish", "fish", 1, (4, 8)),
+    ("yahtzee", "yahtzee-class", 3, (3, 6)),
+    ("trains", "trains", 1, (2, 5)),
+    ("yahtzee", "yahtzee-referee", 1, (4, 8)),
+];
+
+/// How long players have, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) answer_ms: u64,
+    pub(crate) wait_ms: u64,
+    /// Games of a match, at most.
+    pub(crate) best_of_max: u32,
+}
+
+#[derive(Default, Debug)]
+struct Standing {
+    /// Players that are in no tournament.
+    free: Vec<usize>,
+    running: BTreeSet<String>,
+    /// Those the server said yes to.
+    announced: BTreeSet<String>,
+    over: u64,
+    /// Those it refused, by what it said.
+    refused: BTreeMap<String, u64>,
+}
+
+/// The tournaments of a run.
+#[derive(Debug)]
+pub(crate) struct Cups {
+    operator: String,
+    http: watch::Receiver<SocketAddr>,
+    players: Vec<Arc<Player>>,
+    history: Arc<History>,
+    times: Times,
+    standing: Mutex<Standing>,
+}
+
+impl Cups {
+    pub(crate) fn new(
+        operator: String,
+        http: watch::Receiver<SocketAddr>,
+        players: Vec<Arc<Player>>,
+        history: Arc<History>,
+        times: Times,
+    ) -> Cups {
+        let free = (0..players.len()).collect();
+        let standing = Mutex::new(Standing { free, ..Standing::default() });
+        Cups { operator, http, players, history, times, standing }
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// How many are over, and how many run.
+    pub(crate) fn counts(&self) -> (u64, usize) {
+        let standing = self.standing();
+        (standing.over, standing.running.len())
+    }
+
+    /// How often the server refused one, by what it said.
+    pub(crate) fn refused(&self) -> BTreeMap<String, u64> {
+        self.standing().refused.clone()
+    }
+
+    /// Those the server said yes to.
+    pub(crate) fn announced(&self) -> BTreeSet<String> {
+        self.standing().announced.clone()
+    }
+
+    pub(crate) fn running(&self) -> Vec<String> {
+        self.standing().running.iter().cloned().collect()
+    }
+
+    /// Waits until everybody has an account.
+    pub(crate) async fn all_known(&self, patience: Duration) -> Result<()> {
+        let give_up = Instant::now() + patience;
+        for player in &self.players {
+            let path = format!("/api/v1/accounts/{}", player.name);
+            while self.ask("GET", &path, None).await.is_err() {
+                ensure!(Instant::now() < give_up, "{} does not log in", player.name);
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Announces tournaments until the run closes, and waits for the end of all of them.
+    pub(crate) async fn hold(self: Arc<Self>, mut chance: Chance, closing: watch::Receiver<bool>) {
+        let mut cups = JoinSet::new();
+        for number in 1_u64.. {
+            let (game, preset, best_of, sizes) = KINDS[(number % KINDS.len() as u64) as usize];
+            let size = chance.within(sizes) as usize;
+            let Some(taken) = self.take(size, &mut chance, closing.clone()).await else { break };
+            let cup = Cup {
+                id: format!("{game}-{number}"),
+                preset,
+                best_of,
+                taken,
+                with_house: chance.below(4) == 0,
+            };
+            let (own, closing) = (Arc::clone(&self), closing.clone());
+            cups.spawn(async move { own.one(cup, closing).await });
+            while cups.try_join_next().is_some() {}
+        }
+        while cups.join_next().await.is_some() {}
+    }
+
+    /// Waits until so many players are free and takes them; `None` when the run closes.
+    async fn take(
+        &self,
+        size: usize,
+        chance: &mut Chance,
+        closing: watch::Receiver<bool>,
+    ) -> Option<Vec<usize>> {
+        loop {
+            if *closing.borrow() {
+                return None;
+            }
+            {
+                let mut standing = self.standing();
+                if standing.free.len() >= size {
+                    chance.shuffle(&mut standing.free);
+                    let rest = standing.free.len() - size;
+                    return Some(standing.free.split_off(rest));
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// One tournament from its announcement to its end.
+    async fn one(&self, cup: Cup, closing: watch::Receiver<bool>) {
+        if self.announce(&cup, closing).await {
+            self.standing().running.insert(cup.id.clone());
+            while !self.is_over(&cup.id).await {
+                tokio::time::sleep(LOOK).await;
+            }
+            let mut standing = self.standing();
+            standing.running.remove(&cup.id);
+            standing.over += 1;
+        } else {
+            tokio::time::sleep(LOOK).await;
+        }
+        self.standing().free.extend(cup.taken);
+    }
+
+    /// Whether it is held. An answer that is lost with the server leaves it open: then it is looked
+    /// up.
+    async fn announce(&self, cup: &Cup, closing: watch::Receiver<bool>) -> bool {
+        let body = cup.body(&self.players, self.times);
+        loop {
+            match self.ask("POST", "/api/v1/tournaments", Some(&body)).await {
+                Ok(_) => {
+                    self.standing().announced.insert(cup.id.clone());
+                    return true;
+                }
+                // Refused; or said yes to before, in an answer that was lost.
+                Err(HttpError::Problem { status: 400..500, detail, .. }) => {
+                    if let Some(known) = self.is_known(cup).await {
+                        if !known {
+                            *self.standing().refused.entry(detail).or_default() += 1;
+                        }
+                        return known;
+                    }
+                }
+                // One that nobody knows of is not tried for ever.
+                Err(_) if *closing.borrow() => {
+                    if let Some(known) = self.is_known(cup).await {
+                        return known;
+                    }
+                }
+                Err(_) => {}
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Whether the server knows it, if it answers.
+    async fn is_known(&self, cup: &Cup) -> Option<bool> {
+        match self.ask("GET", &cup.path(), None).await {
+            Ok(_) => Some(true),
+            Err(HttpError::Problem { status: 404, .. }) => Some(false),
+            Err(_) => None,
+        }
+    }
+
+    async fn is_over(&self, id: &str) -> bool {
+        match self.ask("GET", &format!("/api/v1/tournaments/{id}"), None).await {
+            Ok(shown) => matches!(shown["standing"].as_str(), Some("over" | "called-off")),
+            Err(HttpError::Problem { status: 404, .. }) => {
+                self.history.complain(format!("{id} was announced, and nobody knows it any more"));
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    async fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, HttpError> {
+        let place = *self.http.borrow();
+        let (http, _) = Http::parse(&format!("http://{place}"))?;
+        let http = http.with_token(Some(self.operator.clone()));
+        let lost = |_| HttpError::Unreachable {
+            server: place.to_string(),
+            why: std::io::ErrorKind::TimedOut.into(),
+        };
+        let sending = http.send(method, path, body);
+        let response = tokio::time::timeout(PATIENCE, sending).await.map_err(lost)??;
+        Ok(serde_json::from_slice(&response.body).unwrap_or_default())
+    }
+}
+
+struct Cup {
+    id: String,
+    preset: &'static str,
+    best_of: u32,
+    taken: Vec<usize>,
+    with_house: bool,
+}
+
+impl Cup {
+    fn path(&self) -> String {
+        format!("/api/v1/tournaments/{}", self.id)
+    }
+
+    fn body(&self, players: &[Arc<Player>], times: Times) -> Value {
+        let mut names: Vec<&str> =
+            self.taken.iter().map(|number| players[*number].name.as_str()).collect();
+        if self.with_house {
+            names.push("house:greedy");
+        }
+        let mut time = json!({"answer_ms": times.answer_ms});
+        // Where a lost connection is the end of it, there is nothing to wait for.
+        if self.preset.starts_with("yahtzee") {
+            time["wait_ms"] = times.wait_ms.into();
+        }
+        json!({
+            "id": self.id,
+            "preset": self.preset,
+            "selection": {"by": "named", "players": names},
+            "policy": {"match": {"time": time, "best_of": self.best_of.min(times.best_of_max)}},
+        })
+    }
+}

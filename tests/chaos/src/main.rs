@@ -1,0 +1,114 @@
+//! `agon-chaos`: arguments, progress, exit codes.
+#![forbid(unsafe_code)]
+
+use agon_chaos::{Settings, run};
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+/// Chaos on the real binary: kills, stops, a full disk, no open files, a clock that jumps and a bad
+/// network, under load; then everything is healed, and the log is held against what players noted.
+///
+/// Ends with 0 if everything holds, with 1 if something does not, with 2 if it could not run. Ctrl-C
+/// ends the trouble early: everything is healed and looked at as usual; a second one ends it at once.
+#[derive(Parser)]
+#[command(
+    name = "agon-chaos",
+    after_help = "\
+Examples:
+  agon-chaos --agon target/sim/agon --minutes 1
+  agon-chaos --agon target/release/agon --minutes 60 --players 100 --seed 7 --json chaos.json
+
+The seed repeats what is drawn: who is harmed, how and for how long. When each of it meets the
+server is up to the machine, so a failure may take several runs to be seen again."
+)]
+struct Args {
+    /// The binary under test.
+    #[arg(long)]
+    agon: PathBuf,
+    /// For how long there is trouble; everything is done at least once, however short.
+    #[arg(long, default_value_t = 5.0)]
+    minutes: f64,
+    /// How many players; a third of them is left alone, and must not be charged with anything.
+    #[arg(long, default_value_t = 24)]
+    players: usize,
+    /// What is drawn comes from it.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Troubles of seconds instead of tens of seconds.
+    #[arg(long)]
+    brief: bool,
+    /// Writes the figures to a file, as JSON.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Where the log and everybody's records go; it must be empty. Otherwise a new folder in the
+    /// system's place for such, which is kept if something is wrong.
+    #[arg(long)]
+    dir: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match start(Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("agon-chaos: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start(args: Args) -> Result<bool> {
+    if !(args.minutes > 0.0 && args.minutes <= 10_000.0) {
+        bail!("--minutes {} makes no sense", args.minutes);
+    }
+    let dir = args
+        .dir
+        .clone()
+        .unwrap_or_else(|| std::env::temp_dir().join(format!("agon-chaos-{}", std::process::id())));
+    std::fs::create_dir_all(&dir).with_context(|| format!("failed to make {}", dir.display()))?;
+    if std::fs::read_dir(&dir)?.next().is_some() {
+        bail!("{} is not empty; name another folder with --dir", dir.display());
+    }
+    eprintln!("agon-chaos: everything is in {}", dir.display());
+    let settings = Settings {
+        agon: args.agon,
+        dir: dir.clone(),
+        lasting: Duration::from_secs_f64(args.minutes * 60.0),
+        players: args.players,
+        seed: args.seed,
+        brief: args.brief,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let interrupted = watch::Sender::new(false);
+    let report = runtime.block_on(async {
+        let seen = interrupted.subscribe();
+        let running = run(&settings, |line| eprintln!("agon-chaos: {line}"), seen);
+        let mut running = std::pin::pin!(running);
+        let mut terminate = signal(SignalKind::terminate())?;
+        for _ in 0..2 {
+            tokio::select! {
+                report = &mut running => return report,
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            eprintln!("agon-chaos: healing; once more ends it at once");
+            interrupted.send_replace(true);
+        }
+        bail!("ended at once; nothing was looked at")
+    })?;
+    if let Some(file) = args.json {
+        let text = serde_json::to_string_pretty(&report)? + "\n";
+        std::fs::write(&file, text)
+            .with_context(|| format!("failed to write {}", file.display()))?;
+    }
+    eprintln!("{report}");
+    if report.holds() && args.dir.is_none() {
+        std::fs::remove_dir_all(&dir)?;
+    }
+    Ok(report.holds())
+}

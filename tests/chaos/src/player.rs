@@ -1,0 +1,207 @@
+//! Players: house players that keep their own record, as tasks here or as processes of their own.
+
+use crate::chance::Chance;
+use crate::history::History;
+use crate::link::Link;
+use crate::record::Record;
+use crate::wire::{Transport, Wire};
+use agon_games::Seat;
+use agon_players::{HousePlayer, Houses};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How long it may take to connect and log in.
+const LOGIN: Duration = Duration::from_secs(20);
+/// After so long without a word, a sign of life is asked for.
+const QUIET: Duration = Duration::from_secs(20);
+/// So often in a row: then the connection is given up.
+const QUIET_MAX: u32 = 3;
+/// The first and the longest wait before coming back.
+const BACK_OFF_MS: (u64, u64) = (20, 1_000);
+
+/// How a player plays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    /// As a task of the harness.
+    Task(Transport),
+    /// As a process of its own.
+    Process,
+}
+
+/// A player.
+#[derive(Debug)]
+pub(crate) struct Player {
+    pub(crate) number: usize,
+    pub(crate) name: String,
+    pub(crate) how: How,
+    /// Whether the harness may do it harm. Who is left alone must never be charged.
+    pub(crate) touchable: bool,
+    pub(crate) link: Link,
+    record: Mutex<Record>,
+}
+
+impl Player {
+    pub(crate) fn new(number: usize, how: How, touchable: bool, link: Link) -> Player {
+        let name = format!("p{number:03}");
+        Player { number, name, how, touchable, link, record: Mutex::default() }
+    }
+
+    pub(crate) fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    pub(crate) fn password(&self) -> String {
+        format!("the word of {}", self.name)
+    }
+
+    /// The house player behind it.
+    pub(crate) fn house(&self) -> &'static str {
+        ["greedy", "random"][self.number % 2]
+    }
+}
+
+/// How long players think, in milliseconds.
+pub(crate) type Think = (u64, u64);
+
+/// Plays until `over`.
+pub(crate) async fn play(
+    player: Arc<Player>,
+    history: Arc<History>,
+    think: Think,
+    mut chance: Chance,
+    mut over: watch::Receiver<bool>,
+) {
+    let How::Task(transport) = player.how else { return };
+    let mut mind = Mind { player, history, think, houses: Houses::standard(), token: None };
+    let mut minds = BTreeMap::new();
+    let mut wait_ms = BACK_OFF_MS.0;
+    loop {
+        let before = mind.player.record().logins;
+        tokio::select! {
+            _ = mind.visit(transport, &mut minds, &mut chance) => {}
+            _ = over.wait_for(|over| *over) => return,
+        }
+        if mind.player.record().logins > before {
+            wait_ms = BACK_OFF_MS.0;
+        }
+        let jitter = chance.within((0, wait_ms / 2));
+        tokio::time::sleep(Duration::from_millis(wait_ms + jitter)).await;
+        wait_ms = (wait_ms * 2).min(BACK_OFF_MS.1);
+    }
+}
+
+struct Mind {
+    player: Arc<Player>,
+    history: Arc<History>,
+    think: Think,
+    houses: Houses,
+    token: Option<String>,
+}
+
+type Minds = BTreeMap<String, Box<dyn HousePlayer>>;
+
+impl Mind {
+    /// One connection from its beginning to its end.
+    async fn visit(
+        &mut self,
+        transport: Transport,
+        minds: &mut Minds,
+        chance: &mut Chance,
+    ) -> io::Result<()> {
+        let entering = tokio::time::timeout(LOGIN, self.enter(transport));
+        let mut wire = entering.await.map_err(|_| io::ErrorKind::TimedOut)??;
+        self.player.record().logins += 1;
+        let mut quiet = 0;
+        loop {
+            let Ok(heard) = tokio::time::timeout(QUIET, wire.hear()).await else {
+                quiet += 1;
+                if quiet > QUIET_MAX {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                wire.say(r#"{"type":"ping"}"#).await?;
+                continue;
+            };
+            quiet = 0;
+            let message: Value = self.read(&heard?);
+            self.player.record().heard(&message);
+            if message["type"] == "request" {
+                let Some((id, answer)) = self.answer(&message, minds) else { continue };
+                let think_ms = chance.within(self.think);
+                tokio::time::sleep(Duration::from_millis(think_ms)).await;
+                // Noted before it is said: what is sent in part may be read in whole.
+                self.player.record().answered(&id, &answer, Some(self.history.now()));
+                wire.say(&format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#)).await?;
+            }
+        }
+    }
+
+    fn read(&self, bytes: &[u8]) -> Value {
+        serde_json::from_slice(bytes).unwrap_or_else(|error| {
+            let (name, text) = (&self.player.name, String::from_utf8_lossy(bytes));
+            self.history.complain(format!("{name} was sent what is no JSON: {error}: {text}"));
+            Value::Null
+        })
+    }
+
+    /// Connects and logs in, by token once there is one.
+    async fn enter(&mut self, transport: Transport) -> io::Result<Wire> {
+        let mut wire = Wire::open(self.player.link.address, transport).await?;
+        let map = self.houses.make("trains", "greedy").ok().and_then(|mut house| house.propose());
+        let hello = json!({"type": "hello", "protocol": 1, "name": "chaos", "proposal": map});
+        wire.say(&hello.to_string()).await?;
+        let (name, password) = (&self.player.name, self.player.password());
+        let login = match &self.token {
+            Some(token) => json!({"type": "login", "token": token}),
+            None => json!({
+                "type": "login", "account": name, "password": password, "register": true,
+            }),
+        };
+        wire.say(&login.to_string()).await?;
+        loop {
+            let message: Value = self.read(&wire.hear().await?);
+            match message["type"].as_str() {
+                Some("welcome") => {
+                    if let Some(token) = message["token"].as_str() {
+                        self.token = Some(token.to_owned());
+                    }
+                    return Ok(wire);
+                }
+                Some("error") => {
+                    let code = message["code"].as_str().unwrap_or_default();
+                    if code == "wrong-credentials" {
+                        let what = format!("{name} was not let in: {message}");
+                        self.history.complain(what);
+                        self.token = None;
+                    }
+                    return Err(io::ErrorKind::PermissionDenied.into());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The answer of its house player, the same every time.
+    fn answer(&self, request: &Value, minds: &mut Minds) -> Option<(String, String)> {
+        let id = request["id"].as_str()?;
+        // Tournaments are named after their game.
+        let game = id.split('-').next()?;
+        if !minds.contains_key(game) {
+            let made = self.houses.make(game, self.player.house()).ok()?;
+            minds.insert(game.to_owned(), made);
+        }
+        let house = minds.get_mut(game)?;
+        let seat: Seat = serde_json::from_value(request["seat"].clone()).ok()?;
+        let (question, view) = (request["question"].to_string(), request["view"].to_string());
+        match house.answer_text(&self.player.name, id, seat, &question, &view) {
+            Ok(answer) => Some((id.to_owned(), answer.get().to_owned())),
+            Err(error) => {
+                self.history.complain(format!("a request that cannot be read: {error}: {request}"));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What is done to the server, one thing after the other: each lasts for a drawn while and is healed.
+
+use crate::chance::{Bag, Chance};
+use crate::history::History;
+use crate::server::{Server, open_files};
+use anyhow::{Context, Result};
+use rustix::process::Signal;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+/// How long things last, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// Between two troubles of the server.
+    pub(crate) calm_ms: (u64, u64),
+    /// Until a server that was killed is started again.
+    pub(crate) down_ms: (u64, u64),
+    /// For how long it stands still.
+    pub(crate) pause_ms: (u64, u64),
+    /// The same, longer than anybody has to answer.
+    pub(crate) long_pause_ms: (u64, u64),
+    /// For how long it gets no open files.
+    pub(crate) files_ms: (u64, u64),
+    /// Between two harms to players, and for how long each lasts.
+    pub(crate) rest_ms: (u64, u64),
+    pub(crate) harm_ms: (u64, u64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Trouble {
+    Kill,
+    KillForLonger,
+    KillTwice,
+    Stop,
+    Pause,
+    LongPause,
+    FullDisk,
+    NoFiles,
+    ClockAhead,
+    ClockBack,
+}
+
+const ALL: [Trouble; 10] = [
+    Trouble::Kill,
+    Trouble::KillForLonger,
+    Trouble::KillTwice,
+    Trouble::Stop,
+    Trouble::Pause,
+    Trouble::LongPause,
+    Trouble::FullDisk,
+    Trouble::NoFiles,
+    Trouble::ClockAhead,
+    Trouble::ClockBack,
+];
+
+impl Trouble {
+    fn name(self) -> &'static str {
+        match self {
+            Trouble::Kill => "server killed",
+            Trouble::KillForLonger => "server killed, down for a while",
+            Trouble::KillTwice => "server killed, and again while it starts",
+            Trouble::Stop => "server asked to stop",
+            Trouble::Pause => "server stands still",
+            Trouble::LongPause => "server stands still beyond every limit",
+            Trouble::FullDisk => "disk full",
+            Trouble::NoFiles => "no open files left",
+            Trouble::ClockAhead => "clock jumps ahead",
+            Trouble::ClockBack => "clock jumps back",
+        }
+    }
+}
+
+/// The names of all there are.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().map(Trouble::name)
+}
+
+/// How long a full disk may go unnoticed before no byte fits any more, and at all.
+const FULL: (Duration, Duration) = (Duration::from_secs(4), Duration::from_secs(30));
+/// How far the clock jumps, in seconds.
+const JUMP_S: (u64, u64) = (90, 86_400);
+/// Strangers that come at once while files are short.
+const STRANGERS: usize = 40;
+
+/// Whoever makes trouble for the server.
+pub(crate) struct Troubles {
+    pub(crate) server: Server,
+    pub(crate) history: Arc<History>,
+    pub(crate) pace: Pace,
+    pub(crate) chance: Chance,
+}
+
+impl Troubles {
+    /// Makes trouble until the run closes and everything was done at least once; gives the server
+    /// back, up and healed.
+    pub(crate) async fn make(mut self, closing: watch::Receiver<bool>) -> Result<Server> {
+        let clocks = [Trouble::ClockAhead, Trouble::ClockBack];
+        let possible = |trouble: &&Trouble| self.server.has_clock() || !clocks.contains(trouble);
+        let all: Vec<Trouble> = ALL.iter().filter(possible).copied().collect();
+        let (mut bag, mut made) = (Bag::new(&all), 0);
+        loop {
+            let calm_ms = self.chance.within(self.pace.calm_ms);
+            self.calm(calm_ms, closing.clone(), made >= all.len()).await?;
+            if *closing.borrow() && made >= all.len() {
+                break;
+            }
+            let trouble = bag.draw(&mut self.chance);
+            self.history.trouble(trouble.name());
+            self.perform(trouble).await.with_context(|| trouble.name())?;
+            made += 1;
+        }
+        self.server.set_clock(0)?;
+        Ok(self.server)
+    }
+
+    /// Nothing for a while. A server that ends by itself is started again, and that is noted.
+    async fn calm(
+        &mut self,
+        calm_ms: u64,
+        closing: watch::Receiver<bool>,
+        may_leave: bool,
+    ) -> Result<()> {
+        let until = Instant::now() + Duration::from_millis(calm_ms);
+        while Instant::now() < until && !(may_leave && *closing.borrow()) {
+            if let Some(status) = self.server.has_ended()? {
+                self.history.complain(format!("the server ended by itself: {status}"));
+                self.server.goes_down(&self.history);
+                self.server.start_again(&self.history).await?;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(())
+    }
+
+    async fn perform(&mut self, trouble: Trouble) -> Result<()> {
+        let (server, history) = (&mut self.server, &self.history);
+        let mut drawn = |range| Duration::from_millis(self.chance.within(range));
+        match trouble {
+            Trouble::Kill => server.kill(history).await?,
+            Trouble::KillForLonger => {
+                server.kill(history).await?;
+                tokio::time::sleep(drawn(self.pace.down_ms)).await;
+            }
+            Trouble::KillTwice => {
+                server.kill(history).await?;
+                server.start_in_vain(drawn((1, 150))).await?;
+            }
+            Trouble::Stop => {
+                let status = server.stop(history).await?;
+                if status.code() != Some(0) {
+                    history.complain(format!("asked to stop, the server ended with {status}"));
+                }
+            }
+            Trouble::Pause => return self.pause(self.pace.pause_ms).await,
+            Trouble::LongPause => return self.pause(self.pace.long_pause_ms).await,
+            Trouble::FullDisk => return self.fill_disk().await,
+            Trouble::NoFiles => return self.take_files().await,
+            Trouble::ClockAhead => {
+                return server.set_clock(self.chance.within(JUMP_S) as i64);
+            }
+            Trouble::ClockBack => {
+                return server.set_clock(-(self.chance.within(JUMP_S) as i64));
+            }
+        }
+        self.server.start_again(&self.history).await
+    }
+
+    async fn pause(&mut self, range: (u64, u64)) -> Result<()> {
+        let from = self.history.now();
+        self.server.signal(Signal::STOP);
+        tokio::time::sleep(Duration::from_millis(self.chance.within(range))).await;
+        self.server.signal(Signal::CONT);
+        self.history.outage(from);
+        Ok(())
+    }
+
+    /// No file may grow beyond what it is: the server has to end, and to say so.
+    async fn fill_disk(&mut self) -> Result<()> {
+        self.server.limit_files(Some(self.server.wal_bytes().max(4096)))?;
+        let full = Instant::now();
+        let status = loop {
+            if let Some(status) = self.server.has_ended()? {
+                break status;
+            }
+            if full.elapsed() > FULL.1 {
+                self.history.complain("the disk is full, and the server goes on".into());
+                return self.server.limit_files(None);
+            }
+            if full.elapsed() > FULL.0 {
+                self.server.limit_files(Some(0))?;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        self.server.goes_down(&self.history);
+        if status.code() != Some(1) {
+            self.history.complain(format!("on a full disk the server ended with {status}"));
+        }
+        let full_ms = self.chance.within(self.pace.down_ms);
+        tokio::time::sleep(Duration::from_millis(full_ms)).await;
+        self.server.start_again(&self.history).await
+    }
+
+    /// As many open files as there are and no more, and strangers who want some.
+    async fn take_files(&mut self) -> Result<()> {
+        // The library behind the clock reads a file, and falls back to the real time without.
+        self.server.set_clock(0)?;
+        let from = self.history.now();
+        let until = Instant::now() + Duration::from_millis(self.chance.within(self.pace.files_ms));
+        let has = self.server.alive.pid().and_then(open_files).context("how many files it has")?;
+        self.server.limit_open(Some(has + 2))?;
+        let address = *self.server.places().tcp.borrow();
+        let mut strangers = Vec::new();
+        while Instant::now() < until {
+            for _ in 0..STRANGERS {
+                let coming = TcpStream::connect(address);
+                let came = tokio::time::timeout(Duration::from_millis(100), coming).await;
+                strangers.extend(came.ok().and_then(Result::ok));
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            let spare = strangers.len().saturating_sub(3 * STRANGERS);
+            strangers.drain(..spare);
+        }
+        self.server.limit_open(None)?;
+        drop(strangers);
+        // Who had to come back could not: time that counts as an outage.
+        self.history.outage(from);
+        Ok(())
+    }
+}
