@@ -1,8 +1,8 @@
 //! The server's clock: one for the engine and for what gateways note about sockets, so that both
 //! can be compared.
 //!
-//! It is set by the wall clock at the start and goes on by itself: whoever sets the wall clock later
-//! changes no deadline. While the process stands still (it was stopped, the machine slept or was
+//! It is set by the wall clock at the start and goes on by itself: whoever sets the wall clock
+//! later changes no deadline. While the process stands still (it was stopped, the machine slept or was
 //! far too busy) it stands still as well: what waited in sockets meanwhile was not late.
 
 use agon_core::Millis;

@@ -1,5 +1,5 @@
-//! Whether every fault that was charged is explained by what the harness did to that player. Who was
-//! left alone has none; what befell the server explains nothing.
+//! Whether every fault that was charged is explained by what the harness did to that player. Who
+//! was left alone has none; what befell the server explains nothing.
 
 use crate::check::Charged;
 use crate::history::{Ms, Outage, Touch, beyond};

@@ -1,5 +1,5 @@
-//! A checker that finds nothing may be blind: a small log and its records, with one thing wrong at a
-//! time.
+//! A checker that finds nothing may be blind: a small log and its records, with one thing wrong at
+//! a time.
 
 use crate::blame::{self, Deeds};
 use crate::check::{self, Read};
