@@ -1,9 +1,9 @@
 //! The server's clock: one for the engine and for what gateways note about sockets, so that both
 //! can be compared.
 //!
-//! It is set by the wall clock at the start and goes on by itself: whoever sets the wall clock later
-//! changes no deadline. While the process stands still (it was stopped, the machine slept or was
-//! far too busy) it stands still as well: what waited in sockets meanwhile was not late.
+//! It is set by the wall clock at the start and goes on by itself: whoever sets the wall clock
+//! later changes no deadline. While the process stands still (it was stopped, the machine slept or
+//! was far too busy) it stands still as well: what waited in sockets meanwhile was not late.
 
 use agon_core::Millis;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -123,7 +123,8 @@ mod tests {
                         assert!(now >= before, "{now} after {before}");
                         before = now;
                         // Small steps and, now and then, a long stop.
-                        elapsed.fetch_add(if now % 97 == 0 { 5_000 } else { 7 }, Ordering::SeqCst);
+                        let step_ms = if now.is_multiple_of(97) { 5_000 } else { 7 };
+                        elapsed.fetch_add(step_ms, Ordering::SeqCst);
                     }
                 });
             }

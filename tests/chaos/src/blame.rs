@@ -1,8 +1,8 @@
-//! Whether every fault that was charged is explained by what the harness did to that player. Who was
-//! left alone has none; what befell the server explains nothing.
+//! Whether every fault that was charged is explained by what the harness did to that player. Who
+//! was left alone has none; what befell the server explains nothing.
 
 use crate::check::Charged;
-use crate::history::{Ms, Outage, Touch};
+use crate::history::{Ms, Outage, Touch, beyond};
 use crate::player::Player;
 use agon_core::FaultKind;
 use std::collections::BTreeMap;
@@ -63,7 +63,9 @@ fn explain(charged: &Charged, deeds: &Deeds<'_>) -> Result<Why, String> {
         kind => return Err(format!("no player here does such a thing ({kind})")),
     }
     let grace = deeds.answer_ms + BACK_MS;
-    let near = |from: Ms, to: Ms| from <= charged.before && late(to, grace, deeds) >= charged.after;
+    let near = |from: Ms, to: Ms| {
+        from <= charged.before && beyond(deeds.outages, to, grace) >= charged.after
+    };
     let mut touches = deeds.touches.iter().filter(|touch| touch.player == player.number);
     if touches.clone().any(|touch| near(touch.from, touch.to)) {
         return Ok(Why::Touched);
@@ -87,15 +89,4 @@ fn starved_ms(charged: &Charged, deeds: &Deeds<'_>) -> Ms {
     let overlap =
         |stall: &Outage| stall.to.min(charged.before).saturating_sub(stall.from.max(from));
     deeds.stalls.iter().map(overlap).sum()
-}
-
-/// When the effect of something that was over at `to` has passed: while the server is away nobody
-/// can come back.
-fn late(to: Ms, grace: Ms, deeds: &Deeds<'_>) -> Ms {
-    let mut until = to.saturating_add(grace);
-    for outage in deeds.outages {
-        let overlap = outage.to.min(until).saturating_sub(outage.from.max(to));
-        until = until.saturating_add(overlap);
-    }
-    until
 }

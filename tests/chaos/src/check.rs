@@ -2,7 +2,7 @@
 //! database, record after record over all streams, so that what happened can be placed in time
 //! without trusting any clock of the server.
 
-use crate::history::{History, Ms};
+use crate::history::{History, Ms, Outage, beyond};
 use crate::player::Player;
 use agon_core::{Event, Faulted, GameEnd, Line};
 use anyhow::{Context, Result};
@@ -45,6 +45,8 @@ pub(crate) struct Read {
     pub(crate) complaints: Vec<String>,
     /// The latest time at which an answer that was accepted so far had been sent.
     latest: Ms,
+    /// Times when nothing came through.
+    outages: Vec<Outage>,
     /// Faults whose `before` is still open.
     undated: usize,
     /// Who sits where in the game of a match that runs.
@@ -74,7 +76,7 @@ pub(crate) fn check(
 ) -> Result<Read> {
     let by_name: HashMap<&str, &Arc<Player>> =
         players.iter().map(|player| (player.name.as_str(), player)).collect();
-    let mut read = Read::default();
+    let mut read = Read { outages: history.outages(), ..Read::default() };
     let path = data.join("agon.sqlite");
     let db = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
         .with_context(|| format!("failed to open {}", path.display()))?;
@@ -211,7 +213,7 @@ impl Read {
         if let (Some(first), Some(last)) = (sent.first, sent.last) {
             self.latest = self.latest.max(first);
             if self.undated < self.faults.len() {
-                self.date_faults(last.max(self.latest) + ON_ITS_WAY_MS);
+                self.date_faults(beyond(&self.outages, last.max(self.latest), ON_ITS_WAY_MS));
             }
         }
     }

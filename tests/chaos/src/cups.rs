@@ -1,5 +1,5 @@
-//! Tournaments, one after the other and several at once, announced by an operator for as long as the
-//! run lasts.
+//! Tournaments, one after the other and several at once, announced by an operator for as long as
+//! the run lasts.
 
 use crate::chance::Chance;
 use crate::history::History;

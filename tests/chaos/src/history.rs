@@ -114,3 +114,16 @@ impl History {
         self.notes().complaints.clone()
     }
 }
+
+/// When something that was to come within `ms` after `from` has come for certain: while the server
+/// is away nothing does.
+pub(crate) fn beyond(outages: &[Outage], from: Ms, ms: Ms) -> Ms {
+    let mut until = from.saturating_add(ms);
+    // They are in order, and none overlaps another.
+    for outage in outages.iter().filter(|outage| outage.to > from) {
+        if outage.from < until {
+            until = until.saturating_add(outage.to - outage.from.max(from));
+        }
+    }
+    until
+}

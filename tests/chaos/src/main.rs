@@ -10,11 +10,13 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// Chaos on the real binary: kills, stops, a full disk, no open files, a clock that jumps and a bad
-/// network, under load; then everything is healed, and the log is held against what players noted.
+/// Chaos on the real binary: kills, stops, a full disk, no open files, a clock that jumps and a
+/// bad network, under load; then everything is healed, and the log is held against what players
+/// noted.
 ///
-/// Ends with 0 if everything holds, with 1 if something does not, with 2 if it could not run. Ctrl-C
-/// ends the trouble early: everything is healed and looked at as usual; a second one ends it at once.
+/// Ends with 0 if everything holds, with 1 if something does not, with 2 if it could not run.
+/// Ctrl-C ends the trouble early: everything is healed and looked at as usual; a second one ends
+/// it at once.
 #[derive(Parser)]
 #[command(
     name = "agon-chaos",

@@ -1,9 +1,9 @@
-//! A checker that finds nothing may be blind: a small log and its records, with one thing wrong at a
-//! time.
+//! A checker that finds nothing may be blind: a small log and its records, with one thing wrong at
+//! a time.
 
 use crate::blame::{self, Deeds};
 use crate::check::{self, Read};
-use crate::history::{History, Outage, Touch};
+use crate::history::{History, Outage, Touch, beyond};
 use crate::link::Link;
 use crate::player::{How, Player};
 use serde_json::{Value, json};
@@ -193,4 +193,14 @@ async fn faults_need_an_explanation_that_is_near() {
     assert_eq!(judged("timeout", &[], &[], &stalls), 1, "the harness was slow, not that slow");
     stalls.push(Outage { from: 2_200, to: 6_000 });
     assert_eq!(judged("timeout", &[], &[], &stalls), 0);
+}
+
+#[test]
+fn nothing_comes_while_the_server_is_away() {
+    let away = [Outage { from: 1_000, to: 5_000 }, Outage { from: 6_000, to: 7_000 }];
+    assert_eq!(beyond(&away, 0, 500), 500);
+    assert_eq!(beyond(&away, 0, 1_500), 5_500);
+    assert_eq!(beyond(&away, 0, 2_500), 7_500, "both hold it up");
+    assert_eq!(beyond(&away, 900, 200), 5_100);
+    assert_eq!(beyond(&away, 8_000, 200), 8_200);
 }

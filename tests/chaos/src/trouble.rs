@@ -1,4 +1,5 @@
-//! What is done to the server, one thing after the other: each lasts for a drawn while and is healed.
+//! What is done to the server, one thing after the other: each lasts for a drawn while and is
+//! healed.
 
 use crate::chance::{Bag, Chance};
 use crate::history::History;
