@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, announce_by_lot, exactly, numbered};
 use agon_core::lobby::Selection;
-use agon_core::verify::{LobbyCheck, verify_lobby};
+use agon_core::verify::verify_lobby;
 use agon_core::{Event, Line, Secret};
 
 /// Four of ten, by the luck of secret 7.
@@ -21,14 +21,14 @@ fn secret(number: u64) -> Option<Secret> {
 fn an_honest_draw_is_found_in_order() {
     let bench = drawn();
     let check = verify_lobby(&bench.lines, |_| secret(7)).unwrap();
-    assert_eq!(check, LobbyCheck { announcements: 2, unchecked: 0 });
+    assert_eq!((check.announcements, check.unchecked), (2, 0));
 }
 
 #[test]
 fn before_the_secret_is_known_nothing_is_said_about_it() {
     let bench = drawn();
     let check = verify_lobby(&bench.lines, |_| None).unwrap();
-    assert_eq!(check, LobbyCheck { announcements: 1, unchecked: 1 });
+    assert_eq!((check.announcements, check.unchecked), (1, 1));
 }
 
 #[test]
