@@ -10,7 +10,7 @@ mod lobby;
 pub use agree::agree;
 pub use lobby::{LobbyCheck, verify_lobby};
 
-use crate::event::Event;
+use crate::event::{Event, GameStarted};
 use crate::fair::Secret;
 use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};
 use crate::ids::{MatchId, PlayerName, RequestId};
@@ -176,6 +176,7 @@ pub fn verify_match(
             (events, Some(Rejection::NoSecret(game))) => {
                 let (known, _) = record.split_at(events.len().min(record.len()));
                 compare(known, &events)?;
+                starts(record, known.len(), &played)?;
                 check.events += known.len() as u64;
                 let rest = &lines[check.events as usize..];
                 still_running(rest, game)?;
@@ -196,6 +197,21 @@ fn named(line: &Line, name: String) -> Result<(), Finding> {
     match line.stream == name {
         true => Ok(()),
         false => Err(finding(line, format!("it is about {name}, and its stream is another"))),
+    }
+}
+
+/// Whether a game starts here, as it has to whatever its luck is.
+fn starts(record: &[Line], at: usize, played: &Match) -> Result<(), Finding> {
+    let missing = || finding(record.last().expect("a record"), "game-started is missing".into());
+    let line = record.get(at).ok_or_else(missing)?;
+    let Event::GameStarted(started) = &line.event else {
+        return Err(finding(line, "game-started should be here".into()));
+    };
+    let coming = played.coming_game(started.commitment.clone());
+    let expected = GameStarted { drawn: started.drawn.clone(), ..coming };
+    match *started == expected {
+        true => Ok(()),
+        false => Err(finding(line, difference(&line.event, &expected.into()))),
     }
 }
 

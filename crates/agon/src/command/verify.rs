@@ -213,9 +213,15 @@ fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
             let secret = |id: &TournamentId| tournaments.get(id.as_str())?.secret.clone();
             let check = verify::read(&lines).and_then(|lines| verify::verify_lobby(&lines, secret));
             match check {
-                Ok(check) => Some(check),
+                Ok(check) => {
+                    checked.unchecked += check.unchecked;
+                    Some(check)
+                }
                 Err(finding) => return Ok(Err(finding)),
             }
+        }
+        None if database(path).is_some() && !tournaments.is_empty() => {
+            return Ok(Err(finding("lobby", "its log is missing")));
         }
         None => None,
     };

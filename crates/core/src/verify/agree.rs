@@ -27,6 +27,12 @@ pub fn agree(
             tournament.agrees(check).map_err(|what| whole(name, what))?;
         }
     }
+    // Matches may be kept by themselves, but not beside tournaments that are not theirs.
+    let alone = lobby.is_none() && tournaments.is_empty();
+    let lost = |check: &MatchCheck| !tournaments.contains_key(check.plan.tournament.as_str());
+    if let Some((name, _)) = matches.iter().find(|(_, check)| !alone && lost(check)) {
+        return Err(whole(name, "the log of its tournament is missing"));
+    }
     let Some(lobby) = lobby else { return Ok(()) };
     for (id, plan) in &lobby.started {
         let tournament = tournaments.get(id.as_str());

@@ -4,14 +4,14 @@
 //! is decided again, the draw of a random selection included, once the tournament's secret is known.
 
 use super::{Finding, compare, finding, records};
-use crate::event::{Event, PasswordChanged, TournamentAnnounced};
+use crate::event::{Event, PasswordChanged, TournamentAnnounced, TournamentStarted};
 use crate::fair::Secret;
 use crate::ids::{PlayerName, TournamentId};
 use crate::line::Line;
 use crate::lobby::{Lobby, LobbyCommand, LobbyOrder, Selection, TokenHash};
 use crate::plan::TournamentPlan;
 use crate::ruling::Ruling;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the check of a lobby found to be in order.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -67,6 +67,32 @@ fn decide(lobby: &mut Lobby, record: &[Line]) -> Result<(), Finding> {
         .step(record[0].at, command.ok_or_else(unknown)?)
         .map_err(|rejection| finding(&record[0], rejection.to_string()))?;
     compare(record, &events)
+}
+
+/// Checks an announcement by lot as far as that can be done without its luck: it starts as it was
+/// announced, with as many of those who were there as it takes.
+fn undrawn(lobby: &Lobby, record: &[Line], announced: &TournamentAnnounced) -> Result<(), Finding> {
+    let some = Secret::from_bytes([0; 32]);
+    let plan = lobby
+        .try_announce(&announced.announcement, Some(&some))
+        .map_err(|rejection| finding(&record[0], rejection.to_string()))?;
+    let (Some(plan), [_, line], None) = (plan, record, &announced.repeats) else {
+        return Err(finding(&record[0], "tournament-started should follow, and no more".into()));
+    };
+    let Event::TournamentStarted(started) = &line.event else {
+        return Err(finding(line, "tournament-started should be here".into()));
+    };
+    let players = &started.plan.players;
+    let taken: BTreeSet<&PlayerName> = players.iter().collect();
+    let there = players.iter().all(|player| lobby.line().contains(player))
+        && players.iter().all(|player| lobby.may_play(player).is_ok());
+    if taken.len() != players.len() || players.len() != plan.players.len() || !there {
+        return Err(finding(line, "it does not take as many of those there as it should".into()));
+    }
+    compare(
+        &record[1..],
+        &[TournamentStarted { plan: announced.announcement.plan(players.clone()) }.into()],
+    )
 }
 
 /// The command about accounts that a record began with.
@@ -180,6 +206,7 @@ fn announcement(
     let by_lot = matches!(announced.announcement.selection, Selection::Random { .. });
     if by_lot && (secret.is_none() || announced.commitment.is_none()) {
         check.unchecked += 1;
+        undrawn(lobby, record, announced)?;
         return fold(lobby, record);
     }
     let revealed = secret.as_ref().map(Secret::commitment);
