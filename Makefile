@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest
+.PHONY: test verify fix bench deny sim sim-selftest fuzz
 
 test:
 	scripts/test
@@ -26,3 +26,7 @@ sim:
 # Plants bugs one at a time, and sees that each is found.
 sim-selftest:
 	cargo run --quiet --package agon-sim --profile sim -- --selftest
+
+# make fuzz TARGET=verify SECONDS=600 runs cargo-fuzz on one target, without TARGET on all of them.
+fuzz:
+	scripts/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
