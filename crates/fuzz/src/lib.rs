@@ -10,6 +10,7 @@ pub mod boards;
 pub mod campaign;
 pub mod config;
 pub mod erlang;
+pub mod http;
 pub mod input;
 pub mod lobby;
 pub mod logs;
@@ -32,6 +33,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("native-to-server", native::to_server),
     ("native-to-player", native::to_player),
     ("websocket", websocket::frames),
+    ("http-response", http::response),
     ("values", peers::values),
     ("sign-up", peers::sign_up),
     ("fish-wire", peers::fish_reply),

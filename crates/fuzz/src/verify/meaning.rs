@@ -16,7 +16,8 @@
 //! 7. All that the lobby was told about accounts, and by whom a tournament was asked for, as whose
 //!    choice; that the draw of its players was committed to.
 //! 8. That a log ends where it does: without its end it is the log of an earlier time, and of games
-//!    that run nothing is known before their secrets are. What the lobby has seen the end of has it.
+//!    that run nothing is known before their secrets are. What the lobby has seen the end of has
+//!    one, or nothing is left of it at all, as after a repair.
 
 use super::played::Streams;
 use super::{Checked, Whole};

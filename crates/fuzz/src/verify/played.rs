@@ -85,7 +85,7 @@ impl World {
         let first = record_lines("tournament/t", 0, 1_000, &events);
         let streams = BTreeMap::from([("lobby".into(), lines), ("tournament/t".into(), first)]);
         let (random, matches) = (Random(seed), BTreeMap::new());
-        World { wanted, random, now: 1_000, secret, lobby, tournament, matches, pauses: 3, streams }
+        World { wanted, random, now: 1_000, secret, lobby, tournament, matches, pauses: 5, streams }
     }
 
     /// Tells the lobby how it ended.
@@ -105,7 +105,7 @@ impl World {
         if self.tournament.paused().is_some() {
             return self.rule();
         }
-        if self.wanted.ruled && self.pauses > 0 && self.random.below(40) == 0 {
+        if self.wanted.ruled && self.pauses > 0 && self.random.below(25) == 0 {
             self.pauses -= 1;
             self.order(TournamentOrder::Pause);
             return self.follow();
