@@ -20,13 +20,13 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         mix(&mut self.0)
     }
 
     /// A number below `count`, or 0 if that is 0.
     pub fn below(&mut self, count: usize) -> usize {
-        (self.next() % count.max(1) as u64) as usize
+        (self.number() % count.max(1) as u64) as usize
     }
 
     /// One of the inputs with a few bytes changed, put in, taken out, doubled or cut off, or with a
@@ -35,7 +35,7 @@ impl Random {
         let mut bytes = corpus[self.below(corpus.len())].clone();
         for _ in 0..=self.below(5) {
             let at = self.below(bytes.len());
-            let (byte, token) = (self.next() as u8, TOKENS[self.below(TOKENS.len())]);
+            let (byte, token) = (self.number() as u8, TOKENS[self.below(TOKENS.len())]);
             match self.below(10) {
                 _ if bytes.is_empty() => bytes.push(byte),
                 0 => bytes[at] = byte,

@@ -37,7 +37,7 @@ pub(crate) fn play(wanted: Wanted, seed: u64) -> Streams {
         if world.tournament.is_over() {
             return world.end();
         }
-        world.now += 1 + world.random.next() % 50;
+        world.now += 1 + world.random.number() % 50;
         world.act();
     }
     panic!("{wanted:?} does not end");
