@@ -8,7 +8,7 @@
 //! 1. When things happened, and how long answers took.
 //! 2. An answer, where another legal one would have led to the very same luck and results; and the
 //!    last answers in a game that was then broken off, which led to nothing.
-//! 3. The order in which different players, or matches, did something that led to nothing by itself.
+//! 3. When, among what others did, a player or a match did something that led to nothing by itself.
 //! 4. Who ruled and why, and rulings that nothing came of: a pause, a void that was undone, a result
 //!    that would have been the same.
 //! 5. Why somebody was dropped before or after the rounds, if not by an answer that the log holds.
@@ -23,7 +23,7 @@ use super::played::Streams;
 use super::{Checked, Whole};
 use agon_core::{Event, GameEnd, Line};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a forged log that verifies still means what the log it was made of did.
 pub(super) fn compare(whole: &Whole, forged: &Streams, checked: &Checked) -> Result<(), String> {
@@ -66,31 +66,21 @@ fn tournament<'a>(
     checked.tournaments.get(name.strip_prefix("tournament/")?)
 }
 
-/// One record: whose it is, and what it says.
-type Said = (String, Vec<Value>);
-
-/// What a stream says, in order: a record from which something followed, and before it those from
-/// which nothing did.
+/// What a stream says.
 #[derive(Debug, Default)]
 struct Facts {
-    parts: Vec<Part>,
-}
-
-#[derive(Debug, Default)]
-struct Part {
-    /// Causes alone, by whom they came from.
-    alone: BTreeMap<String, Vec<Value>>,
-    /// What they came before; nothing at the end of a stream.
-    then: Option<Said>,
-    /// Whether a game is broken off there.
-    breaks_off: bool,
+    /// The records from which something followed, in order.
+    long: Vec<Vec<Value>>,
+    /// All records by whom or what they came from, in order; of the long ones only their place.
+    of: BTreeMap<String, Vec<Value>>,
+    /// The games that were broken off.
+    broken: BTreeSet<u64>,
 }
 
 impl Facts {
     fn of(lines: &[String]) -> Facts {
         let lines: Vec<Line> = lines.iter().filter_map(|line| Line::read(line).ok()).collect();
-        let (mut parts, mut part) = (Vec::new(), Part::default());
-        let mut rest = &lines[..];
+        let (mut facts, mut rest) = (Facts::default(), &lines[..]);
         while let Some(first) = rest.first() {
             let (record, tail) = rest.split_at((first.more as usize + 1).min(rest.len()));
             rest = tail;
@@ -100,52 +90,51 @@ impl Facts {
             }
             let said: Vec<Value> =
                 record.iter().filter_map(|line| told(&line.event, &lines)).collect();
-            let owner = owner(&first.event);
+            let own = facts.of.entry(owner(&first.event)).or_default();
             if record.len() == 1 && !changes_all(&first.event) {
-                part.alone.entry(owner).or_default().extend(said);
+                own.extend(said);
                 continue;
             }
-            part.breaks_off = record.iter().any(|line| match &line.event {
-                Event::GameEnded(ended) => ended.result.end != GameEnd::Played,
-                _ => false,
-            });
-            part.then = Some((owner, said));
-            parts.push(std::mem::take(&mut part));
+            own.push(json!({"record": facts.long.len()}));
+            facts.long.push(said);
+            facts.broken.extend(record.iter().filter_map(|line| match &line.event {
+                Event::GameEnded(ended) if ended.result.end != GameEnd::Played => {
+                    Some(u64::from(ended.result.game))
+                }
+                _ => None,
+            }));
         }
-        parts.push(part);
-        Facts { parts }
+        facts
     }
 
     /// Whether this says what `meant` did; if it may, up to where it ends.
     fn follow_from(&self, meant: &Facts, may_end: bool) -> Result<(), String> {
-        for (at, part) in self.parts.iter().enumerate() {
-            let Some(old) = meant.parts.get(at) else {
-                return Err(format!("says more: {part:?}"));
-            };
-            let last = at + 1 == self.parts.len();
-            if part.then != old.then && !(last && may_end && part.then.is_none()) {
-                return Err(format!("says {:?}, not {:?}", part.then, old.then));
-            }
-            // Those who said nothing here any more have to be missed.
-            for owner in old.alone.keys().chain(part.alone.keys()) {
-                let said = part.alone.get(owner).map_or(&[][..], Vec::as_slice);
-                let before = old.alone.get(owner).map_or(&[][..], Vec::as_slice);
-                let shorter = (last && may_end) || (old.breaks_off && only_answers(said, before));
-                if said != before && !(shorter && before.starts_with(said)) {
-                    return Err(format!("says of {owner} {said:?}, not {before:?}"));
-                }
+        let (said, before) = (&self.long, &meant.long);
+        if said != before && !(may_end && before.starts_with(said)) {
+            let differs = said.iter().zip(before).find(|(said, before)| said != before);
+            return Err(format!("says {differs:?}, of {} and {}", said.len(), before.len()));
+        }
+        for owner in self.of.keys().chain(meant.of.keys()) {
+            let said = self.of.get(owner).map_or(&[][..], Vec::as_slice);
+            let before = meant.of.get(owner).map_or(&[][..], Vec::as_slice);
+            // Answers that led to nothing, because their game was broken off, may be missing.
+            let lost = |fact: &&Value| meant.led_to_nothing(fact) && !said.contains(fact);
+            let kept: Vec<&Value> = before.iter().filter(|fact| !lost(fact)).collect();
+            let same = kept.iter().copied().eq(said);
+            if !same && !(may_end && before.starts_with(said)) {
+                return Err(format!("says of {owner} {said:?}, not {before:?}"));
             }
         }
-        match self.parts.len() == meant.parts.len() || may_end {
-            true => Ok(()),
-            false => Err("says less".into()),
-        }
+        Ok(())
     }
-}
 
-/// Whether all that is missing at the end are answers.
-fn only_answers(said: &[Value], before: &[Value]) -> bool {
-    before.iter().skip(said.len()).all(|event| event["type"] == "answer-accepted")
+    /// Whether this is an answer in a game that was broken off.
+    fn led_to_nothing(&self, fact: &Value) -> bool {
+        let game = |request: &str| request.split('.').nth(1)?.parse::<u64>().ok();
+        let request = fact["data"]["request"].as_str();
+        fact["type"] == "answer-accepted"
+            && request.and_then(game).is_some_and(|game| self.broken.contains(&game))
+    }
 }
 
 /// Whether an event that stands alone in its record changes what others may do after it.
