@@ -1,5 +1,5 @@
-//! What streams say of each other, and what can be known before secrets are: forgeries that the
-//! fuzzer got past `verify` once.
+//! What streams say of each other, and what can be known before secrets are: forgeries that once
+//! got past `verify`.
 
 use crate::support::Played;
 use crate::support::chaos::Chaos;
