@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest chaos
+.PHONY: test verify fix bench deny sim sim-selftest chaos fuzz
 
 test:
 	scripts/test
@@ -32,3 +32,7 @@ chaos:
 	cargo build --quiet --profile sim --package agon --package agon-chaos
 	target/sim/agon-chaos --agon target/sim/agon --minutes $(or $(MINUTES),5) --players $(or $(PLAYERS),24) \
 		--seed $(or $(SEED),1) $(if $(JSON),--json $(JSON)) $(if $(DIR),--dir $(DIR))
+
+# make fuzz TARGET=verify SECONDS=600 runs cargo-fuzz on one target, without TARGET on all of them.
+fuzz:
+	scripts/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)

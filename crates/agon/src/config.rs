@@ -65,10 +65,30 @@ fn read_toml<T: serde::de::DeserializeOwned + Default>(path: Option<&Path>) -> R
     let Some(path) = path else { return Ok(T::default()) };
     let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(unread)?;
-    toml::from_str(&text).map_err(|error| {
+    parse_toml(&text, path)
+}
+
+fn parse_toml<T: serde::de::DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
+    toml::from_str(text).map_err(|error| {
         let (file, error) = (path.display(), error.to_string());
         Misuse(format!("{file} makes no sense: {}", error.trim_end())).into()
     })
+}
+
+/// Whether a text would do as the file of `agon run`, without any flags; otherwise why not.
+pub fn check_run_file(text: &str) -> Result<(), String> {
+    let read = || {
+        let file = parse_toml(text, Path::new("run.toml"))?;
+        let args = RunArgs { out: Some("out".into()), ..RunArgs::default() };
+        new_run(&args, file, &Registry::standard()).map(|_| ())
+    };
+    read().map_err(|error| format!("{error:#}"))
+}
+
+/// Whether a text would do as `agon.toml`, without flags and variables; otherwise why not. Files
+/// that are named in it are not looked at.
+pub fn check_serve_file(text: &str) -> Result<(), String> {
+    serve::check(text).map_err(|error| format!("{error:#}"))
 }
 
 /// Everything a new run needs.

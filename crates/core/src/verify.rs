@@ -4,17 +4,19 @@
 //! come to the same events: the same dice, cards, pairings, scores, forfeits and results. What
 //! cannot be known from the log, such as that an answer really came too late, is taken as it is.
 
+mod agree;
 mod lobby;
 
+pub use agree::agree;
 pub use lobby::{LobbyCheck, verify_lobby};
 
-use crate::event::Event;
+use crate::event::{Event, GameStarted};
 use crate::fair::Secret;
 use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};
-use crate::ids::{MatchId, PlayerName};
+use crate::ids::{MatchId, PlayerName, RequestId};
 use crate::line::Line;
 use crate::match_::{Command, Match, MatchOrder, Rejection, Secrets};
-use crate::plan::MatchPlan;
+use crate::plan::{MatchPlan, TournamentPlan};
 use crate::policy::Pairing;
 use crate::report::{MatchResult, Results};
 use crate::ruling::Ruling;
@@ -66,6 +68,8 @@ pub struct MatchCheck {
 /// What the check of a tournament found to be in order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TournamentCheck {
+    /// What it was about.
+    pub plan: TournamentPlan,
     /// Its secret, if it is over.
     pub secret: Option<Secret>,
     /// All matches it paired.
@@ -80,6 +84,8 @@ pub struct TournamentCheck {
     pub results: Results,
     /// Events checked.
     pub events: u64,
+    /// Events that cannot be checked before its secret is known: its pairings are drawn by lot.
+    pub unchecked: u64,
 }
 
 /// A stream read into lines, with its numbering checked.
@@ -144,6 +150,7 @@ pub fn verify_match(
         return Err(finding(&first[0], "a match begins with match-created".into()));
     };
     let plan = created.plan.clone();
+    named(&first[0], format!("match/{}/{}", plan.tournament, plan.id))?;
     let kind = games
         .kind(&plan.game)
         .ok_or_else(|| finding(&first[0], format!("there is no game {:?}", plan.game)))?;
@@ -169,6 +176,7 @@ pub fn verify_match(
             (events, Some(Rejection::NoSecret(game))) => {
                 let (known, _) = record.split_at(events.len().min(record.len()));
                 compare(known, &events)?;
+                starts(record, known.len(), &played)?;
                 check.events += known.len() as u64;
                 let rest = &lines[check.events as usize..];
                 still_running(rest, game)?;
@@ -182,6 +190,29 @@ pub fn verify_match(
     check.games = played.finished().count() as u64;
     check.result = played.result().cloned();
     Ok(check)
+}
+
+/// Whether a stream has the name of what it is about: a copy under another name is not another match.
+fn named(line: &Line, name: String) -> Result<(), Finding> {
+    match line.stream == name {
+        true => Ok(()),
+        false => Err(finding(line, format!("it is about {name}, and its stream is another"))),
+    }
+}
+
+/// Whether a game starts here, as it has to whatever its luck is.
+fn starts(record: &[Line], at: usize, played: &Match) -> Result<(), Finding> {
+    let missing = || finding(record.last().expect("a record"), "game-started is missing".into());
+    let line = record.get(at).ok_or_else(missing)?;
+    let Event::GameStarted(started) = &line.event else {
+        return Err(finding(line, "game-started should be here".into()));
+    };
+    let coming = played.coming_game(started.commitment.clone());
+    let expected = GameStarted { drawn: started.drawn.clone(), ..coming };
+    match *started == expected {
+        true => Ok(()),
+        false => Err(finding(line, difference(&line.event, &expected.into()))),
+    }
 }
 
 /// Whether the rest of a stream is that of a game still running: then its secret is not due yet.
@@ -234,11 +265,11 @@ fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
         Event::PlayerFaulted(faulted) if faulted.faulted.fault.code == FOREIGN_REQUEST => {
             foreign_answer(line, &faulted.faulted, played)
         }
-        Event::PlayerFaulted(faulted) => Ok(again(&faulted.faulted).unwrap_or_else(|| {
+        Event::PlayerFaulted(faulted) => Ok(answer_again(&faulted.faulted).unwrap_or_else(|| {
             let Faulted { player, fault, .. } = faulted.faulted.clone();
             Command::Charge { player, fault }
         })),
-        Event::PlayerLeft(left) => Ok(again(&left.faulted).unwrap_or_else(|| {
+        Event::PlayerLeft(left) => Ok(answer_again(&left.faulted).unwrap_or_else(|| {
             let Faulted { player, fault, .. } = left.faulted.clone();
             Command::Leave { player, fault }
         })),
@@ -288,16 +319,21 @@ fn foreign_answer(line: &Line, faulted: &Faulted, played: &Match) -> Result<Comm
 }
 
 /// The refused answer again, where the log holds all of it.
-fn again(faulted: &Faulted) -> Option<Command> {
+fn answer_again(faulted: &Faulted) -> Option<Command> {
+    again(faulted).map(|(request, answer)| Command::Answer {
+        player: faulted.player.clone(),
+        request,
+        answer: answer.to_owned(),
+        took_ms: Some(0),
+    })
+}
+
+/// The request and the answer that the rules refused, where the log holds all of it.
+fn again(faulted: &Faulted) -> Option<(RequestId, &str)> {
     let Fault { kind, answer, .. } = &faulted.fault;
     let answer = answer.as_ref().filter(|answer| answer.len() < Fault::EVIDENCE_MAX - 4)?;
     let by_rules = matches!(kind, FaultKind::Cheat | FaultKind::Illegal);
-    by_rules.then(|| Command::Answer {
-        player: faulted.player.clone(),
-        request: faulted.request.clone().unwrap_or_else(|| "none".into()),
-        answer: answer.clone(),
-        took_ms: Some(0),
-    })
+    by_rules.then(|| (faulted.request.clone().unwrap_or_else(|| "none".into()), answer.as_str()))
 }
 
 /// Checks a tournament's own stream. `known` is its secret, where the log does not reveal it yet.
@@ -311,6 +347,7 @@ pub fn verify_tournament(
     let Event::TournamentCreated(created) = &first[0].event else {
         return Err(finding(&first[0], "a tournament begins with tournament-created".into()));
     };
+    named(&first[0], format!("tournament/{}", created.plan.id))?;
     let kind = games
         .kind(&created.plan.game)
         .ok_or_else(|| finding(&first[0], format!("there is no game {:?}", created.plan.game)))?;
@@ -351,16 +388,23 @@ pub fn verify_tournament(
         compare(record, &events)?;
         count += record.len() as u64;
     }
-    Ok(checked(&tournament, secret.cloned(), count))
+    let unchecked = lines.len() as u64 - count;
+    Ok(TournamentCheck { unchecked, ..checked(&tournament, secret.cloned(), count) })
 }
 
 /// What a tournament that follows from its log says of its matches.
 fn checked(tournament: &Tournament, secret: Option<Secret>, events: u64) -> TournamentCheck {
-    let results = tournament.results();
-    let (matches, reported, earlier) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-    let overridden = BTreeSet::new();
-    let mut check =
-        TournamentCheck { secret, matches, reported, earlier, overridden, results, events };
+    let mut check = TournamentCheck {
+        plan: tournament.plan().clone(),
+        secret,
+        matches: Vec::new(),
+        reported: BTreeMap::new(),
+        earlier: BTreeMap::new(),
+        overridden: BTreeSet::new(),
+        results: tournament.results(),
+        events,
+        unchecked: 0,
+    };
     for round in tournament.rounds() {
         for (at, plan) in round.matches.iter().enumerate() {
             check.matches.push(plan.clone());
@@ -420,10 +464,13 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
         Event::FarewellConfirmed(confirmed) => {
             Ok(answer(&confirmed.player, "\"ok\"", Some(confirmed.request.as_str())))
         }
-        Event::PlayerDropped(dropped) => Ok(TournamentCommand::Drop {
-            player: dropped.faulted.player.clone(),
-            fault: dropped.faulted.fault.clone(),
-        }),
+        Event::PlayerDropped(dropped) => {
+            let Faulted { player, fault, .. } = dropped.faulted.clone();
+            Ok(again(&dropped.faulted).map_or(
+                TournamentCommand::Drop { player: player.clone(), fault },
+                |(request, text)| answer(&player, text, Some(request.as_str())),
+            ))
+        }
         Event::MatchReported(reported) => Ok(TournamentCommand::Report {
             id: reported.id.clone(),
             result: reported.result.clone(),

@@ -30,3 +30,4 @@ pub use gateway::{
     ErlangCookie, ErlangError, ErlangSettings, Gateway, Limits, NodeName, Peers, Tls, TlsError,
     serve_erlang, serve_peers, serve_tcp,
 };
+pub use wanted::Wanted;

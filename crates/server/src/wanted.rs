@@ -14,7 +14,7 @@ const ID_CHARS_MAX: usize = 60;
 /// What is asked for.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     id: String,
     #[serde(default)]
     preset: Option<String>,
@@ -36,11 +36,7 @@ impl Wanted {
     }
 
     /// Puts together what was asked for; everything that can be wrong with it is said here.
-    pub(crate) fn announcement(
-        self,
-        games: &Registry,
-        by: PlayerName,
-    ) -> Result<Announcement, String> {
+    pub fn announcement(self, games: &Registry, by: PlayerName) -> Result<Announcement, String> {
         check_id(&self.id)?;
         let preset = self.preset.as_deref().map(Preset::named).transpose();
         let preset = preset.map_err(|unknown| unknown.to_string())?;

@@ -37,12 +37,12 @@ mod sum;
 
 pub use append::{Append, Done, DoneAll};
 pub use error::{AppendError, LogError};
-pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file};
+pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file, read_stream};
 pub use hash::{Ids, IdsHasher};
 pub use inspect::{Damage, Hold, Inspection, Inspector};
 pub use log::Log;
 pub use memory::MemoryLog;
 pub use meter::{Histogram, Meter};
 pub use name::{STREAM_NAME_CHARS_MAX, check_stream_name};
-pub use snapshot::Snapshot;
+pub use snapshot::{Snapshot, seal};
 pub use sqlite::{Backup, SqliteLog};

@@ -40,7 +40,7 @@ const VERSION: u32 = 1;
 
 impl Snapshot {
     /// The snapshot as text, tied to the event of `log` it was made after.
-    pub(crate) fn write(&self, log: &dyn Log) -> Result<String, LogError> {
+    pub fn write(&self, log: &dyn Log) -> Result<String, LogError> {
         let head = Head {
             snapshot: VERSION,
             stream: self.stream.clone(),
@@ -49,12 +49,11 @@ impl Snapshot {
             event_sum: event_sum(log, &self.stream, self.seq)?,
         };
         let head = serde_json::to_string(&head).expect("numbers and a name are JSON");
-        let text = format!("{head}\n{}", self.state);
-        Ok(format!("{:08x} {text}", crc32(text.as_bytes())))
+        Ok(seal(&format!("{head}\n{}", self.state)))
     }
 
     /// Reads a snapshot of a stream of `log`.
-    pub(crate) fn read(text: &str, stream: &str, log: &dyn Log) -> Result<Snapshot, LogError> {
+    pub fn read(text: &str, stream: &str, log: &dyn Log) -> Result<Snapshot, LogError> {
         let bad = |reason: &str| LogError::BadSnapshot {
             stream: stream.to_owned(),
             reason: reason.to_owned(),
@@ -74,6 +73,11 @@ impl Snapshot {
         let (format, seq, state) = (head.format, head.seq, state.to_owned());
         Ok(Snapshot { stream: head.stream, format, seq, state })
     }
+}
+
+/// The text of a snapshot with its checksum in front.
+pub fn seal(text: &str) -> String {
+    format!("{:08x} {text}", crc32(text.as_bytes()))
 }
 
 /// The checksum of an event; an error if the log has none of that number.

@@ -131,6 +131,10 @@ impl Serve {
         let _: ServeFile = super::read_toml(args.config.as_deref())?;
         let mut layers = Layers::over(super::read_toml(args.config.as_deref())?);
         layers.take_variables(std::env::vars_os(), fits)?;
+        Serve::of(layers, args)
+    }
+
+    fn of(mut layers: Layers, args: &ServeArgs) -> Result<Serve> {
         let file = layers.table.clone().try_into::<ServeFile>();
         let file = file.map_err(|error| Misuse(error.to_string()))?;
         note_flags(&mut layers, args);
@@ -201,6 +205,21 @@ impl Serve {
         self.ports.iter().for_each(|port| all[port.system] = port.effective());
         all
     }
+}
+
+/// Whether a text would do as the file of a server: see [`super::check_serve_file`].
+pub(super) fn check(text: &str) -> Result<()> {
+    let path = Path::new("agon.toml");
+    let _: ServeFile = super::parse_toml(text, path)?;
+    let mut table: toml::Table = super::parse_toml(text, path)?;
+    if let Some(toml::Value::Table(erlang)) = table.get_mut("erlang")
+        && erlang.remove("cookie_file").is_some()
+    {
+        erlang.entry("cookie").or_insert_with(|| "from-a-file".into());
+    }
+    let serve = Serve::of(Layers::over(table), &ServeArgs::default())?;
+    serve.layers.describe(&serve.effective());
+    Ok(())
 }
 
 /// Whether a setting makes sense by itself.

@@ -73,6 +73,11 @@ fn tampering_is_named_with_stream_and_event() {
         text.replacen("\"rank\": 1", "\"rank\": 2", 1)
     });
     expect(&found, "4", &["results.json", "not what follows from the log"]);
+    // A value that stands twice, the true one last.
+    let found = with_change(&place, "trains", results, |text| {
+        text.replacen("\"winners\":", "\"winners\": [\"eve\"],\n  \"winners\":", 1)
+    });
+    expect(&found, "4", &["results.json", "not what follows from the log"]);
     // Another winner in the tournament's own stream.
     let log = "fish/tournament/fish.jsonl";
     let found = with_change(&place, "fish", log, |text| {

@@ -114,6 +114,11 @@ impl Lobby {
         self.tokens.holder(token, now)
     }
 
+    /// The tokens of an account that were not revoked.
+    pub(crate) fn tokens_of(&self, account: &PlayerName) -> impl Iterator<Item = &TokenHash> {
+        self.tokens.of(account)
+    }
+
     /// Who is logged in, first the one who waits longest.
     pub fn line(&self) -> &Queue {
         &self.line

@@ -187,7 +187,7 @@ impl Lobby {
         room.then_some(()).ok_or(LobbyRejection::NoRoom)
     }
 
-    pub(super) fn may_play(&self, player: &PlayerName) -> Result<(), LobbyRejection> {
+    pub(crate) fn may_play(&self, player: &PlayerName) -> Result<(), LobbyRejection> {
         match &self.known(player)?.blacklisted {
             Some(why) => Err(LobbyRejection::Blacklisted(player.clone(), why.clone())),
             None => Ok(()),

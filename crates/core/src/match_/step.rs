@@ -9,6 +9,7 @@ use crate::event::{
     AnswerAccepted, Event, GameEnded, GameStarted, MatchEnded, MatchRestarted, PlayerArrived,
     PlayerFaulted, PlayerLeft, Restart, ResultConfirmed, SeatRemoved, WaitExpired,
 };
+use crate::fair::Commitment;
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{Millis, PlayerName, RequestId};
 use crate::policy::{CheatCost, CrashCost, Ties};
@@ -291,24 +292,29 @@ impl Match {
         }
         let game = self.state.finished.len() as u32 + 1;
         let secret = self.secrets.of_game(game).ok_or(Rejection::NoSecret(game))?;
-        let count = self.state.sides.len();
-        let shift = if self.plan.rules.rotate_seats { (game as usize - 1) % count } else { 0 };
-        let order = || (0..count).map(|seat| &self.state.sides[(seat + shift) % count]);
-        let started = GameStarted {
-            game,
-            seats: order().map(|side| side.player.clone()).collect(),
-            config: self.state.config.clone(),
-            commitment: secret.commitment(),
-            nonces: order().map(|side| side.nonce.clone()).collect(),
-            drawn: None,
-        };
+        let started = self.coming_game(secret.commitment());
         self.emit(record, started);
-        for side in 0..count {
+        for side in 0..self.state.sides.len() {
             if self.is_out(&self.state.sides[side]) && self.state.phase == Phase::Playing {
                 self.remove_seat(record, side)?;
             }
         }
         Ok(())
+    }
+
+    /// The start of the next game, but for what luck gives.
+    pub(crate) fn coming_game(&self, commitment: Commitment) -> GameStarted {
+        let (game, count) = (self.state.finished.len() as u32 + 1, self.state.sides.len());
+        let shift = if self.plan.rules.rotate_seats { (game as usize - 1) % count } else { 0 };
+        let order = || (0..count).map(|seat| &self.state.sides[(seat + shift) % count]);
+        GameStarted {
+            game,
+            seats: order().map(|side| side.player.clone()).collect(),
+            config: self.state.config.clone(),
+            commitment,
+            nonces: order().map(|side| side.nonce.clone()).collect(),
+            drawn: None,
+        }
     }
 
     fn remove_seat(&mut self, record: &mut Record, side: usize) -> Result<(), Rejection> {

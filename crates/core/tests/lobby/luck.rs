@@ -2,8 +2,8 @@
 
 use crate::bench::{Bench, announce_by_lot, exactly, numbered};
 use agon_core::lobby::Selection;
-use agon_core::verify::{LobbyCheck, verify_lobby};
-use agon_core::{Event, Line, Secret};
+use agon_core::verify::verify_lobby;
+use agon_core::{Event, Line, PlayerName, Secret, TournamentPlan};
 
 /// Four of ten, by the luck of secret 7.
 fn drawn() -> Bench {
@@ -21,14 +21,14 @@ fn secret(number: u64) -> Option<Secret> {
 fn an_honest_draw_is_found_in_order() {
     let bench = drawn();
     let check = verify_lobby(&bench.lines, |_| secret(7)).unwrap();
-    assert_eq!(check, LobbyCheck { announcements: 2, unchecked: 0 });
+    assert_eq!((check.announcements, check.unchecked), (2, 0));
 }
 
 #[test]
 fn before_the_secret_is_known_nothing_is_said_about_it() {
     let bench = drawn();
     let check = verify_lobby(&bench.lines, |_| None).unwrap();
-    assert_eq!(check, LobbyCheck { announcements: 1, unchecked: 1 });
+    assert_eq!((check.announcements, check.unchecked), (1, 1));
 }
 
 #[test]
@@ -60,4 +60,24 @@ fn a_commitment_that_was_left_out_is_not_taken_for_a_check() {
     }
     let lines: Vec<Line> = bench.lines.iter().map(|l| Line::read(&l.write()).unwrap()).collect();
     assert_eq!(verify_lobby(&lines, |_| secret(7)).unwrap().unchecked, 1);
+}
+
+/// Whatever the luck is, it starts as it was announced, with as many of those there as it takes.
+#[test]
+fn what_luck_has_no_part_in_is_checked_without_it() {
+    let forged = |forge: fn(&mut TournamentPlan)| {
+        let mut bench = drawn();
+        let started = bench.lines.iter_mut().find_map(|line| match &mut line.event {
+            Event::TournamentStarted(started) => Some(started),
+            _ => None,
+        });
+        forge(&mut started.expect("a draw").plan);
+        verify_lobby(&bench.lines, |_| None).is_err()
+    };
+    assert!(!forged(|plan| plan.players.reverse()), "that would be luck");
+    assert!(forged(|plan| plan.id = "other".into()));
+    assert!(forged(|plan| plan.policy.rules.best_of += 2));
+    assert!(forged(|plan| plan.players[0] = plan.players[1].clone()));
+    assert!(forged(|plan| drop(plan.players.pop())));
+    assert!(forged(|plan| plan.players[0] = PlayerName::new("eve").unwrap()));
 }

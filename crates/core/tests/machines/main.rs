@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod agreement;
 mod departures;
 mod driver;
 mod forgeries;

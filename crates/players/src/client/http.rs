@@ -1,15 +1,15 @@
 //! The HTTP interface of a server: one request at a time, and server-sent events. HTTP/1.1 with TLS
 //! or without, as much of it as the server speaks: `docs/protocol/http.md`.
 
+use super::body::{BODY_BYTES_MAX, Body, Next};
 use super::socket::Socket;
 use serde_json::Value;
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// The longest head and the longest body of a response.
+/// The longest head of a response.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How long a whole request may take.
 const PATIENCE: Duration = Duration::from_secs(40);
 /// How long events may be silent: the server sends a sign of life more often than that.
@@ -133,7 +133,7 @@ impl Http {
                     return Err(self.garbled("a body that does not end"));
                 }
             }
-            Ok((answer.status, whole))
+            Ok((answer.body.status(), whole))
         };
         let talked = tokio::time::timeout(PATIENCE, talking).await;
         let (status, body) = talked.map_err(|_| self.lost(io::ErrorKind::TimedOut.into()))??;
@@ -152,7 +152,7 @@ impl Http {
         let head = last.map_or(String::new(), |last| format!("last-event-id: {last}\r\n"));
         let opening = tokio::time::timeout(PATIENCE, self.open("GET", path, None, &head)).await;
         let mut answer = opening.map_err(|_| self.lost(io::ErrorKind::TimedOut.into()))??;
-        match answer.status {
+        match answer.body.status() {
             200 => Ok(Some(Events { http: self.clone(), answer, text: Vec::new() })),
             204 => Ok(None),
             status => {
@@ -193,8 +193,9 @@ impl Http {
             if let Some(end) = find(&buffer, b"\r\n\r\n") {
                 let rest = buffer.split_off(end + 4);
                 let head = String::from_utf8_lossy(&buffer).into_owned();
-                let answer = Answer::read(socket, &head, rest);
-                return answer.ok_or_else(|| self.garbled("no HTTP response"));
+                let body = Body::begin(&head, rest);
+                let body = body.ok_or_else(|| self.garbled("no HTTP response"))?;
+                return Ok(Answer { socket, body });
             }
             if buffer.len() > HEAD_BYTES_MAX {
                 return Err(self.garbled("a head that does not end"));
@@ -244,93 +245,25 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
-/// How a body ends.
-enum Ends {
-    /// After so many bytes.
-    After(u64),
-    /// With an empty chunk.
-    Chunks,
-    /// With the connection.
-    Closed,
-}
-
 /// A response whose body is being read.
 struct Answer {
-    status: u16,
     socket: Socket,
-    buffer: Vec<u8>,
-    ends: Ends,
+    body: Body,
 }
 
 impl Answer {
-    fn read(socket: Socket, head: &str, buffer: Vec<u8>) -> Option<Answer> {
-        let mut lines = head.split("\r\n");
-        let mut words = lines.next()?.split(' ');
-        words.next()?.strip_prefix("HTTP/1.")?;
-        let status: u16 = words.next()?.parse().ok()?;
-        let mut ends = if status == 204 { Ends::After(0) } else { Ends::Closed };
-        for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-            match (name.to_ascii_lowercase().as_str(), value.trim()) {
-                ("content-length", length) => ends = Ends::After(length.parse().ok()?),
-                ("transfer-encoding", value) if value.eq_ignore_ascii_case("chunked") => {
-                    ends = Ends::Chunks;
-                }
-                _ => {}
-            }
-        }
-        Some(Answer { status, socket, buffer, ends })
-    }
-
     /// The next piece of the body; `None` at its end.
     async fn piece(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            match &mut self.ends {
-                Ends::After(0) => return Ok(None),
-                Ends::After(left) if !self.buffer.is_empty() => {
-                    let count = (self.buffer.len() as u64).min(*left);
-                    *left -= count;
-                    let rest = self.buffer.split_off(count as usize);
-                    return Ok(Some(std::mem::replace(&mut self.buffer, rest)));
-                }
-                Ends::Closed if !self.buffer.is_empty() => {
-                    return Ok(Some(std::mem::take(&mut self.buffer)));
-                }
-                Ends::Chunks => {
-                    if let Some(piece) = self.chunk()? {
-                        return Ok((!piece.is_empty()).then_some(piece));
-                    }
-                }
-                Ends::After(_) | Ends::Closed => {}
+            match self.body.take()? {
+                Next::Piece(piece) => return Ok(Some(piece)),
+                Next::End => return Ok(None),
+                Next::More => {}
             }
-            if self.socket.read_buf(&mut self.buffer).await? == 0 {
-                return match self.ends {
-                    Ends::Closed => Ok(None),
-                    _ => Err(io::ErrorKind::UnexpectedEof.into()),
-                };
+            if self.socket.read_buf(&mut self.body.buffer).await? == 0 {
+                return self.body.finish().map(|()| None);
             }
         }
-    }
-
-    /// The next chunk, if all of it is there.
-    fn chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let Some(end) = find(&self.buffer, b"\r\n") else {
-            return match self.buffer.len() {
-                0..=64 => Ok(None),
-                _ => Err(io::ErrorKind::InvalidData.into()),
-            };
-        };
-        let line = String::from_utf8_lossy(&self.buffer[..end]).into_owned();
-        let digits = line.split(';').next().unwrap_or_default().trim();
-        let size = usize::from_str_radix(digits, 16).map_err(|_| io::ErrorKind::InvalidData)?;
-        if size > BODY_BYTES_MAX {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        if self.buffer.len() < end + 2 + size + 2 {
-            return Ok(None);
-        }
-        let rest = self.buffer.split_off(end + 2 + size + 2);
-        let chunk = std::mem::replace(&mut self.buffer, rest);
-        Ok(Some(chunk[end + 2..end + 2 + size].to_vec()))
     }
 }
 
@@ -377,7 +310,7 @@ impl Events {
 }
 
 /// One block of lines; comments and blocks without data are none.
-fn read_event(block: &str) -> Option<ServerEvent> {
+pub fn read_event(block: &str) -> Option<ServerEvent> {
     let (mut event, mut data) = (ServerEvent::default(), Vec::new());
     for line in block.lines() {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));

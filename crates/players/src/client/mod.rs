@@ -29,6 +29,7 @@
 //! [`http`] is the other interface: one request at a time, and server-sent events. Both are spoken
 //! with TLS or without; [`CERTIFICATES`] names whom to trust, if not those the system trusts.
 
+pub mod body;
 pub mod http;
 mod memory;
 mod message;

@@ -27,7 +27,7 @@ use files::Files;
 pub use files::Repair;
 use flusher::Flusher;
 pub(crate) use scan::inspect_file;
-pub use scan::{FileStream, Torn, read_file};
+pub use scan::{FileStream, Torn, read_file, read_stream};
 
 /// Name of the file whose lock keeps a second process out.
 const LOCK_FILE: &str = ".lock";

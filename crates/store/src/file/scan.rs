@@ -34,8 +34,15 @@ pub struct FileStream {
 /// Reads one `.jsonl` file by itself, wherever it comes from. Changes nothing.
 pub fn read_file(path: impl AsRef<Path>) -> Result<FileStream, LogError> {
     let path = path.as_ref();
+    let file = File::open(path).map_err(|error| LogError::io("open", path, &error))?;
+    read_stream(BufReader::with_capacity(64 << 10, file), path)
+}
+
+/// Reads a stream from what a file holds, or would hold; `path` is for messages, and names the
+/// stream if nothing else does.
+pub fn read_stream(input: impl BufRead, path: &Path) -> Result<FileStream, LogError> {
     let mut lines = Vec::new();
-    let scan = scan(path, None, |line| lines.push(line.to_owned()))?;
+    let scan = scan_from(input, path, None, |line| lines.push(line.to_owned()))?;
     lines.truncate(usize::try_from(scan.version).unwrap_or(usize::MAX));
     let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(FileStream { stream: scan.stream.unwrap_or_else(stem), lines, torn: scan.torn })
@@ -82,14 +89,24 @@ pub(super) struct Scan {
 pub(super) fn scan(
     path: &Path,
     stream: Option<&str>,
+    each: impl FnMut(&str),
+) -> Result<Scan, LogError> {
+    match File::open(path) {
+        Ok(file) => scan_from(BufReader::with_capacity(64 << 10, file), path, stream, each),
+        Err(error) if error.kind() == ErrorKind::NotFound && stream.is_some() => {
+            Ok(Scan { stream: stream.map(str::to_owned), ..Scan::default() })
+        }
+        Err(error) => Err(LogError::io("open", path, &error)),
+    }
+}
+
+fn scan_from(
+    mut input: impl BufRead,
+    path: &Path,
+    stream: Option<&str>,
     mut each: impl FnMut(&str),
 ) -> Result<Scan, LogError> {
     let mut found = Scan { stream: stream.map(str::to_owned), ..Scan::default() };
-    let mut input = match File::open(path) {
-        Ok(file) => BufReader::with_capacity(64 << 10, file),
-        Err(error) if error.kind() == ErrorKind::NotFound && stream.is_some() => return Ok(found),
-        Err(error) => return Err(LogError::io("open", path, &error)),
-    };
     let mut place = Place { path: path.to_owned(), seq: 0, len: 0, more: 0 };
     let mut line = Vec::new();
     loop {

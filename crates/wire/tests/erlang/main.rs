@@ -1,6 +1,5 @@
 //! The Erlang wire: terms as OTP writes them, whole games in all vocabularies, how nodes meet.
 
-mod fuzz;
 mod games;
 mod messages;
 mod nodes;

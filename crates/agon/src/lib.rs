@@ -1,0 +1,34 @@
+//! The `agon` command as a library: reads arguments, calls libraries, prints. Programs that embed
+//! Agon depend on the crates below this one.
+
+mod args;
+mod command;
+mod config;
+mod diagnostics;
+mod exit;
+mod show;
+
+pub use config::{check_run_file, check_serve_file};
+
+use clap::Parser;
+use exit::Exit;
+use std::process::ExitCode;
+
+/// Runs the command with the arguments of this process.
+pub fn run() -> ExitCode {
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version go to stdout with success, mistakes to stderr.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Success }.into();
+        }
+    };
+    match command::dispatch(args) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("agon: {error:#}");
+            exit::of(&error).into()
+        }
+    }
+}

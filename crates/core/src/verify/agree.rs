@@ -1,0 +1,76 @@
+//! Whether the streams of a log say the same of each other.
+
+use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck};
+use crate::ids::{PlayerName, TournamentId};
+use std::collections::BTreeMap;
+
+/// Compares what was checked by itself: tournaments by id, matches by the names of their streams.
+///
+/// A log that is being written may be read stream by stream, as long as the lobby is read before
+/// the tournaments and those before the matches: whatever is read later may be ahead.
+pub fn agree(
+    lobby: Option<&LobbyCheck>,
+    tournaments: &BTreeMap<String, TournamentCheck>,
+    matches: &BTreeMap<String, MatchCheck>,
+) -> Result<(), Finding> {
+    for (id, tournament) in tournaments {
+        for plan in &tournament.matches {
+            let name = format!("match/{id}/{}", plan.id);
+            let told = tournament.reported.contains_key(&plan.id)
+                || tournament.earlier.contains_key(&plan.id);
+            if told && !matches.contains_key(&name) {
+                return Err(whole(&name, "the tournament reports it, but its log is missing"));
+            }
+        }
+        let own = matches.iter().filter(|(_, check)| check.plan.tournament.as_str() == id);
+        for (name, check) in own {
+            tournament.agrees(check).map_err(|what| whole(name, what))?;
+        }
+    }
+    // Matches may be kept by themselves, but not beside tournaments that are not theirs.
+    let alone = lobby.is_none() && tournaments.is_empty();
+    let lost = |check: &MatchCheck| !tournaments.contains_key(check.plan.tournament.as_str());
+    if let Some((name, _)) = matches.iter().find(|(_, check)| !alone && lost(check)) {
+        return Err(whole(name, "the log of its tournament is missing"));
+    }
+    let Some(lobby) = lobby else { return Ok(()) };
+    for (id, plan) in &lobby.started {
+        let tournament = tournaments.get(id.as_str());
+        if tournament.is_some_and(|tournament| tournament.plan != *plan) {
+            return Err(whole(&stream(id), "its plan is not the one the lobby started"));
+        }
+    }
+    let known = |id: &String| lobby.started.contains_key(&TournamentId::from_text(id));
+    if let Some(id) = tournaments.keys().find(|id| !known(id)) {
+        return Err(whole(&format!("tournament/{id}"), "the lobby never started it"));
+    }
+    lobby.finished.iter().try_for_each(|(id, winners)| finished(id, winners, tournaments))
+}
+
+/// Whether a tournament ended as the lobby says.
+fn finished(
+    id: &TournamentId,
+    winners: &[PlayerName],
+    tournaments: &BTreeMap<String, TournamentCheck>,
+) -> Result<(), Finding> {
+    match tournaments.get(id.as_str()) {
+        // One that could not be played has no log, and neither has one that a repair gave up: of
+        // that it is known who won, and no more.
+        None => Ok(()),
+        Some(check) if check.secret.is_none() || check.results.status == "running" => {
+            Err(whole(&stream(id), "the lobby says that it is over, and it is not"))
+        }
+        Some(check) if check.results.winners != winners => {
+            Err(whole(&stream(id), "its winners are not those the lobby was told"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn stream(id: &TournamentId) -> String {
+    format!("tournament/{id}")
+}
+
+fn whole(stream: &str, what: &str) -> Finding {
+    Finding { stream: stream.into(), seq: 1, event: "whole".into(), what: what.into() }
+}

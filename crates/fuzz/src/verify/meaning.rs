@@ -1,0 +1,220 @@
+//! What a log means: everything a reader is told, and nothing else.
+//!
+//! That is all events in their order, but for what follows. Each of these came from outside and is
+//! in no way repeated by what follows from it, so that a log with another value, or without it, is
+//! the log of another history in which everything else went the same way. Only a signature could
+//! tell.
+//!
+//! 1. When things happened, and how long answers took.
+//! 2. An answer, where another legal one would have led to the very same luck and results; and the
+//!    last answers in a game that was then broken off, which led to nothing.
+//! 3. When, among what others did, a player or a match did something that led to nothing by itself.
+//! 4. Who ruled and why, and rulings that nothing came of: a pause, a void that was undone, a result
+//!    that would have been the same.
+//! 5. Why somebody was dropped before or after the rounds, if not by an answer that the log holds.
+//! 6. Proposals that were not chosen, and a nonce that no game used.
+//! 7. All that the lobby was told about accounts, and by whom a tournament was asked for, as whose
+//!    choice; that the draw of its players was committed to.
+//! 8. That a log ends where it does: without its end it is the log of an earlier time, and of games
+//!    that run nothing is known before their secrets are. What the lobby has seen the end of has
+//!    one, or nothing is left of it at all, as after a repair.
+
+use super::played::Streams;
+use super::{Checked, Whole};
+use agon_core::{Event, GameEnd, Line};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether a forged log that verifies still means what the log it was made of did.
+pub(super) fn compare(whole: &Whole, forged: &Streams, checked: &Checked) -> Result<(), String> {
+    for (name, lines) in &whole.streams {
+        let running = running(name, checked);
+        let Some(found) = forged.get(name) else {
+            match running {
+                true => continue,
+                false => return Err(format!("{name} is gone")),
+            }
+        };
+        if found == lines {
+            continue;
+        }
+        // Of a game that runs nothing was checked.
+        let known = checked.matches.get(name).map(|check| check.events as usize);
+        let known = known.or_else(|| Some(tournament(name, checked)?.events as usize));
+        let found = &found[..known.unwrap_or(found.len()).min(found.len())];
+        let (meant, means) = (Facts::of(lines), Facts::of(found));
+        means.follow_from(&meant, running).map_err(|what| format!("{name} {what}"))?;
+    }
+    match forged.keys().find(|name| !whole.streams.contains_key(*name)) {
+        Some(name) => Err(format!("{name} is new")),
+        None => Ok(()),
+    }
+}
+
+/// Whether a stream may end before it did: its tournament is one that runs now. The lobby always may,
+/// for it is told last.
+fn running(name: &str, checked: &Checked) -> bool {
+    let Some(id) = name.split('/').nth(1) else { return true };
+    let over = checked.tournaments.get(id).is_some_and(|check| check.secret.is_some());
+    !over
+}
+
+fn tournament<'a>(
+    name: &str,
+    checked: &'a Checked,
+) -> Option<&'a agon_core::verify::TournamentCheck> {
+    checked.tournaments.get(name.strip_prefix("tournament/")?)
+}
+
+/// What a stream says.
+#[derive(Debug, Default)]
+struct Facts {
+    /// The records from which something followed, in order.
+    long: Vec<Vec<Value>>,
+    /// All records by whom or what they came from, in order; of the long ones only their place.
+    of: BTreeMap<String, Vec<Value>>,
+    /// The games that were broken off.
+    broken: BTreeSet<u64>,
+}
+
+impl Facts {
+    fn of(lines: &[String]) -> Facts {
+        let lines: Vec<Line> = lines.iter().filter_map(|line| Line::read(line).ok()).collect();
+        let (mut facts, mut rest) = (Facts::default(), &lines[..]);
+        while let Some(first) = rest.first() {
+            let (record, tail) = rest.split_at((first.more as usize + 1).min(rest.len()));
+            rest = tail;
+            // What was checked ends within it.
+            if record.len() <= first.more as usize {
+                break;
+            }
+            let said: Vec<Value> =
+                record.iter().filter_map(|line| told(&line.event, &lines)).collect();
+            let own = facts.of.entry(owner(&first.event)).or_default();
+            if record.len() == 1 && !changes_all(&first.event) {
+                own.extend(said);
+                continue;
+            }
+            own.push(json!({"record": facts.long.len()}));
+            facts.long.push(said);
+            facts.broken.extend(record.iter().filter_map(|line| match &line.event {
+                Event::GameEnded(ended) if ended.result.end != GameEnd::Played => {
+                    Some(u64::from(ended.result.game))
+                }
+                _ => None,
+            }));
+        }
+        facts
+    }
+
+    /// Whether this says what `meant` did; if it may, up to where it ends.
+    fn follow_from(&self, meant: &Facts, may_end: bool) -> Result<(), String> {
+        let (said, before) = (&self.long, &meant.long);
+        if said != before && !(may_end && before.starts_with(said)) {
+            let differs = said.iter().zip(before).find(|(said, before)| said != before);
+            return Err(format!("says {differs:?}, of {} and {}", said.len(), before.len()));
+        }
+        for owner in self.of.keys().chain(meant.of.keys()) {
+            let said = self.of.get(owner).map_or(&[][..], Vec::as_slice);
+            let before = meant.of.get(owner).map_or(&[][..], Vec::as_slice);
+            // Answers that led to nothing, because their game was broken off, may be missing.
+            let lost = |fact: &&Value| meant.led_to_nothing(fact) && !said.contains(fact);
+            let kept: Vec<&Value> = before.iter().filter(|fact| !lost(fact)).collect();
+            let same = kept.iter().copied().eq(said);
+            if !same && !(may_end && before.starts_with(said)) {
+                return Err(format!("says of {owner} {said:?}, not {before:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this is an answer in a game that was broken off.
+    fn led_to_nothing(&self, fact: &Value) -> bool {
+        let game = |request: &str| request.split('.').nth(1)?.parse::<u64>().ok();
+        let request = fact["data"]["request"].as_str();
+        fact["type"] == "answer-accepted"
+            && request.and_then(game).is_some_and(|game| self.broken.contains(&game))
+    }
+}
+
+/// Whether an event that stands alone in its record changes what others may do after it.
+fn changes_all(event: &Event) -> bool {
+    matches!(event, Event::TournamentFinished(_) | Event::TournamentCreated(_))
+}
+
+/// What an event tells; nothing, if it only tells what cannot be known.
+fn told(event: &Event, lines: &[Line]) -> Option<Value> {
+    let mut data = Vec::new();
+    event.write(&mut data);
+    let mut data: Value = serde_json::from_slice(&data).expect("events are JSON");
+    let mut forget = |key: &str| drop(data.as_object_mut().expect("an object").remove(key));
+    match event {
+        Event::AnswerAccepted(_) => {
+            forget("took_ms");
+            forget("answer");
+        }
+        Event::PlayerDropped(dropped) => {
+            let by_answer = dropped.faulted.fault.answer.is_some();
+            if !by_answer || !follows_from_answer(&dropped.faulted) {
+                data["faulted"].as_object_mut().expect("an object").remove("fault");
+            }
+        }
+        Event::PlayerArrived(_) => {
+            // What a game uses of it stands where the game starts.
+            forget("nonce");
+        }
+        Event::PlayerGreeted(greeted) => {
+            let chosen = lines.iter().any(|line| match &line.event {
+                Event::ConfigChosen(chosen) => chosen.by == greeted.player,
+                _ => false,
+            });
+            if !chosen {
+                forget("proposal");
+            }
+        }
+        Event::TournamentAnnounced(_) => {
+            // Logs of a time before draws were committed to have none, and are counted as unchecked.
+            forget("commitment");
+            let announcement = data["announcement"].as_object_mut().expect("an object");
+            announcement.remove("by");
+            announcement.remove("selection");
+        }
+        _ if rules(event) || is_of_account(event) => return None,
+        _ => {}
+    }
+    Some(json!({"type": event.tag(), "data": data}))
+}
+
+/// Whether a fault was decided from an answer that the log holds.
+fn follows_from_answer(faulted: &agon_core::Faulted) -> bool {
+    use agon_core::FaultKind::{Cheat, Illegal};
+    matches!(faulted.fault.kind, Cheat | Illegal)
+}
+
+/// Whether an operator says something. What came of it is said again where it takes effect.
+fn rules(event: &Event) -> bool {
+    let ends = ["-paused", "-resumed", "-undone", "-ordered", "-reopened", "-voided"];
+    let tag = event.tag();
+    ends.iter().any(|end| tag.ends_with(end))
+        || matches!(event, Event::ResultOverridden(_) | Event::MatchCalledOff(_))
+}
+
+fn is_of_account(event: &Event) -> bool {
+    let tag = event.tag();
+    tag.starts_with("account-") || tag.starts_with("token-") || tag.starts_with("password-")
+}
+
+/// Who or what an event came from.
+fn owner(event: &Event) -> String {
+    let mut data = Vec::new();
+    event.write(&mut data);
+    let data: Value = serde_json::from_slice(&data).expect("events are JSON");
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    match event {
+        Event::AnswerAccepted(accepted) => format!("seat {}", accepted.seat),
+        _ => text(&data["player"])
+            .or_else(|| text(&data["faulted"]["player"]))
+            .or_else(|| text(&data["id"]))
+            .unwrap_or_else(|| event.tag().to_owned()),
+    }
+}

@@ -1,0 +1,238 @@
+//! `verify` on forged logs: it finds the forgery, or the log means what it meant.
+//!
+//! An input is which log to begin with, and up to six changes to it. What a log means is in
+//! [`meaning`], with everything that verification cannot know.
+
+mod meaning;
+mod mutate;
+mod played;
+
+use crate::boards::GAMES;
+use crate::input::Input;
+use agon_core::verify::{self, Finding, MatchCheck, TournamentCheck};
+use agon_core::{Line, Secret, TournamentId};
+use played::{Streams, Wanted};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+const FISH: &str = r#"{"confirm":true,"rows":4,"columns":4,"difficulty":3}"#;
+
+/// A map on which games are short.
+const TRAINS: &str = r#"{"confirm":true,"map":{"width":100,"height":100,"cities":[["A",[0,0]],
+    ["B",[9,9]],["C",[9,90]],["D",[90,9]],["E",[50,50]],["F",[99,99]]],"connections":{"A":{"B":
+    {"red":3,"blue":4},"C":{"blue":5,"red":3}},"B":{"D":{"green":5},"E":{"white":3,"red":5}},
+    "C":{"E":{"green":4}},"D":{"E":{"blue":3}},"E":{"F":{"white":4}}}}}"#;
+
+/// The logs inputs begin with. Short ones first, which are tried most.
+const WANTED: [Wanted; 10] = [
+    wanted("fish", FISH, 3, 0, false),
+    wanted("fish", FISH, 4, 4, false),
+    wanted("fish", FISH, 5, 20, true),
+    wanted("yahtzee-class", "", 2, 0, false),
+    wanted("yahtzee-class", "", 3, 15, false),
+    wanted("yahtzee-referee", "", 3, 12, true),
+    wanted("yahtzee-queue", "", 2, 12, false),
+    Wanted { round_robin: true, ..wanted("yahtzee-queue", "", 3, 12, true) },
+    wanted("trains", TRAINS, 3, 0, false),
+    wanted("trains", TRAINS, 2, 40, true),
+];
+
+const fn wanted(
+    preset: &'static str,
+    config: &'static str,
+    players: usize,
+    odd_in: usize,
+    ruled: bool,
+) -> Wanted {
+    Wanted { preset, config, players, round_robin: false, odd_in, ruled }
+}
+
+/// The seed of the first of them.
+const SEED: u64 = 1;
+
+static LOGS: LazyLock<Vec<Whole>> = LazyLock::new(|| {
+    let logs = WANTED.iter().zip(SEED..).map(|(wanted, seed)| {
+        let streams = played::play(*wanted, seed);
+        let checked = check(&streams, None);
+        let checked = checked.unwrap_or_else(|finding| panic!("{wanted:?}: {finding}"));
+        Whole { streams, checked }
+    });
+    logs.collect()
+});
+
+/// A log that verifies, with what was found.
+struct Whole {
+    streams: Streams,
+    checked: Checked,
+}
+
+/// What was found of every stream.
+#[derive(Clone)]
+struct Checked {
+    tournaments: BTreeMap<String, TournamentCheck>,
+    matches: BTreeMap<String, MatchCheck>,
+}
+
+/// A forged log is found, or means what it meant. Good is one that verifies.
+pub fn verifies(data: &[u8]) -> bool {
+    let mut input = Input(data);
+    let whole = &LOGS[input.below(LOGS.len())];
+    let forgery = mutate::forged(&whole.streams, &mut input);
+    let checked = match check(&forgery.streams, Some(whole)) {
+        Ok(checked) => checked,
+        Err(finding) => {
+            let _ = finding.to_string();
+            return false;
+        }
+    };
+    if let Err(what) = meaning::compare(whole, &forgery.streams, &checked) {
+        panic!("verified, and {what}, after\n{}", forgery.done.join("\n"));
+    }
+    true
+}
+
+/// Verifies a log as `agon verify` does the database of a server. What is as it was in `known` is
+/// not checked again.
+fn check(streams: &Streams, known: Option<&Whole>) -> Result<Checked, Finding> {
+    let same = |name: &str, lines: &[String]| {
+        let known = known.filter(|known| known.streams.get(name).is_some_and(|old| old == lines));
+        known.map(|known| &known.checked)
+    };
+    let of = |prefix: &str| {
+        streams.iter().filter(move |(name, _)| name.starts_with(prefix)).collect::<Vec<_>>()
+    };
+    let mut tournaments = BTreeMap::new();
+    for (name, lines) in of("tournament/") {
+        let id = name.trim_start_matches("tournament/").to_owned();
+        let check = match same(name, lines).and_then(|known| known.tournaments.get(&id)) {
+            Some(check) => check.clone(),
+            None => verify::verify_tournament(&read(name, lines)?, &GAMES, None)?,
+        };
+        tournaments.insert(id, check);
+    }
+    let secret = |id: &str| -> Option<&Secret> { tournaments.get(id)?.secret.as_ref() };
+    let mut matches = BTreeMap::new();
+    for (name, lines) in of("match/") {
+        let id = name.split('/').nth(1).unwrap_or_default();
+        let known = same(name, lines).filter(|known| {
+            known.tournaments.get(id).and_then(|check| check.secret.as_ref()) == secret(id)
+        });
+        let check = match known.and_then(|known| known.matches.get(name)) {
+            Some(check) => check.clone(),
+            None => verify::verify_match(&read(name, lines)?, &GAMES, secret(id))?,
+        };
+        matches.insert(name.clone(), check);
+    }
+    let lobby = match streams.get("lobby") {
+        Some(lines) => {
+            let secret = |id: &TournamentId| secret(id.as_str()).cloned();
+            Some(verify::verify_lobby(&read("lobby", lines)?, secret)?)
+        }
+        None => None,
+    };
+    verify::agree(lobby.as_ref(), &tournaments, &matches)?;
+    Ok(Checked { tournaments, matches })
+}
+
+/// The lines of a stream. That they are of this stream is seen to by whatever keeps the log.
+fn read(name: &str, lines: &[String]) -> Result<Vec<Line>, Finding> {
+    let read = verify::read(lines)?;
+    match read.iter().find(|line| line.stream != name) {
+        None => Ok(read),
+        Some(line) => {
+            let (stream, event) = (line.stream.clone(), line.event.tag().to_owned());
+            Err(Finding { stream, seq: line.seq, event, what: format!("kept as {name}") })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forge::{change, leaves, records, renumbered};
+
+    /// What is said of a log in which one value is another, if `verify` were blind.
+    fn compared(whole: &Whole, tag: &str, path: &str) -> Option<Result<(), String>> {
+        let tagged = format!("\"type\":\"{tag}\"");
+        let mut forged = whole.streams.clone();
+        let line = forged.values_mut().flatten().find(|line| {
+            line.contains(&tagged) && leaves(line).iter().any(|leaf| leaf.path.starts_with(path))
+        })?;
+        let leaf = leaves(line).into_iter().find(|leaf| leaf.path.starts_with(path))?;
+        *line = change(line, &leaf, 0);
+        Some(meaning::compare(whole, &forged, &whole.checked))
+    }
+
+    #[test]
+    fn what_readers_are_told_is_meant_and_what_nobody_can_know_is_not() {
+        for (tag, path, meant) in [
+            ("game-ended", "data.result.scores", true),
+            ("game-ended", "data.result.winners", true),
+            ("game-ended", "data.secret", true),
+            ("game-started", "data.seats", true),
+            ("game-started", "data.commitment", true),
+            ("answer-accepted", "data.drawn", true),
+            ("answer-accepted", "data.seat", true),
+            ("player-left", "data.faulted.fault.kind", true),
+            ("player-faulted", "data.faulted.player", true),
+            ("match-ended", "data.result.faults", true),
+            ("match-reported", "data.result.halves", true),
+            ("round-paired", "data.matches.0.players", true),
+            ("tournament-created", "data.plan.policy.match.best_of", true),
+            ("tournament-ended", "data.winners", true),
+            ("tournament-finished", "data.winners", true),
+            ("tournament-started", "data.plan.players", true),
+            ("answer-accepted", "at", false),
+            ("answer-accepted", "data.took_ms", false),
+            ("tournament-paused", "data.why", false),
+        ] {
+            let found: Vec<_> =
+                LOGS.iter().filter_map(|whole| compared(whole, tag, path)).collect();
+            assert!(!found.is_empty(), "no log has {path} of {tag}");
+            assert!(found.iter().all(|said| said.is_err() == meant), "{path} of {tag}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_is_gone_is_missed() {
+        for whole in LOGS.iter() {
+            for (name, lines) in whole.streams.iter().filter(|(name, _)| *name != "lobby") {
+                let mut all = records(lines);
+                let long = all.iter().position(|record| record.len() > 1).expect("a long record");
+                all.remove(long);
+                let mut forged = whole.streams.clone();
+                forged.insert(name.clone(), renumbered(&all));
+                let said = meaning::compare(whole, &forged, &whole.checked);
+                assert!(said.is_err(), "{name} without record {long}");
+                forged.remove(name);
+                assert!(meaning::compare(whole, &forged, &whole.checked).is_err(), "{name} gone");
+            }
+        }
+    }
+
+    /// Logs in which little goes wrong find little.
+    #[test]
+    fn the_logs_hold_what_can_go_wrong() {
+        let lines = || LOGS.iter().flat_map(|whole| whole.streams.values().flatten());
+        let all = [
+            "player-dropped",
+            "player-left",
+            "player-faulted",
+            "wait-expired",
+            "seat-removed",
+            "result-confirmed",
+            "farewell-confirmed",
+            "result-overridden",
+            "replay-ordered",
+            "match-reopened",
+            "game-voided",
+        ];
+        let is_there = |tag: &&str| {
+            let tagged = format!("\"type\":\"{tag}\"");
+            lines().any(|line| line.contains(&tagged))
+        };
+        let missing: Vec<&str> = all.into_iter().filter(|tag| !is_there(tag)).collect();
+        assert!(missing.is_empty(), "in no log: {missing:?}");
+        assert!(LOGS.iter().all(|whole| whole.streams.len() > 2), "no matches were played");
+    }
+}
