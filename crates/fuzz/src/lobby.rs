@@ -129,8 +129,8 @@ static KEPT: LazyLock<(MemoryLog, String)> = LazyLock::new(|| {
     let log = MemoryLog::new();
     let append = |from: usize, lines: Vec<String>| {
         for (at, line) in lines.into_iter().enumerate() {
-            let (stream, expected) = (STREAM.to_owned(), (from + at) as u64);
-            log.append(Append { stream: stream.into(), expected, lines: vec![line] }).expect("a good line");
+            let (stream, expected) = (STREAM.into(), (from + at) as u64);
+            log.append(Append { stream, expected, lines: vec![line] }).expect("a good line");
         }
     };
     append(0, lines.clone());

@@ -121,7 +121,8 @@ impl Facts {
             let lost = |fact: &&Value| meant.led_to_nothing(fact) && !said.contains(fact);
             let kept: Vec<&Value> = before.iter().filter(|fact| !lost(fact)).collect();
             let same = kept.iter().copied().eq(said);
-            if !same && !(may_end && before.starts_with(said)) {
+            let cut_short = may_end && before.starts_with(said);
+            if !same && !cut_short {
                 return Err(format!("says of {owner} {said:?}, not {before:?}"));
             }
         }
