@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest
+.PHONY: test verify fix bench deny sim sim-selftest mutants
 
 test:
 	scripts/test
@@ -26,3 +26,7 @@ sim:
 # Plants bugs one at a time, and sees that each is found.
 sim-selftest:
 	cargo run --quiet --package agon-sim --profile sim -- --selftest
+
+# make mutants SAMPLE=300 SEED=1: changes games and core in so many ways, lists what no test notices.
+mutants:
+	SAMPLE=$(SAMPLE) SEED=$(SEED) scripts/mutants
