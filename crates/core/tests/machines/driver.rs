@@ -42,6 +42,13 @@ fn config() -> Config {
 }
 
 #[test]
+fn a_table_says_what_is_played_and_who_plays() {
+    let table = Table::<Fish>::new(config()).player("ann", first).player("bob", cheats);
+    let text = format!("{table:?}");
+    assert_eq!(text, r#"Table { game: "fish", players: ["ann", "bob"] }"#);
+}
+
+#[test]
 fn observers_get_every_update_and_the_report() {
     let updates: RefCell<Vec<View>> = RefCell::default();
     let reports: RefCell<Vec<Report>> = RefCell::default();

@@ -2,8 +2,8 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, numbered, of_preset};
-use agon_core::{Event, Match, Secret};
-use agon_games::Viewer;
+use agon_core::{Event, Match, Secret, Tournament};
+use agon_games::{Registry, Viewer};
 
 const SEED: u64 = 9;
 
@@ -103,11 +103,28 @@ fn no_view_and_no_debug_form_tells_a_secret() {
 fn a_running_game_is_checked_as_far_as_its_luck_is_known() {
     let mut bench = bench("yahtzee-class", 2, &[None, None]);
     bench.play_one("p1");
-    let games = agon_games::Registry::standard();
+    let games = Registry::standard();
     let check = agon_core::verify::verify_match(&bench.read(), &games, None).unwrap();
     assert_eq!((check.events, check.unchecked, check.games), (3, 2, 0));
     let secret = Secret::from_seed_number(SEED);
     let check = agon_core::verify::verify_match(&bench.read(), &games, Some(&secret)).unwrap();
     assert_eq!((check.events, check.unchecked), (5, 0));
     assert_eq!(check.plan.players[0], name("p1"));
+}
+
+/// Machines are printed when something goes wrong, and what is printed is read by people.
+#[test]
+fn a_machine_that_is_printed_tells_no_secret() {
+    let bench = Bench::yahtzee("yahtzee-class", 1);
+    let secret = Secret::from_seed_number(3);
+    let plan = of_preset("yahtzee-class", "", numbered(4));
+    let kind = Registry::standard().kind("yahtzee").expect("a game").clone();
+    let (cup, _) = Tournament::create(plan, kind, secret.clone()).expect("a plan");
+    let (printed, cup) = (format!("{:?}", bench.live), format!("{cup:?}"));
+    assert!(printed.starts_with("Match { plan: MatchPlan {"), "{printed}");
+    assert!(cup.starts_with("Tournament { plan: TournamentPlan {"), "{cup}");
+    let own = secret.of_match(&"r1m1".into());
+    for hidden in [secret.hex(), own.hex(), own.of_game(1).hex()] {
+        assert!(!printed.contains(&hidden) && !cup.contains(&hidden));
+    }
 }

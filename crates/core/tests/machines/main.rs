@@ -5,6 +5,7 @@ mod support;
 
 mod departures;
 mod driver;
+mod evidence;
 mod forgeries;
 mod known_fish;
 mod luck;

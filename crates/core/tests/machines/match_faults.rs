@@ -33,6 +33,20 @@ fn no_answer_in_time_forfeits_the_game_and_not_the_match() {
 }
 
 #[test]
+fn a_request_that_could_not_be_delivered_has_no_clock() {
+    let mut bench = Bench::yahtzee("yahtzee-class", 3);
+    let (ann, bob) = (bench.open("ann"), bench.open("bob"));
+    bench.live.delivered(&ann, bench.now);
+    bench.live.delivered(&bob, bench.now + 5);
+    bench.live.recalled(&ann);
+    assert_eq!(bench.live.deadline(), Some(bench.now + 5 + 10_000));
+    bench.live.delivered(&bob, bench.now + 7);
+    assert_eq!(bench.live.deadline(), Some(bench.now + 7 + 10_000), "sent again");
+    bench.live.recalled(&bob);
+    assert_eq!(bench.live.deadline(), None);
+}
+
+#[test]
 fn a_request_that_was_never_delivered_is_never_late() {
     let mut bench = Bench::yahtzee("yahtzee-class", 3);
     assert_eq!(bench.live.deadline(), None);

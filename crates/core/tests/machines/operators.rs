@@ -56,7 +56,9 @@ fn in_a_pause_nothing_runs_out_and_nothing_follows() {
         let mut bench = Bench::yahtzee(preset, 3);
         let asked = bench.open("ann");
         bench.live.delivered(&asked, bench.now);
+        assert_eq!(bench.live.paused(), None);
         assert_eq!(order(&mut bench, MatchOrder::Pause).unwrap(), ["match-paused"]);
+        assert_eq!(bench.live.paused(), Some(&ruling("a test")));
         assert_eq!(order(&mut bench, MatchOrder::Pause), Err(Rejection::Paused));
         assert_eq!(bench.live.deadline(), None);
         assert_eq!(bench.pass(3_600_000), [""; 0]);
@@ -103,6 +105,7 @@ fn a_voided_game_counts_for_nothing_and_another_takes_its_place() {
         assert_eq!(order(&mut bench, MatchOrder::Void(game)), Err(Rejection::NoGame(game)));
     }
     assert_eq!(order(&mut bench, MatchOrder::Void(1)).unwrap(), ["game-voided"]);
+    assert_eq!(bench.live.void_in_progress(), None, "that one is over");
     assert_eq!(order(&mut bench, MatchOrder::Void(1)), Err(Rejection::Void(1)));
     let tags = order(&mut bench, MatchOrder::Resume).unwrap();
     assert_eq!(tags, ["match-resumed"], "the second game goes on");
@@ -124,6 +127,7 @@ fn a_game_in_progress_that_is_voided_ends_when_the_match_goes_on() {
     order(&mut bench, MatchOrder::Pause).unwrap();
     order(&mut bench, MatchOrder::Void(1)).unwrap();
     assert!(bench.plays(1), "until then it can be undone, for its luck is not revealed");
+    assert_eq!(bench.live.void_in_progress(), Some(&ruling("a test")));
     assert_eq!(order(&mut bench, MatchOrder::UndoVoid(1)).unwrap(), ["void-undone"]);
     assert_eq!(order(&mut bench, MatchOrder::UndoVoid(1)), Err(Rejection::NotVoid(1)));
     assert_eq!(bench.open("ann"), asked, "as if nothing had been");
@@ -188,7 +192,9 @@ fn a_match_is_called_off_and_reopened() {
     assert_eq!(tags, ["match-called-off", "game-ended", "match-ended"]);
     assert_eq!((bench.winners(), bench.result().how), (vec![], How::Void));
     assert_eq!(order(&mut bench, MatchOrder::CallOff), Err(Rejection::Over));
+    assert_eq!(bench.live.reopened(), 0);
     assert_eq!(order(&mut bench, MatchOrder::Reopen).unwrap(), ["match-reopened"]);
+    assert_eq!(bench.live.reopened(), 1);
     let started = |bench: &Bench| bench.lines.iter().filter(|l| l.contains("game-started")).count();
     assert_eq!(started(&bench), 2, "nobody is there yet");
     bench.arrive("ann");

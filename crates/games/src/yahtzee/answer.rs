@@ -71,11 +71,6 @@ impl Answer {
         Answer::Keep(Keep::Places(Places::from(keep)))
     }
 
-    /// Keep dice of these values; `None` if they are more than [`Values::CAPACITY`].
-    pub fn keep_values(values: &[u8]) -> Option<Answer> {
-        Some(Answer::Keep(Keep::Values(Values::new(values)?)))
-    }
-
     /// Fill a box.
     #[inline]
     pub fn score(at: ScoreBox) -> Answer {
