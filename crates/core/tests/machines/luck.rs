@@ -2,7 +2,7 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, numbered, of_preset};
-use agon_core::{Event, Match, Secret, Tournament};
+use agon_core::{Event, Match, Secret, Tournament, verify};
 use agon_games::{Registry, Viewer};
 
 const SEED: u64 = 9;
@@ -104,10 +104,10 @@ fn a_running_game_is_checked_as_far_as_its_luck_is_known() {
     let mut bench = bench("yahtzee-class", 2, &[None, None]);
     bench.play_one("p1");
     let games = Registry::standard();
-    let check = agon_core::verify::verify_match(&bench.read(), &games, None).unwrap();
+    let check = verify::verify_match(&bench.read(), &games, None).unwrap();
     assert_eq!((check.events, check.unchecked, check.games), (3, 2, 0));
     let secret = Secret::from_seed_number(SEED);
-    let check = agon_core::verify::verify_match(&bench.read(), &games, Some(&secret)).unwrap();
+    let check = verify::verify_match(&bench.read(), &games, Some(&secret)).unwrap();
     assert_eq!((check.events, check.unchecked), (5, 0));
     assert_eq!(check.plan.players[0], name("p1"));
 }
@@ -127,4 +127,31 @@ fn a_machine_that_is_printed_tells_no_secret() {
     for hidden in [secret.hex(), own.hex(), own.of_game(1).hex()] {
         assert!(!printed.contains(&hidden) && !cup.contains(&hidden));
     }
+}
+
+#[test]
+fn a_game_that_is_over_has_its_secret_revealed() {
+    let mut bench = Bench::yahtzee("yahtzee-class", 1);
+    bench.play(Some("ann"));
+    let mut lines = bench.read();
+    let games = Registry::standard();
+    assert!(verify::verify_match(&lines, &games, None).is_ok());
+    let at = lines.iter().position(|line| line.event.tag() == "game-ended").expect("an end");
+    lines.remove(at);
+    for (line, seq) in lines.iter_mut().zip(1..) {
+        line.more -= u32::from(line.seq as usize == at);
+        line.seq = seq;
+    }
+    let found = verify::verify_match(&lines, &games, None).expect_err("forged");
+    let what = "the secret of game 1 is not revealed, and it is over";
+    assert_eq!((found.event.as_str(), found.what.as_str()), ("match-ended", what));
+    assert_eq!(found.seq, at as u64 + 1);
+}
+
+#[test]
+fn nothing_is_no_log() {
+    let games = Registry::standard();
+    let found = verify::verify_match(&[], &games, None).expect_err("nothing");
+    assert_eq!(found.to_string(), ", event 1 (none) does not follow: the stream is empty");
+    assert_eq!(verify::verify_tournament(&[], &games, None).expect_err("nothing"), found);
 }
