@@ -268,7 +268,12 @@ fn a_result_is_overridden_in_a_pause_and_decides_who_advances() {
     }
     let unknown = overriding("r2m1", &[]);
     assert_eq!(decide(&mut cup, unknown), Err(TournamentRejection::Settled("r2m1".into())));
+    assert_eq!((cup.overridden(&"r1m1".into()), cup.resumed()), (None, None));
     assert_eq!(decide(&mut cup, order.clone()).unwrap(), ["result-overridden"]);
+    let overridden = cup.overridden(&"r1m1".into()).expect("it is");
+    assert_eq!((&overridden.winners, &overridden.ruling), (&names(&["p2"]), &ruling("a test")));
+    assert_eq!(cup.overridden(&"r1m2".into()), None);
+    assert_eq!(cup.paused(), Some(&ruling("a test")));
     assert_eq!(decide(&mut cup, order), Err(TournamentRejection::Ruled("r1m1".into())));
     let shown = cup.results().rounds[0].matches[0].clone();
     assert_eq!((shown.result.how, shown.result.winners), (How::Overridden, names(&["p2"])));
@@ -277,6 +282,7 @@ fn a_result_is_overridden_in_a_pause_and_decides_who_advances() {
     assert_eq!(report(&mut cup, "r1m2", "p4"), ["match-reported"]);
     let tags = decide(&mut cup, TournamentOrder::Resume).unwrap();
     assert_eq!(tags, ["tournament-resumed", "round-paired"]);
+    assert_eq!((cup.paused(), cup.resumed()), (None, Some(&ruling("a test"))));
     let players: Vec<_> = cup.open_matches().flat_map(|plan| plan.players.clone()).collect();
     assert_eq!(players, names(&["p2", "p4"]), "who was out by the match is in by the ruling");
     decide(&mut cup, TournamentOrder::Pause).unwrap();
