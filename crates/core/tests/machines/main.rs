@@ -5,6 +5,7 @@ mod support;
 
 mod departures;
 mod driver;
+mod equal;
 mod evidence;
 mod forgeries;
 mod known_fish;
@@ -14,6 +15,7 @@ mod match_faults;
 mod match_games;
 mod operators;
 mod pebbles;
+mod plans;
 mod properties;
 mod removal;
 mod tournaments;

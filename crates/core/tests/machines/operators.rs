@@ -291,6 +291,33 @@ fn a_result_is_overridden_in_a_pause_and_decides_who_advances() {
 }
 
 #[test]
+fn in_a_round_robin_a_match_may_be_overridden_to_be_shared() {
+    let mut plan = of_preset("yahtzee-class", "", numbered(2));
+    plan.policy.format = Format::RoundRobin;
+    let kind = Registry::standard().kind("yahtzee").unwrap().clone();
+    let (mut league, _) = Tournament::create(plan, kind, Secret::from_seed_number(2)).unwrap();
+    decide(&mut league, TournamentOrder::Pause).unwrap();
+    report(&mut league, "r1m1", "p1");
+    decide(&mut league, overriding("r1m1", &["p1", "p2"])).unwrap();
+    decide(&mut league, TournamentOrder::Resume).unwrap();
+    assert_eq!(league.winners(), names(&["p1", "p2"]));
+    let drawn: Vec<u32> =
+        league.results().standings.iter().map(|summary| summary.matches_drawn).collect();
+    assert_eq!(drawn, [1, 1]);
+}
+
+#[test]
+fn without_a_round_nothing_is_overridden() {
+    let plan = of_preset("fish", "", numbered(3));
+    let kind = Registry::standard().kind("fish").unwrap().clone();
+    let (mut cup, _) = Tournament::create(plan, kind, Secret::from_seed_number(2)).unwrap();
+    decide(&mut cup, TournamentOrder::Pause).unwrap();
+    let early = decide(&mut cup, overriding("r1m1", &["p1"]));
+    assert_eq!(early, Err(TournamentRejection::NoRound));
+    assert_eq!((cup.overridden(&"r1m1".into()), cup.replays(&"r1m1".into()).len()), (None, 0));
+}
+
+#[test]
 fn rulings_are_undone_until_the_pause_is_over() {
     let untouched = semi_finals();
     let undo = || TournamentOrder::Undo { id: "r1m1".into() };
