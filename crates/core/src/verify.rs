@@ -543,3 +543,6 @@ fn first_difference<'a>(
         _ => (Some(found), Some(expected)),
     }
 }
+
+#[cfg(test)]
+mod tests;
