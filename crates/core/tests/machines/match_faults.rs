@@ -293,3 +293,20 @@ fn waits_that_cannot_be_added_up_do_not_matter() {
     bench.crash("bob");
     assert_eq!(bench.live.deadline(), Some(u64::MAX));
 }
+
+#[test]
+fn each_request_has_a_clock_of_its_own() {
+    let mut bench = Bench::yahtzee("yahtzee-queue", 1);
+    let (ann, bob) = (bench.open("ann"), bench.open("bob"));
+    bench.live.delivered(&bob, bench.now);
+    bench.live.delivered(&ann, bench.now + 100);
+    assert_eq!(bench.live.deadline(), Some(bench.now + 10_000));
+    bench.play_one("bob");
+    assert_eq!(bench.live.deadline(), Some(bench.now + 10_100), "that of ann goes on");
+    bench.live.delivered(&bench.open("bob"), bench.now + 50);
+    bench.crash("bob");
+    bench.pass(10_000);
+    assert_eq!(bench.live.deadline(), Some(bench.now + 100), "also when bob is gone");
+    assert_eq!(bench.pass(100), ["player-left"]);
+    assert_eq!(kinds(&bench), [FaultKind::Disconnected, FaultKind::Timeout]);
+}

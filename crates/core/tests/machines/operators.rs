@@ -141,6 +141,42 @@ fn a_game_in_progress_that_is_voided_ends_when_the_match_goes_on() {
     assert_eq!(bench.verified().winners(), ["bob"]);
 }
 
+/// A match of one game whose result is confirmed.
+fn confirmed() -> Bench {
+    let mut bench = Bench::absent("yahtzee-class", 1, |plan| plan.rules.confirm_result = true);
+    bench.arrive("ann");
+    bench.arrive("bob");
+    bench
+}
+
+#[test]
+fn a_void_game_is_not_confirmed() {
+    let mut bench = confirmed();
+    order(&mut bench, MatchOrder::Pause).unwrap();
+    order(&mut bench, MatchOrder::Void(1)).unwrap();
+    let tags = order(&mut bench, MatchOrder::Resume).unwrap();
+    assert_eq!(tags, ["match-resumed", "game-ended", "game-started"]);
+    bench.play(Some("ann"));
+    assert_eq!(bench.open("bob").as_str(), "r1m1.2.1.result");
+    order(&mut bench, MatchOrder::Pause).unwrap();
+    order(&mut bench, MatchOrder::Void(2)).unwrap();
+    let tags = order(&mut bench, MatchOrder::Resume).unwrap();
+    assert_eq!(tags, ["match-resumed", "game-started"], "nothing is left to confirm");
+}
+
+#[test]
+fn what_is_to_be_confirmed_is_still_after_a_pause() {
+    let mut bench = confirmed();
+    bench.play(Some("ann"));
+    order(&mut bench, MatchOrder::Pause).unwrap();
+    assert_eq!(order(&mut bench, MatchOrder::Resume).unwrap(), ["match-resumed"]);
+    for player in ["bob", "ann"] {
+        let request = bench.open(player);
+        bench.answer(player, &request, "\"ok\"").unwrap();
+    }
+    assert_eq!(bench.verified().winners(), ["ann"]);
+}
+
 #[test]
 fn undoing_a_void_gives_back_what_would_have_followed() {
     let mut bench = Bench::yahtzee("yahtzee-class", 1);
