@@ -2,7 +2,7 @@
 
 use crate::support::plan::{name, numbered, of_preset};
 use agon_core::{
-    Event, Format, Pairing, PlanError, RequestId, Secret, Tournament, TournamentCommand,
+    Event, Fault, Format, Pairing, PlanError, RequestId, Secret, Tournament, TournamentCommand,
     TournamentPlan, TournamentRejection, record_lines, verify,
 };
 use agon_games::Registry;
@@ -69,6 +69,28 @@ fn everybody_answers_its_own_request_once() {
     }
     assert_eq!(cup.step(answer("p1", &asked[0].id)), not_asked, "once is enough");
     assert_eq!((cup.pending().len(), cup.pending_of(&name("p1"))), (0, None));
+}
+
+#[test]
+fn who_is_dropped_is_noted_with_the_request_it_owed() {
+    let (mut cup, _) = make(of_preset("fish", "", numbered(4))).expect("a plan");
+    let asked = cup.pending_of(&name("p3")).expect("it is asked");
+    let mut drop = |player: &str| {
+        let fault = Fault::timeout(10_000);
+        let events = cup.step(TournamentCommand::Drop { player: name(player), fault });
+        match &events.expect("it is in")[0] {
+            Event::PlayerDropped(dropped) => dropped.faulted.clone(),
+            event => panic!("{event:?}"),
+        }
+    };
+    let faulted = drop("p3");
+    assert_eq!((faulted.player, faulted.request, faulted.game), (name("p3"), Some(asked.id), None));
+    let request = cup.pending_of(&name("p1")).expect("it is asked").id;
+    let (player, answer) = (name("p1"), "true".into());
+    cup.step(TournamentCommand::Answer { player, request, answer }).expect("it is asked");
+    let fault = Fault::disconnected("lost");
+    let events = cup.step(TournamentCommand::Drop { player: name("p1"), fault }).expect("in");
+    assert!(matches!(&events[0], Event::PlayerDropped(one) if one.faulted.request.is_none()));
 }
 
 /// Random pairings follow from a secret that is told at the end.
