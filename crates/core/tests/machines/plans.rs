@@ -72,6 +72,28 @@ fn everybody_answers_its_own_request_once() {
 }
 
 #[test]
+fn results_say_what_is_played() {
+    let results = |preset: &str, format: Option<Format>| {
+        let mut plan = of_preset(preset, "", numbered(3));
+        if let Some(format) = format {
+            (plan.policy.format, plan.policy.rules.best_of) = (format, 3);
+        }
+        make(plan).expect("a plan").0.results()
+    };
+    let of = |results: agon_core::Results| {
+        (results.format, results.game, results.best_of, results.status)
+    };
+    let running = |format: &str, game: &str, best_of: u32| {
+        (format.to_owned(), game.to_owned(), best_of, "running".to_owned())
+    };
+    assert_eq!(of(results("yahtzee-class", None)), running("bracket", "yahtzee", 1));
+    assert_eq!(of(results("fish", None)), running("knockout", "fish", 1));
+    let league = results("yahtzee-class", Some(Format::RoundRobin));
+    assert_eq!(league.preset.as_deref(), Some("yahtzee-class"));
+    assert_eq!(of(league), running("round-robin", "yahtzee", 3));
+}
+
+#[test]
 fn who_is_dropped_is_noted_with_the_request_it_owed() {
     let (mut cup, _) = make(of_preset("fish", "", numbered(4))).expect("a plan");
     let asked = cup.pending_of(&name("p3")).expect("it is asked");
