@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest chaos fuzz
+.PHONY: test verify fix bench deny sim sim-selftest chaos fuzz mutants
 
 test:
 	scripts/test
@@ -36,3 +36,7 @@ chaos:
 # make fuzz TARGET=verify SECONDS=600 runs cargo-fuzz on one target, without TARGET on all of them.
 fuzz:
 	scripts/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
+
+# make mutants SAMPLE=300 SEED=1: changes games and core in so many ways, lists what no test notices.
+mutants:
+	SAMPLE=$(SAMPLE) SEED=$(SEED) scripts/mutants

@@ -193,7 +193,7 @@ fn to_hex(bytes: &[u8; 32]) -> String {
 
 fn from_hex(text: &str) -> Result<[u8; 32], BadHex> {
     let bad = || BadHex(format!("expected 64 hexadecimal digits, found {} characters", text.len()));
-    if text.len() != 64 || !text.is_ascii() {
+    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(bad());
     }
     let mut bytes = [0; 32];
@@ -235,8 +235,57 @@ mod tests {
     #[test]
     fn nonces_are_hexadecimal() {
         assert!(Nonce::new("00ff").is_ok());
+        let longest = "a".repeat(64);
+        assert_eq!(String::from(Nonce::new(&longest).unwrap()), longest);
         for bad in ["", "xyz", "AB", "a\nb", &"a".repeat(65)] {
             assert!(Nonce::new(bad).is_err(), "{bad:?}");
+            assert!(serde_json::from_value::<Nonce>(bad.into()).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn secrets_are_64_hexadecimal_digits() {
+        let good = "0123456789abcdef".repeat(4);
+        let secret = Secret::try_from(good.clone()).unwrap();
+        assert_eq!(secret.hex(), good);
+        assert_eq!(String::from(secret.clone()), good);
+        assert_eq!(secret, Secret::from_bytes(from_hex(&good).unwrap()));
+        assert_eq!(from_hex(&good).unwrap()[..3], [0x01, 0x23, 0x45]);
+        let commitment = Commitment::try_from(good.clone()).unwrap();
+        assert_eq!(commitment.to_string(), good);
+        assert_eq!(format!("{commitment:?}"), format!("Commitment({good})"));
+        for (from, to) in [("0", ""), ("0", "00"), ("01", "é"), ("0", "g"), ("01", "+1")] {
+            let bad = good.replacen(from, to, 1);
+            let count = bad.len();
+            let said = Secret::try_from(bad).unwrap_err().to_string();
+            assert_eq!(said, format!("expected 64 hexadecimal digits, found {count} characters"));
+        }
+    }
+
+    /// The formulas of the module, put together by hand.
+    #[test]
+    fn what_follows_from_a_secret_is_documented() {
+        let secret = Secret::from_bytes([7; 32]);
+        let mac = |key: &Secret, text: &str| -> [u8; 32] {
+            let mut mac = Hmac::<Sha256>::new_from_slice(&key.0).unwrap();
+            mac.update(text.as_bytes());
+            mac.finalize().into_bytes().into()
+        };
+        let (tournament, id) = (TournamentId::from("cup"), MatchId::of(2, 3));
+        let of_match = Secret(mac(&secret, "agon match 1\nr2m3"));
+        assert_eq!(secret.of_match(&id), of_match);
+        let of_game = Secret(mac(&of_match, "agon game 1\n12"));
+        assert_eq!(of_match.of_game(12), of_game);
+        let nonces = [None, Some(Nonce::new("ab").unwrap())];
+        let seed = of_game.game_seed(&tournament, &id, 12, &nonces);
+        assert_eq!(*seed.bytes(), mac(&of_game, "agon seed 1\ncup\nr2m3\n12\n\nab"));
+        let pairing = secret.pairing_seed(&tournament);
+        assert_eq!(*pairing.bytes(), mac(&secret, "agon pairing 1\ncup"));
+        let selection = secret.selection_seed(&tournament);
+        assert_eq!(*selection.bytes(), mac(&secret, "agon selection 1\ncup"));
+        assert_eq!(secret.of_tournament(&tournament).0, mac(&secret, "agon tournament 1\ncup"));
+        let mut hash = Sha256::new();
+        hash.update(b"agon seed number 1\n42");
+        assert_eq!(Secret::from_seed_number(42).0, <[u8; 32]>::from(hash.finalize()));
     }
 }

@@ -144,3 +144,55 @@ pub struct Faulted {
     /// What happened.
     pub fault: Fault,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_say_what_was_wrong() {
+        let ann = PlayerName::new("ann").unwrap();
+        let cases = [
+            (Fault::timeout(1_500), "timeout", "no answer in time (no answer within 1.5 s)"),
+            (Fault::no_show(60_000), "no-show", "did not show up (did not come within 60 s)"),
+            (Fault::disconnected("it hung up"), "disconnected", "disconnected (it hung up)"),
+            (Fault::foreign_request(&ann), "foreign-request", "cheat (answered a request to ann)"),
+            (Fault::malformed("no JSON", "{"), "malformed", "malformed answer (no JSON)"),
+            (
+                Fault::new(FaultKind::Withdrew, "withdrew", "on its own"),
+                "withdrew",
+                "withdrew (on its own)",
+            ),
+        ];
+        for (fault, code, text) in cases {
+            assert_eq!((&*fault.code, &*fault.to_string()), (code, text));
+            assert_eq!(fault.is_cheat(), code == "foreign-request");
+        }
+        assert_eq!(format!("[{:>16}]", FaultKind::Illegal), "[  illegal answer]");
+    }
+
+    #[test]
+    fn what_is_refused_is_a_cheat_only_if_it_is_against_the_rules() {
+        let refusals = [
+            (Refusal::illegal("held", "somebody holds it"), FaultKind::Cheat),
+            (Refusal::wrong_kind("a place, not a move"), FaultKind::Illegal),
+            (Refusal::not_asked("it is not your turn"), FaultKind::Illegal),
+            (Refusal::malformed("no JSON"), FaultKind::Malformed),
+        ];
+        for (refusal, kind) in refusals {
+            let fault = Fault::refused(&refusal, "5");
+            assert_eq!((fault.kind, &fault.code), (kind, &refusal.code));
+            assert_eq!((fault.detail, fault.answer), (refusal.detail, Some("5".into())));
+        }
+    }
+
+    #[test]
+    fn evidence_is_cut_between_characters() {
+        let kept = |answer: String| Fault::malformed("long", &answer).answer.unwrap();
+        assert_eq!(kept("x".repeat(2_000)), "x".repeat(2_000));
+        assert_eq!(kept("x".repeat(2_001)), "x".repeat(2_000));
+        assert_eq!(kept(format!("{}é", "x".repeat(1_999))), "x".repeat(1_999));
+        assert_eq!(kept(format!("{}😀", "x".repeat(1_997))), "x".repeat(1_997));
+        assert_eq!(kept("é".into()), "é");
+    }
+}

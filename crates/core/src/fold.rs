@@ -31,3 +31,33 @@ pub fn fold<T>(
         Misfit { seq: bad as u64, error }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, PlayerArrived};
+    use crate::ids::PlayerName;
+
+    #[test]
+    fn the_first_event_that_does_not_fit_is_named() {
+        let line = |seq: u64| {
+            let player = PlayerName::new("ann").unwrap();
+            let event = Event::from(PlayerArrived { player, nonce: None });
+            Line { stream: "s".into(), seq, at: 0, more: 0, event }
+        };
+        for count in 1..20 {
+            let lines: Vec<Line> = (1..=count).map(line).collect();
+            for bad in 1..=count {
+                let folded = fold(&lines, |lines| match lines.iter().any(|line| line.seq == bad) {
+                    true => Err(ApplyError::OutOfPlace("a test")),
+                    false => Ok(lines.len()),
+                });
+                let error = ApplyError::OutOfPlace("a test");
+                assert_eq!(folded, Err(Misfit { seq: bad, error }), "{bad} of {count}");
+            }
+            assert_eq!(fold(&lines, |lines| Ok(lines.len())), Ok(lines.len()));
+        }
+        let empty = fold::<()>(&[], |_| Err(ApplyError::Empty));
+        assert_eq!(empty.unwrap_err().to_string(), "event 0: the stream is empty");
+    }
+}

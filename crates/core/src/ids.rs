@@ -245,4 +245,44 @@ mod tests {
             assert!(!padded.is_numbered(&id, [10, 0, 1]));
         }
     }
+
+    #[test]
+    fn names_are_short_and_plain() {
+        for good in ["a", "Ann Lee", &"é".repeat(50)] {
+            let name = PlayerName::new(good).unwrap();
+            assert_eq!((name.as_str(), String::from(name.clone())), (good, good.to_owned()));
+            assert_eq!(format!("{name} {name:?}"), format!("{good} {good:?}"));
+            assert_eq!(PlayerName::try_from(good.to_owned()), Ok(name));
+        }
+        for bad in ["", " a", "a ", "a\nb", "\u{7f}", &"é".repeat(51)] {
+            assert_eq!(PlayerName::new(bad), Err(BadName(bad.into())));
+            assert!(serde_json::from_value::<PlayerName>(bad.into()).is_err(), "{bad:?}");
+        }
+        let long = PlayerName::new(&"x".repeat(1_000)).unwrap_err();
+        assert_eq!(long, BadName("x".repeat(60)), "no more is said again than tells it apart");
+        assert_eq!(format!("[{:>5}]", PlayerName::new("ann").unwrap()), "[  ann]");
+    }
+
+    #[test]
+    fn ids_are_written_as_they_are() {
+        let id = MatchId::of(12, 3);
+        assert_eq!((id.as_str(), format!("{id:>7} {id:?}")), ("r12m3", "  r12m3 r12m3".into()));
+        assert_eq!(id, MatchId::from_text("r12m3"));
+        for number in [0, 9, 10, 99, 100, 1_000_009] {
+            let request = RequestId::numbered(&id, [number, 1, 0]);
+            assert_eq!(request.as_str(), format!("r12m3.{number}.1.0"));
+        }
+    }
+
+    #[test]
+    fn values_that_are_kept_as_they_came_are_equal_by_their_text() {
+        let raw = |text| Raw::parse(text).unwrap();
+        assert_eq!(
+            (raw("[1, 2]").get(), format!("{:?}", raw("[1, 2]"))),
+            ("[1, 2]", "[1, 2]".into())
+        );
+        assert!(raw("[1]") == raw("[1]") && raw("[1]") != raw("[1 ]"));
+        assert!(Raw::parse("[1").is_err());
+        assert_eq!(Raw::from(agon_games::json(&[1])), raw("[1]"));
+    }
 }

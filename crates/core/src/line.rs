@@ -185,4 +185,36 @@ mod tests {
         let data = good.replace("\"player\"", "\"payer\"");
         assert!(matches!(Line::read(&data), Err(BadLine::Data { .. })));
     }
+
+    #[test]
+    fn versions_begin_with_one() {
+        let none = line().write().replace("\"v\":1", "\"v\":0");
+        let why = BadLine::Envelope("there is no format version 0".into());
+        assert_eq!(Line::read(&none), Err(why));
+        let next = line().write().replace("\"v\":1", "\"v\":2");
+        assert_eq!(Line::read(&next), Err(BadLine::Newer(2)));
+        assert_eq!(Line::read_any(&line().write()), Ok(line()));
+    }
+
+    #[test]
+    fn numbers_are_digits_without_a_zero_in_front() {
+        let most = u64::MAX.to_string();
+        for (text, due) in [("0", 0), ("7", 7), ("10", 10), (&most, u64::MAX)] {
+            assert_eq!(number(text), Some(due));
+        }
+        for text in ["", "00", "07", "+7", "-7", "7 ", "7.0", "1e3", "18446744073709551616"] {
+            assert_eq!(number(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_counts_down_what_follows() {
+        let event =
+            || Event::from(PlayerArrived { player: PlayerName::new("ann").unwrap(), nonce: None });
+        let lines = record_lines("match/t/r1m1", 5, 9, &[event(), event(), event()]);
+        let lines: Vec<Line> = lines.iter().map(|text| Line::read(text).unwrap()).collect();
+        let numbers: Vec<(u64, u32)> = lines.iter().map(|line| (line.seq, line.more)).collect();
+        assert_eq!(numbers, [(6, 2), (7, 1), (8, 0)]);
+        assert!(lines.iter().all(|line| line.at == 9 && line.stream == "match/t/r1m1"));
+    }
 }

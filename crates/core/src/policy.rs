@@ -199,3 +199,80 @@ impl Policy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preset::Preset;
+
+    fn checked(change: impl FnOnce(&mut Policy)) -> Result<(), String> {
+        let mut policy = Preset::named("yahtzee-class").unwrap().policy;
+        change(&mut policy);
+        policy.check()
+    }
+
+    #[test]
+    fn matches_are_best_of_an_odd_number() {
+        for best_of in [1, 3, 99] {
+            assert_eq!(checked(|policy| policy.rules.best_of = best_of), Ok(()));
+        }
+        for best_of in [0, 2, 98, 100, 101] {
+            let why = format!("a match is best of an odd number of games up to 99, not {best_of}");
+            assert_eq!(checked(|policy| policy.rules.best_of = best_of), Err(why));
+        }
+    }
+
+    #[test]
+    fn observers_wait_an_hour_at_most_and_answers_have_time() {
+        assert_eq!(checked(|policy| policy.observer_delay_ms = 3_600_000), Ok(()));
+        let why = "observer_delay_ms is at most 3600000, not 3600001".to_owned();
+        assert_eq!(checked(|policy| policy.observer_delay_ms = 3_600_001), Err(why));
+        assert_eq!(checked(|policy| policy.rules.time.answer_ms = 1), Ok(()));
+        let why = "answer_ms must be at least 1".to_owned();
+        assert_eq!(checked(|policy| policy.rules.time.answer_ms = 0), Err(why));
+    }
+
+    #[test]
+    fn brackets_have_a_power_of_two_slots_and_one_winner_a_match() {
+        let with = |slots| checked(|policy| policy.format = Format::Bracket { slots });
+        for slots in [None, Some(2), Some(4), Some(1 << 20)] {
+            assert_eq!(with(slots), Ok(()));
+        }
+        for slots in [0, 1, 3, 6, 1 << 21] {
+            let why = format!("a bracket has 2, 4, 8 … slots, not {slots}");
+            assert_eq!(with(Some(slots)), Err(why));
+        }
+        let why = "a bracket needs one winner a match: ties = \"replay\"".to_owned();
+        assert_eq!(checked(|policy| policy.rules.ties = Ties::Share), Err(why));
+    }
+
+    #[test]
+    fn knockouts_are_of_single_games_in_which_ties_are_shared() {
+        let with = |min, max, best_of, ties| {
+            checked(|policy| {
+                policy.format = Format::Knockout { min, max };
+                (policy.rules.best_of, policy.rules.ties) = (best_of, ties);
+            })
+        };
+        for (min, max) in [(2, 2), (2, 16), (3, 5), (16, 16)] {
+            assert_eq!(with(min, max, 1, Ties::Share), Ok(()));
+        }
+        for (min, max) in [(1, 4), (0, 0), (4, 3), (2, 17)] {
+            let why = format!("games of {min} to {max} players: need 2 ≤ min ≤ max ≤ 16");
+            assert_eq!(with(min, max, 1, Ties::Share), Err(why));
+        }
+        assert!(with(2, 4, 3, Ties::Share).unwrap_err().contains("one game a match"));
+        let why = "in a knock-out all first-placed advance: ties = \"share\"".to_owned();
+        assert_eq!(with(2, 4, 1, Ties::Replay), Err(why));
+        assert_eq!(checked(|policy| policy.format = Format::RoundRobin), Ok(()));
+    }
+
+    #[test]
+    fn a_delay_of_nothing_is_not_written() {
+        let mut policy = Preset::named("fish").unwrap().policy;
+        let text = |policy: &Policy| serde_json::to_value(policy).unwrap();
+        assert_eq!(text(&policy).get("observer_delay_ms"), None);
+        policy.observer_delay_ms = 5;
+        assert_eq!(text(&policy)["observer_delay_ms"], 5);
+    }
+}

@@ -129,4 +129,26 @@ mod tests {
         let error = Preset::named("chess").unwrap_err().to_string();
         assert!(error.contains("yahtzee-queue"), "{error}");
     }
+
+    #[test]
+    fn presets_are_what_they_say_they_are() {
+        let all: Vec<(&str, &str, &str)> =
+            Preset::all().iter().map(|preset| (preset.name, preset.game, preset.config)).collect();
+        let confirm = r#"{"confirm":true}"#;
+        let yahtzee = |name| (name, "yahtzee", "{}");
+        let fish_and_trains = [("fish", "fish", confirm), ("trains", "trains", confirm)];
+        assert_eq!(all[..3], ["yahtzee-class", "yahtzee-referee", "yahtzee-queue"].map(yahtzee));
+        assert_eq!(all[3..], fish_and_trains);
+        let policy = |name| Preset::named(name).unwrap().policy;
+        let (class, fish, trains) = (policy("yahtzee-class"), policy("fish"), policy("trains"));
+        let slots = None;
+        assert_eq!(class.format, Format::Bracket { slots });
+        assert_eq!(class.rules.time, TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 });
+        assert_eq!(fish.format, Format::Knockout { min: 2, max: 4 });
+        assert_eq!(trains.format, Format::Knockout { min: 2, max: 8 });
+        // Trains asks everybody about the end, of each game as well; Fish only the winners.
+        assert_eq!((fish.rules.confirm_result, trains.rules.confirm_result), (false, true));
+        assert_eq!((fish.farewell, trains.farewell), (Farewell::Winners, Farewell::Everybody));
+        assert_eq!((fish.rules.time.answer_ms, trains.rules.time.answer_ms), (10_000, 2_000));
+    }
 }

@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn reasons_are_short_plain_and_not_empty() {
         for good in ["x", "the power failed – twice", &"é".repeat(200)] {
-            assert_eq!(Why::new(good).unwrap().as_str(), good);
+            let why = Why::new(good).unwrap();
+            assert_eq!((why.as_str(), String::from(why.clone())), (good, good.to_owned()));
+            assert_eq!(format!("{why} {why:?}"), format!("{good} {good:?}"));
         }
         for bad in ["", " ", " x", "x\n", "a\tb", &"é".repeat(201)] {
             assert!(Why::new(bad).is_err(), "{bad:?}");

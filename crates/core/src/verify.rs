@@ -590,3 +590,6 @@ fn first_difference<'a>(
         _ => (Some(found), Some(expected)),
     }
 }
+
+#[cfg(test)]
+mod tests;

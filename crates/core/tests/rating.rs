@@ -258,8 +258,26 @@ fn byes_and_void_matches_leave_no_trace() {
         overridden: None,
     };
     let byes = vec![bye(None), bye(Some(name(4)))];
-    ladder.apply_result(&cup(), &RoundResult { round: 1, byes, matches: vec![void] });
+    let played = MatchReport {
+        result: result(How::Played, &[2], 2, &[(1, "played", LOST)]),
+        ..void.clone()
+    };
+    let round = |matches| RoundResult { round: 1, byes: byes.clone(), matches };
+    ladder.apply_result(&cup(), &round(vec![void.clone()]));
     assert!(ladder.ranking().is_empty());
+    ladder.apply_result(&cup(), &round(vec![void, played]));
+    let mut same = self::ladder(RatingSystem::Glicko2);
+    same.apply_round(&cup(), 1, &[outcome(&[(1, 2), (2, 1)])]);
+    assert_eq!(ladder, same);
+}
+
+#[test]
+fn games_of_more_than_two_have_a_system_of_their_own() {
+    let of = RatingSystem::for_seats;
+    assert_eq!(
+        [of(2), of(3), of(8)],
+        [RatingSystem::Glicko2, RatingSystem::WengLin, RatingSystem::WengLin]
+    );
 }
 
 #[test]
@@ -277,6 +295,25 @@ fn settings_that_make_no_sense_are_refused() {
     assert_eq!(why, "deviation_min is a number from 1 to 350, not NaN");
     let glicko2 = Glicko2 { restraint: 0.0 };
     assert!(RatingSettings { glicko2, ..RatingSettings::default() }.check().is_err());
+    type Set = fn(&mut RatingSettings, f64);
+    let ranges: [(Set, &str, f64, f64); 4] = [
+        (|settings, to| settings.deviation_min = to, "deviation_min", 1.0, 350.0),
+        (|settings, to| settings.glicko2.restraint = to, "glicko2.restraint", 0.1, 2.0),
+        (|settings, to| settings.weng_lin.performance = to, "weng_lin.performance", 1.0, 3_500.0),
+        (|settings, to| settings.weng_lin.drift = to, "weng_lin.drift", 0.0, 350.0),
+    ];
+    for (set, name, low, high) in ranges {
+        let checked = |to: f64| {
+            let mut settings = RatingSettings::default();
+            set(&mut settings, to);
+            settings.check()
+        };
+        assert_eq!((checked(low), checked(high)), (Ok(()), Ok(())));
+        for beyond in [low - 0.05, high + 0.05] {
+            let why = format!("{name} is a number from {low} to {high}, not {beyond}");
+            assert_eq!(checked(beyond), Err(why));
+        }
+    }
 }
 
 /// Every digit counts: the same on every host, and from one version to the next.

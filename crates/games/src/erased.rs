@@ -380,3 +380,6 @@ impl<G: Game> GameState for State<G> {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -182,4 +182,63 @@ mod tests {
         }
         assert_eq!(reached, [[true; 5]; 5]);
     }
+
+    /// The second and the third rule of the module, from single blocks.
+    #[test]
+    fn words_and_numbers_below_are_what_the_module_says() {
+        let seed = Seed::from_bytes(std::array::from_fn(|at| 7 * at as u8));
+        let (mut luck, mut key) = (Luck::new(&seed, "dice.1"), [0; 8]);
+        for (at, word) in key.iter_mut().enumerate() {
+            *word = u32::from_le_bytes(std::array::from_fn(|byte| seed.bytes()[4 * at + byte]));
+        }
+        let nonce = [u32::from_le_bytes(*b"dice"), u32::from_le_bytes(*b".1\0\0")];
+        let word = |index: u32, attempt: u32| {
+            let block = u64::from(index / 8) + (u64::from(attempt) << 32);
+            two_blocks(&key, nonce, block)[index as usize % 8]
+        };
+        // Of the words, about half are rejected, a quarter twice, and none where n is a power of 2.
+        for n in [1, 6, 1 << 40, (1 << 63) + 1, (1 << 63) + (1 << 61), 1 << 63, u64::MAX] {
+            let whole = (1u128 << 64) / u128::from(n) * u128::from(n);
+            for index in 0..200 {
+                let attempts = (0..).map(|attempt| word(index, attempt));
+                let taken = attempts.take(100).find(|word| u128::from(*word) < whole).unwrap();
+                assert_eq!(luck.accepted(index, n), taken, "below {n} at {index}");
+                assert_eq!(luck.below(index, n), taken % n);
+            }
+        }
+        assert_eq!(luck.word(19, 5), word(19, 5));
+    }
+
+    /// The fourth rule of the module.
+    #[test]
+    fn a_shuffle_swaps_from_the_end() {
+        for (start, count) in [(0, 2), (0, 9), (30, 17), (5, 1), (5, 0)] {
+            let mut luck = Luck::new(&Seed::from_number(8), "deck");
+            let mut due: Vec<usize> = (0..count).collect();
+            for j in (1..count).rev() {
+                let index = start + (count - 1 - j) as u32;
+                due.swap(j, luck.below(index, j as u64 + 1) as usize);
+            }
+            let mut things: Vec<usize> = (0..count).collect();
+            luck.shuffle(start, &mut things);
+            assert_eq!(things, due);
+        }
+    }
+
+    #[test]
+    fn neither_seeds_nor_what_follows_from_them_are_printed() {
+        let seed = Seed::from_number(5);
+        assert_eq!(format!("{seed:?}"), "Seed(hidden)");
+        assert_eq!(format!("{:?}", Luck::new(&seed, "deck")), "Luck(hidden)");
+        assert_eq!(seed.bytes()[..9], [5, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn labels_have_one_to_eight_characters() {
+        let seed = Seed::from_number(5);
+        let _ = Luck::new(&seed, "12345678");
+        for label in ["", "123456789", "dé"] {
+            assert!(std::panic::catch_unwind(|| Luck::new(&seed, label)).is_err(), "{label:?}");
+        }
+    }
 }

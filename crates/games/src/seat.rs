@@ -121,3 +121,40 @@ impl fmt::Debug for SeatSet {
         f.debug_set().entries(self.map(|seat| seat.0)).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_have_what_was_put_in_and_not_taken_out() {
+        let mut set = SeatSet::from_iter([Seat(3), Seat(15), Seat(0)]);
+        assert_eq!((set.len(), set.is_empty(), set.first()), (3, false, Some(Seat(0))));
+        set.insert(Seat(3));
+        assert_eq!(set.collect::<Vec<_>>(), [Seat(0), Seat(3), Seat(15)]);
+        set.remove(Seat(3));
+        set.remove(Seat(7));
+        assert_eq!(set.collect::<Vec<_>>(), [Seat(0), Seat(15)]);
+        assert_eq!(format!("{set:?}"), "{0, 15}");
+        assert!(Seat::all(16).all(|seat| set.contains(seat) == [0, 15].contains(&seat.0)));
+        assert!(!set.contains(Seat(16)) && !set.contains(Seat(255)));
+        assert_eq!(SeatSet::from_bits(0b1001), SeatSet::from_iter([Seat(0), Seat(3)]));
+        assert_eq!(SeatSet::one(Seat(15)).first(), Some(Seat(15)));
+        assert!(SeatSet::EMPTY.is_empty() && SeatSet::EMPTY.first().is_none());
+    }
+
+    #[test]
+    fn the_first_so_many_seats_are_a_set() {
+        for count in 0..=SeatSet::CAPACITY {
+            let set = SeatSet::first_n(count);
+            assert_eq!(set.len(), count);
+            assert!(set.eq(Seat::all(count)));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "at most 16 seats")]
+    fn there_are_no_more_seats_than_a_set_holds() {
+        let _ = SeatSet::first_n(17);
+    }
+}

@@ -329,3 +329,30 @@ fn people_can_read_the_game() {
     assert!(text.contains(">2 Bob: 45 rails"), "{text}");
     assert!(game.render(&[], true).contains("\x1b[31m1\x1b[0m"), "a red line of player 1");
 }
+
+#[test]
+fn refusals_say_what_is_wrong() {
+    let said = |game: &Trains, seat: u8, answer: &Answer| {
+        game.check(Seat(seat), answer).expect_err("refused").detail
+    };
+    let mut game = game(2, vec![Color::White; 9]);
+    assert_eq!(said(&game, 1, &Answer::MoreCards), "seat 0 is asked, not seat 1");
+    assert_eq!(said(&game, 0, &Answer::Ok), "the answer is return, not ok");
+    for seat in Seat::all(2) {
+        let first = game.legal(seat).remove(0);
+        game.apply(seat, &first).expect("legal");
+    }
+    let back = Answer::Return(Vec::new());
+    assert_eq!(said(&game, 0, &back), "the answer is more-cards or acquire, not return");
+    let dear = acquire(r#"["A","B","white",5]"#);
+    assert_eq!(said(&game, 0, &dear), "A – B (white, 5) with 4 white cards");
+    let none = acquire(r#"["A","D","red",3]"#);
+    assert_eq!(said(&game, 0, &none), "the map has no A – D (red, 3)");
+    let cheap = acquire(r#"["B","C","white",3]"#);
+    game.apply(Seat(0), &cheap).expect("legal");
+    assert_eq!(said(&game, 1, &cheap), "somebody holds B – C (white, 3)");
+    game.apply(Seat(1), &Answer::MoreCards).expect("legal");
+    game.apply(Seat(0), &Answer::MoreCards).expect("legal");
+    assert_eq!(said(&game, 0, &Answer::MoreCards), "the game is over");
+    assert_eq!(said(&game, 1, &Answer::Ok), "the game is over");
+}

@@ -128,3 +128,37 @@ pub struct Account {
     /// Its number among all accounts.
     pub number: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_kept_and_not_printed() {
+        let password = PasswordHash::new("$argon2id$salt$hash");
+        assert_eq!(password.phc(), "$argon2id$salt$hash");
+        assert_eq!(format!("{password:?}"), "PasswordHash(hidden)");
+    }
+
+    #[test]
+    fn tokens_are_known_by_their_sha_256() {
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(TokenHash::of("abc"), TokenHash(known.into()));
+        assert!(TokenHash::first() < TokenHash::of("abc"));
+        assert!(TokenHash::first() < TokenHash("0".into()));
+    }
+
+    #[test]
+    fn queues_have_plain_names() {
+        for good in ["a", "yahtzee-class", "0-9", &"x".repeat(60)] {
+            let name = QueueName::new(good).unwrap();
+            assert_eq!((name.as_str(), String::from(name.clone())), (good, good.to_owned()));
+        }
+        for bad in ["", "A", "a b", "a_b", "é", &"x".repeat(61)] {
+            assert_eq!(QueueName::new(bad), Err(BadQueueName(bad.into())));
+            assert!(serde_json::from_value::<QueueName>(bad.into()).is_err());
+        }
+        let long = QueueName::new(&"y".repeat(500)).unwrap_err();
+        assert_eq!(long, BadQueueName("y".repeat(80)));
+    }
+}

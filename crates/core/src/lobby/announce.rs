@@ -132,3 +132,18 @@ fn names_tournament(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=60).contains(&id.len()) && id.bytes().all(plain) && !id.starts_with('-')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tournaments_have_plain_names() {
+        for good in ["a", "0", "cup-2", "a-", &"x".repeat(60)] {
+            assert!(names_tournament(good), "{good:?}");
+        }
+        for bad in ["", "-a", "A", "a b", "a_b", "é", "a/b", &"x".repeat(61)] {
+            assert!(!names_tournament(bad), "{bad:?}");
+        }
+    }
+}

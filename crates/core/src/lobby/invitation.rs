@@ -159,3 +159,141 @@ impl Invitation {
         Verdict::Start(players.map(|(player, _)| player.clone()).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Raw;
+    use crate::lobby::Selection;
+    use crate::preset::Preset;
+
+    fn players(count: usize) -> Vec<PlayerName> {
+        (1..=count).map(|at| PlayerName::new(&format!("p{at}")).unwrap()).collect()
+    }
+
+    fn terms(count: usize, at_least: u32, at_most: Option<u32>) -> Terms {
+        Terms { players: players(count), at_least, at_most, wait_ms: 60, ready_ms: 10 }
+    }
+
+    /// Invitations by what was said: `a`ccepted, `r`ejected, read`y`, `m`issed, or still `o`pen.
+    fn invitation(said: &str, terms: Terms) -> Invitation {
+        let preset = Preset::named("fish").unwrap();
+        let announcement = Announcement {
+            id: "cup".into(),
+            preset: None,
+            game: preset.game.into(),
+            config: Raw::parse(preset.config).unwrap(),
+            policy: preset.policy,
+            selection: Selection::Invitation(terms.clone()),
+            by: None,
+        };
+        let reply = |letter: char| match letter {
+            'a' => Reply::Accepted,
+            'r' => Reply::Rejected,
+            'y' => Reply::Ready,
+            'm' => Reply::Missed,
+            _ => Reply::Open,
+        };
+        let replies = terms.players.iter().cloned().zip(said.chars().map(reply)).collect();
+        Invitation { announcement, replies, readying: false, closes_at: 100, terms }
+    }
+
+    #[test]
+    fn numbers_of_an_invitation_agree() {
+        for (count, least, most) in
+            [(1, 1, None), (3, 1, Some(1)), (3, 3, Some(3)), (1_000, 2, None)]
+        {
+            assert_eq!(terms(count, least, most).check(), Ok(()));
+        }
+        assert_eq!((terms(3, 1, None).most(), terms(3, 1, Some(2)).most()), (3, 2));
+        for (count, least, most) in [(3, 0, None), (3, 4, None), (3, 2, Some(1)), (3, 1, Some(4))] {
+            let why = terms(count, least, most).check().unwrap_err();
+            let most = most.unwrap_or(3);
+            assert!(why.starts_with(&format!("an invitation of 3 for {least} to {most}")), "{why}");
+        }
+        let why = terms(1_001, 2, None).check().unwrap_err();
+        assert_eq!(why, "at most 1000 players can be invited");
+        let mut twice = terms(3, 2, None);
+        twice.players[2] = twice.players[0].clone();
+        assert_eq!(twice.check(), Err("p1 is invited twice".into()));
+        let read: Terms =
+            serde_json::from_str(r#"{"players":["p1"],"at_least":1,"wait_ms":5}"#).unwrap();
+        assert_eq!((read.ready_ms, read.at_most), (10_000, None));
+    }
+
+    #[test]
+    fn replies_decide_as_soon_as_they_can() {
+        let wait = || Verdict::Wait;
+        let ready = || Verdict::AskReady;
+        let off = |sure: usize| {
+            Verdict::CallOff(format!("{sure} of 4 invited accepted, and 2 are needed"))
+        };
+        // Two to three of four; what is said, before the end of the wait, and at it.
+        for (said, before, after) in [
+            ("oooo", wait(), off(0)),
+            ("aooo", wait(), off(1)),
+            ("arro", wait(), off(1)),
+            ("arrr", off(1), off(1)),
+            ("amrr", off(1), off(1)),
+            ("aaoo", wait(), ready()),
+            ("aarr", ready(), ready()),
+            ("aaao", ready(), ready()),
+        ] {
+            let asked = invitation(said, terms(4, 2, Some(3)));
+            assert_eq!((asked.verdict(false), asked.verdict(true)), (before, after), "{said}");
+        }
+        // House players are ready by themselves.
+        let house = invitation("yyrr", terms(4, 2, Some(3)));
+        assert_eq!(house.verdict(false), Verdict::Start(players(2)));
+        // Where nobody is asked whether it is ready, who accepted plays.
+        let quick = invitation("aaaa", Terms { ready_ms: 0, ..terms(4, 2, Some(3)) });
+        assert_eq!(quick.verdict(false), Verdict::Start(players(3)));
+        assert_eq!(quick.there(), players(3));
+        assert!(quick.coming().eq(&players(4)));
+    }
+
+    #[test]
+    fn who_is_ready_plays() {
+        let off = |sure: usize| {
+            Verdict::CallOff(format!("{sure} of 4 invited are ready, and 2 are needed"))
+        };
+        let start = |numbers: &[usize]| {
+            Verdict::Start(numbers.iter().map(|at| players(4)[at - 1].clone()).collect())
+        };
+        for (said, before, after) in [
+            ("aaar", Verdict::Wait, off(0)),
+            ("yaar", Verdict::Wait, off(1)),
+            ("yrar", Verdict::Wait, off(1)),
+            ("yrrr", off(1), off(1)),
+            ("ymmr", off(1), off(1)),
+            ("yyar", Verdict::Wait, start(&[1, 2])),
+            ("yrym", start(&[1, 3]), start(&[1, 3])),
+            ("yyya", Verdict::Wait, start(&[1, 2, 3])),
+            ("yyyy", start(&[1, 2, 3]), start(&[1, 2, 3])),
+        ] {
+            let mut asked = invitation(said, terms(4, 2, Some(3)));
+            asked.readying = true;
+            assert_eq!((asked.verdict(false), asked.verdict(true)), (before, after), "{said}");
+        }
+    }
+
+    #[test]
+    fn replies_are_those_of_who_gave_them_and_waits_are_made_longer() {
+        let mut asked = invitation("oo", terms(2, 1, None));
+        let [one, other] = [players(2)[0].clone(), players(2)[1].clone()];
+        asked.set(&other, Reply::Accepted);
+        asked.set(&players(3)[2], Reply::Accepted);
+        assert_eq!(
+            (asked.reply(&one), asked.reply(&other)),
+            (Some(Reply::Open), Some(Reply::Accepted))
+        );
+        assert_eq!(asked.reply(&players(3)[2]), None);
+        asked.prolong(50, 7, 0);
+        assert_eq!(asked.closes_at, 107);
+        asked.readying = true;
+        asked.prolong(99, 7, 0);
+        assert_eq!(asked.closes_at, 109, "no longer than a new wait of 10");
+        asked.prolong(99, 7, 130);
+        assert_eq!(asked.closes_at, 130, "who is invited can be back by then");
+    }
+}

@@ -118,3 +118,51 @@ impl Serialize for Queue {
         serializer.collect_seq(self.iter())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(texts: &str) -> Vec<PlayerName> {
+        texts.split_whitespace().map(|text| PlayerName::new(text).unwrap()).collect()
+    }
+
+    fn queue(texts: &str) -> Queue {
+        Queue::from(names(texts))
+    }
+
+    #[test]
+    fn players_wait_in_the_order_they_came_as_often_as_they_came() {
+        let [ann, eve] = [&names("ann")[0], &names("eve")[0]];
+        let mut line = queue("ann bob ann cat ann");
+        assert_eq!(
+            (line.len(), line.is_empty(), line.times(ann), line.times(eve)),
+            (5, false, 3, 0)
+        );
+        assert!(line.contains(ann) && !line.contains(eve));
+        assert_eq!(line.to_vec(), names("ann bob ann cat ann"));
+        line.remove_first(ann);
+        assert_eq!(line, queue("bob ann cat ann"));
+        line.remove_last(ann);
+        assert_eq!(line, queue("bob ann cat"));
+        line.remove_last(eve);
+        line.push(ann.clone());
+        assert_eq!(line, queue("bob ann cat ann"));
+        line.remove_all(ann);
+        assert_eq!((line.to_vec(), line.times(ann)), (names("bob cat"), 0));
+        assert!(!line.contains(ann));
+        line.remove_first(&names("bob")[0]);
+        line.remove_first(&names("cat")[0]);
+        assert!(line.is_empty() && line == *Queue::EMPTY);
+    }
+
+    #[test]
+    fn who_was_drawn_goes_to_the_end_in_the_same_order() {
+        let mut line = queue("ann bob ann cat dan");
+        line.move_to_end(&names("cat ann"));
+        assert_eq!(line, queue("bob dan ann ann cat"));
+        line.move_to_end(&names("eve"));
+        assert_ne!(line, queue("bob dan ann ann"));
+        assert_eq!(serde_json::to_string(&line).unwrap(), r#"["bob","dan","ann","ann","cat"]"#);
+    }
+}

@@ -167,3 +167,81 @@ pub(super) fn prolonged(ends_at: Millis, wait_ms: Millis, now: Millis, away_ms: 
     let longest = ends_at.max(now.saturating_add(wait_ms));
     ends_at.saturating_add(away_ms).min(longest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preset::Preset;
+
+    fn window(at_least: u32, at_most: u32, second_at_least: u32) -> Window {
+        let (wait_ms, second_wait_ms, repeat) = (30, 20, false);
+        Window { at_least, at_most, wait_ms, second_wait_ms, second_at_least, repeat }
+    }
+
+    fn sign_up(id: &str, series: &str) -> SignUp {
+        let preset = Preset::named("fish").unwrap();
+        let window = window(1, 2, 1);
+        let announcement = Announcement {
+            id: id.into(),
+            preset: None,
+            game: preset.game.into(),
+            config: Raw::parse(preset.config).unwrap(),
+            policy: preset.policy,
+            selection: Selection::SignUp(window.clone()),
+            by: None,
+        };
+        let (players, series) = (Vec::new(), series.into());
+        SignUp { announcement, players, closes_at: 100, extended: false, window, series }
+    }
+
+    #[test]
+    fn numbers_of_a_window_agree() {
+        for (least, most, second) in [(1, 1, 0), (1, 1, 1), (5, 10, 5), (5, 5, 2)] {
+            assert_eq!(window(least, most, second).check(), Ok(()));
+        }
+        for (least, most) in [(0, 5), (6, 5), (0, 0)] {
+            let why = window(least, most, 0).check().unwrap_err();
+            let due =
+                format!("a sign-up for {least} to {most} players: need 1 ≤ at_least ≤ at_most");
+            assert_eq!(why, due);
+        }
+        let why = window(5, 10, 6).check().unwrap_err();
+        assert_eq!(why, "the second wait needs 6 players, the first 5: it cannot need more");
+    }
+
+    #[test]
+    fn a_wait_gets_back_what_was_lost_and_no_more() {
+        for (ends_at, now, away_ms, due) in [
+            (100, 90, 5, 105),
+            (100, 90, 20, 120),
+            (100, 90, 21, 120), // a new one would end at 120
+            (100, 90, u64::MAX, 120),
+            (200, 90, 5, 200), // it was longer before: it stays
+            (u64::MAX, 90, 5, u64::MAX),
+        ] {
+            assert_eq!(prolonged(ends_at, 30, now, away_ms), due, "{ends_at} {now} {away_ms}");
+        }
+        let mut waiting = sign_up("cup", "cup");
+        waiting.prolong(90, 7);
+        assert_eq!(waiting.closes_at, 107);
+        waiting.extended = true;
+        waiting.prolong(90, 7);
+        assert_eq!(waiting.closes_at, 110, "the second wait is shorter");
+        // Nobody is there: the wait has not begun.
+        waiting.window.repeat = true;
+        assert!(waiting.rests());
+        waiting.prolong(100, 7);
+        assert_eq!(waiting.closes_at, 110);
+        waiting.players.push(PlayerName::new("ann").unwrap());
+        assert!(!waiting.rests());
+        waiting.prolong(100, 7);
+        assert_eq!(waiting.closes_at, 117);
+    }
+
+    #[test]
+    fn a_series_counts_on() {
+        let next = |id: &str, series: &str| sign_up(id, series).next_number();
+        assert_eq!((next("cup", "cup"), next("cup-2", "cup"), next("cup-41", "cup")), (2, 3, 42));
+        assert_eq!((next("cup-2", "cup-2"), next("cup-2-5", "cup-2")), (2, 6));
+    }
+}

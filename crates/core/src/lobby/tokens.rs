@@ -103,3 +103,53 @@ impl Serialize for Tokens {
         self.all.serialize(serializer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> PlayerName {
+        PlayerName::new(text).unwrap()
+    }
+
+    #[test]
+    fn tokens_are_good_until_their_end_and_forgotten_when_the_next_is_issued() {
+        let mut tokens = Tokens::default();
+        let [one, two, three] = ["one", "two", "three"].map(TokenHash::of);
+        tokens.issue(0, name("ann"), one.clone(), 100);
+        tokens.issue(0, name("bob"), two.clone(), 200);
+        assert_eq!((tokens.holder(&one, 99), tokens.holder(&one, 100)), (Some(&name("ann")), None));
+        assert!(tokens.contains(&one) && !tokens.contains(&three));
+        assert_eq!((tokens.len(), tokens.of(&name("bob")).count()), (2, 1));
+        tokens.issue(100, name("ann"), three.clone(), 300);
+        assert_eq!((tokens.contains(&one), tokens.len()), (false, 2));
+        assert!(tokens.of(&name("ann")).eq([&three]));
+        // Issued again, it is the other's.
+        tokens.issue(101, name("bob"), three.clone(), 400);
+        assert_eq!(tokens.holder(&three, 399), Some(&name("bob")));
+        assert_eq!(tokens.of(&name("ann")).count(), 0);
+        tokens.revoke(&three);
+        tokens.revoke(&three);
+        assert_eq!((tokens.len(), tokens.of(&name("bob")).count()), (1, 1));
+        let text = serde_json::to_string(&tokens).unwrap();
+        assert_eq!(serde_json::from_str::<Tokens>(&text).unwrap(), tokens);
+    }
+
+    #[test]
+    fn the_token_that_ends_first_makes_room() {
+        let mut tokens = Tokens::default();
+        let of = |number: usize| TokenHash::of(&format!("token {number}"));
+        for number in 0..Lobby::TOKENS_MAX {
+            assert_eq!(tokens.surplus(&name("ann"), 5), None, "{number}");
+            // The latest one ends first.
+            let end = 1_000 - number as Millis;
+            tokens.issue(0, name("ann"), of(number), end);
+        }
+        let last = Lobby::TOKENS_MAX - 1;
+        assert_eq!(tokens.surplus(&name("ann"), 5), Some(of(last)));
+        let end = 1_000 - last as Millis;
+        assert_eq!(tokens.surplus(&name("ann"), end - 1), Some(of(last)));
+        assert_eq!(tokens.surplus(&name("ann"), end), None, "one is over by itself");
+        assert_eq!(tokens.surplus(&name("bob"), 5), None);
+    }
+}

@@ -157,4 +157,36 @@ mod tests {
         assert_eq!(order(5), "1 - 2 - 3 - 4 5");
         assert_eq!(order(7), "1 - 2 3 4 5 6 7");
     }
+
+    #[test]
+    fn everybody_is_told_why_it_meets_whom() {
+        let first = slots(&players(5), Some(8), policy::Pairing::Order);
+        let Next::Round(pairings, byes) = next(first, |player| player.as_str() == "3", &[]) else {
+            panic!("a round")
+        };
+        let pairings: Vec<String> =
+            pairings.iter().map(|one| format!("{} {}", one.id, one.reason)).collect();
+        assert_eq!(pairings, ["r1m4 quarter-final 4: slots 7 and 8 of 8"]);
+        let byes: Vec<String> = byes.into_iter().map(|bye| bye.reason).collect();
+        assert_eq!(
+            byes,
+            [
+                "5 players in 8 slots: the slot beside 1 is empty",
+                "5 players in 8 slots: the slot beside 2 is empty",
+                "slots 5 and 6 hold byes: a bye advances",
+            ]
+        );
+    }
+
+    #[test]
+    fn rounds_have_names() {
+        let first = slots(&players(16), None, policy::Pairing::Order);
+        let reason =
+            |round: u32, number: u32| pair_reason(round, 4, number, number as usize - 1, &first);
+        assert_eq!(reason(1, 3), "round 1, match 3: slots 5 and 6 of 16");
+        let through = |one, other| format!("who came through {one} meets who came through {other}");
+        assert_eq!(reason(2, 4), format!("quarter-final 4: {}", through("r1m7", "r1m8")));
+        assert_eq!(reason(3, 2), format!("semi-final 2: {}", through("r2m3", "r2m4")));
+        assert_eq!(reason(4, 1), format!("the final: {}", through("r3m1", "r3m2")));
+    }
 }

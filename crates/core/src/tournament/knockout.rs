@@ -122,4 +122,31 @@ mod tests {
         }
         assert_eq!(groups(100_000, 2, 4).map(|sizes| sizes.iter().sum()), Some(100_000));
     }
+
+    #[test]
+    fn games_are_filled_in_order_and_say_so() {
+        let players = |count: usize| -> Vec<PlayerName> {
+            (1..=count).map(|number| PlayerName::new(&number.to_string()).unwrap()).collect()
+        };
+        let shown = |count: usize| match next(&players(count), &[], 2, 4) {
+            Next::Round(pairings, byes) => {
+                assert!(byes.is_empty());
+                let shown = pairings.iter().map(|one| {
+                    let players: Vec<&str> = one.players.iter().map(PlayerName::as_str).collect();
+                    format!("{} {}: {}", one.id, players.join(" "), one.reason)
+                });
+                shown.collect::<Vec<_>>()
+            }
+            Next::Winners(winners) => vec![format!("{} win", winners.len())],
+        };
+        assert_eq!(
+            shown(7),
+            [
+                "r1m1 1 2 3 4: players 1 to 4 of 7 by age, in games of 2 to 4",
+                "r1m2 5 6 7: players 5 to 7 of 7 by age, in games of 2 to 4",
+            ]
+        );
+        assert_eq!(shown(3), ["r1m1 1 2 3: all 3 players left fit into one game, the last"]);
+        assert_eq!((shown(1), shown(0)), (vec!["1 win".into()], vec!["0 win".to_owned()]));
+    }
 }

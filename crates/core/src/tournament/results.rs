@@ -213,3 +213,89 @@ fn format_name(format: &Format) -> &'static str {
         Format::RoundRobin => "round-robin",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Fault;
+
+    fn name(text: &str) -> PlayerName {
+        PlayerName::new(text).unwrap()
+    }
+
+    fn names(texts: &[&str]) -> Vec<PlayerName> {
+        texts.iter().map(|text| name(text)).collect()
+    }
+
+    fn game(number: u32, end: GameEnd, scores: [i64; 2], winners: &[&str]) -> GameResult {
+        GameResult {
+            game: number,
+            seats: names(&["ann", "bob"]),
+            end,
+            scores: scores.to_vec(),
+            ranks: vec![None; 2],
+            winners: names(winners),
+            voided: None,
+        }
+    }
+
+    fn result(how: How, winners: &[&str], games: Vec<GameResult>) -> MatchResult {
+        let faults = vec![Faulted {
+            player: name("bob"),
+            game: None,
+            request: None,
+            fault: Fault::timeout(5),
+        }];
+        let (winners, out) = (names(winners), Vec::new());
+        MatchResult { winners, how, halves: vec![0; 2], games, counts_from: 2, faults, out }
+    }
+
+    /// Matches won, lost and drawn, games won, lost and tied, points.
+    fn counts(player: &str, result: &MatchResult) -> [i64; 7] {
+        let mut summary = blank(&name(player));
+        add_match(&mut summary, &"r1m1".into(), result);
+        assert_eq!(summary.faults.len(), usize::from(player == "bob"));
+        let matches = [summary.matches_won, summary.matches_lost, summary.matches_drawn];
+        let games = [summary.games_won, summary.games_lost, summary.games_tied];
+        let mut counts = [0; 7];
+        for (count, of) in counts.iter_mut().zip(matches.into_iter().chain(games)) {
+            *count = i64::from(of);
+        }
+        counts[6] = summary.points;
+        counts
+    }
+
+    #[test]
+    fn what_counts_of_a_match_is_counted() {
+        let games = vec![
+            game(1, GameEnd::Played, [90, 80], &["ann"]), // before it started again
+            game(2, GameEnd::Played, [7, 9], &["bob"]),
+            game(3, GameEnd::Played, [5, 5], &["ann", "bob"]),
+            game(4, GameEnd::Void, [40, 30], &[]),
+            game(5, GameEnd::Forfeited { by: name("bob") }, [11, 0], &["ann"]),
+            game(6, GameEnd::Played, [20, 1], &["ann"]),
+        ];
+        let played = result(How::Played, &["ann"], games.clone());
+        assert_eq!(counts("ann", &played), [1, 0, 0, 2, 1, 1, 43]);
+        assert_eq!(counts("bob", &played), [0, 1, 0, 1, 2, 1, 15]);
+        assert_eq!(counts("cat", &played), [0, 1, 0, 0, 0, 0, 0], "it sat in none of them");
+        let drawn = result(How::Played, &["ann", "bob"], Vec::new());
+        assert_eq!(counts("ann", &drawn), [0, 0, 1, 0, 0, 0, 0]);
+        let void = result(How::Void, &[], games);
+        assert_eq!(counts("bob", &void), [0; 7], "but its faults are its own");
+        assert_eq!(void.faults.len(), 1);
+    }
+
+    #[test]
+    fn equal_merit_shares_a_rank_and_the_next_is_behind_all() {
+        let merits = [("a", 1, 0), ("b", 3, 5), ("c", 3, 5), ("d", 3, 4), ("e", 1, 0), ("f", 0, 9)];
+        let all = merits.iter().map(|(player, _, _)| blank(&name(player))).collect();
+        let ranked = rank(all, |summary| {
+            let own = merits.iter().find(|(player, _, _)| name(player) == summary.player).unwrap();
+            (own.1, own.2, 0)
+        });
+        let ranked: Vec<(&str, u32)> =
+            ranked.iter().map(|summary| (summary.player.as_str(), summary.rank)).collect();
+        assert_eq!(ranked, [("b", 1), ("c", 1), ("d", 3), ("a", 4), ("e", 4), ("f", 6)]);
+    }
+}

@@ -93,4 +93,44 @@ mod tests {
             assert_eq!(met.len(), players * (players - 1) / 2);
         }
     }
+
+    #[test]
+    fn the_first_stays_and_the_others_move_on() {
+        let met = |other: usize| Some(other);
+        assert_eq!(pairs(4, 0), [(0, met(3)), (1, met(2))]);
+        assert_eq!(pairs(4, 1), [(0, met(1)), (2, met(3))]);
+        assert_eq!(pairs(4, 2), [(0, met(2)), (1, met(3))]);
+        assert_eq!(pairs(3, 0), [(0, None), (1, met(2))]);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(rounds), [0, 0, 1, 3, 3, 5]);
+    }
+
+    #[test]
+    fn who_is_out_loses_without_playing() {
+        let players: Vec<PlayerName> =
+            ["a", "b", "c", "d", "e"].iter().map(|name| PlayerName::new(name).unwrap()).collect();
+        let shown = |out: &str, played: usize| {
+            let Some(Next::Round(pairings, byes)) =
+                next(&players, |player| out.contains(player.as_str()), played)
+            else {
+                return Vec::new();
+            };
+            let pairings = pairings.into_iter().map(|one| {
+                format!("{} {}-{}: {}", one.id, one.players[0], one.players[1], one.reason)
+            });
+            let byes = byes.into_iter().map(|bye| {
+                let over = bye.walkover.map_or(String::new(), |loser| format!(" over {loser}"));
+                format!("{}{over}: {}", bye.player.unwrap(), bye.reason)
+            });
+            pairings.chain(byes).collect::<Vec<String>>()
+        };
+        let why = "everybody meets everybody: round 1 of 5";
+        let sits_out = "a: 5 players: one sits out each round";
+        let first = [format!("r1m1 b-e: {why}"), format!("r1m2 c-d: {why}"), sits_out.into()];
+        assert_eq!(shown("", 0), first);
+        let over = "c over d: d is out of the tournament";
+        assert_eq!(shown("d", 0), [format!("r1m1 b-e: {why}"), sits_out.into(), over.into()]);
+        let over = "d over c: c is out of the tournament";
+        assert_eq!(shown("cbe", 0), [sits_out, over]);
+        assert_eq!(shown("", 5), [""; 0]);
+    }
 }

@@ -4,6 +4,7 @@
 mod cases;
 
 mod accounts;
+mod asked;
 mod bench;
 mod blacklist;
 mod invitations;

@@ -1,7 +1,7 @@
 //! Queues: wait as often as you like, enter one tournament once.
 
 use crate::bench::{
-    Bench, announce, dequeue, enqueue, finish, from_line, from_queue, log_out, name,
+    Bench, DAWN, announce, dequeue, enqueue, finish, from_line, from_queue, issue, log_out, name,
 };
 use agon_core::lobby::{Lobby, LobbyRejection, QueueName};
 
@@ -49,6 +49,25 @@ fn one_queue_is_not_another() {
     assert_eq!(bench.standing("cup"), "running: bob ann");
     assert_eq!((bench.queue("fast"), bench.queue("slow")), ("ann".into(), String::new()));
     assert_eq!(bench.no(announce("b", from_queue("slow", 8))), LobbyRejection::Nobody);
+}
+
+#[test]
+fn all_queues_are_listed_by_name_and_the_size_counts_what_is_kept() {
+    let mut bench = Bench::with(&["ann", "bob"]);
+    assert_eq!(bench.lobby.size(), 2, "two accounts");
+    bench.all([enqueue("bob", "slow"), enqueue("ann", "fast"), enqueue("ann", "slow")]);
+    let listed: Vec<String> = bench
+        .lobby
+        .queues()
+        .map(|(name, queue)| format!("{}: {:?}", name.as_str(), queue.to_vec()))
+        .collect();
+    assert_eq!(listed, [r#"fast: ["ann"]"#, r#"slow: ["bob", "ann"]"#]);
+    bench.ok(issue("ann", "a token", DAWN + 1_000_000));
+    bench.ok(issue("bob", "another", DAWN + 1_000_000));
+    bench.ok(issue("bob", "a third", DAWN + 1_000_000));
+    assert_eq!(bench.lobby.size(), 5, "and three tokens");
+    bench.ok(announce("cup", from_queue("slow", 8)));
+    assert_eq!(bench.lobby.size(), 6, "and a tournament");
 }
 
 #[test]

@@ -77,8 +77,21 @@ fn who_is_dropped_leaves_when_its_match_is_over() {
     let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left");
     cup.step(TournamentCommand::Drop { player: name("p1"), fault }).expect("it is in");
     assert!(departed(&cup).is_empty(), "its match is open");
+    assert!(cup.is_out(&name("p1")) && !cup.is_out(&name("p2")));
     report(&mut cup, "r1m1", &["p2"]);
     assert_eq!(departed(&cup), ["p1 in 3"]);
+}
+
+/// Where nobody loses for good, who is thrown out is behind all who are not.
+#[test]
+fn who_is_thrown_out_of_a_round_robin_leaves_before_its_end() {
+    let mut plan = of_preset("yahtzee-class", "", numbered(5));
+    plan.policy.format = Format::RoundRobin;
+    let mut league = make(plan);
+    let away = league.rounds()[0].byes[0].player.clone().expect("one of five waits");
+    let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left");
+    league.step(TournamentCommand::Drop { player: away.clone(), fault }).expect("it is in");
+    assert_eq!(departed(&league), [format!("{away} in 5")]);
 }
 
 #[test]

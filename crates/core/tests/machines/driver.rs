@@ -42,6 +42,13 @@ fn config() -> Config {
 }
 
 #[test]
+fn a_table_says_what_is_played_and_who_plays() {
+    let table = Table::<Fish>::new(config()).player("ann", first).player("bob", cheats);
+    let text = format!("{table:?}");
+    assert_eq!(text, r#"Table { game: "fish", players: ["ann", "bob"] }"#);
+}
+
+#[test]
 fn observers_get_every_update_and_the_report() {
     let updates: RefCell<Vec<View>> = RefCell::default();
     let reports: RefCell<Vec<Report>> = RefCell::default();
@@ -126,4 +133,27 @@ fn equal_players_share_first_place_under_duplicate_dice() {
     let ranks: Vec<u8> = report.leaderboard.iter().map(|standing| standing.rank).collect();
     assert_eq!(ranks, [1, 1]);
     assert_eq!(report.leaderboard[0].score, report.leaderboard[1].score);
+}
+
+/// What is hidden while a game runs is shown when it is over, to observers as to everybody.
+#[test]
+fn observers_see_the_public_view_until_the_end() {
+    let first =
+        |ask: &Asked<'_, Yahtzee>| Yahtzee::legal_in(ask.question, ask.view).into_iter().next();
+    let luck = |seed: u64| {
+        let shown = RefCell::new(Vec::new());
+        Table::<Yahtzee>::new(Default::default())
+            .seed_number(seed)
+            .player("ann", first)
+            .player("bob", first)
+            .on_update(|view| shown.borrow_mut().push(view.sequences.clone()))
+            .run()
+            .expect("a game");
+        let mut shown = shown.into_inner();
+        let last = shown.pop().flatten().expect("all dice, at the end");
+        assert!(shown.len() > 26 && shown.iter().all(Option::is_none));
+        last
+    };
+    assert_eq!(luck(1), luck(1));
+    assert_ne!(luck(1), luck(2));
 }

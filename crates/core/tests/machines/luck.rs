@@ -2,8 +2,8 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, numbered, of_preset};
-use agon_core::{Event, Match, Secret};
-use agon_games::Viewer;
+use agon_core::{Event, Match, Secret, Tournament, verify};
+use agon_games::{Registry, Viewer};
 
 const SEED: u64 = 9;
 
@@ -103,11 +103,55 @@ fn no_view_and_no_debug_form_tells_a_secret() {
 fn a_running_game_is_checked_as_far_as_its_luck_is_known() {
     let mut bench = bench("yahtzee-class", 2, &[None, None]);
     bench.play_one("p1");
-    let games = agon_games::Registry::standard();
-    let check = agon_core::verify::verify_match(&bench.read(), &games, None).unwrap();
+    let games = Registry::standard();
+    let check = verify::verify_match(&bench.read(), &games, None).unwrap();
     assert_eq!((check.events, check.unchecked, check.games), (3, 2, 0));
     let secret = Secret::from_seed_number(SEED);
-    let check = agon_core::verify::verify_match(&bench.read(), &games, Some(&secret)).unwrap();
+    let check = verify::verify_match(&bench.read(), &games, Some(&secret)).unwrap();
     assert_eq!((check.events, check.unchecked), (5, 0));
     assert_eq!(check.plan.players[0], name("p1"));
+}
+
+/// Machines are printed when something goes wrong, and what is printed is read by people.
+#[test]
+fn a_machine_that_is_printed_tells_no_secret() {
+    let bench = Bench::yahtzee("yahtzee-class", 1);
+    let secret = Secret::from_seed_number(3);
+    let plan = of_preset("yahtzee-class", "", numbered(4));
+    let kind = Registry::standard().kind("yahtzee").expect("a game").clone();
+    let (cup, _) = Tournament::create(plan, kind, secret.clone()).expect("a plan");
+    let (printed, cup) = (format!("{:?}", bench.live), format!("{cup:?}"));
+    assert!(printed.starts_with("Match { plan: MatchPlan {"), "{printed}");
+    assert!(cup.starts_with("Tournament { plan: TournamentPlan {"), "{cup}");
+    let own = secret.of_match(&"r1m1".into());
+    for hidden in [secret.hex(), own.hex(), own.of_game(1).hex()] {
+        assert!(!printed.contains(&hidden) && !cup.contains(&hidden));
+    }
+}
+
+#[test]
+fn a_game_that_is_over_has_its_secret_revealed() {
+    let mut bench = Bench::yahtzee("yahtzee-class", 1);
+    bench.play(Some("ann"));
+    let mut lines = bench.read();
+    let games = Registry::standard();
+    assert!(verify::verify_match(&lines, &games, None).is_ok());
+    let at = lines.iter().position(|line| line.event.tag() == "game-ended").expect("an end");
+    lines.remove(at);
+    for (line, seq) in lines.iter_mut().zip(1..) {
+        line.more -= u32::from(line.seq as usize == at);
+        line.seq = seq;
+    }
+    let found = verify::verify_match(&lines, &games, None).expect_err("forged");
+    let what = "the secret of game 1 is not revealed, and it is over";
+    assert_eq!((found.event.as_str(), found.what.as_str()), ("match-ended", what));
+    assert_eq!(found.seq, at as u64 + 1);
+}
+
+#[test]
+fn nothing_is_no_log() {
+    let games = Registry::standard();
+    let found = verify::verify_match(&[], &games, None).expect_err("nothing");
+    assert_eq!(found.to_string(), ", event 1 (none) does not follow: the stream is empty");
+    assert_eq!(verify::verify_tournament(&[], &games, None).expect_err("nothing"), found);
 }

@@ -161,3 +161,44 @@ fn repeated_late_and_foreign_answers_are_refused_and_change_nothing() {
     assert_eq!(bench.step(over), Err(Rejection::Over));
     bench.verified();
 }
+
+#[test]
+fn a_result_is_confirmed_once_under_its_own_id() {
+    let mut bench = Bench::absent("yahtzee-class", 1, |plan| plan.rules.confirm_result = true);
+    bench.arrive("ann");
+    bench.arrive("bob");
+    let of_game = bench.open("bob");
+    bench.play(Some("ann"));
+    let (ann, bob) = (bench.open("ann"), bench.open("bob"));
+    assert_eq!((ann.as_str(), bob.as_str()), ("r1m1.1.0.result", "r1m1.1.1.result"));
+    for other in [&of_game, &ann, &"r1m1.2.1.result".into()] {
+        assert_eq!(bench.answer("bob", other, "\"ok\""), Err(Rejection::Late), "{other}");
+    }
+    assert_eq!(bench.answer("bob", &bob, " \"ok\" "), Ok(vec!["result-confirmed"]));
+    assert_eq!(bench.answer("bob", &bob, "\"ok\""), Err(Rejection::Late));
+    assert_eq!(bench.live.faults(), []);
+    assert_eq!(bench.answer("ann", &ann, "\"ok\""), Ok(vec!["result-confirmed", "match-ended"]));
+    bench.verified();
+}
+
+/// Who has played its turn may guess the id of its next request; that is neither open nor answered.
+#[test]
+fn a_request_that_is_yet_to_come_is_closed() {
+    let mut bench = Bench::yahtzee("yahtzee-class", 1);
+    let mut answered = 0;
+    while bench.live.pending().iter().any(|pending| pending.player == name("bob")) {
+        bench.play_one("bob");
+        answered += 1;
+    }
+    let answer = r#"{"keep":[]}"#;
+    for early in [answered, answered + 1] {
+        let request = format!("r1m1.1.1.{early}").into();
+        assert_eq!(bench.answer("bob", &request, answer), Err(Rejection::Late), "{early}");
+        assert_eq!(bench.answer("ann", &request, answer), Err(Rejection::Foreign), "{early}");
+    }
+    let latest = format!("r1m1.1.1.{}", answered - 1).into();
+    let repeated = bench.answer("bob", &latest, answer);
+    assert!(matches!(repeated, Err(Rejection::Repeated { accepted: Some(_) })), "{repeated:?}");
+    let older = "r1m1.1.1.0".into();
+    assert_eq!(bench.answer("bob", &older, answer), Err(Rejection::Repeated { accepted: None }));
+}

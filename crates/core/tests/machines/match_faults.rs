@@ -33,6 +33,20 @@ fn no_answer_in_time_forfeits_the_game_and_not_the_match() {
 }
 
 #[test]
+fn a_request_that_could_not_be_delivered_has_no_clock() {
+    let mut bench = Bench::yahtzee("yahtzee-class", 3);
+    let (ann, bob) = (bench.open("ann"), bench.open("bob"));
+    bench.live.delivered(&ann, bench.now);
+    bench.live.delivered(&bob, bench.now + 5);
+    bench.live.recalled(&ann);
+    assert_eq!(bench.live.deadline(), Some(bench.now + 5 + 10_000));
+    bench.live.delivered(&bob, bench.now + 7);
+    assert_eq!(bench.live.deadline(), Some(bench.now + 7 + 10_000), "sent again");
+    bench.live.recalled(&bob);
+    assert_eq!(bench.live.deadline(), None);
+}
+
+#[test]
 fn a_request_that_was_never_delivered_is_never_late() {
     let mut bench = Bench::yahtzee("yahtzee-class", 3);
     assert_eq!(bench.live.deadline(), None);
@@ -278,4 +292,21 @@ fn waits_that_cannot_be_added_up_do_not_matter() {
     assert_eq!(bench.live.deadline(), Some(u64::MAX));
     bench.crash("bob");
     assert_eq!(bench.live.deadline(), Some(u64::MAX));
+}
+
+#[test]
+fn each_request_has_a_clock_of_its_own() {
+    let mut bench = Bench::yahtzee("yahtzee-queue", 1);
+    let (ann, bob) = (bench.open("ann"), bench.open("bob"));
+    bench.live.delivered(&bob, bench.now);
+    bench.live.delivered(&ann, bench.now + 100);
+    assert_eq!(bench.live.deadline(), Some(bench.now + 10_000));
+    bench.play_one("bob");
+    assert_eq!(bench.live.deadline(), Some(bench.now + 10_100), "that of ann goes on");
+    bench.live.delivered(&bench.open("bob"), bench.now + 50);
+    bench.crash("bob");
+    bench.pass(10_000);
+    assert_eq!(bench.live.deadline(), Some(bench.now + 100), "also when bob is gone");
+    assert_eq!(bench.pass(100), ["player-left"]);
+    assert_eq!(kinds(&bench), [FaultKind::Disconnected, FaultKind::Timeout]);
 }

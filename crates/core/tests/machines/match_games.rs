@@ -1,7 +1,10 @@
 //! "A match: best of k, k odd", sentence by sentence.
 
 use crate::support::bench::Bench;
-use agon_core::{Event, GameEnd, How, Match, Raw};
+use crate::support::plan::{match_of, name, names, numbered, of_preset};
+use agon_core::{
+    Command, CrashCost, Event, Fault, GameEnd, How, Match, Nonce, Raw, Rejection, Ties,
+};
 
 /// What luck gave at the start of every game, and under which configuration.
 fn starts(bench: &Bench) -> Vec<(Option<Raw>, Option<Raw>)> {
@@ -104,4 +107,127 @@ fn a_match_that_stays_undecided_is_ended_by_lot() {
     let result = bench.verified().result();
     assert_eq!((result.how, result.winners.len()), (How::Lot, 1));
     assert!(result.games.iter().all(|game| game.end == GameEnd::Played));
+}
+
+/// A match in which ties are shared, by its games: `a` or `b` wins, or they tie.
+fn shared(best_of: u32, games: &str) -> Bench {
+    let mut bench = Bench::absent("yahtzee-class", best_of, |plan| plan.rules.ties = Ties::Share);
+    bench.arrive("ann");
+    bench.arrive("bob");
+    for game in games.chars() {
+        assert!(bench.live.result().is_none(), "over before {game} of {games}");
+        bench.play(match game {
+            'a' => Some("ann"),
+            'b' => Some("bob"),
+            _ => None,
+        });
+    }
+    bench
+}
+
+#[test]
+fn where_ties_are_shared_every_game_counts() {
+    for (games, halves, winners) in [
+        ("aa", [4, 0], &["ann"][..]),
+        ("aba", [4, 2], &["ann"]),
+        ("at-", [4, 2], &["ann"]), // a win and a tie are not enough to be out of reach
+        ("atb", [3, 3], &["ann", "bob"]),
+        ("abt", [3, 3], &["ann", "bob"]),
+        ("ttt", [3, 3], &["ann", "bob"]),
+        ("ttb", [2, 4], &["bob"]),
+    ] {
+        let bench = shared(3, games);
+        let result = bench.verified().result();
+        assert_eq!((&result.halves[..], result.how), (&halves[..], How::Played), "{games}");
+        assert_eq!(bench.winners(), winners, "{games}");
+    }
+    assert_eq!(shared(1, "t").winners(), ["ann", "bob"]);
+    assert_eq!(shared(5, "aaa").winners(), ["ann"]);
+    assert!(shared(5, "aab").live.result().is_none());
+}
+
+#[test]
+fn where_ties_are_shared_who_is_out_does_not_win() {
+    for (first, winners) in [("ann", "ann"), ("bob", "ann")] {
+        let mut bench = Bench::absent("yahtzee-class", 3, |plan| {
+            (plan.rules.ties, plan.rules.crash) = (Ties::Share, CrashCost::Remove);
+        });
+        bench.arrive("ann");
+        bench.arrive("bob");
+        bench.play(Some(first));
+        assert_eq!(
+            bench.crash("bob"),
+            ["player-left", "seat-removed", "game-ended", "match-ended"]
+        );
+        assert_eq!(
+            (bench.verified().winners(), &bench.result().out[..]),
+            (vec![winners], &[name("bob")][..])
+        );
+    }
+}
+
+#[test]
+fn seats_and_nonces_rotate_where_the_rules_say_so() {
+    for rotate in [true, false] {
+        let mut bench = Bench::absent("yahtzee-class", 3, |plan| plan.rules.rotate_seats = rotate);
+        bench.arrive_with("ann", "aa");
+        bench.arrive("bob");
+        bench.play(Some("ann"));
+        bench.play(Some("bob"));
+        bench.play(Some("ann"));
+        let started = bench.read().into_iter().filter_map(|line| match line.event {
+            Event::GameStarted(started) => Some((started.seats, started.nonces)),
+            _ => None,
+        });
+        let nonce = || Some(Nonce::new("aa").expect("a nonce"));
+        let in_order = (names(&["ann", "bob"]), vec![nonce(), None]);
+        let turned = (names(&["bob", "ann"]), vec![None, nonce()]);
+        let second = if rotate { turned } else { in_order.clone() };
+        assert!(started.eq([in_order.clone(), second, in_order]), "{rotate}");
+        assert_eq!(bench.verified().winners(), ["ann"]);
+    }
+}
+
+#[test]
+fn how_long_an_answer_took_is_in_the_log() {
+    let mut bench = Bench::yahtzee("yahtzee-class", 1);
+    bench.live.delivered(&bench.open("bob"), bench.now);
+    bench.pass(1_234);
+    bench.play_one("bob");
+    bench.live.delivered(&bench.open("bob"), bench.now + 50);
+    bench.play_one("bob");
+    bench.play_one("ann");
+    let took = bench.read().into_iter().filter_map(|line| match line.event {
+        Event::AnswerAccepted(accepted) => Some(accepted.took_ms),
+        _ => None,
+    });
+    // By the clock of that request; nothing if it was delivered later, or never.
+    assert!(took.eq([1_234, 0, 0]));
+}
+
+#[test]
+fn who_is_there_arrives_once_and_who_is_out_not_at_all() {
+    let mut bench = Bench::absent("yahtzee-queue", 3, |_| {});
+    assert!(!bench.live.is_here(&name("ann")) && !bench.live.is_here(&name("eve")));
+    assert_eq!(bench.arrive("ann"), ["player-arrived"]);
+    assert_eq!(bench.arrive("ann"), [""; 0]);
+    assert!(bench.live.is_here(&name("ann")));
+    bench.arrive("bob");
+    bench.crash("ann");
+    let charge = Command::Charge { player: name("ann"), fault: Fault::timeout(1) };
+    assert_eq!(bench.step(charge), Err(Rejection::NotAsked(name("ann"))), "it is gone");
+    let stranger = Command::Arrive { player: name("eve"), nonce: None };
+    assert_eq!(bench.step(stranger), Err(Rejection::Stranger(name("eve"))));
+    // Gone is no reason not to give up.
+    assert_eq!(bench.withdraw("ann"), ["player-left", "game-ended", "match-ended"]);
+    assert_eq!(
+        (bench.verified().winners(), &bench.result().out[..]),
+        (vec!["bob"], &[name("ann")][..])
+    );
+
+    let mut fish = Bench::new(match_of(&of_preset("fish", "", numbered(3))), 1);
+    fish.arrive("p1");
+    fish.withdraw("p2");
+    assert_eq!((fish.arrive("p2"), fish.withdraw("p2")), (vec![], vec![]), "it is out");
+    assert_eq!(fish.arrive("p3"), ["player-arrived", "game-started", "seat-removed"]);
 }

@@ -56,7 +56,9 @@ fn in_a_pause_nothing_runs_out_and_nothing_follows() {
         let mut bench = Bench::yahtzee(preset, 3);
         let asked = bench.open("ann");
         bench.live.delivered(&asked, bench.now);
+        assert_eq!(bench.live.paused(), None);
         assert_eq!(order(&mut bench, MatchOrder::Pause).unwrap(), ["match-paused"]);
+        assert_eq!(bench.live.paused(), Some(&ruling("a test")));
         assert_eq!(order(&mut bench, MatchOrder::Pause), Err(Rejection::Paused));
         assert_eq!(bench.live.deadline(), None);
         assert_eq!(bench.pass(3_600_000), [""; 0]);
@@ -103,6 +105,7 @@ fn a_voided_game_counts_for_nothing_and_another_takes_its_place() {
         assert_eq!(order(&mut bench, MatchOrder::Void(game)), Err(Rejection::NoGame(game)));
     }
     assert_eq!(order(&mut bench, MatchOrder::Void(1)).unwrap(), ["game-voided"]);
+    assert_eq!(bench.live.void_in_progress(), None, "that one is over");
     assert_eq!(order(&mut bench, MatchOrder::Void(1)), Err(Rejection::Void(1)));
     let tags = order(&mut bench, MatchOrder::Resume).unwrap();
     assert_eq!(tags, ["match-resumed"], "the second game goes on");
@@ -124,6 +127,7 @@ fn a_game_in_progress_that_is_voided_ends_when_the_match_goes_on() {
     order(&mut bench, MatchOrder::Pause).unwrap();
     order(&mut bench, MatchOrder::Void(1)).unwrap();
     assert!(bench.plays(1), "until then it can be undone, for its luck is not revealed");
+    assert_eq!(bench.live.void_in_progress(), Some(&ruling("a test")));
     assert_eq!(order(&mut bench, MatchOrder::UndoVoid(1)).unwrap(), ["void-undone"]);
     assert_eq!(order(&mut bench, MatchOrder::UndoVoid(1)), Err(Rejection::NotVoid(1)));
     assert_eq!(bench.open("ann"), asked, "as if nothing had been");
@@ -135,6 +139,42 @@ fn a_game_in_progress_that_is_voided_ends_when_the_match_goes_on() {
     order(&mut bench, MatchOrder::Resume).unwrap();
     bench.play(Some("bob"));
     assert_eq!(bench.verified().winners(), ["bob"]);
+}
+
+/// A match of one game whose result is confirmed.
+fn confirmed() -> Bench {
+    let mut bench = Bench::absent("yahtzee-class", 1, |plan| plan.rules.confirm_result = true);
+    bench.arrive("ann");
+    bench.arrive("bob");
+    bench
+}
+
+#[test]
+fn a_void_game_is_not_confirmed() {
+    let mut bench = confirmed();
+    order(&mut bench, MatchOrder::Pause).unwrap();
+    order(&mut bench, MatchOrder::Void(1)).unwrap();
+    let tags = order(&mut bench, MatchOrder::Resume).unwrap();
+    assert_eq!(tags, ["match-resumed", "game-ended", "game-started"]);
+    bench.play(Some("ann"));
+    assert_eq!(bench.open("bob").as_str(), "r1m1.2.1.result");
+    order(&mut bench, MatchOrder::Pause).unwrap();
+    order(&mut bench, MatchOrder::Void(2)).unwrap();
+    let tags = order(&mut bench, MatchOrder::Resume).unwrap();
+    assert_eq!(tags, ["match-resumed", "game-started"], "nothing is left to confirm");
+}
+
+#[test]
+fn what_is_to_be_confirmed_is_still_after_a_pause() {
+    let mut bench = confirmed();
+    bench.play(Some("ann"));
+    order(&mut bench, MatchOrder::Pause).unwrap();
+    assert_eq!(order(&mut bench, MatchOrder::Resume).unwrap(), ["match-resumed"]);
+    for player in ["bob", "ann"] {
+        let request = bench.open(player);
+        bench.answer(player, &request, "\"ok\"").unwrap();
+    }
+    assert_eq!(bench.verified().winners(), ["ann"]);
 }
 
 #[test]
@@ -188,7 +228,9 @@ fn a_match_is_called_off_and_reopened() {
     assert_eq!(tags, ["match-called-off", "game-ended", "match-ended"]);
     assert_eq!((bench.winners(), bench.result().how), (vec![], How::Void));
     assert_eq!(order(&mut bench, MatchOrder::CallOff), Err(Rejection::Over));
+    assert_eq!(bench.live.reopened(), 0);
     assert_eq!(order(&mut bench, MatchOrder::Reopen).unwrap(), ["match-reopened"]);
+    assert_eq!(bench.live.reopened(), 1);
     let started = |bench: &Bench| bench.lines.iter().filter(|l| l.contains("game-started")).count();
     assert_eq!(started(&bench), 2, "nobody is there yet");
     bench.arrive("ann");
@@ -262,7 +304,12 @@ fn a_result_is_overridden_in_a_pause_and_decides_who_advances() {
     }
     let unknown = overriding("r2m1", &[]);
     assert_eq!(decide(&mut cup, unknown), Err(TournamentRejection::Settled("r2m1".into())));
+    assert_eq!((cup.overridden(&"r1m1".into()), cup.resumed()), (None, None));
     assert_eq!(decide(&mut cup, order.clone()).unwrap(), ["result-overridden"]);
+    let overridden = cup.overridden(&"r1m1".into()).expect("it is");
+    assert_eq!((&overridden.winners, &overridden.ruling), (&names(&["p2"]), &ruling("a test")));
+    assert_eq!(cup.overridden(&"r1m2".into()), None);
+    assert_eq!(cup.paused(), Some(&ruling("a test")));
     assert_eq!(decide(&mut cup, order), Err(TournamentRejection::Ruled("r1m1".into())));
     let shown = cup.results().rounds[0].matches[0].clone();
     assert_eq!((shown.result.how, shown.result.winners), (How::Overridden, names(&["p2"])));
@@ -271,11 +318,39 @@ fn a_result_is_overridden_in_a_pause_and_decides_who_advances() {
     assert_eq!(report(&mut cup, "r1m2", "p4"), ["match-reported"]);
     let tags = decide(&mut cup, TournamentOrder::Resume).unwrap();
     assert_eq!(tags, ["tournament-resumed", "round-paired"]);
+    assert_eq!((cup.paused(), cup.resumed()), (None, Some(&ruling("a test"))));
     let players: Vec<_> = cup.open_matches().flat_map(|plan| plan.players.clone()).collect();
     assert_eq!(players, names(&["p2", "p4"]), "who was out by the match is in by the ruling");
     decide(&mut cup, TournamentOrder::Pause).unwrap();
     let late = decide(&mut cup, overriding("r1m1", &["p1"])).unwrap_err();
     assert_eq!(late, TournamentRejection::Settled("r1m1".into()));
+}
+
+#[test]
+fn in_a_round_robin_a_match_may_be_overridden_to_be_shared() {
+    let mut plan = of_preset("yahtzee-class", "", numbered(2));
+    plan.policy.format = Format::RoundRobin;
+    let kind = Registry::standard().kind("yahtzee").unwrap().clone();
+    let (mut league, _) = Tournament::create(plan, kind, Secret::from_seed_number(2)).unwrap();
+    decide(&mut league, TournamentOrder::Pause).unwrap();
+    report(&mut league, "r1m1", "p1");
+    decide(&mut league, overriding("r1m1", &["p1", "p2"])).unwrap();
+    decide(&mut league, TournamentOrder::Resume).unwrap();
+    assert_eq!(league.winners(), names(&["p1", "p2"]));
+    let drawn: Vec<u32> =
+        league.results().standings.iter().map(|summary| summary.matches_drawn).collect();
+    assert_eq!(drawn, [1, 1]);
+}
+
+#[test]
+fn without_a_round_nothing_is_overridden() {
+    let plan = of_preset("fish", "", numbered(3));
+    let kind = Registry::standard().kind("fish").unwrap().clone();
+    let (mut cup, _) = Tournament::create(plan, kind, Secret::from_seed_number(2)).unwrap();
+    decide(&mut cup, TournamentOrder::Pause).unwrap();
+    let early = decide(&mut cup, overriding("r1m1", &["p1"]));
+    assert_eq!(early, Err(TournamentRejection::NoRound));
+    assert_eq!((cup.overridden(&"r1m1".into()), cup.replays(&"r1m1".into()).len()), (None, 0));
 }
 
 #[test]

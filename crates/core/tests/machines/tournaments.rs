@@ -5,7 +5,7 @@ use crate::support::script::{except, first_legal, house, polite};
 use crate::support::{Played, Reply, Script, What, World};
 use agon_core::{
     Event, Farewell, Fault, FaultKind, Format, Greeting, How, Line, MatchResult, Pairing,
-    PlanError, Raw, Secret, Ties, Tournament, TournamentCommand, TournamentPlan,
+    PlanError, PlayerName, Raw, Secret, Ties, Tournament, TournamentCommand, TournamentPlan,
     TournamentRejection,
 };
 use agon_games::Registry;
@@ -361,7 +361,14 @@ fn a_winner_that_does_not_acknowledge_becomes_a_loser() {
             assert_eq!(played.winners(), [""; 0]);
             let expected = if preset == "fish" { would_win.winners().len() } else { 3 };
             assert_eq!(played.results().failing.len(), expected, "fish asks winners only");
-            assert!(played.tournament.told_at_end().iter().all(|(_, won)| !won));
+            let told = played.tournament.told_at_end();
+            assert!(told.iter().all(|(_, won)| !won));
+            assert_eq!(told.len(), 3 - expected, "who is out is told nothing");
+            let mut told = would_win.tournament.told_at_end();
+            assert_eq!(told.len(), 3);
+            told.retain(|(_, won)| *won);
+            let winners: Vec<PlayerName> = told.into_iter().map(|(player, _)| player).collect();
+            assert_eq!(winners, would_win.results().winners);
         }
     }
 }

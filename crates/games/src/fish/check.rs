@@ -87,3 +87,49 @@ impl Fish {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fish::Config;
+    use crate::{Game, Seed};
+
+    fn said(game: &Fish, seat: u8, answer: &str) -> String {
+        let answer: Answer = serde_json::from_str(answer).unwrap();
+        game.check(Seat(seat), &answer).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn refusals_say_what_is_wrong() {
+        let config: Config = serde_json::from_str(
+            r#"{"board":[[1,1,1],[1,1,1],[0,1,1],[1,1,1],[1,1,1]],"confirm":true}"#,
+        )
+        .unwrap();
+        let mut game = Fish::new(&config, 2, &Seed::from_number(3)).unwrap();
+        let confirm = "wrong-kind: a confirmation was asked for: \"ok\"";
+        for _ in 0..2 {
+            assert_eq!(said(&game, 0, r#"{"place":[0,0]}"#), confirm);
+            game.apply(Seat(0), &Answer::Ok).unwrap();
+            assert_eq!(said(&game, 0, "\"ok\""), "not-asked: seat 0 owes no answer");
+            game.apply(Seat(1), &Answer::Ok).unwrap();
+        }
+        let place = "wrong-kind: a placement was asked for: {\"place\":[row,column]}";
+        assert_eq!(said(&game, 0, "\"ok\""), place);
+        assert_eq!(said(&game, 0, r#"{"place":[2,0]}"#), "hole: there is no tile at 2,0");
+        assert_eq!(said(&game, 0, r#"{"place":[5,0]}"#), "off-board: 5,0 is off the board");
+        for (row, column) in [(0, 0), (0, 2), (1, 0), (4, 2), (1, 1), (4, 1), (3, 0), (2, 2)] {
+            let seat = game.awaiting().first().unwrap();
+            game.apply(seat, &Answer::Place(Position::new(row, column))).unwrap();
+        }
+        let slide = "wrong-kind: a move was asked for: {\"move\":[[row,column],[row,column]]}";
+        assert_eq!(said(&game, 0, r#"{"place":[2,1]}"#), slide);
+        let moved = |way: &str| said(&game, 0, &format!(r#"{{"move":[{way}]}}"#));
+        assert_eq!(moved("[0,2],[0,1]"), "not-yours: no penguin of yours is at 0,2");
+        assert_eq!(moved("[9,9],[0,1]"), "not-yours: no penguin of yours is at 9,9");
+        assert_eq!(moved("[1,1],[2,2]"), "occupied: a penguin stands at 2,2");
+        assert_eq!(moved("[1,1],[2,0]"), "hole: there is no tile at 2,0");
+        assert_eq!(moved("[1,1],[-1,0]"), "off-board: -1,0 is off the board");
+        let no_way = "no-way: no straight line of free tiles leads from 1,1 to 4,0";
+        assert_eq!(moved("[1,1],[4,0]"), no_way);
+    }
+}

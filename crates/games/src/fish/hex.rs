@@ -322,6 +322,9 @@ mod tests {
         assert!(Shape::of(401, 1).is_none() && Shape::of(usize::MAX, 2).is_none());
         assert_eq!(Shape::of(400, 1).unwrap().tiles(), 400);
         assert!(std::ptr::eq(Shape::of(5, 5).unwrap(), Shape::of(5, 5).unwrap()));
+        let (one, other) = (Shape::of(5, 4).unwrap(), Shape::of(4, 5).unwrap());
+        assert!(one == one && one != other);
+        assert_eq!(format!("{one:?}"), "Shape(5 x 4)");
     }
 
     #[test]
@@ -333,5 +336,8 @@ mod tests {
         for text in ["[1]", "[1,2,3]", "[1,2.5]", "[1,\"2\"]", "[1,null]", "{}", "3"] {
             assert_eq!(parse(text), None, "{text}");
         }
+        let why = |text: &str| serde_json::from_str::<Position>(text).unwrap_err().to_string();
+        assert!(why("[1,2.5]").starts_with("2.5 is not a whole number"));
+        assert!(why("[1,null]").starts_with("invalid type: null, expected a whole number"));
     }
 }

@@ -156,4 +156,55 @@ mod tests {
         assert!(wrong("1,1").contains("`2,3 > 4,5`"));
         assert_eq!(wrong("9,9-8,8"), wrong("9,9 -> 8,8"));
     }
+
+    fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> T {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn questions_are_asked_in_words() {
+        let mut game = Fish::new(&parsed(r#"{"confirm":true}"#), 3, &Seed::from_number(3)).unwrap();
+        let mut asked = Vec::new();
+        while let Some(seat) = game.awaiting().first().filter(|_| asked.len() < 16) {
+            let (question, view) = (game.question(seat).unwrap(), game.view(Viewer::Seat(seat)));
+            if seat.index() == 0 {
+                asked.push(format!("{} {}", ask(&question, &view), examples(&question)));
+            }
+            let answer = Fish::legal_in(&question, &view).remove(0);
+            game.apply(seat, &answer).unwrap();
+        }
+        let place = |number| format!("Where do you place penguin {number} of 3? 2,3 (row, column)");
+        assert_eq!(asked[0], "You play red. Ready? ok");
+        assert_eq!(asked[1], "You play against white, brown. Ready? ok");
+        assert_eq!(asked[2..5], [place(1), place(2), place(3)]);
+        let slide = "2,3 > 4,5 (row, column of the penguin and of its goal)";
+        assert_eq!(asked[5], format!("Which penguin slides where? {slide}"));
+    }
+
+    #[test]
+    fn why_a_penguin_does_not_get_there_is_said() {
+        let config: Config = parsed(r#"{"board":[[1,1,1],[1,1,1],[0,1,1],[1,1,1],[1,1,1]]}"#);
+        let mut game = Fish::new(&config, 2, &Seed::from_number(3)).unwrap();
+        for (row, column) in [(0, 0), (0, 2), (1, 0), (4, 2), (1, 1), (4, 1), (3, 0), (2, 2)] {
+            let seat = game.awaiting().first().unwrap();
+            game.apply(seat, &Answer::Place(Position::new(row, column))).unwrap();
+        }
+        let seat = game.awaiting().first().unwrap();
+        let view = game.view(Viewer::Seat(seat));
+        let said = |text: &str| understand(text, &Question::Move, &view);
+        let wrong = |text: &str| said(text).unwrap_err();
+        assert_eq!(wrong("1,0 > 2,0"), "there is no tile at 2,0");
+        assert_eq!(wrong("1,0 > 9,0"), "9,0 is off the board");
+        assert_eq!(wrong("1,0 > 4,1"), "a penguin stands at 4,1");
+        assert_eq!(wrong("0,1 > 2,1"), "no penguin of yours is at 0,1");
+        assert_eq!(wrong("0,0 > 2,1"), "the penguin at 0,0 cannot move");
+        assert_eq!(
+            wrong("1,1 > 4,0"),
+            "no straight line of free tiles leads from 1,1 to 4,0; it can go to 0,1 2,1 3,1"
+        );
+        assert_eq!(said("1,1-3,1"), said("from 1,1 to 3,1"));
+        assert!(said("1,1-3,1").is_ok());
+        let confirm = Question::PlayingAs { color: super::super::Color::Red };
+        assert_eq!(understand("fine", &confirm, &view), Ok(Answer::Ok));
+    }
 }

@@ -106,3 +106,70 @@ impl Board {
         ice.tile(position).map_or(0, |tile| ice.reach_count(tile))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fish::{Answer, Config, Fish};
+    use crate::{Game, Seat, Seed, Viewer};
+
+    fn at(row: i64, column: i64) -> Position {
+        Position::new(row, column)
+    }
+
+    /// Three players on an open board of four rows and six columns, with a hole at 0,5.
+    fn placed() -> Fish {
+        let rows = "[1,2,3,4,5,0],[1,1,1,1,1,1],[2,2,2,2,2,2],[3,3,3,3,3,3]";
+        let config: Config = serde_json::from_str(&format!(r#"{{"board":[{rows}]}}"#)).unwrap();
+        let mut game = Fish::new(&config, 3, &Seed::from_number(0)).unwrap();
+        for (row, column) in
+            [(0, 0), (3, 0), (0, 2), (3, 2), (0, 1), (3, 1), (1, 5), (3, 4), (3, 5)]
+        {
+            let seat = game.awaiting().first().unwrap();
+            game.apply(seat, &Answer::Place(at(row, column))).unwrap();
+        }
+        game
+    }
+
+    #[test]
+    fn tiles_in_straight_lines_are_counted() {
+        let rows = "[[1,2,3],[1,0,1],[1,1,1]]";
+        let board: Board = serde_json::from_str(rows).unwrap();
+        // From 0,1: 2,1 below; 1,0 to the left of it, and 2,0 further on; nothing where the hole is.
+        assert_eq!(board.reachable(at(0, 1)), 3);
+        assert_eq!(board.reachable(at(9, 9)), 0);
+        let one: Board = serde_json::from_str("[[1]]").unwrap();
+        assert_eq!(one.reachable(at(0, 0)), 0);
+    }
+
+    #[test]
+    fn a_position_begins_with_who_is_to_move_and_leaves_out_the_removed() {
+        let mut game = placed();
+        let scores =
+            |state: &State| state.players.iter().map(|player| player.color).collect::<Vec<_>>();
+        let colors =
+            game.view(Viewer::Public).players.iter().map(|one| one.color).collect::<Vec<_>>();
+        let state = State::from(&game);
+        assert_eq!(scores(&state), colors);
+        assert_eq!(state.players[1].places, [at(3, 0), at(0, 1), at(3, 4)]);
+        let first = state.actions()[0];
+        game.apply(Seat(0), &Answer::Move(first)).unwrap();
+        assert_eq!(scores(&State::from(&game)), [colors[1], colors[2], colors[0]]);
+        assert_eq!(state.after(first).as_ref(), Some(&State::from(&game)));
+        game.remove(Seat(2));
+        assert_eq!(scores(&State::from(&game)), [colors[1], colors[0]]);
+        assert_eq!(scores(&game.view(Viewer::Public).state(Seat(2))), [colors[0], colors[1]]);
+    }
+
+    #[test]
+    fn a_penguin_comes_next_to_its_goal_from_the_first_side_it_can() {
+        let state = State::from(&placed());
+        // North of 3,3 is 1,3, two steps from the second penguin of the first player.
+        let action = state.approach(at(3, 3)).unwrap();
+        assert!(state.after(action).is_some());
+        assert_eq!(action, Action { from: at(3, 2), to: at(1, 3) });
+        assert_eq!(state.approach(at(9, 9)), None);
+        let lonely = State { players: Vec::new(), ..state };
+        assert_eq!(lonely.approach(at(3, 3)), None);
+    }
+}

@@ -132,4 +132,45 @@ mod tests {
         let told = game.tell(&before, Seat(0), &Answer::Place(at(0, 1)));
         assert_eq!(told, "places a penguin at 0,1");
     }
+
+    #[test]
+    fn colours_show_whose_things_are_whose() {
+        let mut game = played();
+        game.remove(Seat(3));
+        let text = game.render(&[], true);
+        let first = text.lines().next().unwrap();
+        let paint = |color: Color| format!("{}{}", color.paint(), color.letter());
+        let tile = |color: Color, fish: u8| format!("{}{fish}\x1b[0m", paint(color));
+        let row = [(Color::Red, 1), (Color::Brown, 2), (Color::Red, 3), (Color::Brown, 4)];
+        let row = row.map(|(color, fish)| tile(color, fish)).join("  ");
+        assert_eq!(first, format!("  0  {row}"));
+        let colors = [Color::Red, Color::White, Color::Brown, Color::Black];
+        assert_eq!(colors.map(Color::letter), ['R', 'W', 'B', 'K']);
+        let codes = ["1;97;41", "1;30;107", "1;97;43", "1;97;100"];
+        assert_eq!(colors.map(Color::paint), codes.map(|code| format!("\x1b[{code}m")));
+        let players: Vec<&str> = text.lines().skip(5).collect();
+        assert_eq!(players[0], format!("> {}\x1b[0m red      0 fish", paint(Color::Red)));
+        let black = paint(Color::Black);
+        assert_eq!(players[3], format!("  {black}\x1b[0m black    0 fish  (removed)"));
+    }
+
+    #[test]
+    fn confirmations_are_told() {
+        let config: Config = serde_json::from_str(r#"{"confirm":true}"#).unwrap();
+        let mut game = Fish::new(&config, 2, &Seed::from_number(0)).unwrap();
+        let mut told = Vec::new();
+        while let Some(seat) = game.awaiting().first() {
+            let before = game.clone();
+            let answer = game.legal(seat).remove(0);
+            game.apply(seat, &answer).unwrap();
+            told.push(game.tell(&before, seat, &answer));
+            if answer != Answer::Ok {
+                break;
+            }
+        }
+        let colours = ["confirms the colour"; 2];
+        let opponents = ["confirms the opponents"; 2];
+        assert_eq!(told[..4], [colours, opponents].concat());
+        assert!(told[4].starts_with("places a penguin at "), "{told:?}");
+    }
 }

@@ -81,6 +81,9 @@ mod tests {
         let read = serde_json::from_str::<Config>;
         assert_eq!(read("{}").expect("settings"), Config::default());
         assert!(read(r#"{"speed":1}"#).is_err());
+        let full = format!(r#"{{"deck":[{}"red"]}}"#, r#""red","#.repeat(249));
+        assert_eq!(read(&full).expect("settings").deck, Some(vec![Color::Red; 250]));
+        assert_eq!(read(r#"{"deck":null}"#).expect("settings"), Config::default());
         let long = format!(r#"{{"deck":[{}"red"]}}"#, r#""red","#.repeat(250));
         let error = read(&long).expect_err("too long").to_string();
         assert!(error.starts_with("a deck of 251 cards"), "{error}");

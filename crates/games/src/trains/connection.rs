@@ -174,5 +174,11 @@ mod tests {
         ] {
             assert!(read(text).is_err(), "{text}");
         }
+        let said = read(r#"["A",5,"red",3]"#).expect_err("5 is no name").to_string();
+        assert!(said.contains("expected the name of a city"), "{said}");
+        assert_eq!(
+            Length::new(6).expect_err("too long").to_string(),
+            "a connection has 3, 4 or 5 segments, not 6"
+        );
     }
 }

@@ -306,3 +306,6 @@ fn checked_connections(
     }
     Ok(connections)
 }
+
+#[cfg(test)]
+mod tests;

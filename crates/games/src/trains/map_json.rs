@@ -174,6 +174,8 @@ mod tests {
         assert_eq!(error(&with(twice)), "the red connection A – B is there twice");
         let twice = r#"{"A":{"B":{"red":3,"red":3}}}"#;
         assert_eq!(error(&with(twice)), "the red connection A – B is there twice");
+        let said = error(&with("7"));
+        assert!(said.contains("invalid type: integer `7`, expected an object"), "{said}");
         assert_eq!(error(&with(r#"{"A":{"A":{"red":3}}}"#)), r#""A" is connected to itself"#);
         assert_eq!(
             error(&with(r#"{"A":{"D":{"red":3}}}"#)),

@@ -114,5 +114,11 @@ mod tests {
             let chosen = choices.contains(&connection.to_string());
             assert_eq!(state.may_acquire(&map, connection), chosen);
         }
+        let mut held = state.clone();
+        held.this.acquired = vec![*state.choices(&map).next().expect("a choice")];
+        let choices: Vec<String> = held.choices(&map).map(ToString::to_string).collect();
+        assert_eq!(choices, ["B – C (red, 3)"], "not what it holds itself");
+        let elsewhere: Connection = serde_json::from_str(r#"["A","B","blue",3]"#).expect("one");
+        assert!(state.can_pay(&elsewhere) && !state.may_acquire(&map, &elsewhere));
     }
 }

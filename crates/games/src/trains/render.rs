@@ -210,3 +210,6 @@ fn paint(text: &str, color: Color, colour: bool) -> String {
     };
     if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -150,3 +150,62 @@ impl Trains {
         self.map.connections()[usize::from(at)]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trains::{Answer, Config};
+    use crate::{Game, Seed};
+
+    /// Four players that have picked, of whom the second holds a connection and the third is out.
+    fn played() -> Trains {
+        let deck = Color::ALL.repeat(60);
+        let config = Config { deck: Some(deck), ..Config::default() };
+        let mut game = Trains::new(&config, 4, &Seed::from_number(0)).unwrap();
+        while game.stage == Stage::Pick {
+            let first = game.legal(game.turn).remove(0);
+            game.apply(game.turn, &first).unwrap();
+        }
+        while game.place(Seat(1)).held().is_empty() {
+            let seat = game.turn;
+            let answer = match seat {
+                Seat(1) => game.legal(seat).pop().unwrap(),
+                _ => Answer::MoreCards,
+            };
+            game.apply(seat, &answer).unwrap();
+        }
+        game.remove(Seat(2));
+        game
+    }
+
+    #[test]
+    fn players_see_their_own_cards_and_everybody_elses_connections() {
+        let game = played();
+        let seat = Seat(3);
+        let view = game.view(Viewer::Seat(seat));
+        assert_eq!((view.you, view.turn), (Some(seat), Some(Seat(3))));
+        for (at, player) in view.players.iter().enumerate() {
+            assert_eq!(player.hand.is_some(), at == 3, "only its own");
+            assert_eq!(player.destinations.is_some(), at == 3);
+            assert_eq!(player.out, at == 2);
+        }
+        let state = view.player_state(seat).unwrap();
+        let own = &view.players[3];
+        assert_eq!(Some([state.this.destination1, state.this.destination2]), own.destinations);
+        assert_eq!((state.this.rails.0, state.cards_total()), (45, u64::from(own.cards)));
+        let hand = own.hand.unwrap();
+        for color in Color::ALL {
+            let count = state.this.cards.get(&color).map(|count| count.0);
+            let due = u64::from(hand.of(color));
+            assert_eq!(count, (due > 0).then_some(due), "none is left out");
+        }
+        // From the next one on, without the one that is out.
+        let held = view.players[1].acquired.clone();
+        assert!(!held.is_empty());
+        assert_eq!(state.acquired, [vec![], held]);
+        assert_eq!(view.player_state(Seat(0)), None, "its cards are not seen");
+        assert!(game.view(Viewer::Full).player_state(Seat(0)).is_some());
+        assert_eq!(game.view(Viewer::Full).player_state(Seat(9)), None);
+        assert!(game.view(Viewer::Public).players.iter().all(|player| player.hand.is_none()));
+    }
+}

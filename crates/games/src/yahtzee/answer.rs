@@ -71,11 +71,6 @@ impl Answer {
         Answer::Keep(Keep::Places(Places::from(keep)))
     }
 
-    /// Keep dice of these values; `None` if they are more than [`Values::CAPACITY`].
-    pub fn keep_values(values: &[u8]) -> Option<Answer> {
-        Some(Answer::Keep(Keep::Values(Values::new(values)?)))
-    }
-
     /// Fill a box.
     #[inline]
     pub fn score(at: ScoreBox) -> Answer {
@@ -249,6 +244,78 @@ impl<'de> Deserialize<'de> for Answer {
                 Ok(known.map_or(Answer::NoSuchBox, |at| Answer::Score(Score { at, dice, points })))
             }
             _ => Err(D::Error::custom("an answer has either keep, or score with dice and points")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::JsonSchema;
+
+    fn read(text: &str) -> Result<Answer, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn answers_are_written_as_they_are_read() {
+        for text in [
+            r#"{"keep":[true,false,true,false,false]}"#,
+            r#"{"keep":[6,6]}"#,
+            r#"{"keep":[]}"#,
+            r#"{"score":"full-house"}"#,
+            r#"{"score":"aces","dice":[1,2,3,4,5],"points":1}"#,
+        ] {
+            assert_eq!(serde_json::to_string(&read(text).unwrap()).unwrap(), text);
+        }
+        let nothing = read(r#"{"score":"nines","points":9}"#).unwrap();
+        assert_eq!(nothing, Answer::NoSuchBox);
+        assert_eq!(serde_json::to_string(&nothing).unwrap(), r#"{"score":"no-such-box"}"#);
+        assert_eq!(Answer::schema_name(), "Answer");
+    }
+
+    #[test]
+    fn an_answer_is_one_thing_in_a_known_form() {
+        let either = "an answer has either keep, or score with dice and points";
+        for text in [r#"{}"#, r#"{"keep":[],"score":"aces"}"#, r#"{"keep":[],"points":1}"#] {
+            assert!(read(text).unwrap_err().starts_with(either), "{text}");
+        }
+        assert!(read(r#"{"keep":[],"dice":[1]}"#).unwrap_err().starts_with(either));
+        let lists = "keep lists five booleans, or the values of dice";
+        assert!(read(r#"{"keep":[true]}"#).unwrap_err().starts_with(lists));
+        assert!(read(r#"{"roll":[]}"#).is_err());
+    }
+
+    /// Claims that no dice can meet are for the rules to refuse.
+    #[test]
+    fn claims_beyond_all_bounds_are_read() {
+        let Answer::Score(score) =
+            read(r#"{"score":"aces","dice":[1,300,-1],"points":99999999999}"#).unwrap()
+        else {
+            panic!("a score")
+        };
+        assert_eq!((score.dice, score.points), (Values::new(&[1, 0, 0]), Some(i32::MAX)));
+        let long = format!(r#"{{"keep":[{}1]}}"#, "1,".repeat(20));
+        let Ok(Answer::Keep(Keep::Values(values))) = read(&long) else { panic!("values") };
+        assert_eq!(values.as_slice(), [1; Values::CAPACITY]);
+        assert_eq!(format!("{values:?}"), format!("{:?}", [1; 15]));
+        assert!(Values::new(&[1; 15]).is_some() && Values::new(&[1; 16]).is_none());
+    }
+
+    #[test]
+    fn values_are_kept_from_the_left() {
+        let of = |values: &[u8]| Places::of_values(values, [2, 6, 2, 4, 2]).map(Places::flags);
+        assert_eq!(of(&[]), Some([false; 5]));
+        assert_eq!(of(&[2]), Some([true, false, false, false, false]));
+        assert_eq!(of(&[4, 2, 2]), Some([true, false, true, true, false]));
+        assert_eq!(of(&[2, 2, 2, 4, 6]), Some([true; 5]));
+        assert_eq!((of(&[6, 6]), of(&[0]), of(&[2; 6])), (None, None, None));
+        for bits in 0..32 {
+            let flags: [bool; 5] = std::array::from_fn(|at| bits >> at & 1 == 1);
+            let places = Places::from(flags);
+            assert_eq!((places.flags(), places.bits()), (flags, bits));
+            assert_eq!(places, Places::from_bits(bits));
+            assert!((0..5).all(|at| places.has(at) == flags[at]));
         }
     }
 }

@@ -148,3 +148,32 @@ impl<'de> Visitor<'de> for Named {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_are_found_by_place_and_by_name() {
+        for (place, at) in ScoreBox::ALL.into_iter().enumerate() {
+            assert_eq!((at.index(), ScoreBox::at(place)), (place, Some(at)));
+            assert_eq!(at.is_upper(), place < 6);
+            assert_eq!(serde_json::to_value(at).unwrap(), at.name());
+            assert_eq!(at.to_string(), at.name().replace('-', " "));
+        }
+        assert_eq!(ScoreBox::at(TURNS), None);
+    }
+
+    #[test]
+    fn a_card_names_all_its_boxes() {
+        let mut boxes = Boxes::default();
+        boxes.0[ScoreBox::Chance.index()] = Some(17);
+        let mut text = serde_json::to_value(boxes).unwrap();
+        assert_eq!(serde_json::from_value::<Boxes>(text.clone()).unwrap(), boxes);
+        text.as_object_mut().unwrap().remove("aces");
+        let why = serde_json::from_value::<Boxes>(text).unwrap_err().to_string();
+        assert_eq!(why, "a card has thirteen boxes");
+        let why = serde_json::from_str::<Boxes>("5").unwrap_err().to_string();
+        assert!(why.contains("expected the boxes of a card"), "{why}");
+    }
+}

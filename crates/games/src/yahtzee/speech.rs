@@ -186,4 +186,64 @@ mod tests {
         assert!(wrong("nines").contains("boxes are aces, twos"));
         assert_eq!(understand("3k", &score, &view), Ok(Answer::score(ScoreBox::ThreeOfAKind)));
     }
+
+    #[test]
+    fn questions_are_asked_in_words() {
+        let dice = [2, 6, 2, 4, 2];
+        let [first, second] = [1, 2].map(|roll| Question::Keep { roll, dice });
+        let score = Question::Score { dice };
+        let keep = "Which dice do you keep?";
+        assert_eq!(ask(&first), format!("You rolled 2 6 2 4 2; two rolls are left. {keep}"));
+        assert_eq!(ask(&second), format!("You rolled 2 6 2 4 2; one roll is left. {keep}"));
+        assert_eq!(ask(&score), "You have 2 6 2 4 2. Which box do you fill?");
+        assert_eq!(examples(&first), "keep 6 6 · keep all · roll all");
+        assert_eq!(examples(&score), "fours · full house · chance");
+    }
+
+    #[test]
+    fn dice_and_boxes_have_more_than_one_name() {
+        let (game, seat) = game();
+        let view = game.view(Viewer::Seat(seat));
+        let keep = Question::Keep { roll: 1, dice: [2, 6, 2, 4, 2] };
+        for (kept, texts) in [
+            ([true; 5], &["keep all", "all", "stand", "hold all"][..]),
+            ([false; 5], &["keep", "hold", "none", "nothing", "roll", "roll all", "keep none"]),
+            ([false, true, false, true, false], &["6 4", "46", " Keep 4, 6", "hold 6 4"]),
+        ] {
+            for text in texts {
+                let read = understand(text, &keep, &view);
+                assert_eq!(read, Ok(Answer::keep_places(kept)), "{text}");
+            }
+        }
+        let score = Question::Score { dice: [2, 6, 2, 4, 2] };
+        let names = SHORT.iter().map(|(short, at)| (*short, *at));
+        let long = [
+            ("score sixes", ScoreBox::Sixes),
+            ("Small Straight", ScoreBox::SmallStraight),
+            ("large_straight", ScoreBox::LargeStraight),
+            ("four of a kind (17)", ScoreBox::FourOfAKind),
+        ];
+        for (text, at) in names.chain(long) {
+            assert_eq!(understand(text, &score, &view), Ok(Answer::score(at)), "{text}");
+        }
+        let (answer, keep_json) = (Answer::score(ScoreBox::Aces), r#"{"score":"aces"}"#);
+        assert_eq!(phrase(&answer, &keep, &view), keep_json, "no answer to that question");
+        assert_eq!(phrase(&Answer::score(ScoreBox::Twos), &score, &view), "twos (6)");
+    }
+
+    #[test]
+    fn a_joker_is_told_where_it_may_go_and_what_it_is_worth() {
+        let config: Config = serde_json::from_str(r#"{"rule":"forced-joker"}"#).unwrap();
+        let game = Yahtzee::new(&config, 2, &Seed::from_number(7)).unwrap();
+        let mut view = game.view(Viewer::Seat(Seat(0)));
+        let mut card = Card::EMPTY;
+        card.fill(ScoreBox::Yahtzee, 50, 13);
+        view.cards[0] = card.view();
+        let score = Question::Score { dice: [4; 5] };
+        let refused = understand("chance", &score, &view).unwrap_err();
+        assert_eq!(refused, "a joker may not go there; you may fill fours");
+        let fours = phrase(&Answer::score(ScoreBox::Fours), &score, &view);
+        assert_eq!(fours, "fours (20 and a bonus of 100)");
+        assert_eq!(understand(&fours, &score, &view), Ok(Answer::score(ScoreBox::Fours)));
+    }
 }

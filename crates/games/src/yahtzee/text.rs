@@ -152,3 +152,112 @@ fn faces(dice: &[u8]) -> String {
 fn shown(dice: &[u8]) -> String {
     dice.iter().map(u8::to_string).collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yahtzee::Config;
+    use crate::{Game, Seed};
+    use serde_json::json;
+
+    fn game() -> Yahtzee {
+        Yahtzee::new(&Config::default(), 2, &Seed::from_number(7)).unwrap()
+    }
+
+    /// A view in which one player has all bonuses, and the other is out.
+    fn late() -> View {
+        let mut view = serde_json::to_value(game().view(crate::Viewer::Public)).unwrap();
+        view["turn"] = json!(14);
+        view["removed"] = json!([1]);
+        view["now"] = json!([null, null]);
+        view["cards"][0]["boxes"]["sixes"] = json!(30);
+        view["cards"][0]["upper"] = json!(63);
+        view["cards"][0]["upper_bonus"] = json!(35);
+        view["cards"][0]["yahtzee_bonuses"] = json!(2);
+        view["cards"][0]["total"] = json!(298);
+        serde_json::from_value(view).unwrap()
+    }
+
+    #[test]
+    fn bonuses_and_who_is_out_are_shown() {
+        let text = render(&late(), &[], false);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "Yahtzee, all turns played");
+        assert_eq!(lines[1], "                        seat 0        seat 1");
+        assert_eq!(lines[7], "sixes                       30             ·");
+        assert_eq!(lines[8], "upper bonus           63 (+35)       0 of 63");
+        assert_eq!(lines[16], "yahtzee bonus              200             0");
+        assert_eq!(lines[17..], ["total                      298             0", "seat 1 is out"]);
+    }
+
+    #[test]
+    fn colours_are_for_heads_sums_empty_boxes_and_what_was_just_filled() {
+        let mut game = game();
+        game.apply(Seat(0), &Answer::keep_places([true; 5])).unwrap();
+        game.apply(Seat(0), &Answer::score(ScoreBox::Chance)).unwrap();
+        let plain = game.render(&[], false);
+        let text = game.render(&[], true);
+        let mut stripped = text.clone();
+        for style in [BOLD, DIM, GREEN, PLAIN] {
+            stripped = stripped.replace(style, "");
+        }
+        assert!(plain.lines().eq(stripped.lines().map(str::trim_end)));
+        let of = |start: &str| text.lines().find(|line| line.contains(start)).unwrap();
+        let empty = format!("{DIM}{:>WIDTH$}{PLAIN}", "·");
+        assert_eq!(of("aces"), format!("{:16}{empty}{empty}", "aces"));
+        let points = game.sides()[0].card.points(ScoreBox::Chance);
+        let green = format!("{GREEN}{points:>WIDTH$}{PLAIN}");
+        assert_eq!(of("chance"), format!("{:16}{green}{empty}", "chance"));
+        assert!(of("upper bonus").starts_with(DIM) && of("yahtzee bonus").starts_with(DIM));
+        assert!(of("total").starts_with(BOLD) && of("seat 1").starts_with(BOLD));
+        assert!(of("total").ends_with(PLAIN));
+    }
+
+    #[test]
+    fn answers_against_the_rules_are_told_as_well() {
+        let game = game();
+        let told = |json: &str| {
+            let answer: Answer = serde_json::from_str(json).unwrap();
+            tell(&game, &game, Seat(0), &answer)
+        };
+        assert_eq!(told(r#"{"keep":[6,6,6,6,6]}"#), "keeps dice it does not have");
+        assert_eq!(told(r#"{"score":"nines"}"#), "fills a box that is not there");
+        let mut over = game.clone();
+        while let Some(seat) = over.awaiting().first() {
+            over.apply(seat, &over.playout_answer(seat, 0)).unwrap();
+        }
+        let answer = Answer::score(ScoreBox::Aces);
+        assert_eq!(tell(&over, &over, Seat(0), &answer), "answers after the end");
+    }
+
+    #[test]
+    fn so_many_dice_are_rolled() {
+        let (before, after) = ([1, 2, 3, 4, 5], [6, 6, 6, 6, 6]);
+        let told = [
+            "rolls all five dice: 6 6 6 6 6",
+            "keeps 1 and rolls four dice: 6 6 6 6",
+            "keeps 1 2 and rolls three dice: 6 6 6",
+            "keeps 1 2 3 and rolls two dice: 6 6",
+            "keeps 1 2 3 4 and rolls one die: 6",
+            "keeps all of 1 2 3 4 5",
+        ];
+        for (kept, told) in told.into_iter().enumerate() {
+            let places = Places::of_values(&before[..kept], before).unwrap();
+            assert_eq!(tell_keep(places, before, after), told);
+        }
+    }
+
+    #[test]
+    fn rolls_that_kept_every_die_are_left_out() {
+        let play = |value| serde_json::from_value::<Play>(value).unwrap();
+        let all = [true; 5];
+        let some = [true, false, true, false, true];
+        let (one, two) = ([1, 2, 3, 4, 5], [1, 6, 3, 6, 5]);
+        let (first, second) = ("⚀⚁⚂⚃⚄ 1 2 3 4 5", "⚀⚅⚂⚅⚄ 1 6 3 6 5");
+        let rolls = json!([one, two, two]);
+        let text = play_text(&play(json!({"rolls": rolls, "kept": [some, all]})));
+        assert_eq!(text, format!("{first} → {second}"));
+        let text = play_text(&play(json!({"rolls": [one, one, two], "kept": [all, some]})));
+        assert_eq!(text, format!("{first} → {second}"));
+    }
+}
