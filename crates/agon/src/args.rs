@@ -313,7 +313,8 @@ measured; ratios are medians of such pairs, so they can be compared between mach
 Examples:
     agon bench --game yahtzee --players 1000 --seconds 20 --json
     agon bench --players 10000 --half-load --restart
-    agon bench --players 1000 --observers 4";
+    agon bench --players 1000 --observers 4
+    agon bench --players 10000 --steady 20000 --seconds 600";
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct DemoArgs {
@@ -348,6 +349,12 @@ pub(crate) struct BenchArgs {
         "players", "matches", "observers", "half_load", "restart",
     ])]
     pub(crate) watchers: Option<usize>,
+    /// Measure something else: everybody plays all of the time, so many decisions a second in all,
+    /// against the usual time limits. Tells latencies, faults and how the server grows.
+    #[arg(long, value_name = "RATE", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = [
+        "observers", "watchers", "half_load", "restart",
+    ])]
+    pub(crate) steady: Option<u32>,
     /// Measure latencies at half the rate that was reached.
     #[arg(long)]
     pub(crate) half_load: bool,

@@ -68,6 +68,21 @@ fn many_watch_one_match() {
 }
 
 #[test]
+fn a_steady_load_tells_what_players_see_and_how_the_server_grows() {
+    let seen = measured(&["--players", "8", "--steady", "100"]);
+    let positive =
+        ["/decisions", "/latency_ms/p50", "/latency_ms/max", "/server_ms/p99", "/bytes/most"];
+    for name in positive {
+        let value = seen.pointer(name).and_then(Value::as_f64);
+        assert!(value.is_some_and(|value| value > 0.0), "{name}: {seen}");
+    }
+    // Never more than was asked for, but for what all begin with.
+    let rate = seen["decisions_per_second"].as_f64().expect("a rate");
+    assert!(rate <= 110.0, "{seen}");
+    assert_eq!((&seen["faults"], &seen["complaint"]), (&0.into(), &Value::Null), "{seen}");
+}
+
+#[test]
 fn every_game_and_transport_can_be_measured() {
     let runs: [&[&str]; 4] = [
         &["--game", "fish", "--players", "4"],

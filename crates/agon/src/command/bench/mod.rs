@@ -17,6 +17,7 @@ mod players;
 mod progress;
 mod report;
 mod server;
+mod steady;
 mod watchers;
 mod wire;
 
@@ -114,9 +115,10 @@ struct Run<'a> {
 
 async fn run(args: &BenchArgs) -> Result<Report> {
     let (mut run, folder, mut report) = start(args).await?;
-    match args.watchers {
-        Some(count) => report.watched = Some(run.watched(count).await?),
-        None => run.measure(&mut report).await?,
+    match (args.watchers, args.steady) {
+        (Some(count), _) => report.watched = Some(run.watched(count).await?),
+        (None, Some(rate)) => report.steady = Some(run.steady(rate).await?),
+        (None, None) => run.measure(&mut report).await?,
     }
     report.complaint = run.crew.complaint();
     let Run { mut server, crew, progress, .. } = run;
@@ -163,7 +165,8 @@ async fn start(args: &BenchArgs) -> Result<(Run<'_>, Folder, Report)> {
     };
     progress.say("starting tournaments");
     for (number, count) in lanes(args.players, args.matches_wanted()).into_iter().zip(1..) {
-        server.tournament(&lane_name(count), &args.game, number).await?;
+        let usual = args.steady.is_some();
+        server.tournament(&lane_name(count), &args.game, number, usual).await?;
     }
     let depth = args.matches_wanted().div_ceil(args.players / 2);
     Ok((Run { args, progress, server, bare, crew, slice, depth }, folder, report))

@@ -81,6 +81,34 @@ pub(super) struct Watched {
     pub(super) latency_unwatched: Latency,
 }
 
+/// A long load at a steady rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steady {
+    /// Decisions a second that were asked for.
+    pub(super) wanted: u32,
+    pub(super) seconds: f64,
+    pub(super) decisions: u64,
+    pub(super) latency: Latency,
+    pub(super) slowest_ms: f64,
+    /// From reading an answer to writing the next request, as the server counts it: bounds below which
+    /// 50, 90, 99 and 99.9 of a hundred stayed.
+    pub(super) server_ms: [f64; 4],
+    /// What the server used of the processor.
+    pub(super) cores: f64,
+    /// Charged to players.
+    pub(super) faults: u64,
+    /// The most memory the server had in the first tenth of the time, in the last, and ever.
+    pub(super) bytes_early: u64,
+    pub(super) bytes_late: u64,
+    pub(super) bytes_most: u64,
+}
+
+impl Steady {
+    fn per_second(&self) -> f64 {
+        self.decisions as f64 / self.seconds
+    }
+}
+
 /// A server that was killed and started again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Restarted {
@@ -106,6 +134,7 @@ pub(super) struct Report {
     pub(super) half_load: Option<Paced>,
     pub(super) observers: Option<Observed>,
     pub(super) watched: Option<Watched>,
+    pub(super) steady: Option<Steady>,
     pub(super) restart: Option<Restarted>,
     pub(super) complaint: Option<String>,
 }
@@ -132,6 +161,9 @@ impl Report {
     pub(super) fn json(&self) -> String {
         if let Some(watched) = &self.watched {
             return format!("{}\n", self.watched_json(watched));
+        }
+        if let Some(steady) = &self.steady {
+            return format!("{}\n", self.steady_json(steady));
         }
         let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
         let ratios: Vec<f64> = ratios(&self.pairs).map(round).collect();
@@ -191,6 +223,62 @@ impl Report {
         })
     }
 
+    fn steady_json(&self, steady: &Steady) -> Value {
+        let mut latency = steady.latency.json();
+        latency["max"] = json!(steady.slowest_ms);
+        let [p50, p90, p99, p999] = steady.server_ms;
+        json!({
+            "game": self.game, "players": self.players, "matches": self.matches,
+            "transport": self.transport, "seconds": round(steady.seconds), "machine": machine(),
+            "wanted_per_second": steady.wanted, "decisions": steady.decisions,
+            "decisions_per_second": steady.per_second().round(),
+            "latency_ms": latency,
+            "server_ms": {"p50": p50, "p90": p90, "p99": p99, "p999": p999},
+            "server_cores": round(steady.cores),
+            "faults": steady.faults,
+            "bytes": {
+                "early": steady.bytes_early, "late": steady.bytes_late, "most": steady.bytes_most,
+            },
+            "complaint": self.complaint,
+        })
+    }
+
+    fn steady_table(&self, steady: &Steady) -> String {
+        let Steady { decisions, seconds, latency, slowest_ms, cores, faults, .. } = steady;
+        let [p50, p90, p99, p999] = steady.server_ms;
+        let mb = |bytes: u64| bytes as f64 / 1e6;
+        let (early, late) = (mb(steady.bytes_early), mb(steady.bytes_late));
+        let most = mb(steady.bytes_most);
+        let mut rows = vec![
+            (
+                "decisions",
+                format!("{decisions} in {seconds:.0} s, {:.0} a second", steady.per_second()),
+            ),
+            ("latency", format!("{}, at most {slowest_ms:.1} ms", latency.text())),
+            (
+                "in the server",
+                format!("p50 {p50:.0}, p90 {p90:.0}, p99 {p99:.0}, p99.9 {p999:.0} ms, or less"),
+            ),
+            ("server", format!("{cores:.2} cores")),
+            ("faults", format!("{faults} charged to players")),
+            (
+                "memory",
+                format!(
+                    "{early:.0} MB in the first tenth, {late:.0} in the last; {most:.0} at most"
+                ),
+            ),
+        ];
+        rows.extend(self.complaint.iter().map(|complaint| ("something failed", complaint.clone())));
+        rows.push(("machine", machine()));
+        let Report { game, players, matches, transport, .. } = self;
+        let mut text =
+            format!("{game}: {players} players in {matches} matches over {transport}, steady\n\n");
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<22}{value}");
+        }
+        text
+    }
+
     fn watched_table(&self, watched: &Watched) -> String {
         let Watched { watchers, asleep, events_per_second, cores, cores_unwatched, .. } = watched;
         let rows = [
@@ -212,6 +300,9 @@ impl Report {
     pub(super) fn table(&self) -> String {
         if let Some(watched) = &self.watched {
             return self.watched_table(watched);
+        }
+        if let Some(steady) = &self.steady {
+            return self.steady_table(steady);
         }
         let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
         let mut rows: Vec<(&str, String)> = vec![

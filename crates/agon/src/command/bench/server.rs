@@ -116,13 +116,20 @@ impl Server {
     }
 
     /// Has the operator start a tournament in which the first `players` in line all play.
-    pub(super) async fn tournament(&self, id: &str, game: &str, players: usize) -> Result<()> {
+    /// Nobody is late for anything, unless there are the `usual` limits.
+    pub(super) async fn tournament(
+        &self,
+        id: &str,
+        game: &str,
+        players: usize,
+        usual: bool,
+    ) -> Result<()> {
         let (preset, config) = match game {
             // Players that all answer alike would tie every game with the same dice.
             "yahtzee" => ("yahtzee-class", json!({"dice": "independent"})),
             other => (other, json!({})),
         };
-        let policy = json!({
+        let mut policy = json!({
             "format": {"kind": "round-robin"},
             "greeting": "none",
             "farewell": "none",
@@ -130,9 +137,11 @@ impl Server {
                 "best_of": BEST_OF,
                 "ties": "share",
                 "confirm_result": false,
-                "time": {"answer_ms": ANSWER_MS, "wait_ms": ANSWER_MS},
             },
         });
+        if !usual {
+            policy["match"]["time"] = json!({"answer_ms": ANSWER_MS, "wait_ms": ANSWER_MS});
+        }
         let body = json!({
             "id": id,
             "preset": preset,
@@ -150,10 +159,7 @@ impl Server {
     /// How long answers took until the next request was written, since it was started: bounds in
     /// milliseconds, each with how many took no longer.
     pub(super) async fn turns(&self) -> Result<Vec<(f64, u64)>> {
-        let (status, metrics) = self.request("GET", "/metrics", "").await?;
-        if status != 200 {
-            bail!("failed: the server does not tell its measures ({status})");
-        }
+        let metrics = self.metrics().await?;
         let buckets = metrics.lines().filter_map(|line| {
             let (bound, count) =
                 line.strip_prefix("agon_turn_seconds_bucket{le=\"")?.split_once("\"} ")?;
@@ -161,6 +167,25 @@ impl Server {
             Some((bound * 1_000.0, count.parse().ok()?))
         });
         Ok(buckets.collect())
+    }
+
+    /// How many faults players were charged with since it was started.
+    pub(super) async fn faults(&self) -> Result<u64> {
+        let metrics = self.metrics().await?;
+        let counts = metrics.lines().filter(|line| line.starts_with("agon_faults_total{"));
+        let count = |line: &str| line.rsplit(' ').next()?.parse::<u64>().ok();
+        counts
+            .map(count)
+            .sum::<Option<u64>>()
+            .context("failed: the server does not tell its faults")
+    }
+
+    async fn metrics(&self) -> Result<String> {
+        let (status, metrics) = self.request("GET", "/metrics", "").await?;
+        if status != 200 {
+            bail!("failed: the server does not tell its measures ({status})");
+        }
+        Ok(metrics)
     }
 
     async fn post(&self, path: &str, body: &Value) -> Result<(u16, String)> {
