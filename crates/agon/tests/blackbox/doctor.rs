@@ -200,7 +200,7 @@ fn ctrl_c_shows_what_is_known_and_ends_the_program() {
 
 /// Examines a player that connects by itself.
 fn guest(place: &Place, mode: &str, expected: &[&str]) -> Value {
-    let limit = if expected.is_empty() { "60000" } else { "3000" };
+    let limit = if expected.is_empty() { "60000" } else { "10000" };
     let flags = ["--game", "yahtzee", "--answer-ms", limit, "--listen", "127.0.0.1:0"];
     let mut flags = flags.to_vec();
     if mode == "stays-away" || mode == "anonymous" {
