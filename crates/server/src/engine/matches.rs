@@ -31,6 +31,8 @@ pub(crate) struct LiveMatch {
     stirred: bool,
     /// When the first answer was read that the next requests follow from.
     answered_at: Option<Millis>,
+    /// Since when it rests: no clock runs in a pause.
+    pub(super) rests_since: Option<Millis>,
 }
 
 /// A request that is to be handed over again.
@@ -150,6 +152,7 @@ impl Engine {
             listeners: Listeners::default(),
             stirred: true,
             answered_at: None,
+            rests_since: None,
         };
         self.matches.insert(key.clone(), live);
         self.begin_to_hold_back(&key);
@@ -460,6 +463,7 @@ impl Engine {
         at: Millis,
     ) -> Result<Option<Millis>, Rejection> {
         let Some(live) = self.matches.get(key) else { return Ok(None) };
+        let at = live.rests_since.map_or(at, |since| since.min(at));
         let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
         let Some(sent) = sent.find(|sent| sent.id == *request) else {
             // Who comes back may answer before it is asked again.
