@@ -29,6 +29,8 @@ pub(crate) struct Index {
     pub(crate) ever_signed_up: BTreeSet<(String, String)>,
     /// What players said to invitations and took back, by what they asked, tournament and name.
     pub(crate) replies: BTreeSet<(&'static str, String, String)>,
+    /// Who was ever put on the blacklist.
+    pub(crate) blacklisted: BTreeSet<String>,
     /// How often somebody has entered a queue.
     pub(crate) enqueued: BTreeMap<String, u32>,
     /// Who plays in tournaments that have started.
@@ -67,7 +69,10 @@ impl Index {
                 let answer = accepted.answer.get().to_owned();
                 self.accepted.insert((stream(), request.to_owned()), answer);
             }
-            Event::MatchEnded(_) => drop(self.ended.insert(stream(), line.at)),
+            Event::MatchEnded(_) => {
+                self.resting.remove(&stream());
+                self.ended.insert(stream(), line.at);
+            }
             Event::MatchReported(_) => drop(self.reported.insert(tournament())),
             Event::TournamentEnded(_) | Event::TournamentAborted(_) => {
                 self.over.insert(tournament());
@@ -88,7 +93,8 @@ impl Index {
             }
             Event::RoundPaired(paired) => {
                 let plans = paired.matches.iter();
-                let all = plans.map(|plan| (paired.round, plan.id.to_string(), plan.players.clone()));
+                let all =
+                    plans.map(|plan| (paired.round, plan.id.to_string(), plan.players.clone()));
                 self.matches.entry(tournament()).or_default().extend(all);
             }
             Event::TournamentPaused(_) => drop(self.paused.insert(tournament())),
@@ -121,9 +127,12 @@ impl Index {
             }
             Event::AccountBlacklisted(listed) => {
                 let name = listed.account.to_string();
+                self.blacklisted.insert(name.clone());
                 self.signed_up.retain(|(_, player)| *player != name);
             }
-            Event::InvitationAccepted(said) => self.replied("accept", &said.tournament, &said.player),
+            Event::InvitationAccepted(said) => {
+                self.replied("accept", &said.tournament, &said.player)
+            }
             Event::InvitationRejected(said) => {
                 self.replied("reject", &said.tournament, &said.player);
                 self.replied("withdraw", &said.tournament, &said.player);

@@ -63,6 +63,8 @@ pub(crate) struct Link {
     /// Calls that are not answered, and values that answer nothing yet.
     pub(crate) calls: VecDeque<Call>,
     pub(crate) values: VecDeque<(Millis, String)>,
+    /// Whether something has waited to be written since nothing did.
+    pub(crate) behind: bool,
     /// When the server's end is looked at, if nothing happens before.
     pub(crate) looked_at: Option<Millis>,
 }
@@ -88,6 +90,7 @@ impl Link {
             reader: Reader::new(way),
             calls: VecDeque::new(),
             values: VecDeque::new(),
+            behind: false,
             looked_at: None,
         }
     }

@@ -486,9 +486,13 @@ impl Engine {
         Ok(Some(took_ms))
     }
 
-    /// A line that is no message counts as the answer to whatever the player was asked.
+    /// A line that is no message counts as the answer to whatever the player was asked. In a pause
+    /// nobody waits for one.
     pub(super) fn charge_malformed(&mut self, player: &PlayerName, why: &str, line: &str) {
         for key in self.playing.get(player).cloned().unwrap_or_default() {
+            if self.live_match(&key).is_some_and(|played| played.paused().is_some()) {
+                continue;
+            }
             let fault = Fault::malformed(why, line);
             let _ = self.step_match(&key, Command::Charge { player: player.clone(), fault });
         }
@@ -528,8 +532,10 @@ impl Engine {
             .collect();
         // By name, not by chance: the same inputs give the same log.
         for player in absent {
-            let fault = Fault::disconnected("did not come back after the server was restarted");
-            self.player_is_gone(&player, &fault);
+            if !self.has_own_time(&player) {
+                let fault = Fault::disconnected("did not come back after the server was restarted");
+                self.miss_where_here(&player, &fault);
+            }
         }
         self.log_out_absent();
     }

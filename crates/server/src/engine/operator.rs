@@ -238,7 +238,8 @@ impl Engine {
             here.map(move |player| (key.clone(), player.clone()))
         });
         for (key, player) in absent.collect::<Vec<_>>() {
-            if !self.is_house(&player) && self.conn_of(&player).is_none() {
+            let absent = !self.is_house(&player) && self.conn_of(&player).is_none();
+            if absent && !self.has_own_time(&player) {
                 let fault = Fault::disconnected("did not come back after a pause");
                 let _ = self.step_match(&key, Command::Leave { player, fault });
             }

@@ -37,14 +37,14 @@ pub use peer::{Peers, serve_peers};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+pub(crate) use talk::{GRACE_MS, PAUSE_MS, Talk, Words};
 pub(crate) use tcp::accept;
 pub use tcp::serve_tcp;
 pub(crate) use tls::Stream;
 pub use tls::{Tls, TlsError};
-pub(crate) use websocket::NORMAL;
-pub(crate) use talk::{GRACE_MS, PAUSE_MS, Talk, Words};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+pub(crate) use websocket::NORMAL;
 
 /// What all transports of a server share.
 #[derive(Clone)]

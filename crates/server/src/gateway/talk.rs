@@ -205,7 +205,7 @@ mod tests {
         let games = Registry::standard();
         let kind = games.kind("fish").unwrap();
         let config = kind.check_config(r#"{"rows":4,"columns":3}"#).unwrap();
-        let game = kind.set_up(config.get(), 2, &agon_games::Seed::from([1; 32])).unwrap();
+        let game = kind.set_up(config.get(), 2, &agon_games::Seed::from_number(1)).unwrap();
         let (mut question, mut view) = (Vec::new(), Vec::new());
         assert!(game.write_question(Seat(0), &mut question));
         game.write_view(Viewer::Seat(Seat(0)), &mut view);
@@ -244,7 +244,10 @@ mod tests {
         assert_eq!(heard(talk.pair()), ("1".into(), "{\"place\":[0,0]}".into()));
         let end = talk.next().expect("it has waited");
         let words = talk.say(end);
-        assert_eq!((words.text.as_str(), words.limit_ms()), ("[\"end\",[false]]", Some(COURTESY_MS)));
+        assert_eq!(
+            (words.text.as_str(), words.limit_ms()),
+            ("[\"end\",[false]]", Some(COURTESY_MS))
+        );
         assert!(talk.said(words, 2).is_none());
         assert!(talk.take(question("2")).is_none(), "the end is not answered yet");
         talk.push(b"\"void\"");

@@ -41,6 +41,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
             let Faulted { player, fault, .. } = &dropped.faulted;
             let history = &world.history;
             let found = match fault.kind {
+                // Who is asked itself, and goes again while nobody is missed, was there in vain.
+                FaultKind::NoShow if is_peer(world, player.as_str()) => {
+                    not_here(history, player.as_str(), entry, entry.line.at)
+                }
                 FaultKind::NoShow => {
                     waited_in_vain(history, &dropped.faulted, entry, world.plan.reconnect_ms)
                 }
@@ -75,11 +79,18 @@ fn judge(world: &World, id: &str, faulted: &Faulted, entry: &Entry) -> Result<()
         FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
             said(history, player, fault)
         }
+        FaultKind::Disconnected if fault.detail.contains("after a pause") => {
+            paused(world, id, player, entry)
+        }
         FaultKind::Disconnected => disconnected(world, player, entry),
         FaultKind::Withdrew if fault.code == "blacklisted" => Ok(()),
         FaultKind::Withdrew => withdrew(world, id, player),
         FaultKind::NoShow => Err("was not waited for".into()),
     }
+}
+
+fn is_peer(world: &World, player: &str) -> bool {
+    world.bots.iter().any(|bot| bot.name.as_str() == player && bot.is_peer())
 }
 
 /// It sent what it is charged with. Of replies on the wires of other systems the fault tells the
@@ -90,8 +101,13 @@ fn said(history: &History, player: &str, fault: &Fault) -> Result<(), String> {
     let answers = history.heard.iter().filter(|((who, _), _)| who == player);
     let mut answers = answers.flat_map(|(_, all)| all.iter().map(|one| &one.answer));
     let mut bad = history.bad.get(player).into_iter().flatten();
+    // What other wires have no word for is the value of the answer.
+    let value = evidence.split_once(':').map_or(evidence, |(_, value)| value.trim_end_matches('}'));
     let said = answers.any(|text| text.starts_with(evidence))
-        || history.spoken.get(player).is_some_and(|all| all.contains(evidence));
+        || history
+            .spoken
+            .get(player)
+            .is_some_and(|all| all.contains(evidence) || all.contains(value));
     match said || bad.any(|text| text.starts_with(evidence)) {
         true => Ok(()),
         false => Err(format!("never sent {evidence:?}")),
@@ -172,6 +188,18 @@ fn disconnected(world: &World, player: &str, entry: &Entry) -> Result<(), String
         true => not_here(history, player, entry, at - away_ms),
         false => Err("its connection was there".into()),
     }
+}
+
+/// It was not there when it should have been back after a pause.
+fn paused(world: &World, id: &str, player: &str, entry: &Entry) -> Result<(), String> {
+    let at = entry.line.at;
+    let stream = world.disk.stream(&format!("tournament/{id}"));
+    let mut resumed = stream.iter().filter(|one| match one.line.event {
+        Event::TournamentResumed(_) => one.line.at + world.plan.reconnect_ms <= at,
+        _ => false,
+    });
+    resumed.next().ok_or("its time is not over")?;
+    not_here(&world.history, player, entry, at)
 }
 
 /// The server was there all the time, and the player was not.

@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
-        let Some(course) = course::read(entries) else { return Err(format!("{id} was never created")) };
+        let Some(course) = course::read(entries) else {
+            return Err(format!("{id} was never created"));
+        };
         let Some(winners) = &course.winners else { continue };
         let implied: BTreeSet<PlayerName> = match course.format {
             Format::RoundRobin => leaders(&course),
             _ => survivors(&course).map_err(|what| format!("{id}: {what}"))?,
         };
-        let counts = |player: &&PlayerName| {
-            !course.is_out(player) && !course.failed.contains(*player)
-        };
+        let counts =
+            |player: &&PlayerName| !course.is_out(player) && !course.failed.contains(*player);
         let implied: BTreeSet<&PlayerName> = implied.iter().filter(counts).collect();
         let winners: BTreeSet<&PlayerName> = winners.iter().collect();
         if winners != implied {

@@ -14,7 +14,7 @@ pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
         "request" => {
             let id = said.id.as_deref().unwrap_or_default();
             let asked = Asked::parse(id).ok_or_else(|| format!("a request called {id:?}"))?;
-            if spoken.alone && index.resting.contains(&asked.stream()) {
+            if spoken.fresh && index.resting.contains(&asked.stream()) {
                 return Err(format!("{player} was asked {id} in a pause"));
             }
             must(index.answers(&asked) >= asked.turn, &format!("the answer before {id}"))
@@ -35,6 +35,8 @@ pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
                 Some("withdraw") if index.reported.contains(&id) || index.over.contains(&id) => {
                     Ok(())
                 }
+                // Who is on the blacklist is off all invitations already.
+                Some("reject" | "withdraw") if index.blacklisted.contains(*player) => Ok(()),
                 Some(what @ ("accept" | "reject" | "ready" | "withdraw")) => {
                     let mut replies = index.replies.iter();
                     let said = replies

@@ -99,8 +99,9 @@ impl<'a> Lobby<'a> {
             Event::StartOrdered(ordered) => drop(self.ordered.insert(&ordered.tournament)),
             Event::TournamentStarted(started) => {
                 let plan = &started.plan;
-                self.start(&plan.id, &plan.players)
-                    .map_err(|what| format!("{} starts with {:?}, but {what}", plan.id, plan.players))?;
+                self.start(&plan.id, &plan.players).map_err(|what| {
+                    format!("{} starts with {:?}, but {what}", plan.id, plan.players)
+                })?;
             }
             _ => {}
         }

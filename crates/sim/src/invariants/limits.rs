@@ -21,7 +21,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                     since = created.plan.players.iter().map(|one| (one.clone(), at)).collect();
                 }
                 Event::MatchPaused(_) => rests = Some(at),
-                Event::MatchResumed(_) => rests = None,
+                Event::MatchResumed(_) | Event::MatchEnded(_) => rests = None,
                 Event::GameStarted(started) => seats.clone_from(&started.seats),
                 Event::PlayerLeft(left) => drop(since.insert(left.faulted.player.clone(), at)),
                 Event::WaitExpired(expired) => {

@@ -51,8 +51,8 @@ pub(crate) struct Spoken<'a> {
     pub(crate) player: &'a str,
     pub(crate) said: &'a Said,
     pub(crate) text: &'a str,
-    /// Whether no other server was up meanwhile, which may know more.
-    pub(crate) alone: bool,
+    /// Whether the server decided to say it just now, and no other was up meanwhile that knows more.
+    pub(crate) fresh: bool,
     /// What nobody may be told.
     pub(crate) secrets: &'a BTreeSet<String>,
 }

@@ -61,7 +61,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
 /// Those who were told that they won are those who won.
 fn champions(world: &World, id: &str, winners: &[PlayerName]) -> Result<(), String> {
     for bot in &world.bots {
+        // Who knows that it won may still withdraw.
+        let key = ("withdraw".to_owned(), id.to_owned());
         if let Some((won, rank)) = bot.record.tournaments.get(id)
+            && !bot.record.asked.contains(&key)
             && *won != winners.contains(&bot.name)
         {
             return Err(format!("{id}: {} was told won={won}, rank {rank}", bot.name));

@@ -19,9 +19,7 @@ pub(super) fn check(world: &World, _streams: &Streams) -> Result<(), String> {
         }
     }
     let known = |why: &str| world.desk.given.iter().any(|given| given.why == why);
-    let unknown = world.disk.look(|index| {
-        index.rulings.keys().find(|why| !known(why)).cloned()
-    });
+    let unknown = world.disk.look(|index| index.rulings.keys().find(|why| !known(why)).cloned());
     match unknown {
         Some(why) => Err(format!("nobody ordered {why:?}")),
         None => Ok(()),

@@ -90,7 +90,8 @@ impl World {
 
     fn obeyed(&mut self, at: usize) -> Result<(), Failure> {
         let Given { order, why, .. } = &self.desk.given[at];
-        let durable = self.disk.look(|index| index.rulings.get(why).is_some_and(|count| *count > 0));
+        let durable =
+            self.disk.look(|index| index.rulings.get(why).is_some_and(|count| *count > 0));
         if !durable && leaves_a_trace(order) {
             let what = format!("the operator was told of {why} before it was durable: {order:?}");
             return Err(Failure::new("effects", what));
@@ -115,7 +116,9 @@ impl World {
                 let id = self.rng.pick(&running).clone();
                 Order::Tournament(id, TournamentOrder::Pause)
             }
-            0..68 if !running.is_empty() => Order::Withdraw(self.rng.pick(&running).clone(), player),
+            0..68 if !running.is_empty() => {
+                Order::Withdraw(self.rng.pick(&running).clone(), player)
+            }
             68..76 => Order::Blacklist(player),
             76..82 => Order::Lift(player),
             82..86 => Order::Lobby(LobbyOrder::LogOut(player)),

@@ -160,9 +160,13 @@ impl World {
                 let Some(socket) = sockets.get_mut(&link) else { break };
                 self.history.waiting_max = self.history.waiting_max.max(socket.waiting());
                 if full {
+                    self.links[link].behind = true;
                     break;
                 }
-                let Some(wrote) = driven.write_one(socket, told) else { break };
+                let Some(wrote) = driven.write_one(socket, told) else {
+                    self.links[link].behind = false;
+                    break;
+                };
                 self.say(at, link, wrote)?;
             }
             self.look_later(at, link);
@@ -175,10 +179,11 @@ impl World {
     fn close_if_over(&mut self, at: usize, link: usize) {
         let Some(socket) = self.servers[at].sockets.get(&link) else { return };
         let over = socket.is_over();
+        let noticed = socket.is_left().then_some(self.now);
         if socket.is_dropped() && !self.links[link].dropped {
             self.links[link].dropped = true;
             let (bot, server) = (self.links[link].bot, self.links[link].server);
-            self.history.end(&player_name(bot), server, Some(self.now));
+            self.history.end(&player_name(bot), server, noticed);
             self.history.dropped.insert(link, self.servers[at].steps);
         }
         let Server { driven, sockets, .. } = &mut self.servers[at];

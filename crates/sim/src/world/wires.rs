@@ -26,7 +26,7 @@ impl World {
                 let said: Said = serde_json::from_str(&told).map_err(|error| {
                     Failure::new("effects", format!("no message: {error}: {told}"))
                 })?;
-                self.speak(server, &player, &said, &told)?;
+                self.speak(server, link, &said, &told)?;
                 let text = text.into_bytes();
                 (bytes, vec![Coming { said: Some(Rc::new(said)), text }])
             }
@@ -34,7 +34,7 @@ impl World {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let said = asked.as_ref().and_then(|asked| call(asked, &text));
                 match &said {
-                    Some(said) => self.speak(server, &player, said, &text)?,
+                    Some(said) => self.speak(server, link, said, &text)?,
                     None => self.trace.note(self.now, || format!("{server} > {player}: {text}")),
                 }
                 if let Some(asked) = asked.filter(|asked| asked.replies) {
@@ -55,7 +55,8 @@ impl World {
             } else {
                 bytes.len()
             };
-            for piece in [&bytes[..cut], &bytes[cut..]].into_iter().filter(|piece| !piece.is_empty())
+            for piece in
+                [&bytes[..cut], &bytes[cut..]].into_iter().filter(|piece| !piece.is_empty())
             {
                 let at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
                 self.at(at, Happening::ToBot(link, piece.to_vec()));
@@ -65,22 +66,19 @@ impl World {
     }
 
     /// Holds what is said against what is durable, and notes it.
-    fn speak(
-        &mut self,
-        server: u32,
-        player: &str,
-        said: &Said,
-        text: &str,
-    ) -> Result<(), Failure> {
+    fn speak(&mut self, server: u32, link: usize, said: &Said, text: &str) -> Result<(), Failure> {
+        let Link { bot, way, behind, .. } = self.links[link];
+        let player = player_name(bot);
         self.history.lines += 1;
         self.trace.note(self.now, || format!("{server} > {player}: {}", brief(text)));
-        let alone = self.history.was_alone(server);
-        let spoken = Spoken { player, said, text, alone, secrets: &self.secrets };
+        // What waited to be written may have been said before, and so may what waits for a reply.
+        let fresh = self.history.was_alone(server) && way.is_native() && !behind;
+        let spoken = Spoken { player: &player, said, text, fresh, secrets: &self.secrets };
         self.disk.look(|index| invariants::when_spoken(&spoken, index))?;
         if let (Some(id), "request") = (&said.id, said.kind.as_str()) {
             let limit_ms = said.deadline_ms.unwrap_or(0);
             let written = Written { at: self.now, server, limit_ms };
-            let key = (player.to_owned(), id.clone());
+            let key = (player, id.clone());
             self.history.written.entry(key).or_default().push(written);
         }
         Ok(())
@@ -300,7 +298,11 @@ impl World {
         }
         whole.into_iter().for_each(|sent| self.note_heard(link, sent.text));
         if !self.links[link].way.is_native() {
-            self.history.spoken.entry(player).or_default().push_str(&String::from_utf8_lossy(bytes));
+            self.history
+                .spoken
+                .entry(player)
+                .or_default()
+                .push_str(&String::from_utf8_lossy(bytes));
         }
         let bytes = self.merge(bytes);
         let told = self.server_time(&self.servers[at]);
@@ -314,6 +316,7 @@ impl World {
     /// A planted bug of the gateway: some messages run into the next.
     fn merge(&self, bytes: &[u8]) -> Vec<u8> {
         let lost = self.sabotage == Some(Sabotage::MergeLines) && self.now.is_multiple_of(5);
+        let lost = lost && !self.healed;
         bytes.iter().copied().filter(|byte| !lost || *byte != b'\n').collect()
     }
 
@@ -324,7 +327,8 @@ impl World {
         match answer.filter(|said| said.kind == "answer") {
             Some(Answer { id, answer, .. }) if way.is_native() => {
                 let answer = answer.get().to_owned();
-                let heard = Heard { at: self.now, server, answer, step: (link, self.step_of(server)) };
+                let heard =
+                    Heard { at: self.now, server, answer, step: (link, self.step_of(server)) };
                 self.history.heard.entry((player, id)).or_default().push(heard);
             }
             // Whatever is said there answers the next call.
@@ -362,10 +366,11 @@ impl World {
             let at = at.max(call.written.at);
             let Some(id) = call.request else {
                 let in_time = at <= call.written.at + call.written.limit_ms;
-                self.history.courtesies.entry(player_name(bot)).or_default().push((
-                    call.written,
-                    in_time,
-                ));
+                self.history
+                    .courtesies
+                    .entry(player_name(bot))
+                    .or_default()
+                    .push((call.written, in_time));
                 continue;
             };
             self.history.peers += 1;

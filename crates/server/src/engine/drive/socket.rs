@@ -85,7 +85,12 @@ impl Socket {
 
     /// Whether nothing more will be said on it, but for what waits.
     pub fn is_dropped(&self) -> bool {
-        self.ended || self.outbox.as_ref().is_some_and(|(outbox, _)| outbox.is_closed())
+        self.ended || self.is_left()
+    }
+
+    /// Whether that is the engine's doing, which knows it, and not the gateway's.
+    pub fn is_left(&self) -> bool {
+        self.outbox.as_ref().is_some_and(|(outbox, _)| outbox.is_closed())
     }
 
     /// Whether there is nothing more to say on it: it is to be closed.
@@ -169,7 +174,8 @@ impl Driven {
                 }
                 Todo::End(code, why) => {
                     let has_room = |(_, pulse): &(_, Arc<Pulse>)| end_with(pulse, code, why);
-                    (socket.deaf, socket.ended) = (true, !socket.outbox.as_ref().is_some_and(has_room));
+                    (socket.deaf, socket.ended) =
+                        (true, !socket.outbox.as_ref().is_some_and(has_room));
                 }
             }
         }
@@ -184,9 +190,8 @@ impl Driven {
             socket.pause_at = (!silent).then_some(at + PAUSE_MS);
             return;
         };
-        let read = first.ok().and_then(|first| {
-            peers.language.sign_up(&first, peers.lenient_names).ok()
-        });
+        let read =
+            first.ok().and_then(|first| peers.language.sign_up(&first, peers.lenient_names).ok());
         let Some((name, speaker)) = read else {
             socket.ended = true;
             return;
