@@ -55,6 +55,8 @@ pub(crate) struct History {
     /// Reasons of a server to miss a player: its connection ended, or it did not read. When the server
     /// took its next step after that, and so knew.
     pub(crate) ends: BTreeMap<(String, u32), Vec<Option<Millis>>>,
+    /// Those among them that the server has yet to know.
+    unnoticed: Vec<((String, u32), usize)>,
     /// Connections that servers cut off, and in which of their steps.
     pub(crate) dropped: BTreeMap<usize, u64>,
     /// When connections of a player broke.
@@ -111,14 +113,26 @@ impl History {
 
     /// Notes a reason to miss a player; a server that cuts it off knows at once.
     pub(crate) fn end(&mut self, player: &str, server: u32, noticed: Option<Millis>) {
-        self.ends.entry((player.to_owned(), server)).or_default().push(noticed);
+        let key = (player.to_owned(), server);
+        let ends = self.ends.entry(key.clone()).or_default();
+        if noticed.is_none() {
+            self.unnoticed.push((key, ends.len()));
+        }
+        ends.push(noticed);
     }
 
     /// A server takes a step: it knows what happened before.
     pub(crate) fn noticed(&mut self, server: u32, now: Millis) {
-        let ends = self.ends.iter_mut().filter(|((_, of), _)| *of == server);
-        for end in ends.flat_map(|(_, ends)| ends.iter_mut().rev().take(4)) {
-            end.get_or_insert(now);
+        if self.unnoticed.is_empty() {
+            return;
+        }
+        let (own, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.unnoticed).into_iter().partition(|((_, of), _)| *of == server);
+        self.unnoticed = others;
+        for (key, at) in own {
+            if let Some(end) = self.ends.get_mut(&key).and_then(|ends| ends.get_mut(at)) {
+                *end = Some(now);
+            }
         }
     }
 

@@ -124,6 +124,9 @@ impl Index {
             Event::WithdrawalOrdered(gone) => {
                 let key = (gone.tournament.to_string(), gone.player.to_string());
                 self.signed_up.remove(&key);
+                // It may say no once more.
+                self.replied("reject", &gone.tournament, &gone.player);
+                self.replied("withdraw", &gone.tournament, &gone.player);
             }
             Event::AccountBlacklisted(listed) => {
                 let name = listed.account.to_string();

@@ -46,7 +46,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                     not_here(history, player.as_str(), entry, entry.line.at)
                 }
                 FaultKind::NoShow => {
-                    waited_in_vain(history, &dropped.faulted, entry, world.plan.reconnect_ms)
+                    let wait_ms = world.plan.reconnect_ms;
+                    let waited = waited_in_vain(history, &dropped.faulted, entry, wait_ms);
+                    waited
+                        .or_else(|what| paused(world, id, player.as_str(), entry).map_err(|_| what))
                 }
                 FaultKind::Timeout => {
                     let gone = not_here(history, player.as_str(), entry, entry.line.at);
