@@ -131,7 +131,7 @@ fn out_of_courtesy(world: &World, player: &str, entry: &Entry) -> Option<()> {
 }
 
 /// It said so, or an operator did.
-fn withdrew(world: &World, id: &str, player: &str) -> Result<(), String> {
+pub(super) fn withdrew(world: &World, id: &str, player: &str) -> Result<(), String> {
     let bot = world.bots.iter().find(|bot| bot.name.as_str() == player);
     let key = ("withdraw".to_owned(), id.to_owned());
     let own = bot.is_some_and(|bot| bot.record.asked.contains(&key));

@@ -2,7 +2,7 @@
 //!
 //! A recount of the tournament from what players know: who won which match, who has left, who won.
 
-use super::{Streams, course, matches, tournaments};
+use super::{Streams, blame, course, matches, tournaments};
 use crate::history::History;
 use crate::world::World;
 use agon_core::{Event, Millis, PlayerName, TournamentId};
@@ -61,10 +61,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
 /// Those who were told that they won are those who won.
 fn champions(world: &World, id: &str, winners: &[PlayerName]) -> Result<(), String> {
     for bot in &world.bots {
-        // Who knows that it won may still withdraw.
-        let key = ("withdraw".to_owned(), id.to_owned());
+        // Who knows that it won may still withdraw, or be withdrawn.
+        let left = blame::withdrew(world, id, bot.name.as_str()).is_ok();
         if let Some((won, rank)) = bot.record.tournaments.get(id)
-            && !bot.record.asked.contains(&key)
+            && !left
             && *won != winners.contains(&bot.name)
         {
             return Err(format!("{id}: {} was told won={won}, rank {rank}", bot.name));
