@@ -23,8 +23,8 @@ pub mod web;
 mod wires;
 
 pub use engine::{
-    AnnounceError, Driven, Engine, EngineError, GameCounts, Handle, SecondLogin, Settings, Socket,
-    Status, hash_password,
+    AnnounceError, Asked, Driven, Engine, EngineError, GameCounts, Handle, Order, Over, Promise,
+    SecondLogin, Settings, Socket, Status, Wrote, hash_password,
 };
 pub use gateway::{
     ErlangCookie, ErlangError, ErlangSettings, Gateway, Limits, NodeName, Peers, Tls, TlsError,

@@ -45,6 +45,24 @@ fn a_login_that_is_being_written_when_the_time_to_come_back_is_over_counts() {
     until("its connection is there", || server.connections() == 1);
 }
 
+#[test]
+fn a_tournament_that_is_about_to_start_cannot_be_left_yet() {
+    let gate = Arc::new(Gate::default());
+    let server = Server::on_gate(Arc::clone(&gate), Setup::default());
+    let (mut ann, _bob) = (here(&server, "ann"), here(&server, "bob"));
+    gate.close_for("secret/");
+    let mut cup = announcement("cup", "yahtzee-class", 1, 0);
+    cup.selection = named(&["ann", "bob"]);
+    server.announce(cup);
+    until("its secret is on its way", || gate.holds("secret-kept") == 1);
+    ann.say(r#"{"type":"withdraw","tournament":"cup"}"#);
+    ann.expect("error", "about to start");
+    gate.open();
+    ann.notice("tournament");
+    ann.say(r#"{"type":"withdraw","tournament":"cup"}"#);
+    assert_eq!(ann.notice("tournament-over")["won"], false);
+}
+
 fn say(client: &mut Client, what: &str) {
     client.say(&format!(r#"{{"type":"{what}","tournament":"cup"}}"#));
     let done = client.expect("done", what);

@@ -9,8 +9,8 @@
 use crate::index::Index;
 use crate::rng::Rng;
 use crate::sabotage::Sabotage;
-use agon_core::{Line, Millis};
-use agon_store::{Append, AppendError, Done, DoneAll, Log, LogError};
+use agon_core::{Event, Line, Millis};
+use agon_store::{Append, AppendError, Done, DoneAll, Log, LogError, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -43,6 +43,10 @@ struct State {
     /// Lines of appends that were torn: at the end of their streams, and nobody's.
     torn: BTreeMap<Arc<str>, Vec<String>>,
     batches: VecDeque<Batch>,
+    /// The latest snapshot and the one before; a crash may leave either, or something damaged.
+    snapshots: VecDeque<Snapshot>,
+    /// A snapshot that was taken of what was not durable.
+    early: Option<String>,
     index: Index,
     rng: Rng,
     pace: Pace,
@@ -67,6 +71,8 @@ impl Disk {
             streams: BTreeMap::new(),
             torn: BTreeMap::new(),
             batches: VecDeque::new(),
+            snapshots: VecDeque::new(),
+            early: None,
             index: Index::default(),
             rng,
             pace,
@@ -167,9 +173,17 @@ impl Disk {
                 }
             }
         }
+        if state.snapshots.len() > 1 && state.rng.chance(200) {
+            state.snapshots.pop_back();
+        }
         if state.sabotage == Some(Sabotage::LoseDurable) {
             state.lose_the_last(writer);
         }
+    }
+
+    /// What is wrong with a snapshot that was taken, if anything is.
+    pub(crate) fn early_snapshot(&self) -> Option<String> {
+        self.state().early.clone()
     }
 
     /// Opens the log for a server: what is torn is cut off.
@@ -318,7 +332,39 @@ impl Log for Port {
         let state = self.disk.state();
         let entries = state.streams.get(stream).map_or(&[][..], Vec::as_slice);
         let skip = usize::try_from(after).unwrap_or(usize::MAX).min(entries.len());
-        Ok(entries[skip..].iter().map(|entry| entry.text.clone()).collect())
+        let texts = entries[skip..].iter().map(|entry| match state.sabotage {
+            Some(Sabotage::ForgetBlacklist) => forgive(entry),
+            _ => entry.text.clone(),
+        });
+        Ok(texts.collect())
+    }
+
+    fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<(), LogError> {
+        let mut state = self.disk.state();
+        let version = state.version(&snapshot.stream);
+        if version < snapshot.seq {
+            let what = format!("a snapshot of event {} was taken at {version}", snapshot.seq);
+            state.early = Some(what);
+        }
+        state.snapshots.push_back(snapshot.clone());
+        if state.snapshots.len() > 2 {
+            state.snapshots.pop_front();
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self, stream: &str) -> Result<Option<Snapshot>, LogError> {
+        let mut state = self.disk.state();
+        let Some(mut snapshot) = state.snapshots.back().cloned() else { return Ok(None) };
+        let version = state.version(stream);
+        if version < snapshot.seq || state.rng.chance(50) {
+            let (stream, reason) = (stream.to_owned(), "it is damaged".to_owned());
+            return Err(LogError::BadSnapshot { stream, reason });
+        }
+        if state.sabotage == Some(Sabotage::StaleSnapshot) && snapshot.seq < version {
+            snapshot.seq += 1;
+        }
+        Ok(Some(snapshot))
     }
 
     fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
@@ -329,5 +375,16 @@ impl Log for Port {
 
     fn flush(&self) -> Result<(), LogError> {
         Ok(())
+    }
+}
+
+/// A planted bug: somebody else is on the blacklist.
+fn forgive(entry: &Entry) -> String {
+    match &entry.line.event {
+        Event::AccountBlacklisted(listed) => {
+            let (from, to) = (format!("{:?}", listed.account.as_str()), "\"house:random\"");
+            entry.text.replacen(&from, to, 1)
+        }
+        _ => entry.text.clone(),
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Heard {
     pub(crate) at: Millis,
     pub(crate) server: u32,
     pub(crate) answer: String,
+    /// The connection, and how many steps the server had taken.
+    pub(crate) step: (usize, u64),
 }
 
 /// A time a player was here, as a server saw it.
@@ -42,11 +44,21 @@ pub(crate) struct History {
     pub(crate) written: BTreeMap<(String, String), Vec<Written>>,
     /// By player and request.
     pub(crate) heard: BTreeMap<(String, String), Vec<Heard>>,
+    /// Calls outside matches that a player has answered, on the wires of other systems, and whether
+    /// that was in time.
+    pub(crate) courtesies: BTreeMap<String, Vec<(Written, bool)>>,
     /// Lines of a player that are no messages.
     pub(crate) bad: BTreeMap<String, Vec<String>>,
+    /// All a player has said on the wires of other systems, where values may run into each other.
+    pub(crate) spoken: BTreeMap<String, String>,
     pub(crate) here: BTreeMap<String, Vec<Here>>,
-    /// When a server had a reason to miss a player: its connection ended, or it did not read.
-    pub(crate) ends: BTreeMap<(String, u32), Vec<Millis>>,
+    /// Reasons of a server to miss a player: its connection ended, or it did not read. When the server
+    /// took its next step after that, and so knew.
+    pub(crate) ends: BTreeMap<(String, u32), Vec<Option<Millis>>>,
+    /// Those among them that the server has yet to know.
+    unnoticed: Vec<((String, u32), usize)>,
+    /// Connections that servers cut off, and in which of their steps.
+    pub(crate) dropped: BTreeMap<usize, u64>,
     /// When connections of a player broke.
     pub(crate) cuts_of: BTreeMap<String, Vec<Millis>>,
     pub(crate) servers: BTreeMap<u32, Lifetime>,
@@ -58,6 +70,9 @@ pub(crate) struct History {
     pub(crate) crashes: u64,
     pub(crate) cuts: u64,
     pub(crate) conflicts: u64,
+    pub(crate) stops: u64,
+    /// Answers over the wires of other systems.
+    pub(crate) peers: u64,
 }
 
 impl History {
@@ -96,8 +111,35 @@ impl History {
         others.all(|(_, other)| before(own, other) || before(other, own))
     }
 
-    /// Notes a reason to miss a player.
-    pub(crate) fn end(&mut self, player: &str, server: u32, now: Millis) {
-        self.ends.entry((player.to_owned(), server)).or_default().push(now);
+    /// Notes a reason to miss a player; a server that cuts it off knows at once.
+    pub(crate) fn end(&mut self, player: &str, server: u32, noticed: Option<Millis>) {
+        let key = (player.to_owned(), server);
+        let ends = self.ends.entry(key.clone()).or_default();
+        if noticed.is_none() {
+            self.unnoticed.push((key, ends.len()));
+        }
+        ends.push(noticed);
+    }
+
+    /// A server takes a step: it knows what happened before.
+    pub(crate) fn noticed(&mut self, server: u32, now: Millis) {
+        if self.unnoticed.is_empty() {
+            return;
+        }
+        let (own, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.unnoticed).into_iter().partition(|((_, of), _)| *of == server);
+        self.unnoticed = others;
+        for (key, at) in own {
+            if let Some(end) = self.ends.get_mut(&key).and_then(|ends| ends.get_mut(at)) {
+                *end = Some(now);
+            }
+        }
+    }
+
+    /// Whether a server read an answer and did not take it: in the same step it cut off its
+    /// connection for what had come before.
+    pub(crate) fn is_unheard(&self, heard: &Heard) -> bool {
+        let (link, step) = heard.step;
+        self.dropped.get(&link) == Some(&(step + 1))
     }
 }

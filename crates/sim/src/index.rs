@@ -1,7 +1,8 @@
 //! What is durable, looked up fast: whatever a server says is held against this at that moment.
 
 use crate::said::Asked;
-use agon_core::{Event, Line, Millis, PlayerName};
+use agon_core::lobby::Selection;
+use agon_core::{Event, Line, Millis, PlayerName, TournamentId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts from events.
@@ -20,7 +21,27 @@ pub(crate) struct Index {
     pub(crate) secrets: BTreeSet<String>,
     pub(crate) finished: BTreeMap<String, Vec<PlayerName>>,
     pub(crate) called_off: BTreeSet<String>,
+    /// Sign-ups that are open as long as nobody signs up: those of a series.
+    open_ended: BTreeSet<String>,
+    /// Who is signed up, by tournament and name.
     pub(crate) signed_up: BTreeSet<(String, String)>,
+    /// Who ever was.
+    pub(crate) ever_signed_up: BTreeSet<(String, String)>,
+    /// What players said to invitations and took back, by what they asked, tournament and name.
+    pub(crate) replies: BTreeSet<(&'static str, String, String)>,
+    /// Who was ever put on the blacklist.
+    pub(crate) blacklisted: BTreeSet<String>,
+    /// How often somebody has entered a queue.
+    pub(crate) enqueued: BTreeMap<String, u32>,
+    /// Who plays in tournaments that have started.
+    players: BTreeMap<String, Vec<PlayerName>>,
+    /// Matches that were paired, by tournament: the round, the match, and who plays.
+    matches: BTreeMap<String, Vec<(u32, String, Vec<PlayerName>)>>,
+    paused: BTreeSet<String>,
+    /// Streams of matches that rest.
+    pub(crate) resting: BTreeSet<String>,
+    /// How often an operator's reason is given, by the reason.
+    pub(crate) rulings: BTreeMap<String, u32>,
     pub(crate) logged_in: BTreeSet<String>,
     /// Who is known to have no more games in a tournament: lost, was dropped, or it is over.
     pub(crate) reported: BTreeSet<String>,
@@ -32,6 +53,9 @@ impl Index {
     pub(crate) fn add(&mut self, line: &Line) {
         let stream = || line.stream.clone();
         let tournament = || line.stream.split('/').nth(1).unwrap_or_default().to_owned();
+        if let Some(why) = reason(&line.event) {
+            *self.rulings.entry(why).or_default() += 1;
+        }
         match &line.event {
             Event::GameStarted(started) => {
                 self.seats.insert((stream(), started.game), started.seats.clone());
@@ -45,17 +69,39 @@ impl Index {
                 let answer = accepted.answer.get().to_owned();
                 self.accepted.insert((stream(), request.to_owned()), answer);
             }
-            Event::MatchEnded(_) => drop(self.ended.insert(stream(), line.at)),
+            Event::MatchEnded(_) => {
+                self.resting.remove(&stream());
+                self.ended.insert(stream(), line.at);
+            }
             Event::MatchReported(_) => drop(self.reported.insert(tournament())),
-            Event::PlayerDropped(_) => drop(self.dropped.insert(tournament())),
             Event::TournamentEnded(_) | Event::TournamentAborted(_) => {
                 self.over.insert(tournament());
             }
             Event::TournamentAnnounced(announced) => {
-                self.announced.insert(announced.announcement.id.to_string());
+                let id = announced.announcement.id.to_string();
+                if let Selection::SignUp(window) = &announced.announcement.selection
+                    && window.repeat
+                {
+                    self.open_ended.insert(id.clone());
+                }
+                self.announced.insert(id);
             }
             Event::TournamentStarted(started) => {
-                self.started.insert(started.plan.id.to_string());
+                let id = started.plan.id.to_string();
+                self.players.insert(id.clone(), started.plan.players.clone());
+                self.started.insert(id);
+            }
+            Event::RoundPaired(paired) => {
+                let plans = paired.matches.iter();
+                let all =
+                    plans.map(|plan| (paired.round, plan.id.to_string(), plan.players.clone()));
+                self.matches.entry(tournament()).or_default().extend(all);
+            }
+            Event::TournamentPaused(_) => drop(self.paused.insert(tournament())),
+            Event::TournamentResumed(_) => drop(self.paused.remove(&tournament())),
+            Event::MatchPaused(_) => drop(self.resting.insert(stream())),
+            Event::MatchResumed(_) | Event::MatchCalledOff(_) => {
+                self.resting.remove(&stream());
             }
             Event::TournamentFinished(finished) => {
                 let (id, winners) = (finished.tournament.to_string(), finished.winners.clone());
@@ -66,7 +112,42 @@ impl Index {
             }
             Event::SecretKept(kept) => drop(self.secrets.insert(kept.tournament.to_string())),
             Event::PlayerSignedUp(signed) => {
-                self.signed_up.insert((signed.tournament.to_string(), signed.player.to_string()));
+                let key = (signed.tournament.to_string(), signed.player.to_string());
+                self.ever_signed_up.insert(key.clone());
+                self.signed_up.insert(key);
+            }
+            Event::SignUpWithdrawn(gone) => {
+                let key = (gone.tournament.to_string(), gone.player.to_string());
+                self.signed_up.remove(&key);
+                self.replies.insert(("withdraw", key.0, key.1));
+            }
+            Event::WithdrawalOrdered(gone) => {
+                let key = (gone.tournament.to_string(), gone.player.to_string());
+                self.signed_up.remove(&key);
+                // It may say no once more.
+                self.replied("reject", &gone.tournament, &gone.player);
+                self.replied("withdraw", &gone.tournament, &gone.player);
+            }
+            Event::AccountBlacklisted(listed) => {
+                let name = listed.account.to_string();
+                self.blacklisted.insert(name.clone());
+                self.signed_up.retain(|(_, player)| *player != name);
+            }
+            Event::InvitationAccepted(said) => {
+                self.replied("accept", &said.tournament, &said.player)
+            }
+            Event::InvitationRejected(said) => {
+                self.replied("reject", &said.tournament, &said.player);
+                self.replied("withdraw", &said.tournament, &said.player);
+            }
+            Event::PlayerReady(said) => self.replied("ready", &said.tournament, &said.player),
+            Event::PlayerDropped(dropped) => {
+                let player = dropped.faulted.player.to_string();
+                self.dropped.insert(tournament());
+                self.replies.insert(("withdraw", tournament(), player));
+            }
+            Event::PlayerEnqueued(waits) => {
+                *self.enqueued.entry(waits.player.to_string()).or_default() += 1;
             }
             Event::AccountLoggedIn(account) => {
                 self.logged_in.insert(account.account.to_string());
@@ -75,9 +156,82 @@ impl Index {
         }
     }
 
+    fn replied(&mut self, what: &'static str, tournament: &TournamentId, player: &PlayerName) {
+        self.replies.insert((what, tournament.to_string(), player.to_string()));
+    }
+
+    fn is_over(&self, id: &str) -> bool {
+        self.finished.contains_key(id) || self.called_off.contains(id)
+    }
+
+    /// Tournaments that have to end, and have not: a sign-up of a series may stay open for ever if
+    /// nobody signs up.
+    pub(crate) fn unfinished(&self) -> impl Iterator<Item = &str> {
+        let empty = |id: &str| {
+            let waits = self.open_ended.contains(id) && !self.started.contains(id);
+            waits && self.signed_up.iter().all(|(of, _)| of != id)
+        };
+        let announced = self.announced.iter().map(String::as_str);
+        announced.filter(move |id| !self.is_over(id) && !empty(id))
+    }
+
+    /// Whether a player has a place in a tournament that is not over.
+    pub(crate) fn plays(&self, name: &str) -> bool {
+        let mut live = self.announced.iter().filter(|id| !self.is_over(id));
+        live.any(|id| {
+            let plays = self.players.get(id).into_iter().flatten().any(|one| one.as_str() == name);
+            plays || self.signed_up.contains(&(id.clone(), name.to_owned()))
+        })
+    }
+
+    /// Tournaments that run.
+    pub(crate) fn running(&self) -> Vec<TournamentId> {
+        let running = self.started.iter().filter(|id| !self.is_over(id));
+        running.map(|id| TournamentId::from_text(id)).collect()
+    }
+
+    /// Tournaments that wait for players.
+    pub(crate) fn open(&self) -> Vec<TournamentId> {
+        let open = self.announced.iter().filter(|id| !self.is_over(id));
+        let open = open.filter(|id| !self.started.contains(*id));
+        open.map(|id| TournamentId::from_text(id)).collect()
+    }
+
+    /// Tournaments that are paused.
+    pub(crate) fn paused_tournaments(&self) -> Vec<TournamentId> {
+        let paused = self.paused.iter().filter(|id| !self.over.contains(*id));
+        paused.map(|id| TournamentId::from_text(id)).collect()
+    }
+
+    /// The matches of a tournament: the round, the match, and who plays.
+    pub(crate) fn matches_of(&self, id: &TournamentId) -> Vec<(u32, String, Vec<PlayerName>)> {
+        self.matches.get(id.as_str()).cloned().unwrap_or_default()
+    }
+
     /// How many answers of a seat were accepted in the game a request belongs to.
     pub(crate) fn answers(&self, asked: &Asked) -> u32 {
         let key = (asked.stream(), asked.game, asked.seat);
         self.answers.get(&key).copied().unwrap_or(0)
     }
+}
+
+/// The reason an operator gave, where this is the event that says so first.
+fn reason(event: &Event) -> Option<String> {
+    let ruling = match event {
+        Event::TournamentPaused(one) => &one.ruling,
+        Event::TournamentResumed(one) => &one.ruling,
+        Event::ResultOverridden(one) => &one.result.ruling,
+        Event::ReplayOrdered(one) => &one.ruling,
+        Event::RulingUndone(one) => &one.ruling,
+        Event::GameVoided(one) => &one.ruling,
+        Event::VoidUndone(one) => &one.ruling,
+        Event::StartOrdered(one) => &one.ruling,
+        Event::CallOffOrdered(one) => &one.ruling,
+        Event::WithdrawalOrdered(one) => &one.ruling,
+        Event::LogOutOrdered(one) => &one.ruling,
+        Event::AccountBlacklisted(one) => return one.by.as_ref().map(|_| one.reason.clone()),
+        Event::BlacklistLifted(one) => return Some(one.reason.clone()),
+        _ => return None,
+    };
+    Some(ruling.why.to_string())
 }

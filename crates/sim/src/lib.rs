@@ -23,6 +23,7 @@ mod rng;
 mod sabotage;
 mod said;
 mod trace;
+mod way;
 mod world;
 
 pub use invariants::Failure;
@@ -52,6 +53,12 @@ pub struct Figures {
     pub lines: u64,
     /// Servers that died.
     pub crashes: u64,
+    /// Servers that were stopped.
+    pub stops: u64,
+    /// Orders of the operator that were obeyed.
+    pub orders: u64,
+    /// Answers over the wires of other systems.
+    pub peers: u64,
     /// Servers that lost a stream to another.
     pub conflicts: u64,
     /// Connections that were cut.
@@ -74,6 +81,9 @@ impl Figures {
         self.faults += other.faults;
         self.lines += other.lines;
         self.crashes += other.crashes;
+        self.stops += other.stops;
+        self.orders += other.orders;
+        self.peers += other.peers;
         self.conflicts += other.conflicts;
         self.cuts += other.cuts;
         self.lost += other.lost;

@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -33,15 +33,22 @@ struct Args {
     selftest: bool,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
     let args = Args::parse();
     // A panic of the server is reported with its seed.
     std::panic::set_hook(Box::new(|_| {}));
-    match (args.seed, args.selftest) {
+    let ran = match (args.seed, args.selftest) {
         (Some(seed), _) => show(seed, args.sabotage),
         (None, true) => selftest(args.from, args.seeds),
         (None, false) if args.keep_going => survey(args.from, args.seeds, args.sabotage),
         (None, false) => sweep(args.from, args.seeds, args.sabotage),
+    };
+    match ran {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "{error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -32,11 +32,21 @@ pub enum Sabotage {
     LoseNotice,
     /// A reader that reads nothing is never cut off.
     EndlessOutbox,
+    /// Two lines are read as one.
+    MergeLines,
+    /// Who says no to an invitation is taken for who says yes.
+    AcceptForOthers,
+    /// Who is on the blacklist is let in after a restart.
+    ForgetBlacklist,
+    /// An operator's order is obeyed twice.
+    OrderTwice,
+    /// A snapshot is taken for one of a later event.
+    StaleSnapshot,
 }
 
 impl Sabotage {
     /// All of them.
-    pub const ALL: [Sabotage; 13] = [
+    pub const ALL: [Sabotage; 18] = [
         Sabotage::SkipSync,
         Sabotage::LoseDurable,
         Sabotage::DoubleApply,
@@ -50,5 +60,10 @@ impl Sabotage {
         Sabotage::FastClock,
         Sabotage::LoseNotice,
         Sabotage::EndlessOutbox,
+        Sabotage::MergeLines,
+        Sabotage::AcceptForOthers,
+        Sabotage::ForgetBlacklist,
+        Sabotage::OrderTwice,
+        Sabotage::StaleSnapshot,
     ];
 }

@@ -235,4 +235,7 @@ pub enum LobbyRejection {
     /// It does not run.
     #[error("tournament {0} does not run")]
     NotRunning(TournamentId),
+    /// It is about to run.
+    #[error("tournament {0} is about to start; ask again in a moment")]
+    Starting(TournamentId),
 }

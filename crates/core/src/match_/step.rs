@@ -495,8 +495,11 @@ impl Match {
 /// Whether a command comes of time or of a connection: nobody is charged with that in a pause.
 fn runs_out(command: &Command) -> bool {
     match command {
-        Command::Leave { fault, .. } => fault.kind != FaultKind::Withdrew,
-        Command::Charge { .. } | Command::Expire { .. } => true,
+        // What a player did wrong it did, also in a pause.
+        Command::Leave { fault, .. } | Command::Charge { fault, .. } => {
+            matches!(fault.kind, FaultKind::Timeout | FaultKind::Disconnected | FaultKind::NoShow)
+        }
+        Command::Expire { .. } => true,
         _ => false,
     }
 }

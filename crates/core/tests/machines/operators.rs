@@ -80,6 +80,26 @@ fn in_a_pause_nothing_runs_out_and_nothing_follows() {
     }
 }
 
+/// Answers to what was asked before are taken in a pause, also those that are none: what they cost
+/// follows, and the log verifies.
+#[test]
+fn what_a_player_does_wrong_in_a_pause_is_charged() {
+    let long = format!("[{}0]", "0,".repeat(Fault::EVIDENCE_MAX));
+    for preset in ["yahtzee-class", "yahtzee-queue"] {
+        for answer in ["nonsense", "{\"score\":\"aces\",\"points\":99}", "[]", &long] {
+            let mut bench = Bench::yahtzee(preset, 1);
+            let request = bench.open("ann");
+            order(&mut bench, MatchOrder::Pause).unwrap();
+            let (player, answer) = (name("ann"), answer.to_owned());
+            let took_ms = Some(0);
+            let tags = bench.step(Command::Answer { player, request, answer, took_ms }).unwrap();
+            assert!(["player-faulted", "player-left"].contains(&tags[0]), "{tags:?}");
+            order(&mut bench, MatchOrder::Resume).unwrap_or_default();
+            bench.verified();
+        }
+    }
+}
+
 #[test]
 fn waits_begin_anew_after_a_pause() {
     let mut bench = Bench::yahtzee("yahtzee-queue", 1);

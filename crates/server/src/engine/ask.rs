@@ -159,20 +159,19 @@ impl Engine {
         Ok(expires_at)
     }
 
-    /// Takes a sign-up back, rejects an invitation, or leaves a tournament that runs, and these
-    /// matches of it.
+    /// Takes a sign-up back, rejects an invitation, or leaves a tournament that runs, and its matches
+    /// there; gives the streams that is in, besides the lobby's.
     pub(crate) fn withdraw(
         &mut self,
         tournament: TournamentId,
         player: PlayerName,
-    ) -> Result<Vec<MatchKey>, LobbyRejection> {
+    ) -> Result<Vec<StreamKey>, LobbyRejection> {
         let tournament = self.lobby.left_by(tournament, &player);
         match self.lobby.tournament(&tournament) {
             Some(Standing::Running(plan)) if plan.players.contains(&player) => {
-                let keys = self.playing.get(&player).into_iter().flatten();
-                let keys = keys.filter(|key| key.0 == tournament).cloned().collect();
+                let streams = self.streams_of(&tournament, &player)?;
                 self.leave_tournament(&tournament, &player);
-                Ok(keys)
+                Ok(streams)
             }
             Some(Standing::Running(_)) => Err(LobbyRejection::NotSignedUp(player)),
             _ => {

@@ -7,7 +7,7 @@
 
 use super::{Engine, Timer};
 use agon_core::lobby::AccountKind;
-use agon_core::{Fault, Millis, PlayerName};
+use agon_core::{Command, Fault, Millis, PlayerName};
 
 /// For how long a person may be without a connection before its matches miss it.
 const AWAY_MS: Millis = 15_000;
@@ -19,6 +19,34 @@ impl Engine {
         match known.is_some_and(|known| known.kind == AccountKind::Person) && self.away_ms() > 0 {
             true => self.set_timer(self.now_ms() + self.away_ms(), Timer::Away(account.clone())),
             false => self.miss(account),
+        }
+    }
+
+    /// Whether somebody who is not here when everybody should be back has its own time to be: a
+    /// person that was lost since. Then it is missed when that is over.
+    pub(super) fn has_own_time(&mut self, account: &PlayerName) -> bool {
+        let known = self.lobby.account(account);
+        let person = known.is_some_and(|known| known.kind == AccountKind::Person);
+        let since = self.gone_since.get(account).filter(|_| person);
+        let until = since.map(|since| since + self.away_ms());
+        let own = until.filter(|until| *until > self.now_ms());
+        own.into_iter().for_each(|until| self.set_timer(until, Timer::Away(account.clone())));
+        own.is_some()
+    }
+
+    /// The matches that have seen a player miss it. Those that have yet to see it wait for it, and
+    /// after a pause everybody has its time again.
+    pub(super) fn miss_where_here(&mut self, player: &PlayerName, fault: &Fault) {
+        let now = self.now_ms();
+        let keys = self.playing.get(player).into_iter().flatten();
+        let here = keys.filter(|key| self.live_match(key).is_some_and(|one| one.is_here(player)));
+        let due = here.filter(|key| {
+            let live = self.tournaments.get(&key.0);
+            live.is_none_or(|live| live.machine.resumed().is_none() || live.miss_by <= now)
+        });
+        for key in due.cloned().collect::<Vec<_>>() {
+            let (player, fault) = (player.clone(), fault.clone());
+            let _ = self.step_match(&key, Command::Leave { player, fault });
         }
     }
 

@@ -323,10 +323,9 @@ impl Engine {
     fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
         let tournament = self.lobby.left_by(tournament, &player);
         match self.withdraw(tournament.clone(), player) {
-            Ok(matches) => {
+            Ok(mut streams) => {
                 self.forgive_junk(conn);
-                let mut streams: Vec<_> = matches.into_iter().map(StreamKey::Match).collect();
-                streams.extend([StreamKey::Tournament(tournament.clone()), StreamKey::Lobby]);
+                streams.push(StreamKey::Lobby);
                 self.once_durable(streams, done(conn, "withdraw", Some(tournament)));
             }
             Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),

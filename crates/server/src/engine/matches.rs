@@ -31,6 +31,8 @@ pub(crate) struct LiveMatch {
     stirred: bool,
     /// When the first answer was read that the next requests follow from.
     answered_at: Option<Millis>,
+    /// Since when it rests: no clock runs in a pause.
+    pub(super) rests_since: Option<Millis>,
 }
 
 /// A request that is to be handed over again.
@@ -150,6 +152,7 @@ impl Engine {
             listeners: Listeners::default(),
             stirred: true,
             answered_at: None,
+            rests_since: None,
         };
         self.matches.insert(key.clone(), live);
         self.begin_to_hold_back(&key);
@@ -460,6 +463,7 @@ impl Engine {
         at: Millis,
     ) -> Result<Option<Millis>, Rejection> {
         let Some(live) = self.matches.get(key) else { return Ok(None) };
+        let at = live.rests_since.map_or(at, |since| since.min(at));
         let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
         let Some(sent) = sent.find(|sent| sent.id == *request) else {
             // Who comes back may answer before it is asked again.
@@ -482,9 +486,13 @@ impl Engine {
         Ok(Some(took_ms))
     }
 
-    /// A line that is no message counts as the answer to whatever the player was asked.
+    /// A line that is no message counts as the answer to whatever the player was asked. In a pause
+    /// nobody waits for one.
     pub(super) fn charge_malformed(&mut self, player: &PlayerName, why: &str, line: &str) {
         for key in self.playing.get(player).cloned().unwrap_or_default() {
+            if self.live_match(&key).is_some_and(|played| played.paused().is_some()) {
+                continue;
+            }
             let fault = Fault::malformed(why, line);
             let _ = self.step_match(&key, Command::Charge { player: player.clone(), fault });
         }
@@ -524,8 +532,10 @@ impl Engine {
             .collect();
         // By name, not by chance: the same inputs give the same log.
         for player in absent {
-            let fault = Fault::disconnected("did not come back after the server was restarted");
-            self.player_is_gone(&player, &fault);
+            if !self.has_own_time(&player) {
+                let fault = Fault::disconnected("did not come back after the server was restarted");
+                self.miss_where_here(&player, &fault);
+            }
         }
         self.log_out_absent();
     }

@@ -45,7 +45,7 @@ pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
 use attach::Session;
-pub use drive::{Driven, Socket};
+pub use drive::{Asked, Driven, Order, Over, Promise, Socket, Wrote};
 use house::HousePool;
 pub(crate) use journal::StreamKey;
 use journal::{Decided, Journal};

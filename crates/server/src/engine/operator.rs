@@ -135,13 +135,11 @@ impl Engine {
         match self.lobby.tournament(&tournament) {
             None => Err(NotObeyed::NoTournament(tournament)),
             Some(Standing::Running(plan)) if plan.players.contains(&player) => {
-                let keys = self.playing.get(&player).into_iter().flatten();
-                let keys = keys.filter(|key| key.0 == tournament).cloned();
-                let streams: Vec<StreamKey> = keys.map(StreamKey::Match).collect();
+                let streams = self.streams_of(&tournament, &player)?;
                 let detail = format!("withdrawn by {}: {}", ruling.by, ruling.why);
                 let fault = Fault::new(FaultKind::Withdrew, "withdrawn", detail);
                 self.take_out(&tournament, &player, fault);
-                Ok(streams.into_iter().chain([StreamKey::Tournament(tournament)]).collect())
+                Ok(streams)
             }
             Some(Standing::Running(_)) => Err(LobbyRejection::NotSignedUp(player).into()),
             Some(_) => {
@@ -199,6 +197,10 @@ impl Engine {
         if order == MatchOrder::Resume {
             self.gather_again(key);
         }
+        let now = self.now_ms();
+        if let Some(live) = self.matches.get_mut(key) {
+            live.rests_since = (order == MatchOrder::Pause).then_some(now);
+        }
         let _ = self.step_match(key, Command::Order { order, ruling });
     }
 
@@ -236,7 +238,8 @@ impl Engine {
             here.map(move |player| (key.clone(), player.clone()))
         });
         for (key, player) in absent.collect::<Vec<_>>() {
-            if !self.is_house(&player) && self.conn_of(&player).is_none() {
+            let absent = !self.is_house(&player) && self.conn_of(&player).is_none();
+            if absent && !self.has_own_time(&player) {
                 let fault = Fault::disconnected("did not come back after a pause");
                 let _ = self.step_match(&key, Command::Leave { player, fault });
             }

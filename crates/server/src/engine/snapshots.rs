@@ -18,9 +18,16 @@ const EVERY_MIN: u64 = 10_000;
 pub(super) struct Snapshots {
     covered: u64,
     writing: Option<JoinHandle<()>>,
+    /// After how many events one is taken, on the engine's own thread, if it has no others.
+    every: Option<u64>,
 }
 
 impl Snapshots {
+    /// Those of an engine without threads.
+    pub(super) fn here(every: u64) -> Snapshots {
+        Snapshots { every: Some(every), ..Snapshots::default() }
+    }
+
     /// The lobby's snapshot and the event it was made after; in words why there is none to use.
     pub(super) fn latest(&self, log: &dyn Log) -> Result<Option<(Lobby, u64)>, String> {
         let stream = StreamKey::Lobby.name();
@@ -51,7 +58,8 @@ impl Engine {
     pub(super) fn snapshot_if_due(&mut self) {
         let seq = self.journals.get(&StreamKey::Lobby).map_or(0, |journal| journal.version());
         // The larger the lobby the rarer, so that an event costs the same in all of them.
-        let every = EVERY_MIN.max(self.lobby.size() as u64);
+        let usual = || EVERY_MIN.max(self.lobby.size() as u64);
+        let every = self.snapshots.every.unwrap_or_else(usual);
         let busy = self.snapshots.writing.as_ref().is_some_and(|writing| !writing.is_finished());
         let due = seq.saturating_sub(self.snapshots.covered) >= every;
         if !due || busy || !self.is_durable(&StreamKey::Lobby) {
@@ -59,6 +67,9 @@ impl Engine {
         }
         self.snapshots.wait();
         self.snapshots.cover(seq);
+        if self.snapshots.every.is_some() {
+            return keep(&*self.log, &self.lobby, seq);
+        }
         let (log, lobby) = (Arc::clone(&self.log), self.lobby.clone());
         self.snapshots.writing = Some(std::thread::spawn(move || keep(&*log, &lobby, seq)));
     }

@@ -25,14 +25,11 @@ impl Engine {
     /// Waits for the log, says goodbye and leaves a snapshot for the next start.
     pub(super) fn drain(mut self) -> Result<(), EngineError> {
         let give_up = Instant::now() + DRAIN_MAX;
-        while self.journals.values().any(|journal| journal.in_flight > 0) {
+        while !self.is_drained() {
             self.submit_decided();
             let left = give_up.saturating_duration_since(Instant::now());
             match self.inbox.recv_timeout(left) {
-                Ok(Input::Committed { streams, results }) => self.all_committed(streams, results),
-                // Our doing, or no matter: nobody is missed any more.
-                Ok(Input::Closed { conn }) => drop(self.sessions.remove(&conn)),
-                Ok(_) => {}
+                Ok(input) => self.take_last(input),
                 Err(_) => return Err(EngineError::Undrained(DRAIN_MAX)),
             }
             if let Some(error) = self.failed.take() {
@@ -44,6 +41,21 @@ impl Engine {
         self.say_goodbye();
         self.last_snapshot();
         Ok(())
+    }
+
+    /// Whether nothing is on its way to the log.
+    pub(super) fn is_drained(&self) -> bool {
+        self.journals.values().all(|journal| journal.in_flight == 0)
+    }
+
+    /// Takes what still counts when the server stops.
+    pub(super) fn take_last(&mut self, input: Input) {
+        match input {
+            Input::Committed { streams, results } => self.all_committed(streams, results),
+            // Our doing, or no matter: nobody is missed any more.
+            Input::Closed { conn } => drop(self.sessions.remove(&conn)),
+            _ => {}
+        }
     }
 
     /// Ends for a fault of ours: players are told no more than that.

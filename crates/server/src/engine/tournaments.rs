@@ -5,7 +5,7 @@ use super::peers::AskedPeer;
 use super::results::Report;
 use super::{ConnId, Engine, EngineError, MatchKey, Timer, house};
 use crate::auth::NoEntropy;
-use agon_core::lobby::LobbyCommand;
+use agon_core::lobby::{LobbyCommand, LobbyRejection};
 use agon_core::{
     Event, Fault, FaultKind, MatchPlan, MatchResult, Millis, PlayerName, RequestId, Results,
     Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
@@ -394,6 +394,21 @@ impl Engine {
     pub(super) fn leave_tournament(&mut self, id: &TournamentId, player: &PlayerName) {
         let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
         self.take_out(id, player, fault);
+    }
+
+    /// The streams that say that a player leaves a tournament that runs. There are none yet if it is
+    /// about to start, and its secret on its way to the disk: nothing can be left then.
+    pub(super) fn streams_of(
+        &self,
+        id: &TournamentId,
+        player: &PlayerName,
+    ) -> Result<Vec<StreamKey>, LobbyRejection> {
+        if !self.tournaments.contains_key(id) {
+            return Err(LobbyRejection::Starting(id.clone()));
+        }
+        let keys = self.playing.get(player).into_iter().flatten();
+        let matches = keys.filter(|key| key.0 == *id).cloned().map(StreamKey::Match);
+        Ok(matches.chain([StreamKey::Tournament(id.clone())]).collect())
     }
 
     /// Takes a player out of a tournament that runs, and of its matches there.

@@ -141,7 +141,7 @@ struct Reader<'a> {
 }
 
 /// What to do about something that came in.
-enum Todo {
+pub(crate) enum Todo {
     Said(FromPlayer),
     Bad {
         why: String,
@@ -207,8 +207,7 @@ impl Reader<'_> {
         let conn = self.conn;
         match todo {
             Todo::Nothing => {}
-            // Who does not read its pongs needs none.
-            Todo::Pong(payload) => drop(self.pulse.send(Out::Pong(payload))),
+            Todo::Pong(payload) => self.pulse.answer_ping(payload),
             Todo::Said(message) => {
                 let place = self.place().await;
                 self.engine.send(Input::Said { conn, message, at, place });
@@ -218,11 +217,7 @@ impl Reader<'_> {
                 self.engine.send(Input::Bad { conn, why, line, place });
             }
             Todo::End(code, why) => {
-                if let Some(why) = why {
-                    self.pulse.ends(End::Broken);
-                    self.pulse.send(Out::Line(error("malformed", why), None));
-                }
-                let room = self.pulse.send(Out::Close(code));
+                let room = end_with(self.pulse, code, why);
                 return if room { Next::LetWrite } else { Next::Leave };
             }
         }
@@ -236,7 +231,17 @@ impl Reader<'_> {
     }
 }
 
-fn todo(came: Came<'_>) -> Todo {
+/// Says why a connection ends, if that is not its own wish, and ends it; `false` if there is no room
+/// for last words.
+pub(crate) fn end_with(pulse: &Pulse, code: u16, why: Option<String>) -> bool {
+    if let Some(why) = why {
+        pulse.ends(End::Broken);
+        pulse.send(Out::Line(error("malformed", why), None));
+    }
+    pulse.send(Out::Close(code))
+}
+
+pub(crate) fn todo(came: Came<'_>) -> Todo {
     match came {
         Came::Message(line) => match read_line(line) {
             Ok(message) => Todo::Said(message),

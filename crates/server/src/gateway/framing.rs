@@ -33,7 +33,7 @@ impl Framing {
         Framing::Lines(Lines::new(max))
     }
 
-    pub(super) fn frames(max: usize) -> Framing {
+    pub(crate) fn frames(max: usize) -> Framing {
         Framing::Frames(Frames::of_client(max))
     }
 
@@ -71,18 +71,18 @@ impl Framing {
 
 /// Bytes that go out in one write.
 #[derive(Default)]
-pub(super) struct Batch {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Batch {
+    pub(crate) bytes: Vec<u8>,
     /// Where to note that they were written.
-    pub(super) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     /// How many of those that waited are in it.
     pub(super) count: usize,
     /// Whether nothing may follow.
-    pub(super) last: bool,
+    pub(crate) last: bool,
 }
 
 impl Batch {
-    pub(super) fn add(&mut self, wire: Wire, out: Out) {
+    pub(crate) fn add(&mut self, wire: Wire, out: Out) {
         self.count += 1;
         match (wire, out) {
             (_, Out::Line(line, note)) => {

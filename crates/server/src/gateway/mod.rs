@@ -20,28 +20,31 @@ mod limits;
 mod outbox;
 mod peer;
 mod sweep;
+mod talk;
 mod tcp;
 mod tls;
 pub(crate) mod websocket;
 
 use crate::engine::Handle;
 use crate::web::Ledger;
-pub(crate) use connection::read_line;
+pub(crate) use connection::{Todo, end_with, todo};
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
-pub(crate) use framing::{Came, Framing};
+pub(crate) use framing::{Batch, Framing};
 pub(crate) use guests::{Guest, Guests};
 pub use limits::Limits;
-pub(crate) use outbox::{Out, Outbox, PeerAsk, Shows, Tell, Written};
+pub(crate) use outbox::{Out, Outbox, PeerAsk, Pulse, Shows, Tell, Written};
 pub use peer::{Peers, serve_peers};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+pub(crate) use talk::{GRACE_MS, PAUSE_MS, Talk, Words};
 pub(crate) use tcp::accept;
 pub use tcp::serve_tcp;
 pub(crate) use tls::Stream;
 pub use tls::{Tls, TlsError};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+pub(crate) use websocket::NORMAL;
 
 /// What all transports of a server share.
 #[derive(Clone)]

@@ -271,13 +271,13 @@ impl Outbox {
         self.pulse.logged_in.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn pulse(&self) -> &Arc<Pulse> {
+    pub(crate) fn pulse(&self) -> &Arc<Pulse> {
         &self.pulse
     }
 }
 
 /// Signs of life of a connection.
-pub(super) struct Pulse {
+pub(crate) struct Pulse {
     conn: ConnId,
     pub(super) wire: Wire,
     outbox: mpsc::WeakSender<Out>,
@@ -324,6 +324,11 @@ impl Pulse {
         let room = outbox.try_send(out).is_ok();
         *waiting += usize::from(room);
         room
+    }
+
+    /// Answers a ping frame. Who does not read its pongs needs none.
+    pub(crate) fn answer_ping(&self, payload: Vec<u8>) {
+        self.send(Out::Pong(payload));
     }
 
     /// Does what is due at `now`.

@@ -1,23 +1,21 @@
 //! The wires of other systems over TCP: JSON values both ways, call and answer.
 //!
-//! One connection, from its name to its end. It answers for pairing replies with what was asked: the
-//! values that come answer the calls that go, one after the other, whenever they come. Nothing is
-//! asked before the last call is answered. What words mean is in `agon_wire`, what follows from
-//! them is the engine's.
+//! One connection, from its name to its end. It answers for the socket and for time; which reply
+//! belongs to which call is `talk.rs`, what words mean is in `agon_wire`, what follows from them is
+//! the engine's.
 
-use super::outbox::{Out, Outbox, PeerAsk, Pulse, Tell};
+use super::outbox::{Out, Outbox, Pulse, Tell};
+use super::talk::{GRACE_MS, PAUSE_MS, Talk};
 use super::{Gateway, Limits, accept, connection};
 use crate::clock::now_ms;
-use crate::engine::{BadReply, ConnId, Handle, Input, PeerSaid};
+use crate::engine::{ConnId, Handle, Input, PeerSaid};
 use crate::meters::End;
 use crate::wires::Wire;
 use agon_core::lobby::Announcement;
-use agon_core::{Fault, Millis, PlayerName};
-use agon_games::Refusal;
-use agon_wire::peer::{Language, Speaker, Spoken, Then};
+use agon_core::{Millis, PlayerName};
+use agon_wire::peer::{Language, Speaker};
 use agon_wire::sign_up::Newcomer;
-use agon_wire::values::{self, BadStream, Values};
-use std::collections::VecDeque;
+use agon_wire::values::{self, Values};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,17 +27,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 /// Bytes read at once.
 const READ_BYTES: usize = 8 * 1024;
 
-/// Bytes that may wait for a call to be answered by them; more stay in the socket.
-const UNREAD_MAX: usize = 256 * 1024;
-
-/// What may wait for the answer to the last call; more stays in the outbox.
-const WAITING_MAX: usize = 16;
-
 /// After how much silence a number or a word is whole.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// How much longer than its time a call that nobody waits for any more may stay unanswered.
-const GRACE: Duration = Duration::from_millis(2_000);
+const PAUSE: Duration = Duration::from_millis(PAUSE_MS);
 
 /// How long the last words may take to be heard before the socket is closed over them.
 const LINGER: Duration = Duration::from_millis(1_000);
@@ -58,7 +47,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    fn wire(&self) -> Wire {
+    pub(crate) fn wire(&self) -> Wire {
         match self.language {
             Language::Fish(_) => Wire::Fish,
             Language::Trains(_) => Wire::Trains,
@@ -101,13 +90,12 @@ async fn visit(gateway: &Gateway, mut socket: TcpStream, from: IpAddr, peers: &P
     engine.meters().opened(wire).add();
     tracing::debug!(conn, %from, wire = wire.word(), "a connection was opened");
     engine.send(Input::Opened { conn, out, from });
-    let (listens, series) = (speaker.listens(), Arc::clone(&peers.series));
+    let talk = Talk::new(speaker, values);
+    let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
     let said = PeerSaid::SignUp { name, listens, series };
     engine.send(Input::Peer { conn, said, at: now_ms() });
-    let waiting = VecDeque::new();
-    let mut talk =
-        Talk { conn, engine, pulse: &pulse, limits, speaker, values, open: None, waiting };
-    let said_all = talk.run(&mut socket, outbox).await;
+    let mut visit = Visit { conn, engine, pulse: &pulse, limits, talk, silent_at: None };
+    let said_all = visit.run(&mut socket, outbox).await;
     engine.send(Input::Closed { conn });
     connection::note_end(engine, &pulse, conn);
     if said_all {
@@ -148,67 +136,55 @@ async fn sign_up(socket: &mut TcpStream, peers: &Peers) -> Option<(PlayerName, S
     }
 }
 
-/// A call that was written and not answered.
-struct Open {
-    ask: PeerAsk,
-    /// When it is given up here: the engine has its own clock.
-    until: Instant,
-}
-
-/// A connection that signed up.
-struct Talk<'a> {
+/// A connection that signed up, and its socket.
+struct Visit<'a> {
     conn: ConnId,
     engine: &'a Handle,
     pulse: &'a Pulse,
     limits: &'a Limits,
-    speaker: Speaker,
-    values: Values,
-    open: Option<Open>,
-    waiting: VecDeque<Tell>,
+    talk: Talk,
+    /// When the open call is given up here: the engine has its own clock.
+    silent_at: Option<Instant>,
 }
 
-impl Talk<'_> {
+impl Visit<'_> {
     /// Talks to the end; whether all was said, and the other end may be given time to hear it.
     async fn run(&mut self, socket: &mut TcpStream, mut outbox: mpsc::Receiver<Out>) -> bool {
         let mut piece = [0; READ_BYTES];
         let (mut read_at, mut pause_until) = (now_ms(), None);
         loop {
-            self.pair(read_at);
-            if self.open.is_none()
-                && let Some(tell) = self.waiting.pop_front()
-            {
+            let said = self.talk.pair();
+            self.pass_on(said, read_at);
+            if let Some(tell) = self.talk.next() {
                 match self.say(socket, tell).await {
                     true => continue,
                     false => return false,
                 }
             }
-            let silent = self.open.as_ref().map(|open| open.until);
-            let inside = self.open.is_some() && self.values.is_inside();
+            let silent = self.silent_at.filter(|_| self.talk.limit_ms().is_some());
             tokio::select! {
-                out = outbox.recv(), if self.waiting.len() < WAITING_MAX => match out {
+                out = outbox.recv(), if self.talk.takes_more() => match out {
                     Some(Out::Tell(tell)) => {
-                        let behind = !self.waiting.is_empty();
-                        if behind || (self.open.is_some() && tell.ask.is_some()) {
-                            self.waiting.push_back(*tell);
-                        } else if !self.say(socket, *tell).await {
+                        if let Some(tell) = self.talk.take(*tell)
+                            && !self.say(socket, tell).await
+                        {
                             return false;
                         }
                     }
                     Some(Out::Close(_)) | None => return socket.shutdown().await.is_ok(),
                     Some(_) => {}
                 },
-                read = socket.read(&mut piece), if self.values.rest().len() < UNREAD_MAX => {
+                read = socket.read(&mut piece), if self.talk.has_room() => {
                     let Ok(count @ 1..) = read else { return false };
                     read_at = now_ms();
                     pause_until = Some(Instant::now() + PAUSE);
                     self.pulse.heard(read_at);
-                    self.values.push(&piece[..count]);
+                    self.talk.push(&piece[..count]);
                 }
-                () = at(pause_until), if inside && pause_until.is_some() => {
+                () = at(pause_until), if self.talk.is_inside() && pause_until.is_some() => {
                     pause_until = None;
-                    if let Some(whole) = self.values.flush().map(|value| value.map(str::to_owned)) {
-                        self.answer(whole, read_at);
-                    }
+                    let said = self.talk.flush();
+                    self.pass_on(said, read_at);
                 }
                 () = at(silent), if silent.is_some() => {
                     self.pulse.ends(End::Silent);
@@ -218,54 +194,25 @@ impl Talk<'_> {
         }
     }
 
-    /// Answers the open call with the next value, if both are there.
-    fn pair(&mut self, read_at: Millis) {
-        if self.open.is_some()
-            && let Some(value) = self.values.take()
-        {
-            let value = value.map(str::to_owned);
-            self.answer(value, read_at);
+    fn pass_on(&self, said: Option<PeerSaid>, at: Millis) {
+        if let Some(said) = said {
+            self.engine.send(Input::Peer { conn: self.conn, said, at });
         }
-    }
-
-    fn answer(&mut self, value: Result<String, BadStream>, at: Millis) {
-        let Some(Open { ask, .. }) = self.open.take() else { return };
-        let answer = match value {
-            Ok(text) => self.speaker.hear(&text).map_err(|refusal| BadReply { refusal, text }),
-            Err(broken) => {
-                let rest = self.values.rest();
-                let rest = &rest[..rest.len().min(Fault::EVIDENCE_MAX)];
-                let text = String::from_utf8_lossy(rest).into_owned();
-                Err(BadReply { refusal: Refusal::malformed(broken.to_string()), text })
-            }
-        };
-        let said = PeerSaid::Answer { ask: ask.id, answer };
-        self.engine.send(Input::Peer { conn: self.conn, said, at });
     }
 
     /// Says something; `false` if nobody hears it.
     async fn say(&mut self, socket: &mut TcpStream, tell: Tell) -> bool {
-        let (spoken, refusal) = match self.speaker.tell(&tell.told) {
-            Ok(spoken) => (spoken, None),
-            Err(refusal) => (Spoken { texts: Vec::new(), then: Then::Nothing }, Some(refusal)),
-        };
-        if !spoken.texts.is_empty() && !self.write(socket, &spoken.texts.concat()).await {
+        let words = self.talk.say(tell);
+        if !words.text.is_empty() && !self.write(socket, &words.text).await {
             return false;
         }
         let now = now_ms();
-        let Some(ask) = tell.ask else { return true };
-        ask.written.set(now);
-        let answer = match (refusal, spoken.then) {
-            (Some(refusal), _) => Err(BadReply { refusal, text: String::new() }),
-            (None, Then::Answered(answer)) => Ok(answer.to_owned()),
-            (None, Then::Reply | Then::Nothing) => {
-                let until = Instant::now() + Duration::from_millis(ask.limit_ms) + GRACE;
-                self.open = Some(Open { ask, until });
-                return true;
-            }
-        };
-        let said = PeerSaid::Answer { ask: ask.id, answer };
-        self.engine.send(Input::Peer { conn: self.conn, said, at: now });
+        if let Some(limit_ms) = words.limit_ms() {
+            let patience = Duration::from_millis(limit_ms.saturating_add(GRACE_MS));
+            self.silent_at = Some(Instant::now() + patience);
+        }
+        let said = self.talk.said(words, now);
+        self.pass_on(said, now);
         true
     }
 

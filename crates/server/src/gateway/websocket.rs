@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// Everything was said.
-pub(super) const NORMAL: u16 = 1000;
+pub(crate) const NORMAL: u16 = 1000;
 
 /// The other end is not there any more.
 pub(super) const GOING_AWAY: u16 = 1001;

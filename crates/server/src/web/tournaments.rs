@@ -177,15 +177,14 @@ pub(super) async fn sign_up(State(web): State<Web>, Path(id): Path<String>, who:
 /// Takes a sign-up back. Of a tournament that runs, matches are forfeited.
 pub(super) async fn withdraw(State(web): State<Web>, Path(id): Path<String>, who: Who) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
-    let streams = vec![StreamKey::Tournament(tournament.clone())];
-    let decided = web.ask(streams, move |engine| {
+    let decided = web.ask_lobby(move |engine| {
         if engine.lobby().tournament(&tournament).is_none() {
             return Err(unknown(&tournament));
         }
         engine.withdraw(tournament, player).map_err(Problem::from)
     });
-    // It left these matches as well, each in a stream of its own.
-    let left = decided.await??.into_iter().map(StreamKey::Match).collect();
-    web.ask(left, |_| ()).await?;
+    // It left its matches as well, each in a stream of its own.
+    let streams = decided.await??;
+    web.ask(streams, |_| ()).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

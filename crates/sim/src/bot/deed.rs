@@ -1,9 +1,11 @@
 //! What a player does with a request: mostly it answers.
 
-use super::{Act, Bot};
+use super::{Act, Bot, Out, say};
 use crate::plan::Temper;
 use crate::rng::Rng;
 use crate::said::Asked;
+use crate::world::LINE_BYTES_MAX;
+use serde_json::json;
 
 /// The ways to deal with a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +22,7 @@ pub(super) enum Deed {
     Stall,
     Flood,
     Second,
+    LogOut,
 }
 
 impl Deed {
@@ -36,6 +39,7 @@ impl Deed {
             (temper.stall, Deed::Stall),
             (temper.flood, Deed::Flood),
             (temper.second, Deed::Second),
+            (temper.logout, Deed::LogOut),
         ];
         let does = all.into_iter().find(|(per_mille, _)| rng.chance(*per_mille));
         does.map_or(Deed::Answer, |(_, deed)| deed)
@@ -94,8 +98,14 @@ impl Bot {
             }
             Deed::Malformed => {
                 let lines = ["no json", "{\"type\":\"dance\"}", "[1,2", "{\"type\":\"answer\"}"];
-                let line = (*self.rng.pick(&lines)).to_owned();
-                vec![Act::Send(soon, line), self.answer(soon + 5, id, right)]
+                let out = match self.rng.below(10) {
+                    // A frame that is none, an end of its own, a line that does not end.
+                    0 => Out::Bytes(b"\x83\x00".to_vec()),
+                    1 => Out::Bytes(b"\x88\x80\x00\x00\x00\x00\n".to_vec()),
+                    2 => Out::Line("x".repeat(LINE_BYTES_MAX + 10)),
+                    _ => Out::Line((*self.rng.pick(&lines)).to_owned()),
+                };
+                vec![Act::Send(soon, out), self.answer(soon + 5, id, right)]
             }
             Deed::Crash => {
                 let mut acts = Vec::new();
@@ -112,10 +122,11 @@ impl Bot {
                 let count = self.rng.between(20, 130);
                 let junk = format!(r#"{{"type":"answer","id":"{id}9","answer":0}}"#);
                 let mut acts: Vec<Act> =
-                    (0..count).map(|_| Act::Send(soon, junk.clone())).collect();
+                    (0..count).map(|_| Act::Send(soon, Out::Line(junk.clone()))).collect();
                 acts.push(self.answer(soon + 1, id, right));
                 acts
             }
+            Deed::LogOut => vec![say(soon, &json!({"type": "logout"}))],
             Deed::Second => {
                 let mut acts = vec![Act::Second];
                 if self.rng.chance(500) {

@@ -4,28 +4,43 @@
 //! record, from which tournaments are recounted at the end.
 
 mod deed;
+mod lobby;
 
-use crate::plan::{Cup, Temper, player_name, token};
+use crate::plan::{Plan, Temper, player_name, token};
 use crate::rng::Rng;
 use crate::said::Said;
-use agon_core::{Millis, PlayerName};
+use crate::way::Way;
+use agon_core::PlayerName;
 use agon_games::Seat;
 use agon_players::{HousePlayer, Houses};
 use deed::Deed;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A line on its way, or something else a player does.
+/// What a player sends.
+#[derive(Clone, Debug)]
+pub(crate) enum Out {
+    /// A message of the native protocol; an answer is put into the words of other wires.
+    Line(String),
+    /// Words of the wire it is on.
+    Words(String),
+    /// Bytes that are no message.
+    Bytes(Vec<u8>),
+}
+
+/// Something a player does.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    /// Sends a line over its connection after some time.
-    Send(u64, String),
+    /// Sends something over its connection after some time.
+    Send(u64, Out),
     /// Closes its connection after some time.
     Cut(u64),
     /// Reads nothing for so long.
     Stall(u64),
     /// Opens another connection, beside the one it has.
     Second,
+    /// Closes all its connections after some time.
+    CutAll(u64),
 }
 
 /// What a player was told and did.
@@ -43,6 +58,8 @@ pub(crate) struct Record {
     pub(crate) done: BTreeSet<(String, String)>,
     /// Those it was refused.
     pub(crate) refused: BTreeSet<(String, String)>,
+    /// Everything it ever asked the lobby for, by what and which tournament.
+    pub(crate) asked: BTreeSet<(String, String)>,
     /// Commitments it was told, by tournament.
     pub(crate) commitments: BTreeMap<String, String>,
 }
@@ -51,10 +68,10 @@ pub(crate) struct Record {
 pub(crate) struct Bot {
     pub(crate) number: usize,
     pub(crate) name: PlayerName,
-    temper: Temper,
+    pub(crate) temper: Temper,
     rng: Rng,
     houses: BTreeMap<&'static str, Box<dyn HousePlayer>>,
-    cups: Vec<Cup>,
+    plan: Plan,
     pub(crate) record: Record,
     /// What it answered to the latest requests, to be said again.
     latest: Vec<(String, String)>,
@@ -65,7 +82,7 @@ pub(crate) struct Bot {
 }
 
 impl Bot {
-    pub(crate) fn new(number: usize, temper: Temper, cups: &[Cup], rng: Rng) -> Bot {
+    pub(crate) fn new(number: usize, temper: Temper, plan: &Plan, rng: Rng) -> Bot {
         let houses = Houses::standard();
         let make = |game| {
             let house = houses.make(game, "random").expect("there is a random player of each game");
@@ -77,7 +94,7 @@ impl Bot {
             temper,
             rng,
             houses: ["fish", "yahtzee", "trains"].map(make).into(),
-            cups: cups.to_vec(),
+            plan: plan.clone(),
             record: Record::default(),
             latest: Vec::new(),
             logged_in: false,
@@ -86,17 +103,22 @@ impl Bot {
         }
     }
 
+    /// Whether it comes over the wire of another system, and only there.
+    pub(crate) fn is_peer(&self) -> bool {
+        self.plan.peers.is_some() && self.temper.peer && !self.temper.person
+    }
+
     /// What it does when its connection is open and the server has greeted it.
     fn log_in(&mut self) -> Vec<Act> {
         self.logged_in = false;
         self.asking = None;
         let hello = json!({"type": "hello", "protocol": 1, "name": "sim"});
         let login = json!({"type": "login", "token": token(self.number)});
-        vec![Act::Send(0, hello.to_string()), Act::Send(0, login.to_string())]
+        vec![say(0, &hello), say(0, &login)]
     }
 
-    /// What it does about a line.
-    pub(crate) fn hear(&mut self, said: &Said, _now: Millis) -> Vec<Act> {
+    /// What it does about a message of the native protocol.
+    pub(crate) fn hear(&mut self, said: &Said) -> Vec<Act> {
         match said.kind.as_str() {
             "greeting" => self.log_in(),
             "welcome" => {
@@ -112,53 +134,28 @@ impl Bot {
             "request" => self.asked(said),
             "notice" => {
                 self.note(said);
-                Vec::new()
+                self.invited(said)
             }
             "done" | "error" => self.answered(said),
             _ => Vec::new(),
         }
     }
 
-    /// Asks the lobby for what it still wants, one thing after the other.
-    pub(crate) fn ask_lobby(&mut self) -> Vec<Act> {
-        if !self.logged_in || self.asking.is_some() {
-            return Vec::new();
-        }
-        let what = if self.number == 0 { "announce" } else { "sign-up" };
-        let wanted = self.cups.iter().find(|cup| {
-            let key = (what.to_owned(), cup.id.clone());
-            let open = !self.record.done.contains(&key) && !self.record.refused.contains(&key);
-            open && (self.number == 0 || cup.sign_up)
-        });
-        let Some(cup) = wanted else { return Vec::new() };
-        let line = match self.number {
-            0 => json!({"type": what, "tournament": cup.wanted}),
-            _ => json!({"type": what, "tournament": cup.id}),
+    /// What it does about a call of another system.
+    pub(crate) fn called(&mut self, way: Way, said: Option<&Said>, text: &str) -> Vec<Act> {
+        let game = match way {
+            Way::Trains => text.starts_with(r#"["p"#),
+            _ => !text.starts_with(r#"["playing-"#),
         };
-        self.asking = Some((what.into(), cup.id.clone()));
-        vec![Act::Send(self.rng.between(1, 200), line.to_string())]
-    }
-
-    fn answered(&mut self, said: &Said) -> Vec<Act> {
-        if said.kind == "done" {
-            let (Some(what), Some(id)) = (&said.what, &said.tournament) else { return Vec::new() };
-            self.record.done.insert((what.clone(), id.clone()));
-            self.asking = None;
-            return self.ask_lobby();
-        }
-        let refused = matches!(said.code.as_deref(), Some("refused"));
-        if let Some(asking) = self.asking.take_if(|_| refused) {
-            let detail = said.detail.as_deref().unwrap_or_default();
-            // Too early: the operator has yet to announce it.
-            let early = asking.0 == "sign-up" && detail.contains("takes no sign-ups");
-            let mine = detail.contains("signed up already") || detail.contains("already; choose");
-            match (early && !self.healed, mine) {
-                (true, _) => {}
-                (_, true) => drop(self.record.done.insert(asking)),
-                _ => drop(self.record.refused.insert(asking)),
+        match said.filter(|_| game) {
+            Some(said) => self.asked(said),
+            None if way == Way::Message && !text.contains("tournament_") => Vec::new(),
+            None => {
+                let late = !self.healed && self.rng.chance(self.temper.late);
+                let after_ms = if late { 3_000 } else { self.rng.between(1, 30) };
+                vec![Act::Send(after_ms, Out::Words(way.courtesy(text)))]
             }
         }
-        Vec::new()
     }
 
     fn note(&mut self, said: &Said) {
@@ -191,9 +188,7 @@ impl Bot {
             return Vec::new();
         };
         let cup = id.split(':').next().unwrap_or_default();
-        let Some(game) = self.cups.iter().find(|one| one.id == cup).map(|one| one.game) else {
-            return Vec::new();
-        };
+        let Some(game) = self.plan.game_of(cup) else { return Vec::new() };
         let Some(house) = self.houses.get_mut(game) else { return Vec::new() };
         let (name, seat) = (self.name.as_str(), Seat(seat));
         let answer = house.answer_text(name, id, seat, question.get(), view.get());
@@ -214,6 +209,12 @@ impl Bot {
     /// Sends an answer after so long, and keeps that in its record.
     fn answer(&mut self, after_ms: u64, id: &str, answer: &str) -> Act {
         self.record.sent.entry(id.to_owned()).or_default().push(answer.to_owned());
-        Act::Send(after_ms, format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#))
+        let line = format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#);
+        Act::Send(after_ms, Out::Line(line))
     }
+}
+
+/// Says something in the native protocol.
+fn say(after_ms: u64, message: &serde_json::Value) -> Act {
+    Act::Send(after_ms, Out::Line(message.to_string()))
 }

@@ -3,13 +3,14 @@
 
 use super::{Streams, matches, tournaments};
 use crate::disk::Entry;
-use crate::history::History;
+use crate::history::{History, Written};
+use crate::plan::player_name;
 use crate::world::World;
-use agon_core::{Event, FaultKind, Faulted, Millis};
+use agon_core::{Event, Fault, FaultKind, Faulted, Millis};
+use agon_server::Order;
 
-/// How long a server may stand still before it notices what it read: the world stalls one up to
-/// three times, for up to three seconds each, and one may follow upon another.
-const STALL_MS_MAX: Millis = 9_100;
+/// For how long a person may be without a connection, as docs/protocol/native.md says.
+const AWAY_MS: Millis = 15_000;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     for (tournament, id, entries) in matches(streams) {
@@ -40,11 +41,29 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
             let Faulted { player, fault, .. } = &dropped.faulted;
             let history = &world.history;
             let found = match fault.kind {
-                FaultKind::NoShow => {
-                    waited_in_vain(history, &dropped.faulted, entry, world.plan.reconnect_ms)
+                // Who is asked itself, and goes again while nobody is missed, was there in vain.
+                FaultKind::NoShow if is_peer(world, player.as_str()) => {
+                    not_here(history, player.as_str(), entry, entry.line.at)
                 }
-                FaultKind::Timeout => not_here(history, player.as_str(), entry, entry.line.at),
-                _ => Ok(()),
+                FaultKind::NoShow => {
+                    let wait_ms = world.plan.reconnect_ms;
+                    let waited = waited_in_vain(history, &dropped.faulted, entry, wait_ms);
+                    waited
+                        .or_else(|what| paused(world, id, player.as_str(), entry).map_err(|_| what))
+                }
+                FaultKind::Timeout => {
+                    let gone = not_here(history, player.as_str(), entry, entry.line.at);
+                    gone.or_else(|what| out_of_courtesy(world, player.as_str(), entry).ok_or(what))
+                }
+                // Nobody waits for programs of other systems.
+                FaultKind::Disconnected => {
+                    let gone = not_here(history, player.as_str(), entry, entry.line.at);
+                    gone.or_else(|_| disconnected(world, player.as_str(), entry))
+                }
+                FaultKind::Withdrew => withdrew(world, id, player.as_str()),
+                FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
+                    said(history, player.as_str(), fault)
+                }
             };
             found.map_err(|what| format!("{id}: {player} is dropped for {fault}, but {what}"))?;
         }
@@ -61,20 +80,69 @@ fn judge(world: &World, id: &str, faulted: &Faulted, entry: &Entry) -> Result<()
             out_of_time(history, player, &format!("{id}:{request}"), entry)
         }
         FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
-            let evidence = fault.answer.as_deref().unwrap_or_default();
-            let answers = history.heard.iter().filter(|((who, _), _)| who == player);
-            let mut answers = answers.flat_map(|(_, all)| all.iter().map(|one| &one.answer));
-            let mut bad = history.bad.get(player).into_iter().flatten();
-            let said = answers.any(|text| text.starts_with(evidence));
-            match said || bad.any(|text| text.starts_with(evidence)) {
-                true => Ok(()),
-                false => Err(format!("never sent {evidence:?}")),
-            }
+            said(history, player, fault)
+        }
+        FaultKind::Disconnected if fault.detail.contains("after a pause") => {
+            paused(world, id, player, entry)
         }
         FaultKind::Disconnected => disconnected(world, player, entry),
         FaultKind::Withdrew if fault.code == "blacklisted" => Ok(()),
-        FaultKind::Withdrew => Err("never withdrew".into()),
+        FaultKind::Withdrew => withdrew(world, id, player),
         FaultKind::NoShow => Err("was not waited for".into()),
+    }
+}
+
+fn is_peer(world: &World, player: &str) -> bool {
+    world.bots.iter().any(|bot| bot.name.as_str() == player && bot.is_peer())
+}
+
+/// It sent what it is charged with. Of replies on the wires of other systems the fault tells the
+/// beginning.
+fn said(history: &History, player: &str, fault: &Fault) -> Result<(), String> {
+    let told = fault.detail.rsplit_once("; it said ").map(|(_, told)| told);
+    let evidence = fault.answer.as_deref().or(told).unwrap_or_default();
+    let answers = history.heard.iter().filter(|((who, _), _)| who == player);
+    let mut answers = answers.flat_map(|(_, all)| all.iter().map(|one| &one.answer));
+    let mut bad = history.bad.get(player).into_iter().flatten();
+    // What other wires have no word for is the value of the answer.
+    let value = evidence.split_once(':').map_or(evidence, |(_, value)| value.trim_end_matches('}'));
+    let said = answers.any(|text| text.starts_with(evidence))
+        || history
+            .spoken
+            .get(player)
+            .is_some_and(|all| all.contains(evidence) || all.contains(value));
+    match said || bad.any(|text| text.starts_with(evidence)) {
+        true => Ok(()),
+        false => Err(format!("never sent {evidence:?}")),
+    }
+}
+
+/// A call outside matches that was written to a player on the wire of another system, and not
+/// answered in time.
+fn out_of_courtesy(world: &World, player: &str, entry: &Entry) -> Option<()> {
+    let own = world.links.iter().filter(|link| player_name(link.bot) == player);
+    let open = own.flat_map(|link| link.calls.iter().filter(|call| call.request.is_none()));
+    let open = open.map(|call| call.written);
+    let answered = world.history.courtesies.get(player).into_iter().flatten();
+    let late = answered.filter(|(_, in_time)| !in_time).map(|(written, _)| *written);
+    let mut missed = open.chain(late);
+    let due = |written: &Written| written.at + written.limit_ms <= entry.line.at;
+    missed.find(|written| written.server == entry.writer && due(written)).map(|_| ())
+}
+
+/// It said so, or an operator did.
+pub(super) fn withdrew(world: &World, id: &str, player: &str) -> Result<(), String> {
+    let bot = world.bots.iter().find(|bot| bot.name.as_str() == player);
+    let key = ("withdraw".to_owned(), id.to_owned());
+    let own = bot.is_some_and(|bot| bot.record.asked.contains(&key));
+    let mut given = world.desk.given.iter();
+    let ordered = given.any(|given| match &given.order {
+        Order::Withdraw(of, who) => of.as_str() == id && who.as_str() == player,
+        _ => false,
+    });
+    match own || ordered {
+        true => Ok(()),
+        false => Err("never withdrew".into()),
     }
 }
 
@@ -97,7 +165,8 @@ fn out_of_time(
     }
     let heard = history.heard.get(&key).into_iter().flatten();
     let mut in_time = heard.filter(|heard| {
-        own(heard.server) && heard.at > last.at && heard.at <= last.at + last.limit_ms
+        let in_time = heard.at > last.at && heard.at <= last.at + last.limit_ms;
+        own(heard.server) && in_time && !history.is_unheard(heard)
     });
     match in_time.next() {
         Some(heard) => Err(format!("its answer was read at {}", heard.at)),
@@ -105,17 +174,35 @@ fn out_of_time(
     }
 }
 
+/// Its connection was lost when the server looked, or it was not back in time: after an outage or a
+/// pause, or, as a person, after a while.
 fn disconnected(world: &World, player: &str, entry: &Entry) -> Result<(), String> {
-    let at = entry.line.at;
-    let started = world.history.servers.get(&entry.writer).map_or(at, |server| server.started);
-    let ends = world.history.ends.get(&(player.to_owned(), entry.writer));
-    let lost =
-        ends.into_iter().flatten().any(|end| (at.saturating_sub(STALL_MS_MAX)..=at).contains(end));
-    let absent = at >= started + world.plan.reconnect_ms;
-    match lost || (absent && not_here(&world.history, player, entry, at).is_ok()) {
-        true => Ok(()),
+    let (at, history) = (entry.line.at, &world.history);
+    let started = history.servers.get(&entry.writer).map_or(at, |server| server.started);
+    let ends = history.ends.get(&(player.to_owned(), entry.writer));
+    let mut ends = ends.into_iter().flatten();
+    if ends.any(|noticed| *noticed == Some(at)) {
+        return Ok(());
+    }
+    let reconnect_ms = world.plan.reconnect_ms;
+    let person = world.bots.iter().any(|bot| bot.name.as_str() == player && bot.temper.person);
+    let away_ms = if person { AWAY_MS.min(reconnect_ms - 1) } else { reconnect_ms };
+    match at >= started + away_ms {
+        true => not_here(history, player, entry, at - away_ms),
         false => Err("its connection was there".into()),
     }
+}
+
+/// It was not there when it should have been back after a pause.
+fn paused(world: &World, id: &str, player: &str, entry: &Entry) -> Result<(), String> {
+    let at = entry.line.at;
+    let stream = world.disk.stream(&format!("tournament/{id}"));
+    let mut resumed = stream.iter().filter(|one| match one.line.event {
+        Event::TournamentResumed(_) => one.line.at + world.plan.reconnect_ms <= at,
+        _ => false,
+    });
+    resumed.next().ok_or("its time is not over")?;
+    not_here(&world.history, player, entry, at)
 }
 
 /// The server was there all the time, and the player was not.

@@ -14,6 +14,9 @@ pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
         "request" => {
             let id = said.id.as_deref().unwrap_or_default();
             let asked = Asked::parse(id).ok_or_else(|| format!("a request called {id:?}"))?;
+            if spoken.fresh && index.resting.contains(&asked.stream()) {
+                return Err(format!("{player} was asked {id} in a pause"));
+            }
             must(index.answers(&asked) >= asked.turn, &format!("the answer before {id}"))
         }
         "welcome" => {
@@ -26,7 +29,22 @@ pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
                 Some("announce") => must(index.announced.contains(&id), "the announcement"),
                 Some("sign-up") => {
                     let key = (id, player.to_string());
-                    must(index.signed_up.contains(&key), "the sign-up")
+                    must(index.ever_signed_up.contains(&key), "the sign-up")
+                }
+                // Who is out of a tournament that runs, or at its end, may leave it once more.
+                Some("withdraw") if index.reported.contains(&id) || index.over.contains(&id) => {
+                    Ok(())
+                }
+                // Who is on the blacklist is off all invitations already.
+                Some("reject" | "withdraw") if index.blacklisted.contains(*player) => Ok(()),
+                Some(what @ ("accept" | "reject" | "ready" | "withdraw")) => {
+                    let mut replies = index.replies.iter();
+                    let said = replies
+                        .any(|(of, at, who)| *of == what && *at == id && who.as_str() == *player);
+                    must(said, what)
+                }
+                Some("enqueue") => {
+                    must(index.enqueued.contains_key(*player), "its place in the queue")
                 }
                 _ => Ok(()),
             }

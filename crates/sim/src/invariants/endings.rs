@@ -9,12 +9,17 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     for (tournament, id, entries) in matches(streams) {
         let mut open = None;
         let mut charged: Vec<&PlayerName> = Vec::new();
+        let mut ruled = false;
         for entry in entries {
             match &entry.line.event {
                 Event::GameStarted(started) => {
                     open = Some(started.game);
                     charged.clear();
+                    ruled = false;
                 }
+                Event::GameVoided(voided) => ruled |= open == Some(voided.game),
+                Event::VoidUndone(undone) => ruled &= open != Some(undone.game),
+                Event::MatchCalledOff(_) => ruled = true,
                 Event::PlayerLeft(left) => charged.push(&left.faulted.player),
                 Event::PlayerFaulted(faulted) => charged.push(&faulted.faulted.player),
                 Event::WaitExpired(expired) => charged.push(&expired.faulted.player),
@@ -26,7 +31,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                     let by_rule = match &ended.result.end {
                         GameEnd::Played => true,
                         GameEnd::Forfeited { by } => charged.contains(&by),
-                        GameEnd::Void => !charged.is_empty(),
+                        GameEnd::Void => ruled || !charged.is_empty(),
                     };
                     if !by_rule {
                         return Err(format!("{tournament}/{id}: game {game} ends by no rule"));

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const HEX_DIGITS: usize = 64;
 
 pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
-    let Spoken { player, said, text, secrets } = spoken;
+    let Spoken { player, said, text, secrets, .. } = spoken;
     let digits = text.split(|letter: char| !letter.is_ascii_hexdigit());
     for run in digits.filter(|run| run.len() >= HEX_DIGITS) {
         if secrets.iter().any(|secret| run.contains(secret.as_str())) {

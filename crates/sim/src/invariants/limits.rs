@@ -10,6 +10,8 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     for (tournament, id, entries) in matches(streams) {
         let mut seats = Vec::new();
         let mut wait_ms = 0;
+        // Since when it rests: no clock runs in a pause.
+        let mut rests = None;
         let mut since: BTreeMap<PlayerName, Millis> = BTreeMap::new();
         for entry in entries {
             let at = entry.line.at;
@@ -18,6 +20,8 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                     wait_ms = created.plan.rules.time.wait_ms;
                     since = created.plan.players.iter().map(|one| (one.clone(), at)).collect();
                 }
+                Event::MatchPaused(_) => rests = Some(at),
+                Event::MatchResumed(_) | Event::MatchEnded(_) => rests = None,
                 Event::GameStarted(started) => seats.clone_from(&started.seats),
                 Event::PlayerLeft(left) => drop(since.insert(left.faulted.player.clone(), at)),
                 Event::WaitExpired(expired) => {
@@ -36,7 +40,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                         continue;
                     }
                     let request = format!("{tournament}:{}", accepted.request);
-                    took(world, player, request, accepted.took_ms, entry.writer)?;
+                    took(world, player, request, (accepted.took_ms, rests), entry.writer)?;
                 }
                 _ => {}
             }
@@ -49,12 +53,13 @@ fn took(
     world: &World,
     player: &PlayerName,
     request: String,
-    took_ms: Millis,
+    (took_ms, rests): (Millis, Option<Millis>),
     server: u32,
 ) -> Result<(), String> {
     let key = (player.to_string(), request);
     let written = world.history.written.get(&key).map_or(&[][..], Vec::as_slice);
     let heard = world.history.heard.get(&key).map_or(&[][..], Vec::as_slice);
+    let until = |at: Millis| rests.map_or(at, |since| since.min(at));
     let own = || written.iter().filter(|written| written.server == server);
     // Who changes its connection is asked again with the time that is left.
     let whole_ms = own().map(|written| written.limit_ms).max().unwrap_or(0);
@@ -62,7 +67,7 @@ fn took(
         let spent_ms = whole_ms - written.limit_ms;
         let mut own = heard.iter().filter(|heard| heard.server == server);
         let due = written.at + took_ms;
-        took_ms <= whole_ms && own.any(|heard| heard.at + spent_ms == due)
+        took_ms <= whole_ms && own.any(|heard| until(heard.at) + spent_ms == due)
     });
     // An answer may come before its request was written, if it was asked before over another
     // connection: that took no time.

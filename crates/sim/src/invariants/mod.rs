@@ -4,14 +4,18 @@ mod answers;
 mod blame;
 mod byes;
 mod champion;
+mod course;
 mod effects;
 mod endings;
+mod entries;
 mod leaks;
 mod limits;
 mod owner;
+mod pauses;
 mod queues;
 mod recount;
 mod replay;
+mod rulings;
 mod statistics;
 
 use crate::disk::Entry;
@@ -47,6 +51,8 @@ pub(crate) struct Spoken<'a> {
     pub(crate) player: &'a str,
     pub(crate) said: &'a Said,
     pub(crate) text: &'a str,
+    /// Whether the server decided to say it just now, and no other was up meanwhile that knows more.
+    pub(crate) fresh: bool,
     /// What nobody may be told.
     pub(crate) secrets: &'a BTreeSet<String>,
 }
@@ -71,7 +77,7 @@ pub(crate) fn while_it_runs(world: &World) -> Result<(), Failure> {
 pub(crate) fn at_the_end(world: &World) -> Result<(), Failure> {
     let streams = world.disk.streams();
     type Check = fn(&World, &Streams) -> Result<(), String>;
-    let all: [(&'static str, Check); 11] = [
+    let all: [(&'static str, Check); 14] = [
         ("owner", owner::check),
         ("replay", replay::check),
         ("answers", answers::check),
@@ -82,6 +88,9 @@ pub(crate) fn at_the_end(world: &World) -> Result<(), Failure> {
         ("byes", byes::check),
         ("statistics", statistics::check),
         ("queues", queues::check),
+        ("entries", entries::check),
+        ("rulings", rulings::check),
+        ("pauses", pauses::check),
         ("recount", recount::check),
     ];
     for (name, check) in all {

@@ -35,6 +35,9 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
 
 /// Whether the machines that run, and have nothing on its way to the log, are what it says.
 pub(super) fn live(world: &World, streams: &Streams) -> Result<(), String> {
+    if let Some(what) = world.disk.early_snapshot() {
+        return Err(what);
+    }
     let lobby = streams.get("lobby").into_iter().flatten().map(|entry| &entry.line);
     let folded = Lobby::fold(lobby).map_err(|error| error.to_string())?;
     // Who raced another server may have been overtaken, and learns of it with its next record.

@@ -1,8 +1,11 @@
 //! Statistics equal a recount from the log, made here by adding up reported results.
 
+use super::course::{self, Course};
 use super::{Streams, tournaments};
 use crate::world::World;
-use agon_core::{Event, GameEnd, How, PlayerName, RatingSettings, Statistics, TournamentId};
+use agon_core::{
+    GameEnd, GameResult, How, MatchResult, PlayerName, RatingSettings, Statistics, TournamentId,
+};
 use std::collections::BTreeMap;
 
 /// Matches won, lost and tied; games won, lost and tied; points.
@@ -11,34 +14,20 @@ type Sums = [i64; 7];
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     let mut statistics = Statistics::new(&world.games, RatingSettings::default());
     let mut sums: BTreeMap<&PlayerName, Sums> = BTreeMap::new();
-    for (id, entries) in tournaments(streams) {
+    let courses = tournaments(streams).map(|(id, entries)| (id, entries, course::read(entries)));
+    let courses: Vec<_> = courses.collect();
+    for (id, entries, course) in &courses {
         let id = TournamentId::from_text(id);
-        let mut plans = BTreeMap::new();
-        for entry in entries {
+        for entry in entries.iter() {
             let applied = statistics.apply(&id, entry.line.at, &entry.line.event);
             applied.map_err(|error| format!("{id}: {error}"))?;
-            match &entry.line.event {
-                Event::RoundPaired(paired) => {
-                    plans.extend(paired.matches.iter().map(|plan| (&plan.id, &plan.players)));
-                }
-                Event::MatchReported(reported) if reported.result.how != How::Void => {
-                    let Some(players) = plans.get(&reported.id) else { continue };
-                    for player in players.iter() {
-                        let sum = sums.entry(player).or_default();
-                        sum[finish(player, &reported.result.winners)] += 1;
-                        let result = &reported.result;
-                        let games = result.games.iter();
-                        let games = games.filter(|game| {
-                            game.game >= result.counts_from && game.end != GameEnd::Void
-                        });
-                        for game in games {
-                            let seat = game.seats.iter().position(|one| one == player);
-                            sum[3 + finish(player, &game.winners)] += 1;
-                            sum[6] += seat.map_or(0, |seat| game.scores[seat]);
-                        }
-                    }
-                }
-                _ => {}
+        }
+        for played in course.iter().flat_map(Course::matches) {
+            let Some(result) = played.result().filter(|result| result.how != How::Void) else {
+                continue;
+            };
+            for player in &played.players {
+                add(sums.entry(player).or_default(), player, &result);
             }
         }
     }
@@ -53,6 +42,16 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn add(sum: &mut Sums, player: &PlayerName, result: &MatchResult) {
+    sum[finish(player, &result.winners)] += 1;
+    let counts = |game: &&GameResult| game.game >= result.counts_from && game.end != GameEnd::Void;
+    for game in result.games.iter().filter(counts) {
+        let seat = game.seats.iter().position(|one| one == player);
+        sum[3 + finish(player, &game.winners)] += 1;
+        sum[6] += seat.map_or(0, |seat| game.scores[seat]);
+    }
 }
 
 /// 0 for won, 1 for lost, 2 for shared.

@@ -7,27 +7,30 @@
 //! First chaos: what the seed drew goes wrong. Then everything is healed, and all tournaments have to
 //! end. Whatever a server says is held against what is durable at that moment.
 
+mod chaos;
+mod desk;
 mod servers;
 mod wires;
 
 use crate::Figures;
-use crate::bot::Bot;
-use crate::disk::{Disk, Pace};
+use crate::bot::{Bot, Out};
+use crate::disk::Disk;
 use crate::history::History;
 use crate::invariants::{self, Failure};
 use crate::network::Link;
 use crate::plan::{BEGIN, Cup, Plan, token};
 use crate::rng::Rng;
 use crate::sabotage::Sabotage;
-use crate::said::Said;
 use crate::trace::Trace;
-use agon_core::lobby::Role;
+use agon_core::lobby::{AccountKind, PasswordHash, Role};
 use agon_core::{Event, Millis, Secret, TournamentId};
 use agon_games::Registry;
 use agon_server::{Driven, Socket};
+use desk::Desk;
+pub(crate) use desk::leaves_a_trace;
+pub(crate) use servers::LINE_BYTES_MAX;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// How long tournaments may take once everything is healed.
@@ -46,9 +49,13 @@ const STEPS_MAX: u64 = 400_000;
 pub(crate) enum Happening {
     /// A player with nothing to do looks whether it has.
     Wake(usize),
-    Send(usize, String),
-    ToServer(usize, String),
-    ToBot(usize, Rc<Said>),
+    Send(usize, Out),
+    /// What the player's system kept back is sent.
+    Flush(usize),
+    ToServer(usize, Vec<u8>),
+    ToBot(usize, Vec<u8>),
+    /// The server's end of a connection is looked at: it has been quiet.
+    Look(usize),
     /// The player closes a connection.
     Cut(usize),
     ServerSeesEnd(usize),
@@ -59,6 +66,9 @@ pub(crate) enum Happening {
     Start,
     Rival,
     StallAny(Millis),
+    StopAny,
+    /// The operator gives an order.
+    Order,
     Heal,
 }
 
@@ -68,6 +78,10 @@ pub(crate) struct Server {
     pub(crate) sockets: BTreeMap<usize, Socket>,
     busy_until: Millis,
     started: Millis,
+    /// It was asked to stop.
+    stopping: bool,
+    /// The steps it has taken.
+    steps: u64,
 }
 
 pub(crate) struct World {
@@ -81,10 +95,11 @@ pub(crate) struct World {
     pub(crate) disk: Arc<Disk>,
     pub(crate) servers: Vec<Server>,
     next_server: u32,
-    links: Vec<Link>,
+    pub(crate) links: Vec<Link>,
     /// The connection each player uses.
     current: Vec<Option<usize>>,
     pub(crate) bots: Vec<Bot>,
+    pub(crate) desk: Desk,
     pub(crate) history: History,
     healed: bool,
     pub(crate) games: Registry,
@@ -99,9 +114,9 @@ impl World {
         let mut rng = Rng::new(seed);
         let plan = Plan::draw(&mut rng);
         let disk = Disk::new(rng.fork(), plan.pace, sabotage);
-        let mut bots = vec![Bot::new(0, Default::default(), &plan.cups, rng.fork())];
+        let mut bots = vec![Bot::new(0, Default::default(), &plan, rng.fork())];
         for (at, temper) in plan.players.iter().enumerate() {
-            bots.push(Bot::new(at + 1, *temper, &plan.cups, rng.fork()));
+            bots.push(Bot::new(at + 1, *temper, &plan, rng.fork()));
         }
         let of_cup =
             |id: &str| Secret::from_seed_number(seed).of_tournament(&TournamentId::from(id));
@@ -121,6 +136,7 @@ impl World {
             links: Vec::new(),
             current: vec![None; bots.len()],
             bots,
+            desk: Desk::default(),
             history: History::default(),
             healed: false,
             games: Registry::standard(),
@@ -165,6 +181,7 @@ impl World {
             }
             self.disk.advance(now);
             self.step_servers()?;
+            self.hear_answers()?;
         }
         self.history.ended_at = self.now;
         invariants::at_the_end(self)
@@ -179,6 +196,8 @@ impl World {
         plan.rivals.iter().for_each(|at| self.at(BEGIN + at, Happening::Rival));
         plan.cuts.iter().for_each(|at| self.at(BEGIN + at, Happening::CutAny));
         plan.stalls.iter().for_each(|(at, ms)| self.at(BEGIN + at, Happening::StallAny(*ms)));
+        plan.stops.iter().for_each(|at| self.at(BEGIN + at, Happening::StopAny));
+        plan.orders.iter().for_each(|at| self.at(BEGIN + at, Happening::Order));
         self.at(BEGIN + plan.chaos_ms, Happening::Heal);
         for bot in 0..self.bots.len() {
             self.at(BEGIN + 20 + bot as u64, Happening::Wake(bot));
@@ -191,7 +210,12 @@ impl World {
         let server = &mut self.servers[0];
         for number in 0..self.bots.len() {
             let role = if number == 0 { Role::Operator } else { Role::Player };
-            let made = server.driven.account(self.bots[number].name.clone(), role, &token(number));
+            let person = self.bots[number].temper.person;
+            let kind = if person { AccountKind::Person } else { AccountKind::Program };
+            let name = self.bots[number].name.clone();
+            // Who comes over the wire of another system has nothing but a name.
+            let password = (!self.bots[number].is_peer()).then(|| PasswordHash::new("none"));
+            let made = server.driven.account(name, (kind, role), password, &token(number));
             made.map_err(|error| Failure::new("progress", error.to_string()))?;
         }
         self.step_servers()?;
@@ -207,15 +231,10 @@ impl World {
         BEGIN + self.plan.chaos_ms + HEALED_MS_MAX
     }
 
-    /// Tournaments that were announced and are not over.
+    /// Tournaments that were announced and are not over. A sign-up of a series that nobody has
+    /// signed up for may stay open for ever.
     fn unfinished(&self) -> Vec<String> {
-        self.disk.look(|index| {
-            let open = index
-                .announced
-                .iter()
-                .filter(|id| !index.finished.contains_key(*id) && !index.called_off.contains(*id));
-            open.cloned().collect()
-        })
+        self.disk.look(|index| index.unfinished().map(str::to_owned).collect())
     }
 
     /// Whether the operator has heard what became of all it announced.
@@ -230,6 +249,7 @@ impl World {
 
     fn is_over(&self) -> bool {
         let quiet = self.healed && self.queue.is_empty() && self.disk.next_due().is_none();
+        let quiet = quiet && self.desk.has_nothing_open();
         quiet && self.is_announced() && self.unfinished().is_empty()
     }
 
@@ -243,68 +263,6 @@ impl World {
         let disk = self.disk.next_due().into_iter();
         let next = happening.into_iter().chain(timers).chain(busy).chain(disk).min();
         next.map(|next| next.max(self.now))
-    }
-
-    fn happen(&mut self, happening: Happening) -> Result<(), Failure> {
-        match happening {
-            Happening::Wake(bot) => self.wake(bot),
-            Happening::Send(link, line) => self.send(link, line),
-            Happening::ToServer(link, line) => self.arrive(link, &line),
-            Happening::ToBot(link, said) => self.tell(link, &said),
-            Happening::Cut(link) => self.cut(link),
-            Happening::ServerSeesEnd(link) => self.server_sees_end(link),
-            Happening::BotSeesEnd(link) => self.bot_sees_end(link),
-            Happening::CutAny if !self.healed => {
-                let up: Vec<usize> =
-                    (0..self.links.len()).filter(|at| self.links[*at].up).collect();
-                if !up.is_empty() {
-                    let link = *self.rng.pick(&up);
-                    self.cut(link);
-                }
-            }
-            Happening::CrashAny(tries @ 1..) if !self.disk.is_busy() => {
-                let after_ms = self.rng.between(1, 5);
-                self.at(self.now + after_ms, Happening::CrashAny(tries - 1));
-            }
-            Happening::CrashAny(_) if !self.healed && !self.servers.is_empty() => {
-                invariants::while_it_runs(self)?;
-                let at = self.rng.below(self.servers.len() as u64) as usize;
-                self.crash(at);
-                let down_ms = self.rng.between(1, 5_000);
-                self.at(self.now + down_ms, Happening::Start);
-            }
-            Happening::Start if self.servers.is_empty() => self.start_server()?,
-            Happening::Rival if !self.healed && self.servers.len() == 1 => self.start_server()?,
-            Happening::StallAny(ms) if !self.healed && !self.servers.is_empty() => {
-                let at = self.rng.below(self.servers.len() as u64) as usize;
-                self.servers[at].busy_until = self.now + ms;
-                self.trace.note(self.now, || format!("server stands still for {ms} ms"));
-            }
-            Happening::Heal => self.heal()?,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn heal(&mut self) -> Result<(), Failure> {
-        invariants::while_it_runs(self)?;
-        self.trace.note(self.now, || "everything is healed".into());
-        self.healed = true;
-        self.history.healed_at = self.now;
-        self.disk.set_pace(Pace { sync_ms_max: 3, answer_ms_max: 2 });
-        // Who raced another server may be behind and not know it: it is started again.
-        let raced = |server: &Server| !self.history.was_alone(server.id);
-        if self.servers.iter().any(raced) {
-            while !self.servers.is_empty() {
-                self.crash(0);
-            }
-        }
-        self.bots.iter_mut().for_each(|bot| bot.healed = true);
-        self.servers.iter_mut().for_each(|server| server.busy_until = 0);
-        if self.servers.is_empty() {
-            self.start_server()?;
-        }
-        Ok(())
     }
 }
 
@@ -326,9 +284,22 @@ impl World {
     pub(crate) fn figures(&self) -> Figures {
         let streams = self.disk.streams();
         let (_, lost, torn) = self.disk.figures();
-        let History { lines, crashes, conflicts, cuts, .. } = self.history;
-        let mut figures =
-            Figures { seeds: 1, lines, crashes, conflicts, cuts, lost, torn, ..Figures::default() };
+        let History { lines, crashes, conflicts, cuts, stops, peers, .. } = self.history;
+        let obeyed = self.desk.given.iter().filter(|given| given.answer == Some(Ok(())));
+        let orders = obeyed.count() as u64;
+        let mut figures = Figures {
+            seeds: 1,
+            lines,
+            crashes,
+            conflicts,
+            cuts,
+            stops,
+            peers,
+            orders,
+            lost,
+            torn,
+            ..Figures::default()
+        };
         for entry in streams.values().flatten() {
             figures.events += 1;
             match &entry.line.event {

@@ -2,13 +2,16 @@
 
 use super::{Happening, OUTBOX_MAX, Server, World};
 use crate::history::Lifetime;
-use crate::invariants::Failure;
+use crate::invariants::{self, Failure};
 use crate::plan::player_name;
 use crate::sabotage::Sabotage;
 use agon_core::Millis;
 use agon_players::Houses;
-use agon_server::{Driven, EngineError, Limits, Settings};
+use agon_server::{Driven, EngineError, Limits, Settings, Socket};
 use std::collections::BTreeMap;
+
+/// The longest line a server reads: some are longer.
+pub(crate) const LINE_BYTES_MAX: usize = 4_096;
 
 impl World {
     pub(super) fn start_server(&mut self) -> Result<(), Failure> {
@@ -16,23 +19,55 @@ impl World {
         self.next_server += 1;
         let restarted = id > 1 && self.sabotage == Some(Sabotage::ChargeOutage);
         let reconnect_ms = if restarted { 0 } else { self.plan.reconnect_ms };
-        let settings = Settings { reconnect_ms, seed: Some(self.seed), ..Settings::default() };
+        let (seed, second_login) = (Some(self.seed), self.plan.second_login);
+        let settings = Settings { reconnect_ms, seed, second_login, ..Settings::default() };
         // Whatever arrives between two steps is read before the second.
         let (outbox_lines_max, inbox_lines_max) = (OUTBOX_MAX, 4_096);
-        let mut limits = Limits { outbox_lines_max, inbox_lines_max, ..Limits::default() };
+        let line_bytes_max = LINE_BYTES_MAX;
+        let mut limits =
+            Limits { outbox_lines_max, inbox_lines_max, line_bytes_max, ..Limits::default() };
         if self.sabotage == Some(Sabotage::EndlessOutbox) {
             limits.outbox_lines_max = 100_000;
         }
         let (log, games) = (self.disk.open(id), self.games.clone());
-        let opened = Driven::open(log, games, Houses::standard(), settings, limits, self.now);
-        let driven = opened.map_err(|error| {
+        let (houses, every) = (Houses::standard(), self.plan.snapshot_every);
+        let opened = Driven::open(log, games, houses, settings, limits, every, self.now);
+        let mut driven = opened.map_err(|error| {
             Failure::new("replay", format!("server {id} cannot take up its log: {error}"))
         })?;
+        if let Some(peers) = &self.plan.peers {
+            let opened = driven.open_sign_up(&peers.series);
+            opened.map_err(|why| Failure::new("progress", format!("no series: {why}")))?;
+        }
         self.trace.note(self.now, || format!("server {id} starts"));
         self.history.servers.insert(id, Lifetime { started: self.now, ended: None });
         let (sockets, busy_until, started) = (BTreeMap::new(), 0, self.now);
-        self.servers.push(Server { id, driven, sockets, busy_until, started });
+        let (stopping, steps) = (false, 0);
+        self.servers.push(Server { id, driven, sockets, busy_until, started, stopping, steps });
         Ok(())
+    }
+
+    /// A server is asked to stop: it ends when all it decided is durable.
+    pub(super) fn stop_any(&mut self) -> Result<(), Failure> {
+        let up = self.servers.iter().position(|server| !server.stopping);
+        let Some(at) = up else { return Ok(()) };
+        invariants::while_it_runs(self)?;
+        let server = &mut self.servers[at];
+        self.trace.note(self.now, || format!("server {} is asked to stop", server.id));
+        server.stopping = true;
+        server.driven.stop();
+        Ok(())
+    }
+
+    /// A server that was asked to stop has nothing left to do.
+    fn stopped(&mut self, at: usize) {
+        let mut server = self.servers.remove(at);
+        self.trace.note(self.now, || format!("server {} has stopped", server.id));
+        server.driven.finish();
+        self.history.stops += 1;
+        self.lose(server);
+        let down_ms = self.rng.between(1, 2_000);
+        self.at(self.now + down_ms, Happening::Start);
     }
 
     /// A server dies on the spot.
@@ -64,11 +99,16 @@ impl World {
                 continue;
             }
             let told = self.server_time(&self.servers[at]);
+            self.servers[at].steps += 1;
+            self.history.noticed(self.servers[at].id, self.now);
             match self.servers[at].driven.step(told) {
                 Ok(()) => {
                     self.sample(at);
                     self.write(at)?;
-                    at += 1;
+                    match self.servers[at].stopping && self.servers[at].driven.is_drained() {
+                        true => self.stopped(at),
+                        false => at += 1,
+                    }
                 }
                 Err(error) => self.beaten(at, &error)?,
             }
@@ -112,32 +152,68 @@ impl World {
     /// Writes what waits in the outboxes of a server, as far as the links take it.
     pub(super) fn write(&mut self, at: usize) -> Result<(), Failure> {
         let links: Vec<usize> = self.servers[at].sockets.keys().copied().collect();
+        let told = self.server_time(&self.servers[at]);
         for link in links {
             loop {
-                let full = self.links[link].coming >= self.links[link].window;
-                let Some(socket) = self.servers[at].sockets.get_mut(&link) else { break };
+                let full = self.links[link].coming.len() >= self.links[link].window;
+                let Server { driven, sockets, .. } = &mut self.servers[at];
+                let Some(socket) = sockets.get_mut(&link) else { break };
                 self.history.waiting_max = self.history.waiting_max.max(socket.waiting());
                 if full {
+                    self.links[link].behind = true;
                     break;
                 }
-                let Some(line) = socket.write_one(self.now) else { break };
-                self.say(at, link, line)?;
+                let Some(wrote) = driven.write_one(socket, told) else {
+                    self.links[link].behind = false;
+                    break;
+                };
+                self.say(at, link, wrote)?;
             }
-            let Some(socket) = self.servers[at].sockets.get(&link) else { continue };
-            let over = socket.is_over();
-            if socket.is_dropped() && !self.links[link].dropped {
-                self.links[link].dropped = true;
-                let (bot, server) = (self.links[link].bot, self.links[link].server);
-                self.history.end(&player_name(bot), server, self.now);
-            }
-            if over {
-                self.servers[at].sockets.remove(&link);
-                let delay_ms_max = self.delay_ms_max();
-                let end_at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
-                self.at(end_at, Happening::BotSeesEnd(link));
-            }
+            self.look_later(at, link);
+            self.close_if_over(at, link);
         }
         Ok(())
+    }
+
+    /// Closes a connection the server is done with.
+    fn close_if_over(&mut self, at: usize, link: usize) {
+        let Some(socket) = self.servers[at].sockets.get(&link) else { return };
+        let over = socket.is_over();
+        let noticed = socket.is_left().then_some(self.now);
+        if socket.is_dropped() && !self.links[link].dropped {
+            self.links[link].dropped = true;
+            let (bot, server) = (self.links[link].bot, self.links[link].server);
+            self.history.end(&player_name(bot), server, noticed);
+            self.history.dropped.insert(link, self.servers[at].steps);
+        }
+        let Server { driven, sockets, .. } = &mut self.servers[at];
+        if over && let Some(socket) = sockets.remove(&link) {
+            driven.close(socket);
+            let delay_ms_max = self.delay_ms_max();
+            let end_at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
+            self.at(end_at, Happening::BotSeesEnd(link));
+        }
+    }
+
+    /// Has the server's end of a connection looked at when that is due.
+    pub(super) fn look_later(&mut self, at: usize, link: usize) {
+        let due = self.servers[at].sockets.get(&link).and_then(Socket::due);
+        if due != self.links[link].looked_at {
+            self.links[link].looked_at = due;
+            let due = due.map(|due| due.max(self.now));
+            due.into_iter().for_each(|due| self.at(due, Happening::Look(link)));
+        }
+    }
+
+    pub(super) fn look(&mut self, link: usize) {
+        let server = self.links[link].server;
+        let Some(at) = self.servers.iter().position(|one| one.id == server) else { return };
+        let told = self.server_time(&self.servers[at]);
+        let Server { driven, sockets, .. } = &mut self.servers[at];
+        if let Some(socket) = sockets.get_mut(&link) {
+            driven.look(socket, told);
+        }
+        self.look_later(at, link);
     }
 
     pub(super) fn delay_ms_max(&self) -> u64 {

@@ -1,45 +1,91 @@
-//! What goes over the wires: lines both ways, what players do about them, connections that break.
+//! What goes over the wires: bytes both ways, what players do about them, connections that break.
 
 use super::{Happening, Server, World};
-use crate::bot::Act;
+use crate::bot::{Act, Out};
 use crate::history::{Heard, Written};
 use crate::invariants::{self, Failure, Spoken};
-use crate::network::Link;
-use crate::plan::player_name;
+use crate::network::{Call, Coming, Link};
+use crate::plan::{player_name, token};
 use crate::sabotage::Sabotage;
-use crate::said::{Answer, Said};
-use agon_server::Socket;
+use crate::said::{Answer, Asked, Said};
+use crate::way::{Read, Reader, Way};
+use agon_server::{Socket, Wrote};
 use std::rc::Rc;
 
 impl World {
-    /// A line leaves a server.
-    pub(super) fn say(&mut self, at: usize, link: usize, line: Vec<u8>) -> Result<(), Failure> {
-        let text = String::from_utf8_lossy(&line).into_owned();
-        let Some(text) = self.tamper(link, text) else { return Ok(()) };
-        let said: Said = serde_json::from_str(&text)
-            .map_err(|error| Failure::new("effects", format!("no message: {error}: {text}")))?;
+    /// A message leaves a server.
+    pub(super) fn say(&mut self, at: usize, link: usize, wrote: Wrote) -> Result<(), Failure> {
         let (server, bot) = (self.servers[at].id, self.links[link].bot);
         let player = player_name(bot);
+        let way = self.links[link].way;
+        let Wrote { bytes, line, asked } = wrote;
+        let (bytes, coming) = match line {
+            Some(line) => {
+                let text = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
+                let Some(told) = self.tamper(link, text.clone()) else { return Ok(()) };
+                let said: Said = serde_json::from_str(&told).map_err(|error| {
+                    Failure::new("effects", format!("no message: {error}: {told}"))
+                })?;
+                self.speak(server, link, &said, &told)?;
+                let text = text.into_bytes();
+                (bytes, vec![Coming { said: Some(Rc::new(said)), text }])
+            }
+            None => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let said = asked.as_ref().and_then(|asked| call(asked, &text));
+                match &said {
+                    Some(said) => self.speak(server, link, said, &text)?,
+                    None => self.trace.note(self.now, || format!("{server} > {player}: {text}")),
+                }
+                if let Some(asked) = asked.filter(|asked| asked.replies) {
+                    let written = Written { at: self.now, server, limit_ms: asked.limit_ms };
+                    let call = Call { request: asked.request, written };
+                    self.links[link].calls.push_back(call);
+                    self.pair(link);
+                }
+                let coming = parts(way, &bytes, said);
+                (bytes, coming)
+            }
+        };
+        if self.links[link].up && !bytes.is_empty() {
+            self.links[link].coming.extend(coming);
+            let delay_ms_max = self.delay_ms_max();
+            let cut = if bytes.len() > 1 && self.rng.chance(80) {
+                self.rng.between(1, bytes.len() as u64 - 1) as usize
+            } else {
+                bytes.len()
+            };
+            for piece in
+                [&bytes[..cut], &bytes[cut..]].into_iter().filter(|piece| !piece.is_empty())
+            {
+                let at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
+                self.at(at, Happening::ToBot(link, piece.to_vec()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds what is said against what is durable, and notes it.
+    fn speak(&mut self, server: u32, link: usize, said: &Said, text: &str) -> Result<(), Failure> {
+        let Link { bot, way, behind, .. } = self.links[link];
+        let player = player_name(bot);
         self.history.lines += 1;
-        self.trace.note(self.now, || format!("{server} > {player}: {}", brief(&text)));
-        let spoken = Spoken { player: &player, said: &said, text: &text, secrets: &self.secrets };
+        self.trace.note(self.now, || format!("{server} > {player}: {}", brief(text)));
+        // What waited to be written may have been said before, and so may what waits for a reply.
+        let fresh = self.history.was_alone(server) && way.is_native() && !behind;
+        let spoken = Spoken { player: &player, said, text, fresh, secrets: &self.secrets };
         self.disk.look(|index| invariants::when_spoken(&spoken, index))?;
         if let (Some(id), "request") = (&said.id, said.kind.as_str()) {
             let limit_ms = said.deadline_ms.unwrap_or(0);
             let written = Written { at: self.now, server, limit_ms };
-            self.history.written.entry((player, id.clone())).or_default().push(written);
-        }
-        if self.links[link].up {
-            let delay_ms_max = self.delay_ms_max();
-            let at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
-            self.links[link].coming += 1;
-            self.at(at, Happening::ToBot(link, Rc::new(said)));
+            let key = (player, id.clone());
+            self.history.written.entry(key).or_default().push(written);
         }
         Ok(())
     }
 
     /// Planted bugs on the way out.
-    pub(super) fn tamper(&mut self, link: usize, text: String) -> Option<String> {
+    fn tamper(&mut self, link: usize, text: String) -> Option<String> {
         let secret = || self.secrets.last().cloned().unwrap_or_default();
         match self.sabotage {
             Some(Sabotage::LeakSecret) if text.contains(r#""type":"request""#) => {
@@ -60,26 +106,75 @@ impl World {
         }
     }
 
-    /// A line arrives at a player.
-    pub(super) fn tell(&mut self, link: usize, said: &Said) {
-        self.links[link].coming -= 1;
+    /// Bytes arrive at a player: the messages that are whole now are those that were said.
+    pub(super) fn read(&mut self, link: usize, bytes: &[u8]) -> Result<(), Failure> {
         if !self.links[link].open {
-            return;
+            self.links[link].coming.clear();
+            return Ok(());
         }
-        let bot = self.links[link].bot;
-        if said.kind == "error" && said.code.as_deref() == Some("taken-over") {
-            return;
+        self.links[link].reader.push(bytes);
+        while let Some(read) = self.links[link].reader.take() {
+            let text = match read {
+                Read::Text(text) => text,
+                Read::Nothing => continue,
+                Read::Broken(why) => return Err(Failure::new("frames", why)),
+            };
+            let due = self.links[link].coming.pop_front();
+            match due {
+                Some(Coming { said, text: due }) if due == text => {
+                    self.tell(link, said.as_deref(), &text);
+                }
+                due => {
+                    let due = due.map(|due| String::from_utf8_lossy(&due.text).into_owned());
+                    let read = String::from_utf8_lossy(&text);
+                    let what = format!("{read} was read where {due:?} was said");
+                    return Err(Failure::new("frames", what));
+                }
+            }
         }
-        let acts = self.bots[bot].hear(said, self.now);
+        Ok(())
+    }
+
+    /// A message is read by a player.
+    fn tell(&mut self, link: usize, said: Option<&Said>, text: &[u8]) {
+        let Link { bot, way, .. } = self.links[link];
+        let acts = match said {
+            Some(said) if way.is_native() => {
+                let taken = said.code.as_deref() == Some("taken-over");
+                if said.kind == "error" && taken {
+                    return;
+                }
+                if said.code.as_deref() == Some("wrong-credentials") {
+                    self.renew_token(link);
+                }
+                self.bots[bot].hear(said)
+            }
+            said => self.bots[bot].called(way, said, &String::from_utf8_lossy(text)),
+        };
         acts.into_iter().for_each(|act| self.act(link, act));
+    }
+
+    /// Who was logged out by an operator has no token any more; it gets another, as over the desk.
+    fn renew_token(&mut self, link: usize) {
+        let Link { bot, server, .. } = self.links[link];
+        if let Some(server) = self.servers.iter_mut().find(|one| one.id == server) {
+            let _ = server.driven.token(self.bots[bot].name.clone(), &token(bot));
+        }
     }
 
     pub(super) fn act(&mut self, link: usize, act: Act) {
         match act {
-            Act::Send(after_ms, line) => self.at(self.now + after_ms, Happening::Send(link, line)),
+            Act::Send(after_ms, out) => self.at(self.now + after_ms, Happening::Send(link, out)),
             Act::Cut(after_ms) => self.at(self.now + after_ms, Happening::Cut(link)),
             Act::Stall(ms) => self.links[link].unread_until = self.now + ms,
             Act::Second => self.connect(self.links[link].bot),
+            Act::CutAll(after_ms) => {
+                let bot = self.links[link].bot;
+                let own = (0..self.links.len()).filter(|at| self.links[*at].bot == bot);
+                for link in own.collect::<Vec<_>>() {
+                    self.at(self.now + after_ms, Happening::Cut(link));
+                }
+            }
         }
     }
 
@@ -89,26 +184,50 @@ impl World {
         }
         let at = self.rng.below(self.servers.len() as u64) as usize;
         let window = self.rng.between(4, 40) as usize;
+        let way = self.way_of(bot);
+        let told = self.server_time(&self.servers[at]);
+        let over = way.over(self.plan.peers.as_ref());
         let server = &mut self.servers[at];
-        let socket = server.driven.connect();
+        let socket = server.driven.connect(over, told);
         let link = self.links.len();
         server.sockets.insert(link, socket);
-        self.links.push(Link::new(bot, server.id, window));
+        self.links.push(Link::new(bot, server.id, way, window));
         self.current[bot] = Some(link);
-        self.bots[bot].logged_in = false;
+        self.bots[bot].logged_in = !way.is_native();
+        if !way.is_native() {
+            let name = Out::Words(way.sign_up(self.bots[bot].name.as_str()));
+            self.at(self.now, Happening::Send(link, name));
+            self.look_later(at, link);
+        }
+    }
+
+    /// Over which wire a player comes this time.
+    fn way_of(&mut self, bot: usize) -> Way {
+        let series = self.plan.peers.as_ref().map(|peers| peers.series.game.as_str());
+        match series.filter(|_| self.bots[bot].is_peer()) {
+            Some("trains") => Way::Trains,
+            Some(_) => *self.rng.pick(&[Way::Call, Way::Call, Way::Message]),
+            None => *self.rng.pick(&[Way::Lines, Way::Lines, Way::Frames]),
+        }
     }
 
     pub(super) fn wake(&mut self, bot: usize) {
         let open = self.current[bot].filter(|link| self.links[*link].open);
+        // When all is healed, nobody enters another tournament of the series.
+        let name = self.bots[bot].name.as_str();
+        let away = self.healed && self.bots[bot].is_peer();
+        let away = away && !self.disk.look(|index| index.plays(name));
         match open {
+            None if away => self.bots[bot].logged_in = true,
             None => {
                 self.current[bot] = None;
                 self.connect(bot);
             }
-            Some(link) => {
-                let acts = self.bots[bot].ask_lobby();
+            Some(link) if self.links[link].way.is_native() => {
+                let acts = self.bots[bot].look_around();
                 acts.into_iter().for_each(|act| self.act(link, act));
             }
+            Some(_) => {}
         }
         // As long as something may be left to do, it looks again.
         if !self.healed || !self.unfinished().is_empty() || self.wants(bot) {
@@ -118,70 +237,180 @@ impl World {
     }
 
     /// Whether a player has yet to come back, or the operator to announce something.
-    pub(super) fn wants(&self, bot: usize) -> bool {
+    fn wants(&self, bot: usize) -> bool {
         !self.bots[bot].logged_in || !self.is_announced()
     }
 
-    pub(super) fn send(&mut self, link: usize, line: String) {
+    /// A player sends something.
+    pub(super) fn send(&mut self, link: usize, out: Out) {
         if !self.links[link].open || !self.links[link].up {
             return;
         }
-        let delay_ms_max = self.delay_ms_max();
-        let at = self.links[link].reaches_server(self.now, delay_ms_max, &mut self.rng);
-        self.at(at, Happening::ToServer(link, line));
+        let (link, text, meant) = self.mishear(link, out);
+        let way = self.links[link].way;
+        let bytes = match text {
+            Out::Line(line) if way.is_native() => way.encode(&line, &mut self.rng),
+            Out::Line(line) => match serde_json::from_str::<Answer>(&line) {
+                Ok(said) => way.encode(&way.words(said.answer.get()), &mut self.rng),
+                Err(_) => way.encode(&line, &mut self.rng),
+            },
+            Out::Words(words) => way.encode(&words, &mut self.rng),
+            // What is no frame is a line of its own.
+            Out::Bytes(bytes) if way == Way::Frames => bytes,
+            Out::Bytes(bytes) => [&bytes[..], b"\n"].concat(),
+        };
+        self.links[link].put(&bytes, meant);
+        self.flush(link);
     }
 
-    /// A line arrives at a server.
-    pub(super) fn arrive(&mut self, link: usize, line: &str) {
+    /// Sends what the player's system has, or a piece of it.
+    pub(super) fn flush(&mut self, link: usize) {
+        if !self.links[link].up {
+            return;
+        }
+        let (piece, more) = self.links[link].piece(&mut self.rng);
+        if !piece.is_empty() {
+            let delay_ms_max = self.delay_ms_max();
+            let at = self.links[link].reaches_server(self.now, delay_ms_max, &mut self.rng);
+            self.at(at, Happening::ToServer(link, piece));
+        }
+        if more {
+            let after_ms = self.rng.between(0, 20);
+            self.at(self.now + after_ms, Happening::Flush(link));
+        }
+    }
+
+    /// Bytes arrive at a server.
+    pub(super) fn arrive(&mut self, link: usize, bytes: &[u8]) {
         let Link { server, bot, up, .. } = self.links[link];
         if !up {
             return;
         }
+        let whole = self.links[link].arrived(bytes.len());
         let Some(at) = self.servers.iter().position(|one| one.id == server) else { return };
         let player = player_name(bot);
-        self.trace.note(self.now, || format!("{server} < {player}: {}", brief(line)));
+        for sent in &whole {
+            self.trace.note(self.now, || format!("{server} < {player}: {}", brief(&sent.text)));
+        }
         // What comes on a connection the server is done with is heard by nobody.
         if self.servers[at].sockets.get(&link).is_none_or(Socket::is_dropped) {
             return;
         }
-        self.note_heard(&player, server, line);
-        let (link, line) = self.mishear(at, link, line);
+        whole.into_iter().for_each(|sent| self.note_heard(link, sent.text));
+        if !self.links[link].way.is_native() {
+            self.history
+                .spoken
+                .entry(player)
+                .or_default()
+                .push_str(&String::from_utf8_lossy(bytes));
+        }
+        let bytes = self.merge(bytes);
         let told = self.server_time(&self.servers[at]);
         let Server { driven, sockets, .. } = &mut self.servers[at];
         if let Some(socket) = sockets.get_mut(&link) {
-            driven.hear(socket, format!("{line}\n").as_bytes(), told);
+            driven.hear(socket, &bytes, told);
         }
+        self.look_later(at, link);
     }
 
-    pub(super) fn note_heard(&mut self, player: &str, server: u32, line: &str) {
-        match serde_json::from_str::<Answer>(line) {
-            Ok(Answer { kind, id, answer }) if kind == "answer" => {
+    /// A planted bug of the gateway: some messages run into the next.
+    fn merge(&self, bytes: &[u8]) -> Vec<u8> {
+        let lost = self.sabotage == Some(Sabotage::MergeLines) && self.now.is_multiple_of(5);
+        let lost = lost && !self.healed;
+        bytes.iter().copied().filter(|byte| !lost || *byte != b'\n').collect()
+    }
+
+    fn note_heard(&mut self, link: usize, text: String) {
+        let Link { bot, server, way, .. } = self.links[link];
+        let player = player_name(bot);
+        let answer = serde_json::from_str::<Answer>(&text).ok();
+        match answer.filter(|said| said.kind == "answer") {
+            Some(Answer { id, answer, .. }) if way.is_native() => {
                 let answer = answer.get().to_owned();
-                let heard = Heard { at: self.now, server, answer };
-                self.history.heard.entry((player.to_owned(), id)).or_default().push(heard);
+                let heard =
+                    Heard { at: self.now, server, answer, step: (link, self.step_of(server)) };
+                self.history.heard.entry((player, id)).or_default().push(heard);
             }
-            _ => self.history.bad.entry(player.to_owned()).or_default().push(line.to_owned()),
+            // Whatever is said there answers the next call.
+            Some(Answer { answer, .. }) => {
+                let words = way.words(answer.get());
+                self.history.bad.entry(player).or_default().push(words);
+                self.links[link].values.push_back((self.now, answer.get().to_owned()));
+                self.pair(link);
+            }
+            None => {
+                self.history.bad.entry(player).or_default().push(text.clone());
+                let name = way.sign_up(self.bots[bot].name.as_str());
+                if !way.is_native() && text != name {
+                    self.links[link].values.push_back((self.now, text));
+                    self.pair(link);
+                }
+            }
         }
     }
 
-    /// Planted bugs on the way in.
-    pub(super) fn mishear(&self, at: usize, link: usize, line: &str) -> (usize, String) {
-        let said = serde_json::from_str::<Answer>(line).ok();
+    /// How many steps a server has taken.
+    pub(super) fn step_of(&self, server: u32) -> u64 {
+        self.servers.iter().find(|one| one.id == server).map_or(0, |one| one.steps)
+    }
+
+    /// Replies answer calls one after the other, as the world saw them.
+    fn pair(&mut self, link: usize) {
+        let Link { bot, server, .. } = self.links[link];
+        while !self.links[link].calls.is_empty() && !self.links[link].values.is_empty() {
+            let one = &mut self.links[link];
+            let (Some(call), Some((at, answer))) = (one.calls.pop_front(), one.values.pop_front())
+            else {
+                return;
+            };
+            let at = at.max(call.written.at);
+            let Some(id) = call.request else {
+                let in_time = at <= call.written.at + call.written.limit_ms;
+                self.history
+                    .courtesies
+                    .entry(player_name(bot))
+                    .or_default()
+                    .push((call.written, in_time));
+                continue;
+            };
+            self.history.peers += 1;
+            let step = (link, self.step_of(server));
+            let heard = Heard { at, server, answer: answer.clone(), step };
+            let key = (player_name(bot), id.clone());
+            self.history.heard.entry(key).or_default().push(heard);
+            self.bots[bot].record.sent.entry(id).or_default().push(answer);
+        }
+    }
+
+    /// Planted bugs on the way in: over which connection it comes, what the server hears, and what
+    /// was meant.
+    fn mishear(&self, link: usize, out: Out) -> (usize, Out, String) {
+        let meant = match &out {
+            Out::Line(text) | Out::Words(text) => text.clone(),
+            Out::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        };
+        let native = self.links[link].way.is_native();
+        let said = serde_json::from_str::<Answer>(&meant).ok().filter(|_| native);
         match (self.sabotage, said) {
             (Some(Sabotage::StaleId), Some(said)) => {
                 let player = player_name(self.links[link].bot);
                 let own = self.history.written.iter().filter(|((who, _), _)| *who == player);
                 let latest = own.max_by_key(|(_, all)| all.last().map(|written| written.at));
                 let id = latest.map_or(said.id, |((_, id), _)| id.clone());
-                (link, format!(r#"{{"type":"answer","id":"{id}","answer":{}}}"#, said.answer))
+                let line = format!(r#"{{"type":"answer","id":"{id}","answer":{}}}"#, said.answer);
+                (link, Out::Line(line), meant)
             }
             (Some(Sabotage::Misroute), Some(_)) if self.now.is_multiple_of(7) => {
-                let bot = self.links[link].bot;
-                let mut others = self.servers[at].sockets.keys();
-                let other = others.find(|other| self.links[**other].bot != bot);
-                (other.copied().unwrap_or(link), line.to_owned())
+                let Link { bot, server, .. } = self.links[link];
+                let other = self.links.iter().position(|other| {
+                    other.up && other.server == server && other.bot != bot && other.way.is_native()
+                });
+                (other.unwrap_or(link), out, String::new())
             }
-            _ => (link, line.to_owned()),
+            (Some(Sabotage::AcceptForOthers), None) if meant.contains(r#""reject""#) => {
+                (link, Out::Line(meant.replacen("reject", "accept", 1)), meant)
+            }
+            _ => (link, out, meant),
         }
     }
 
@@ -205,7 +434,7 @@ impl World {
         let Link { server, bot, .. } = self.links[link];
         let Some(at) = self.servers.iter().position(|one| one.id == server) else { return };
         if let Some(socket) = self.servers[at].sockets.remove(&link) {
-            self.history.end(&player_name(bot), server, self.now);
+            self.history.end(&player_name(bot), server, None);
             self.servers[at].driven.close(socket);
         }
     }
@@ -219,6 +448,41 @@ impl World {
             self.current[bot] = None;
         }
     }
+}
+
+/// A call as the request it is, if it is one of a game.
+fn call(asked: &agon_server::Asked, text: &str) -> Option<Said> {
+    let (question, view) = asked.question.as_ref()?;
+    let id = asked.request.as_ref()?;
+    let raw = |json: &[u8]| serde_json::from_slice(json).ok();
+    Some(Said {
+        kind: "request".into(),
+        id: Some(id.clone()),
+        seat: Asked::parse(id).map(|asked| asked.seat),
+        deadline_ms: Some(asked.limit_ms),
+        question: raw(question),
+        view: raw(view),
+        detail: Some(text.to_owned()),
+        ..Said::default()
+    })
+}
+
+/// The values that were written; the last of them is the call.
+fn parts(way: Way, bytes: &[u8], mut said: Option<Said>) -> Vec<Coming> {
+    let mut reader = Reader::new(way);
+    reader.push(bytes);
+    let read = std::iter::from_fn(|| reader.take());
+    let texts = read.filter_map(|read| match read {
+        Read::Text(text) => Some(text),
+        Read::Nothing | Read::Broken(_) => None,
+    });
+    let texts: Vec<Vec<u8>> = texts.collect();
+    let last = texts.len();
+    let coming = texts.into_iter().zip(1..).map(|(text, at)| {
+        let said = if at == last { said.take().map(Rc::new) } else { None };
+        Coming { said, text }
+    });
+    coming.collect()
 }
 
 /// The beginning of a line.

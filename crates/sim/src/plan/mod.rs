@@ -1,9 +1,13 @@
 //! What a seed stands for: who plays what, and how much goes wrong.
 
+mod cup;
+mod peers;
+
 use crate::disk::Pace;
 use crate::rng::Rng;
 use agon_core::Millis;
-use serde_json::{Value, json};
+use agon_server::{Peers, SecondLogin};
+pub(crate) use cup::{Cup, Entry};
 
 /// When the world begins, in milliseconds since 1970.
 pub(crate) const BEGIN: Millis = 1_000_000;
@@ -22,17 +26,13 @@ pub(crate) struct Temper {
     pub(crate) stall: u64,
     pub(crate) flood: u64,
     pub(crate) second: u64,
-}
-
-/// One tournament that is held.
-#[derive(Clone, Debug)]
-pub(crate) struct Cup {
-    pub(crate) id: String,
-    pub(crate) game: &'static str,
-    /// Whether players sign up, rather than being named.
-    pub(crate) sign_up: bool,
-    /// The announcement, as an operator sends it.
-    pub(crate) wanted: Value,
+    pub(crate) logout: u64,
+    /// Whether it is a person, who is given time to come back.
+    pub(crate) person: bool,
+    /// Whether it comes over the wire of another system, where that is open.
+    pub(crate) peer: bool,
+    /// How often it takes back what it wanted, in times per thousand looks.
+    pub(crate) fickle: u64,
 }
 
 /// The whole of a run.
@@ -40,6 +40,11 @@ pub(crate) struct Cup {
 pub(crate) struct Plan {
     pub(crate) players: Vec<Temper>,
     pub(crate) cups: Vec<Cup>,
+    /// The port for programs of another system, if there is one.
+    pub(crate) peers: Option<Peers>,
+    pub(crate) second_login: SecondLogin,
+    /// Events of the lobby between two snapshots.
+    pub(crate) snapshot_every: u64,
     pub(crate) chaos_ms: Millis,
     pub(crate) reconnect_ms: Millis,
     pub(crate) delay_ms_max: u64,
@@ -52,14 +57,21 @@ pub(crate) struct Plan {
     pub(crate) stalls: Vec<(Millis, Millis)>,
     /// When a connection is cut.
     pub(crate) cuts: Vec<Millis>,
+    /// When a server is asked to stop.
+    pub(crate) stops: Vec<Millis>,
+    /// When the operator gives an order.
+    pub(crate) orders: Vec<Millis>,
 }
 
 impl Plan {
     pub(crate) fn draw(rng: &mut Rng) -> Plan {
         let count = rng.between(2, 5) as usize;
         let players = (0..count).map(|_| temper(rng)).collect();
-        let cups = rng.between(1, 2);
-        let cups: Vec<Cup> = (1..=cups).map(|number| cup(rng, number, count)).collect();
+        let cups = if rng.chance(150) { 3 } else { rng.between(1, 2) };
+        let peers = rng.chance(200).then(|| peers::draw(rng, count));
+        let game = peers.as_ref().map(|peers| peers.series.game.clone());
+        let cups: Vec<Cup> =
+            (1..=cups).map(|number| cup::draw(rng, number, count, game.as_deref())).collect();
         let chaos_ms = rng.between(2_000, 20_000);
         let times = |rng: &mut Rng, per_mille: u64, most: u64| -> Vec<Millis> {
             let some = if rng.chance(per_mille) { rng.between(1, most) } else { 0 };
@@ -69,6 +81,8 @@ impl Plan {
         let rivals = times(rng, 150, 2);
         let stalls = times(rng, 400, 3);
         let cuts = times(rng, 600, 8);
+        let stops = times(rng, 200, 2);
+        let orders = if rng.chance(350) { times(rng, 1_000, 25) } else { Vec::new() };
         let stalls = stalls.into_iter().map(|at| (at, rng.between(5, 3_000))).collect();
         let slow = rng.chance(400);
         let pace = match slow {
@@ -78,6 +92,12 @@ impl Plan {
         Plan {
             players,
             cups,
+            peers,
+            second_login: match rng.chance(150) {
+                true => SecondLogin::Refuse,
+                false => SecondLogin::Takeover,
+            },
+            snapshot_every: rng.between(3, 60),
             chaos_ms,
             reconnect_ms: rng.between(1_000, 6_000),
             delay_ms_max: if rng.chance(300) { rng.between(50, 1_500) } else { 20 },
@@ -86,7 +106,17 @@ impl Plan {
             rivals,
             stalls,
             cuts,
+            stops,
+            orders,
         }
+    }
+
+    /// The game of a tournament.
+    pub(crate) fn game_of(&self, tournament: &str) -> Option<&str> {
+        let cup = self.cups.iter().find(|cup| cup.id == tournament).map(|cup| cup.game);
+        let series = self.peers.as_ref().map(|peers| &peers.series);
+        let series = series.filter(|series| tournament.starts_with(series.id.as_str()));
+        cup.or_else(|| series.map(|series| series.game.as_str()))
     }
 }
 
@@ -105,68 +135,11 @@ fn temper(rng: &mut Rng) -> Temper {
         stall: some(200, 60),
         flood: some(100, 40),
         second: some(250, 100),
+        logout: some(150, 40),
+        person: some(200, 2) == 1,
+        peer: some(600, 2) == 1,
+        fickle: some(200, 60),
     }
-}
-
-fn cup(rng: &mut Rng, number: u64, count: usize) -> Cup {
-    let id = format!("cup-{number}");
-    let games = ["fish", "fish", "fish", "fish", "fish", "fish", "yahtzee", "yahtzee", "yahtzee"];
-    let game = if rng.chance(15) { "trains" } else { *rng.pick(&games) };
-    let preset = match game {
-        "yahtzee" => *rng.pick(&["yahtzee-class", "yahtzee-referee", "yahtzee-queue"]),
-        other => other,
-    };
-    let time = json!({
-        "answer_ms": rng.between(300, 3_000),
-        "bank_ms": if rng.chance(200) { rng.between(100, 2_000) } else { 0 },
-        "wait_ms": rng.between(0, 8_000),
-    });
-    let mut policy = json!({"match": {"time": time}});
-    let mut config = json!({});
-    let mut entrants = count;
-    match game {
-        "fish" => {
-            config = json!({"rows": 4, "columns": 3, "confirm": rng.chance(500)});
-            if rng.chance(400) {
-                policy["format"] = json!({"kind": "bracket"});
-                policy["match"]["ties"] = json!("replay");
-                policy["match"]["crash"] = json!(rng.pick(&["forfeit-game", "resume", "remove"]));
-                policy["match"]["rotate_seats"] = json!(rng.chance(500));
-                policy["match"]["best_of"] = json!(rng.pick(&[1, 1, 3]));
-            } else if rng.chance(300) {
-                policy["format"] = json!({"kind": "round-robin"});
-            } else {
-                policy["format"] = json!({"kind": "knockout", "min": 2, "max": rng.between(2, 4)});
-            }
-        }
-        "yahtzee" => {
-            config = json!({"dice": rng.pick(&["duplicate", "independent"])});
-            entrants = entrants.min(rng.between(2, 3) as usize);
-        }
-        _ => {
-            policy["greeting"] = json!("none");
-            policy["format"] = json!({"kind": "knockout", "min": 2, "max": 4});
-            entrants = 2;
-        }
-    }
-    let sign_up = rng.chance(400);
-    let selection = match sign_up {
-        true => json!({
-            "by": "sign-up", "at_least": 2, "at_most": entrants,
-            "wait_ms": rng.between(1_000, 5_000), "second_wait_ms": 3_000, "second_at_least": 1,
-        }),
-        false => {
-            let mut names: Vec<String> = (1..=entrants).map(player_name).collect();
-            if entrants == 2 && rng.chance(200) {
-                names[1] = "house:random".into();
-            }
-            json!({"by": "named", "players": names})
-        }
-    };
-    let wanted = json!({
-        "id": id, "preset": preset, "policy": policy, "config": config, "selection": selection,
-    });
-    Cup { id, game, sign_up, wanted }
 }
 
 /// The name of a player, from 1; 0 is the operator.

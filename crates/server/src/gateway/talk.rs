@@ -1,0 +1,261 @@
+//! What is said over the wire of another system, without its socket.
+//!
+//! It answers for pairing replies with what was asked: the values that come answer the calls that
+//! go, one after the other, whenever they come. Nothing is asked before the last call is answered,
+//! and that holds for calls whose answer nobody needs: that a tournament is over is replied to as
+//! well. Bytes, time and bounds on both are up to whoever holds the socket.
+
+use super::outbox::{PeerAsk, Tell};
+use crate::engine::{BadReply, PeerSaid};
+use agon_core::{Fault, Millis};
+use agon_games::Refusal;
+use agon_wire::peer::{Speaker, Spoken, Then, Told};
+use agon_wire::values::{BadStream, Values};
+use std::collections::VecDeque;
+
+/// Bytes that may wait for a call to be answered by them; more stay in the socket.
+const UNREAD_MAX: usize = 256 * 1024;
+
+/// What may wait for the answer to the last call; more stays in the outbox.
+const WAITING_MAX: usize = 16;
+
+/// After how much silence a number or a word is whole.
+pub(crate) const PAUSE_MS: Millis = 100;
+
+/// How much longer than its time a call that nobody waits for any more may stay unanswered.
+pub(crate) const GRACE_MS: Millis = 2_000;
+
+/// How long a reply that nobody waits for may take.
+const COURTESY_MS: Millis = 10_000;
+
+/// A connection that signed up.
+pub(crate) struct Talk {
+    speaker: Speaker,
+    values: Values,
+    open: Option<Open>,
+    waiting: VecDeque<Tell>,
+}
+
+/// A call that was written and not answered.
+struct Open {
+    /// What it asks; `None` if nobody needs the answer.
+    ask: Option<PeerAsk>,
+    limit_ms: Millis,
+}
+
+/// Something in the words of the wire, to be written.
+pub(crate) struct Words {
+    pub(crate) text: String,
+    ask: Option<PeerAsk>,
+    then: Next,
+}
+
+/// What comes after words.
+enum Next {
+    /// Nothing.
+    Nothing,
+    /// A reply of the other end.
+    Reply,
+    /// What is said for a player whose wire has no words for it.
+    Answered(Result<String, BadReply>),
+}
+
+impl Words {
+    /// What is asked with them.
+    pub(crate) fn ask(&self) -> Option<&PeerAsk> {
+        self.ask.as_ref()
+    }
+
+    /// For how long the reply of the other end is waited for, if it has to reply.
+    pub(crate) fn limit_ms(&self) -> Option<Millis> {
+        match self.then {
+            Next::Reply => Some(self.ask.as_ref().map_or(COURTESY_MS, |ask| ask.limit_ms)),
+            Next::Nothing | Next::Answered(_) => None,
+        }
+    }
+}
+
+impl Talk {
+    pub(crate) fn new(speaker: Speaker, values: Values) -> Talk {
+        Talk { speaker, values, open: None, waiting: VecDeque::new() }
+    }
+
+    /// Whether it wants to be told of changes that ask for nothing.
+    pub(crate) fn listens(&self) -> bool {
+        self.speaker.listens()
+    }
+
+    /// Adds bytes that were read.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.values.push(bytes);
+    }
+
+    /// Whether more may be read.
+    pub(crate) fn has_room(&self) -> bool {
+        self.values.rest().len() < UNREAD_MAX
+    }
+
+    /// The time of the call that waits for its reply.
+    pub(crate) fn limit_ms(&self) -> Option<Millis> {
+        self.open.as_ref().map(|open| open.limit_ms)
+    }
+
+    /// Whether what is there of a reply may be all of it.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.open.is_some() && self.values.is_inside()
+    }
+
+    /// Answers the open call with the next value, if both are there.
+    pub(crate) fn pair(&mut self) -> Option<PeerSaid> {
+        self.open.as_ref()?;
+        let value = self.values.take()?.map(str::to_owned);
+        self.answer(value)
+    }
+
+    /// The same when nothing has followed for a while: then a number or a word is whole.
+    pub(crate) fn flush(&mut self) -> Option<PeerSaid> {
+        self.open.as_ref()?;
+        let value = self.values.flush()?.map(str::to_owned);
+        self.answer(value)
+    }
+
+    fn answer(&mut self, value: Result<String, BadStream>) -> Option<PeerSaid> {
+        let Open { ask, .. } = self.open.take()?;
+        let answer = match value {
+            Ok(text) => self.speaker.hear(&text).map_err(|refusal| BadReply { refusal, text }),
+            Err(broken) => {
+                let rest = self.values.rest();
+                let rest = &rest[..rest.len().min(Fault::EVIDENCE_MAX)];
+                let text = String::from_utf8_lossy(rest).into_owned();
+                Err(BadReply { refusal: Refusal::malformed(broken.to_string()), text })
+            }
+        };
+        ask.map(|ask| PeerSaid::Answer { ask: ask.id, answer })
+    }
+
+    /// Whether more may be taken from the outbox.
+    pub(crate) fn takes_more(&self) -> bool {
+        self.waiting.len() < WAITING_MAX
+    }
+
+    /// Takes something from the outbox; gives it back if it can be said at once.
+    pub(crate) fn take(&mut self, tell: Tell) -> Option<Tell> {
+        let asks = match tell.told {
+            Told::Begin { .. } | Told::Question { .. } | Told::Won(_) | Told::End { .. } => true,
+            Told::SignedUp { .. } | Told::View { .. } | Told::GameOver { .. } => false,
+        };
+        if !self.waiting.is_empty() || (self.open.is_some() && asks) {
+            self.waiting.push_back(tell);
+            return None;
+        }
+        Some(tell)
+    }
+
+    /// What has waited and can be said now.
+    pub(crate) fn next(&mut self) -> Option<Tell> {
+        self.waiting.pop_front_if(|_| self.open.is_none())
+    }
+
+    /// Puts something into words.
+    pub(crate) fn say(&mut self, tell: Tell) -> Words {
+        let (texts, then) = match self.speaker.tell(&tell.told) {
+            Ok(Spoken { texts, then: Then::Nothing }) => (texts, Next::Nothing),
+            Ok(Spoken { texts, then: Then::Reply }) => (texts, Next::Reply),
+            Ok(Spoken { texts, then: Then::Answered(answer) }) => {
+                (texts, Next::Answered(Ok(answer.to_owned())))
+            }
+            Err(refusal) => {
+                let text = String::new();
+                (Vec::new(), Next::Answered(Err(BadReply { refusal, text })))
+            }
+        };
+        Words { text: texts.concat(), ask: tell.ask, then }
+    }
+
+    /// Words were written then; what that answers by itself.
+    pub(crate) fn said(&mut self, words: Words, now: Millis) -> Option<PeerSaid> {
+        let limit_ms = words.limit_ms();
+        let Words { ask, then, .. } = words;
+        if let Some(ask) = &ask {
+            ask.written.set(now);
+        }
+        match then {
+            Next::Answered(answer) => ask.map(|ask| PeerSaid::Answer { ask: ask.id, answer }),
+            Next::Reply | Next::Nothing => {
+                self.open = limit_ms.map(|limit_ms| Open { ask, limit_ms }).or(self.open.take());
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{AskId, MatchKey};
+    use crate::gateway::Written;
+    use agon_core::{MatchId, RequestId, TournamentId};
+    use agon_games::{Registry, Seat, Viewer};
+    use agon_wire::peer::Language;
+    use agon_wire::values::Limits;
+
+    /// Somebody that speaks Fish, and a question of a game for it.
+    fn fish() -> (Talk, Told) {
+        let (_, speaker) = Language::Fish(None).sign_up("\"ann\"", false).unwrap();
+        let games = Registry::standard();
+        let kind = games.kind("fish").unwrap();
+        let config = kind.check_config(r#"{"rows":4,"columns":3}"#).unwrap();
+        let game = kind.set_up(config.get(), 2, &agon_games::Seed::from_number(1)).unwrap();
+        let (mut question, mut view) = (Vec::new(), Vec::new());
+        assert!(game.write_question(Seat(0), &mut question));
+        game.write_view(Viewer::Seat(Seat(0)), &mut view);
+        let told = Told::Question { question, view, seats: [].into() };
+        (Talk::new(speaker, Values::new(Limits::default())), told)
+    }
+
+    fn ask(request: &str) -> Option<PeerAsk> {
+        let key = MatchKey::new(TournamentId::from("cup"), MatchId::from_text("r1m1"));
+        let id = AskId::Match(key, RequestId::from_text(request));
+        Some(PeerAsk { id, limit_ms: 1_000, written: Written::not_yet() })
+    }
+
+    /// What was answered, and with what.
+    fn heard(said: Option<PeerSaid>) -> (String, String) {
+        match said {
+            Some(PeerSaid::Answer { ask: AskId::Match(_, id), answer }) => {
+                (id.to_string(), answer.unwrap_or_else(|bad| format!("bad: {}", bad.text)))
+            }
+            _ => panic!("nothing was answered"),
+        }
+    }
+
+    /// A player may be in two tournaments: one of them ends while the other asks it something.
+    #[test]
+    fn that_a_tournament_is_over_is_a_call_like_others() {
+        let (mut talk, told) = fish();
+        let end = || Tell { told: Told::End { won: false }, ask: None };
+        let question = |id| Tell { told: told.clone(), ask: ask(id) };
+        let first = talk.take(question("1")).expect("nothing is open");
+        let words = talk.say(first);
+        assert!(words.text.starts_with("[\"setup\""), "{}", words.text);
+        assert!(talk.said(words, 1).is_none());
+        assert!(talk.take(end()).is_none(), "the other call is not answered yet");
+        talk.push(b"[0,0]");
+        assert_eq!(heard(talk.pair()), ("1".into(), "{\"place\":[0,0]}".into()));
+        let end = talk.next().expect("it has waited");
+        let words = talk.say(end);
+        assert_eq!(
+            (words.text.as_str(), words.limit_ms()),
+            ("[\"end\",[false]]", Some(COURTESY_MS))
+        );
+        assert!(talk.said(words, 2).is_none());
+        assert!(talk.take(question("2")).is_none(), "the end is not answered yet");
+        talk.push(b"\"void\"");
+        assert!(talk.pair().is_none(), "nobody needs this answer");
+        let second = talk.next().expect("it has waited");
+        let words = talk.say(second);
+        assert!(talk.said(words, 3).is_none());
+        talk.push(b"[0,1]");
+        assert_eq!(heard(talk.pair()), ("2".into(), "{\"place\":[0,1]}".into()));
+    }
+}

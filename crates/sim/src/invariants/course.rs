@@ -1,0 +1,147 @@
+//! What a tournament's stream says, as plain lists: rounds, what matches came to, and what operators
+//! made of that. Read without the tournament's own code.
+
+use crate::disk::Entry;
+use agon_core::{Event, Format, How, MatchId, MatchResult, PlayerName};
+use std::collections::BTreeSet;
+
+/// A match that was paired.
+pub(super) struct Played {
+    id: MatchId,
+    pub(super) players: Vec<PlayerName>,
+    now: Standing,
+    /// How it stood before the ruling of this pause.
+    before: Option<Standing>,
+    /// Whether there was ever a ruling about it.
+    pub(super) ruled: bool,
+}
+
+/// What a match came to, and who won according to an operator.
+#[derive(Clone, Default)]
+struct Standing {
+    reported: Option<MatchResult>,
+    overridden: Option<Vec<PlayerName>>,
+}
+
+impl Played {
+    /// The result that counts.
+    pub(super) fn result(&self) -> Option<MatchResult> {
+        let mut result = self.now.reported.clone()?;
+        if let Some(winners) = &self.now.overridden {
+            result.out.retain(|player| !winners.contains(player));
+            result.how = if winners.is_empty() { How::Void } else { How::Overridden };
+            result.winners.clone_from(winners);
+        }
+        Some(result)
+    }
+
+    fn rule(&mut self, change: impl FnOnce(&mut Standing)) {
+        self.ruled = true;
+        self.before = Some(self.now.clone());
+        change(&mut self.now);
+    }
+}
+
+/// A whole tournament.
+pub(super) struct Course {
+    pub(super) format: Format,
+    pub(super) players: Vec<PlayerName>,
+    /// By round: who had a bye, and the matches.
+    pub(super) rounds: Vec<(Vec<PlayerName>, Vec<Played>)>,
+    /// Who won because the opponent was out of the tournament.
+    pub(super) walkovers: Vec<PlayerName>,
+    /// Who was dropped before the last round was over.
+    dropped: BTreeSet<PlayerName>,
+    /// Who failed at the farewell: it loses its win, and nobody gets it.
+    pub(super) failed: BTreeSet<PlayerName>,
+    rounds_ended: bool,
+    pub(super) winners: Option<Vec<PlayerName>>,
+}
+
+impl Course {
+    /// Whether a player was out before the last round was over.
+    pub(super) fn is_out(&self, player: &PlayerName) -> bool {
+        let mut results = self.matches().filter_map(Played::result);
+        self.dropped.contains(player) || results.any(|result| result.out.contains(player))
+    }
+
+    pub(super) fn matches(&self) -> impl Iterator<Item = &Played> {
+        self.rounds.iter().flat_map(|(_, matches)| matches)
+    }
+
+    /// Whether an operator ever ruled about a match.
+    pub(super) fn is_ruled(&self, id: &str) -> bool {
+        self.matches().any(|played| played.id.as_str() == id && played.ruled)
+    }
+
+    fn find(&mut self, id: &MatchId) -> Option<&mut Played> {
+        self.rounds.last_mut()?.1.iter_mut().find(|played| played.id == *id)
+    }
+
+    fn apply(&mut self, event: &Event) -> Option<()> {
+        match event {
+            Event::RoundPaired(paired) => {
+                let walkovers = paired.byes.iter().filter(|bye| bye.walkover.is_some());
+                self.walkovers.extend(walkovers.filter_map(|bye| bye.player.clone()));
+                let byes = paired.byes.iter().filter_map(|bye| bye.player.clone());
+                let matches = paired.matches.iter().map(|plan| Played {
+                    id: plan.id.clone(),
+                    players: plan.players.clone(),
+                    now: Standing::default(),
+                    before: None,
+                    ruled: false,
+                });
+                self.rounds.push((byes.collect(), matches.collect()));
+            }
+            Event::MatchReported(reported) => {
+                self.find(&reported.id)?.now.reported = Some(reported.result.clone());
+            }
+            Event::ResultOverridden(ruled) => {
+                let winners = ruled.result.winners.clone();
+                self.find(&ruled.id)?.rule(|now| now.overridden = Some(winners));
+            }
+            Event::ReplayOrdered(ruled) => {
+                self.find(&ruled.id)?.rule(|now| *now = Standing::default());
+            }
+            Event::RulingUndone(undone) => {
+                let played = self.find(&undone.id)?;
+                let (before, now) = (played.before.take()?, &mut played.now);
+                // A match that was over only after the ruling stays so.
+                now.reported = before.reported.or(now.reported.take());
+                now.overridden = before.overridden;
+            }
+            Event::TournamentResumed(_) => {
+                let all = self.rounds.iter_mut().flat_map(|(_, matches)| matches);
+                all.for_each(|played| played.before = None);
+            }
+            Event::PlayerDropped(dropped) => {
+                let player = dropped.faulted.player.clone();
+                match self.rounds_ended {
+                    true => self.failed.insert(player),
+                    false => self.dropped.insert(player),
+                };
+            }
+            Event::RoundsEnded(_) => self.rounds_ended = true,
+            Event::TournamentEnded(ended) => self.winners = Some(ended.winners.clone()),
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+/// Reads the events of a tournament; `None` if they make no sense.
+pub(super) fn read(entries: &[Entry]) -> Option<Course> {
+    let Event::TournamentCreated(created) = &entries.first()?.line.event else { return None };
+    let mut course = Course {
+        format: created.plan.policy.format.clone(),
+        players: created.plan.players.clone(),
+        rounds: Vec::new(),
+        walkovers: Vec::new(),
+        dropped: BTreeSet::new(),
+        failed: BTreeSet::new(),
+        rounds_ended: false,
+        winners: None,
+    };
+    entries.iter().try_for_each(|entry| course.apply(&entry.line.event))?;
+    Some(course)
+}

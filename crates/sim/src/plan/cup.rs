@@ -1,0 +1,153 @@
+//! The tournaments of a run: every game, format, policy and way to choose who plays.
+
+use super::player_name;
+use crate::rng::Rng;
+use serde_json::{Value, json};
+
+/// How players come into a tournament.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Entry {
+    /// They are named.
+    Named,
+    /// They sign up.
+    SignUp,
+    /// They are invited.
+    Invited,
+    /// They wait in the queue that has the tournament's name.
+    Queue,
+    /// They are logged in: the first of them, the oldest, or some by lot.
+    Here,
+}
+
+/// One tournament that is held.
+#[derive(Clone, Debug)]
+pub(crate) struct Cup {
+    pub(crate) id: String,
+    pub(crate) game: &'static str,
+    pub(crate) entry: Entry,
+    /// The announcement, as an operator sends it.
+    pub(crate) wanted: Value,
+}
+
+/// Draws one for a run of so many players; of this game, if one is given.
+pub(super) fn draw(rng: &mut Rng, number: u64, count: usize, game: Option<&str>) -> Cup {
+    let id = format!("cup-{number}");
+    let games = ["fish", "fish", "fish", "fish", "fish", "fish", "yahtzee", "yahtzee", "yahtzee"];
+    let game = match game {
+        Some("trains") => "trains",
+        Some(_) => "fish",
+        None if rng.chance(15) => "trains",
+        None => *rng.pick(&games),
+    };
+    let preset = match game {
+        "yahtzee" => *rng.pick(&["yahtzee-class", "yahtzee-referee", "yahtzee-queue"]),
+        other => other,
+    };
+    let (config, policy, entrants) = match game {
+        "fish" => {
+            let config = json!({"rows": 4, "columns": 3, "confirm": rng.chance(500)});
+            (config, fish_policy(rng), count)
+        }
+        "yahtzee" => {
+            let config = json!({"dice": rng.pick(&["duplicate", "independent"])});
+            (config, yahtzee_policy(rng), count.min(rng.between(2, 3) as usize))
+        }
+        _ => {
+            let format = json!({"kind": "knockout", "min": 2, "max": 4});
+            (json!({}), json!({"greeting": "none", "format": format}), 2)
+        }
+    };
+    let mut policy = policy;
+    policy["match"]["time"] = json!({
+        "answer_ms": rng.between(300, 3_000),
+        "bank_ms": if rng.chance(200) { rng.between(100, 2_000) } else { 0 },
+        "wait_ms": rng.between(0, 8_000),
+    });
+    let (entry, selection) = selection(rng, &id, entrants);
+    let wanted = json!({
+        "id": id, "preset": preset, "policy": policy, "config": config, "selection": selection,
+    });
+    Cup { id, game, entry, wanted }
+}
+
+fn fish_policy(rng: &mut Rng) -> Value {
+    let mut policy = json!({"match": {}});
+    let drawn = &mut policy["match"];
+    if rng.chance(400) {
+        drawn["ties"] = json!("replay");
+        drawn["best_of"] = json!(rng.pick(&[1, 1, 3]));
+        policy["format"] = json!({"kind": "bracket"});
+        if rng.chance(200) {
+            policy["format"]["slots"] = json!(8);
+        }
+    } else if rng.chance(300) {
+        policy["format"] = json!({"kind": "round-robin"});
+        policy["match"]["best_of"] = json!(rng.pick(&[1, 1, 3]));
+        policy["match"]["ties"] = json!(rng.pick(&["share", "replay"]));
+    } else {
+        policy["format"] = json!({"kind": "knockout", "min": 2, "max": rng.between(2, 4)});
+    }
+    if rng.chance(500) {
+        policy["greeting"] = json!(rng.pick(&["none", "ready"]));
+        policy["farewell"] = json!(rng.pick(&["none", "winners", "everybody"]));
+        policy["pairing"] = json!(rng.pick(&["order", "seeded", "random"]));
+    }
+    costs(rng, &mut policy);
+    policy
+}
+
+fn yahtzee_policy(rng: &mut Rng) -> Value {
+    let mut policy = json!({"match": {}});
+    if rng.chance(300) {
+        policy["format"] = json!({"kind": "round-robin"});
+        policy["match"]["ties"] = json!(rng.pick(&["share", "replay"]));
+    }
+    if rng.chance(300) {
+        costs(rng, &mut policy);
+    }
+    policy
+}
+
+/// What crashes and cheats cost, and what has to be confirmed.
+fn costs(rng: &mut Rng, policy: &mut Value) {
+    if rng.chance(500) {
+        policy["match"]["crash"] = json!(rng.pick(&["forfeit-game", "resume", "remove"]));
+        policy["match"]["cheat"] = json!(rng.pick(&["as-crash", "remove", "blacklist"]));
+        policy["match"]["lapses_max"] = json!(rng.below(4));
+        policy["match"]["rotate_seats"] = json!(rng.chance(500));
+        policy["match"]["confirm_result"] = json!(rng.chance(300));
+    }
+}
+
+fn selection(rng: &mut Rng, id: &str, entrants: usize) -> (Entry, Value) {
+    let names: Vec<String> = (1..=entrants).map(player_name).collect();
+    match rng.below(100) {
+        0..30 => {
+            let window = json!({
+                "by": "sign-up", "at_least": 2, "at_most": entrants,
+                "wait_ms": rng.between(1_000, 5_000), "second_wait_ms": 3_000, "second_at_least": 1,
+            });
+            (Entry::SignUp, window)
+        }
+        30..45 => {
+            let ready_ms = if rng.chance(600) { rng.between(500, 4_000) } else { 0 };
+            let terms = json!({
+                "by": "invitation", "players": names, "at_least": 2,
+                "wait_ms": rng.between(1_000, 5_000), "ready_ms": ready_ms,
+            });
+            (Entry::Invited, terms)
+        }
+        45..52 => (Entry::Queue, json!({"by": "queue", "queue": id, "at_most": entrants})),
+        52..60 => {
+            let by = rng.pick(&["line", "age", "random", "random"]);
+            (Entry::Here, json!({"by": by, "at_most": entrants}))
+        }
+        _ => {
+            let mut names = names;
+            if entrants == 2 && rng.chance(200) {
+                names[1] = "house:random".into();
+            }
+            (Entry::Named, json!({"by": "named", "players": names}))
+        }
+    }
+}

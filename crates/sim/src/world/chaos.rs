@@ -1,0 +1,77 @@
+//! What happens, and what goes wrong until all is healed.
+
+use super::{CRASH_TRIES, Happening, Server, World};
+use crate::disk::Pace;
+use crate::invariants::{self, Failure};
+
+impl World {
+    pub(super) fn happen(&mut self, happening: Happening) -> Result<(), Failure> {
+        match happening {
+            Happening::Wake(bot) => self.wake(bot),
+            Happening::Send(link, out) => self.send(link, out),
+            Happening::Flush(link) => self.flush(link),
+            Happening::ToServer(link, bytes) => self.arrive(link, &bytes),
+            Happening::ToBot(link, bytes) => self.read(link, &bytes)?,
+            Happening::Look(link) => self.look(link),
+            Happening::Cut(link) => self.cut(link),
+            Happening::ServerSeesEnd(link) => self.server_sees_end(link),
+            Happening::BotSeesEnd(link) => self.bot_sees_end(link),
+            Happening::CutAny if !self.healed => self.cut_any(),
+            Happening::CrashAny(tries @ 1..) if !self.disk.is_busy() => {
+                debug_assert!(tries <= CRASH_TRIES, "patience only shrinks");
+                let after_ms = self.rng.between(1, 5);
+                self.at(self.now + after_ms, Happening::CrashAny(tries - 1));
+            }
+            Happening::CrashAny(_) if !self.healed && !self.servers.is_empty() => {
+                invariants::while_it_runs(self)?;
+                let at = self.rng.below(self.servers.len() as u64) as usize;
+                self.crash(at);
+                let down_ms = self.rng.between(1, 5_000);
+                self.at(self.now + down_ms, Happening::Start);
+            }
+            Happening::StopAny if !self.healed => self.stop_any()?,
+            Happening::Start if self.servers.is_empty() => self.start_server()?,
+            Happening::Rival if !self.healed && self.servers.len() == 1 => self.start_server()?,
+            Happening::StallAny(ms) if !self.healed && !self.servers.is_empty() => {
+                let at = self.rng.below(self.servers.len() as u64) as usize;
+                self.servers[at].busy_until = self.now + ms;
+                self.trace.note(self.now, || format!("server stands still for {ms} ms"));
+            }
+            Happening::Order => self.give_order(),
+            Happening::Heal => self.heal()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn cut_any(&mut self) {
+        let up: Vec<usize> = (0..self.links.len()).filter(|at| self.links[*at].up).collect();
+        if !up.is_empty() {
+            let link = *self.rng.pick(&up);
+            self.cut(link);
+        }
+    }
+
+    fn heal(&mut self) -> Result<(), Failure> {
+        invariants::while_it_runs(self)?;
+        self.trace.note(self.now, || "everything is healed".into());
+        self.healed = true;
+        self.history.healed_at = self.now;
+        self.disk.set_pace(Pace { sync_ms_max: 3, answer_ms_max: 2 });
+        // Who raced another server may be behind and not know it: it is started again.
+        let raced = |server: &Server| !self.history.was_alone(server.id);
+        if self.servers.iter().any(raced) {
+            while !self.servers.is_empty() {
+                self.crash(0);
+            }
+        }
+        self.bots.iter_mut().for_each(|bot| bot.healed = true);
+        self.servers.iter_mut().for_each(|server| server.busy_until = 0);
+        if self.servers.is_empty() {
+            self.start_server()?;
+        }
+        // Whatever is paused is to go on.
+        self.at(self.now, Happening::Order);
+        Ok(())
+    }
+}

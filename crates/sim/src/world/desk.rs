@@ -1,0 +1,168 @@
+//! The operator: gives orders over a connection of its own that never lies, to a server that may die
+//! before it answers.
+//!
+//! What it knows is what is durable. Every order has a reason of its own, by which it is found in the
+//! log.
+
+use super::{Happening, World};
+use crate::invariants::Failure;
+use crate::plan::player_name;
+use crate::sabotage::Sabotage;
+use agon_core::lobby::LobbyOrder;
+use agon_core::{MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder, Why};
+use agon_server::{Order, Promise};
+
+/// An order that was given.
+pub(crate) struct Given {
+    pub(crate) order: Order,
+    pub(crate) why: String,
+    /// What it was answered; `None` if the server died before.
+    pub(crate) answer: Option<Result<(), String>>,
+    server: u32,
+    promise: Option<Promise>,
+}
+
+/// All orders.
+#[derive(Default)]
+pub(crate) struct Desk {
+    pub(crate) given: Vec<Given>,
+}
+
+impl Desk {
+    /// Whether nobody owes an answer.
+    pub(super) fn has_nothing_open(&self) -> bool {
+        self.given.iter().all(|given| given.promise.is_none())
+    }
+}
+
+impl World {
+    /// Gives an order that fits how things stand; when all is healed, so that they go on.
+    pub(super) fn give_order(&mut self) {
+        if self.healed {
+            let paused = self.disk.look(|index| index.paused_tournaments());
+            for id in &paused {
+                self.order(Order::Tournament(id.clone(), TournamentOrder::Resume));
+            }
+            if !paused.is_empty() || !self.desk.has_nothing_open() {
+                self.at(self.now + 500, Happening::Order);
+            }
+        } else if let Some(order) = self.draw_order() {
+            self.order(order);
+        }
+    }
+
+    fn order(&mut self, order: Order) {
+        let up = self.servers.iter().position(|server| !server.stopping);
+        let Some(at) = up else { return };
+        let why = format!("order {}", self.desk.given.len() + 1);
+        let (by, reason) = (PlayerName::new("desk"), Why::new(&why));
+        let (Ok(by), Ok(reason)) = (by, reason) else { return };
+        let ruling = Ruling { by, why: reason };
+        let server = &mut self.servers[at];
+        self.trace.note(self.now, || format!("{} < operator: {why}: {order:?}", server.id));
+        let promise = server.driven.order(order.clone(), ruling.clone());
+        if self.sabotage == Some(Sabotage::OrderTwice) {
+            drop(server.driven.order(order.clone(), ruling));
+        }
+        let (server, promise, answer) = (server.id, Some(promise), None);
+        self.desk.given.push(Given { order, why, answer, server, promise });
+    }
+
+    /// Takes the answers that are there: what was obeyed is durable by then.
+    pub(super) fn hear_answers(&mut self) -> Result<(), Failure> {
+        for at in 0..self.desk.given.len() {
+            let given = &mut self.desk.given[at];
+            let Some(promise) = &mut given.promise else { continue };
+            let gone = self.servers.iter().all(|server| server.id != given.server);
+            given.answer = promise.take();
+            if given.answer.is_none() && !gone {
+                continue;
+            }
+            given.promise = None;
+            let (why, answer) = (given.why.clone(), given.answer.clone());
+            self.trace.note(self.now, || format!("operator hears of {why}: {answer:?}"));
+            if answer == Some(Ok(())) {
+                self.obeyed(at)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn obeyed(&mut self, at: usize) -> Result<(), Failure> {
+        let Given { order, why, .. } = &self.desk.given[at];
+        let durable =
+            self.disk.look(|index| index.rulings.get(why).is_some_and(|count| *count > 0));
+        if !durable && leaves_a_trace(order) {
+            let what = format!("the operator was told of {why} before it was durable: {order:?}");
+            return Err(Failure::new("effects", what));
+        }
+        Ok(())
+    }
+
+    fn draw_order(&mut self) -> Option<Order> {
+        let (running, paused, open) = self.disk.look(|index| {
+            let paused = index.paused_tournaments();
+            (index.running(), paused, index.open())
+        });
+        let count = self.bots.len() as u64;
+        let number = self.rng.between(1, count - 1) as usize;
+        let player = PlayerName::new(&player_name(number)).ok()?;
+        if !paused.is_empty() && self.rng.chance(800) {
+            let id = self.rng.pick(&paused).clone();
+            return Some(self.draw_ruling(id));
+        }
+        Some(match self.rng.below(100) {
+            0..60 if !running.is_empty() => {
+                let id = self.rng.pick(&running).clone();
+                Order::Tournament(id, TournamentOrder::Pause)
+            }
+            0..68 if !running.is_empty() => {
+                Order::Withdraw(self.rng.pick(&running).clone(), player)
+            }
+            68..76 => Order::Blacklist(player),
+            76..82 => Order::Lift(player),
+            82..86 => Order::Lobby(LobbyOrder::LogOut(player)),
+            _ if !open.is_empty() => {
+                let id = self.rng.pick(&open).clone();
+                match self.rng.below(4) {
+                    0 => Order::Withdraw(id, player),
+                    1 => Order::Lobby(LobbyOrder::CallOff(id)),
+                    _ => Order::Lobby(LobbyOrder::Start(id)),
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// A ruling about a tournament that is paused.
+    fn draw_ruling(&mut self, id: TournamentId) -> Order {
+        let matches = self.disk.look(|index| index.matches_of(&id));
+        let round = matches.last().map_or(0, |(round, ..)| *round);
+        let latest: Vec<_> = matches.into_iter().filter(|(own, ..)| *own == round).collect();
+        if latest.is_empty() || self.rng.chance(350) {
+            return Order::Tournament(id, TournamentOrder::Resume);
+        }
+        let (_, of, players) = self.rng.pick(&latest).clone();
+        let of = MatchId::from_text(&of);
+        match self.rng.below(6) {
+            0 => {
+                let mut winners = players;
+                let keep = self.rng.below(winners.len().min(2) as u64 + 1) as usize;
+                let skip = self.rng.below(winners.len() as u64) as usize;
+                winners.rotate_left(skip);
+                winners.truncate(keep);
+                Order::Tournament(id, TournamentOrder::Override { id: of, winners })
+            }
+            1 => Order::Tournament(id, TournamentOrder::Replay { id: of }),
+            2 => Order::Tournament(id, TournamentOrder::Undo { id: of }),
+            3 => Order::Game(id, of, MatchOrder::UndoVoid(self.rng.between(1, 2) as u32)),
+            _ => Order::Game(id, of, MatchOrder::Void(self.rng.between(1, 3) as u32)),
+        }
+    }
+}
+
+/// Whether an order that was obeyed is in the log under its own reason. A withdrawal of somebody who
+/// is out already changes nothing, and so does what the blacklist says already.
+pub(crate) fn leaves_a_trace(order: &Order) -> bool {
+    matches!(order, Order::Tournament(..) | Order::Game(..) | Order::Lobby(_))
+}
