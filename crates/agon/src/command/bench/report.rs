@@ -1,6 +1,7 @@
 //! What a run showed, as JSON and as a table.
 
 use super::histogram::Histogram;
+use super::steady::Steady;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -29,11 +30,11 @@ impl Latency {
         Latency { p50: of(|l| l.p50), p90: of(|l| l.p90), p99: of(|l| l.p99), p999: of(|l| l.p999) }
     }
 
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         json!({"p50": self.p50, "p90": self.p90, "p99": self.p99, "p999": self.p999})
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let Latency { p50, p90, p99, p999 } = self;
         format!("p50 {p50:.1}, p90 {p90:.1}, p99 {p99:.1}, p99.9 {p999:.1} ms")
     }
@@ -79,34 +80,6 @@ pub(super) struct Watched {
     pub(super) cores_unwatched: f64,
     pub(super) latency: Latency,
     pub(super) latency_unwatched: Latency,
-}
-
-/// A long load at a steady rate.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Steady {
-    /// Decisions a second that were asked for.
-    pub(super) wanted: u32,
-    pub(super) seconds: f64,
-    pub(super) decisions: u64,
-    pub(super) latency: Latency,
-    pub(super) slowest_ms: f64,
-    /// From reading an answer to writing the next request, as the server counts it: bounds below which
-    /// 50, 90, 99 and 99.9 of a hundred stayed.
-    pub(super) server_ms: [f64; 4],
-    /// What the server used of the processor.
-    pub(super) cores: f64,
-    /// Charged to players.
-    pub(super) faults: u64,
-    /// The most memory the server had in the first tenth of the time, in the last, and ever.
-    pub(super) bytes_early: u64,
-    pub(super) bytes_late: u64,
-    pub(super) bytes_most: u64,
-}
-
-impl Steady {
-    fn per_second(&self) -> f64 {
-        self.decisions as f64 / self.seconds
-    }
 }
 
 /// A server that was killed and started again.
@@ -163,7 +136,7 @@ impl Report {
             return format!("{}\n", self.watched_json(watched));
         }
         if let Some(steady) = &self.steady {
-            return format!("{}\n", self.steady_json(steady));
+            return format!("{}\n", steady.json(self));
         }
         let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
         let ratios: Vec<f64> = ratios(&self.pairs).map(round).collect();
@@ -223,62 +196,6 @@ impl Report {
         })
     }
 
-    fn steady_json(&self, steady: &Steady) -> Value {
-        let mut latency = steady.latency.json();
-        latency["max"] = json!(steady.slowest_ms);
-        let [p50, p90, p99, p999] = steady.server_ms;
-        json!({
-            "game": self.game, "players": self.players, "matches": self.matches,
-            "transport": self.transport, "seconds": round(steady.seconds), "machine": machine(),
-            "wanted_per_second": steady.wanted, "decisions": steady.decisions,
-            "decisions_per_second": steady.per_second().round(),
-            "latency_ms": latency,
-            "server_ms": {"p50": p50, "p90": p90, "p99": p99, "p999": p999},
-            "server_cores": round(steady.cores),
-            "faults": steady.faults,
-            "bytes": {
-                "early": steady.bytes_early, "late": steady.bytes_late, "most": steady.bytes_most,
-            },
-            "complaint": self.complaint,
-        })
-    }
-
-    fn steady_table(&self, steady: &Steady) -> String {
-        let Steady { decisions, seconds, latency, slowest_ms, cores, faults, .. } = steady;
-        let [p50, p90, p99, p999] = steady.server_ms;
-        let mb = |bytes: u64| bytes as f64 / 1e6;
-        let (early, late) = (mb(steady.bytes_early), mb(steady.bytes_late));
-        let most = mb(steady.bytes_most);
-        let mut rows = vec![
-            (
-                "decisions",
-                format!("{decisions} in {seconds:.0} s, {:.0} a second", steady.per_second()),
-            ),
-            ("latency", format!("{}, at most {slowest_ms:.1} ms", latency.text())),
-            (
-                "in the server",
-                format!("p50 {p50:.0}, p90 {p90:.0}, p99 {p99:.0}, p99.9 {p999:.0} ms, or less"),
-            ),
-            ("server", format!("{cores:.2} cores")),
-            ("faults", format!("{faults} charged to players")),
-            (
-                "memory",
-                format!(
-                    "{early:.0} MB in the first tenth, {late:.0} in the last; {most:.0} at most"
-                ),
-            ),
-        ];
-        rows.extend(self.complaint.iter().map(|complaint| ("something failed", complaint.clone())));
-        rows.push(("machine", machine()));
-        let Report { game, players, matches, transport, .. } = self;
-        let mut text =
-            format!("{game}: {players} players in {matches} matches over {transport}, steady\n\n");
-        for (name, value) in rows {
-            let _ = writeln!(text, "{name:<22}{value}");
-        }
-        text
-    }
-
     fn watched_table(&self, watched: &Watched) -> String {
         let Watched { watchers, asleep, events_per_second, cores, cores_unwatched, .. } = watched;
         let rows = [
@@ -302,7 +219,7 @@ impl Report {
             return self.watched_table(watched);
         }
         if let Some(steady) = &self.steady {
-            return self.steady_table(steady);
+            return steady.table(self);
         }
         let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
         let mut rows: Vec<(&str, String)> = vec![
@@ -379,12 +296,12 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn round(value: f64) -> f64 {
+pub(super) fn round(value: f64) -> f64 {
     (value * 1_000.0).round() / 1_000.0
 }
 
 /// The machine, as far as it tells.
-fn machine() -> String {
+pub(super) fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find(|line| line.starts_with("model name"));
     let name = name.and_then(|line| line.split_once(": ")).map_or("unknown", |(_, name)| name);

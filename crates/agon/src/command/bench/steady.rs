@@ -1,9 +1,11 @@
 //! A long load at a steady rate, against the usual time limits: what players see of it, whether
 //! anybody is charged with anything, and whether the server grows.
 
-use super::report::{Latency, Steady};
+use super::report::{Latency, Report, machine, round};
 use super::{Run, SETTLE};
 use anyhow::Result;
+use serde_json::{Value, json};
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// How often the server's size is looked at.
@@ -11,6 +13,28 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// How often it is told how far it is.
 const TELL: Duration = Duration::from_secs(10);
+
+/// A long load at a steady rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steady {
+    /// Decisions a second that were asked for.
+    wanted: u32,
+    seconds: f64,
+    decisions: u64,
+    latency: Latency,
+    slowest_ms: f64,
+    /// From reading an answer to writing the next request, as the server counts it: bounds below which
+    /// 50, 90, 99 and 99.9 of a hundred stayed.
+    server_ms: [f64; 4],
+    /// What the server used of the processor.
+    cores: f64,
+    /// Charged to players.
+    faults: u64,
+    /// The most memory the server had in the first tenth of the time, in the last, and ever.
+    bytes_early: u64,
+    bytes_late: u64,
+    bytes_most: u64,
+}
 
 impl Run<'_> {
     /// Everybody plays all the time, so many decisions a second in all.
@@ -55,5 +79,69 @@ impl Run<'_> {
             bytes_late: sizes.iter().rev().take(tenth).max().copied().unwrap_or(0),
             bytes_most: sizes.iter().max().copied().unwrap_or(0),
         })
+    }
+}
+
+impl Steady {
+    fn per_second(&self) -> f64 {
+        self.decisions as f64 / self.seconds
+    }
+
+    pub(super) fn json(&self, report: &Report) -> Value {
+        let mut latency = self.latency.json();
+        latency["max"] = json!(self.slowest_ms);
+        let [p50, p90, p99, p999] = self.server_ms;
+        json!({
+            "game": report.game, "players": report.players, "matches": report.matches,
+            "transport": report.transport, "seconds": round(self.seconds), "machine": machine(),
+            "wanted_per_second": self.wanted, "decisions": self.decisions,
+            "decisions_per_second": self.per_second().round(),
+            "latency_ms": latency,
+            "server_ms": {"p50": p50, "p90": p90, "p99": p99, "p999": p999},
+            "server_cores": round(self.cores),
+            "faults": self.faults,
+            "bytes": {
+                "early": self.bytes_early, "late": self.bytes_late, "most": self.bytes_most,
+            },
+            "complaint": report.complaint,
+        })
+    }
+
+    pub(super) fn table(&self, report: &Report) -> String {
+        let Steady { decisions, seconds, latency, slowest_ms, cores, faults, .. } = self;
+        let [p50, p90, p99, p999] = self.server_ms;
+        let mb = |bytes: u64| bytes as f64 / 1e6;
+        let (early, late) = (mb(self.bytes_early), mb(self.bytes_late));
+        let most = mb(self.bytes_most);
+        let mut rows = vec![
+            (
+                "decisions",
+                format!("{decisions} in {seconds:.0} s, {:.0} a second", self.per_second()),
+            ),
+            ("latency", format!("{}, at most {slowest_ms:.1} ms", latency.text())),
+            (
+                "in the server",
+                format!("p50 {p50:.0}, p90 {p90:.0}, p99 {p99:.0}, p99.9 {p999:.0} ms, or less"),
+            ),
+            ("server", format!("{cores:.2} cores")),
+            ("faults", format!("{faults} charged to players")),
+            (
+                "memory",
+                format!(
+                    "{early:.0} MB in the first tenth, {late:.0} in the last; {most:.0} at most"
+                ),
+            ),
+        ];
+        rows.extend(
+            report.complaint.iter().map(|complaint| ("something failed", complaint.clone())),
+        );
+        rows.push(("machine", machine()));
+        let Report { game, players, matches, transport, .. } = report;
+        let mut text =
+            format!("{game}: {players} players in {matches} matches over {transport}, steady\n\n");
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<22}{value}");
+        }
+        text
     }
 }
