@@ -267,13 +267,15 @@ impl World {
 }
 
 impl World {
-    /// Shows the streams of tournaments, if anything is shown.
+    /// Shows the streams of tournaments and matches, if anything is shown; answers were shown before.
     pub(crate) fn trace_log(&mut self) {
         if !self.trace.is_printed() {
             return;
         }
         for (name, entries) in self.disk.streams() {
-            for entry in entries.iter().filter(|_| name.starts_with("tournament/")) {
+            let of_play = name.starts_with("tournament/") || name.starts_with("match/");
+            let told = entries.iter().filter(|entry| of_play);
+            for entry in told {
                 self.trace
                     .note(entry.line.at, || format!("log of {}: {}", entry.writer, entry.text));
             }
