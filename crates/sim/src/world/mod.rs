@@ -272,10 +272,10 @@ impl World {
         if !self.trace.is_printed() {
             return;
         }
-        for (name, entries) in self.disk.streams() {
-            let of_play = name.starts_with("tournament/") || name.starts_with("match/");
-            let told = entries.iter().filter(|entry| of_play);
-            for entry in told {
+        let mut streams = self.disk.streams();
+        streams.retain(|name, _| name.starts_with("tournament/") || name.starts_with("match/"));
+        for entry in streams.values().flatten() {
+            if !matches!(entry.line.event, Event::AnswerAccepted(_)) {
                 self.trace
                     .note(entry.line.at, || format!("log of {}: {}", entry.writer, entry.text));
             }
