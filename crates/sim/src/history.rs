@@ -59,7 +59,7 @@ pub(crate) struct History {
     unnoticed: Vec<((String, u32), usize)>,
     /// Connections that servers cut off, and in which of their steps.
     pub(crate) dropped: BTreeMap<usize, u64>,
-    /// When connections of a player broke.
+    /// When servers can see that connections of a player broke.
     pub(crate) cuts_of: BTreeMap<String, Vec<Millis>>,
     pub(crate) servers: BTreeMap<u32, Lifetime>,
     pub(crate) healed_at: Millis,

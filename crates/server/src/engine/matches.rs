@@ -87,6 +87,15 @@ impl LiveMatch {
         self.sent.push(Sent { id, player, limit_ms, written, spent_ms });
     }
 
+    /// The longest an answer can have taken: in a pause nobody is late any more.
+    fn longest_ms(&self, request: &RequestId) -> Millis {
+        if self.rests_since.is_none() {
+            return Millis::MAX;
+        }
+        let mut open = self.played.pending().into_iter();
+        open.find(|pending| pending.id == *request).map_or(Millis::MAX, |pending| pending.limit_ms)
+    }
+
     /// The time that is left for a request.
     fn left_ms(&self, pending: &Pending) -> Millis {
         let begun = self.begun.iter().find(|begun| begun.id == pending.id);
@@ -469,13 +478,14 @@ impl Engine {
             // Who comes back may answer before it is asked again.
             let begun = live.begun.iter().find(|begun| begun.id == *request);
             let took = |begun: &Begun| begun.began.map_or(begun.spent_ms, |b| at.saturating_sub(b));
-            return Ok(Some(begun.map_or(0, took)));
+            return Ok(Some(begun.map_or(0, took).min(live.longest_ms(request))));
         };
         if sent.written.is_none() {
             return Ok(None);
         }
         let written = sent.began().unwrap_or(at);
         let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
+        let took_ms = took_ms.min(live.longest_ms(request));
         // Who repeats an answer that was in time is not late, however long the disk takes for it.
         let open = || live.played.pending().iter().any(|pending| pending.id == *request);
         if took_ms > limit_ms && live.played.is_here(player) && open() {

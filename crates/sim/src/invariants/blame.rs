@@ -82,8 +82,10 @@ fn judge(world: &World, id: &str, faulted: &Faulted, entry: &Entry) -> Result<()
         FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
             said(history, player, fault)
         }
+        // It may be lost at the very moment it should have been back.
         FaultKind::Disconnected if fault.detail.contains("after a pause") => {
-            paused(world, id, player, entry)
+            let gone = paused(world, id, player, entry);
+            gone.or_else(|what| disconnected(world, player, entry).map_err(|_| what))
         }
         FaultKind::Disconnected => disconnected(world, player, entry),
         FaultKind::Withdrew if fault.code == "blacklisted" => Ok(()),

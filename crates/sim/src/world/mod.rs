@@ -267,13 +267,15 @@ impl World {
 }
 
 impl World {
-    /// Shows the streams of tournaments, if anything is shown.
+    /// Shows the streams of tournaments and matches, if anything is shown; answers were shown before.
     pub(crate) fn trace_log(&mut self) {
         if !self.trace.is_printed() {
             return;
         }
-        for (name, entries) in self.disk.streams() {
-            for entry in entries.iter().filter(|_| name.starts_with("tournament/")) {
+        let mut streams = self.disk.streams();
+        streams.retain(|name, _| name.starts_with("tournament/") || name.starts_with("match/"));
+        for entry in streams.values().flatten() {
+            if !matches!(entry.line.event, Event::AnswerAccepted(_)) {
                 self.trace
                     .note(entry.line.at, || format!("log of {}: {}", entry.writer, entry.text));
             }

@@ -422,10 +422,11 @@ impl World {
         let bot = self.links[link].bot;
         self.trace.note(self.now, || format!("a connection of {} is cut", player_name(bot)));
         self.history.cuts += 1;
-        self.history.cuts_of.entry(player_name(bot)).or_default().push(self.now);
         self.links[link].up = false;
         let after_ms = self.rng.between(0, self.plan.delay_ms_max * 3);
-        self.at(self.now + after_ms, Happening::ServerSeesEnd(link));
+        let seen_at = self.now + after_ms;
+        self.history.cuts_of.entry(player_name(bot)).or_default().push(seen_at);
+        self.at(seen_at, Happening::ServerSeesEnd(link));
         let after_ms = self.rng.between(0, 1_000);
         self.at(self.now + after_ms, Happening::BotSeesEnd(link));
     }
