@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest mutants
+.PHONY: test verify fix bench deny sim sim-selftest
 
 test:
 	scripts/test
@@ -19,6 +19,11 @@ bench:
 deny:
 	cargo deny check
 
+# make mutants SAMPLE=300 SEED=1: changes games and core in so many ways, lists what no test notices.
+.PHONY: mutants
+mutants:
+	SAMPLE=$(SAMPLE) SEED=$(SEED) scripts/mutants
+
 # make sim SEED=7 shows one run step by step, make sim SEEDS=100000 runs that many.
 sim:
 	cargo run --quiet --package agon-sim --profile sim -- $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000))
@@ -26,7 +31,3 @@ sim:
 # Plants bugs one at a time, and sees that each is found.
 sim-selftest:
 	cargo run --quiet --package agon-sim --profile sim -- --selftest
-
-# make mutants SAMPLE=300 SEED=1: changes games and core in so many ways, lists what no test notices.
-mutants:
-	SAMPLE=$(SAMPLE) SEED=$(SEED) scripts/mutants
