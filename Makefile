@@ -19,6 +19,10 @@ bench:
 deny:
 	cargo deny check
 
+# make mutants SAMPLE=300 SEED=1: changes games and core in so many ways, lists what no test notices.
+mutants:
+	SAMPLE=$(SAMPLE) SEED=$(SEED) scripts/mutants
+
 # make sim SEED=7 shows one run step by step, make sim SEEDS=100000 runs that many.
 sim:
 	cargo run --quiet --package agon-sim --profile sim -- $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000))
@@ -36,7 +40,3 @@ chaos:
 # make fuzz TARGET=verify SECONDS=600 runs cargo-fuzz on one target, without TARGET on all of them.
 fuzz:
 	scripts/fuzz $(or $(TARGET),all) $(or $(SECONDS),60)
-
-# make mutants SAMPLE=300 SEED=1: changes games and core in so many ways, lists what no test notices.
-mutants:
-	SAMPLE=$(SAMPLE) SEED=$(SEED) scripts/mutants

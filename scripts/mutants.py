@@ -1,5 +1,6 @@
 """Draws the mutants of `make mutants`, and tells what became of them."""
 
+import collections
 import json
 import pathlib
 import random
@@ -24,12 +25,14 @@ def draw(out, sample, seed):
 def tell(out, seed):
     """Lists survivors, here and in a file, and says by the exit status whether they are few."""
     drawn = set(read(out / "drawn.json"))
-    fates = {"CaughtMutant": [], "Timeout": [], "MissedMutant": [], "Unviable": []}
+    fates = collections.defaultdict(list)
     for outcome in read(out / "mutants.out" / "outcomes.json")["outcomes"]:
         # cargo-mutants 27 tries all changes of one kind, fields left out, whatever was asked for.
         if outcome["scenario"] != "Baseline" and outcome["scenario"]["Mutant"]["name"] in drawn:
             fates[outcome["summary"]].append(outcome["scenario"]["Mutant"])
-    caught, endless, survivors, unbuilt = fates.values()
+    caught, endless, unbuilt = fates["CaughtMutant"], fates["Timeout"], fates["Unviable"]
+    # What could not be tried, for want of memory or a signal from outside, was not caught.
+    survivors = fates["MissedMutant"] + fates["Failure"]
     (out / "survivors.json").write_text(json.dumps(survivors, indent=2) + "\n")
     print(f"survivors, also in {out}/survivors.json:" if survivors else "no survivors")
     for mutant in survivors:

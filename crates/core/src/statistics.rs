@@ -37,11 +37,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// All of them.
-    pub fn total(&self) -> u32 {
-        self.won + self.lost + self.tied
-    }
-
     fn add_finish(&mut self, player: &PlayerName, winners: &[PlayerName]) {
         match (winners.contains(player), winners.len()) {
             (true, 1) => self.won += 1,

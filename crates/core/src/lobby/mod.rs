@@ -193,12 +193,9 @@ impl Lobby {
         self.owed.get(account).into_iter().flatten()
     }
 
-    /// The name of the first in a series stands for the latest, once the first is not open.
+    /// The name of the first in a series stands for the latest.
     pub fn latest_of(&self, tournament: TournamentId) -> TournamentId {
-        match self.tournaments.get(&tournament) {
-            Some(Standing::Open(_)) => tournament,
-            _ => self.series.get(&tournament).cloned().unwrap_or(tournament),
-        }
+        self.series.get(&tournament).cloned().unwrap_or(tournament)
     }
 
     /// Which tournament a player means that wants to leave one: the one of that name if it is in

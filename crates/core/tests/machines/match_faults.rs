@@ -310,3 +310,22 @@ fn each_request_has_a_clock_of_its_own() {
     assert_eq!(bench.pass(100), ["player-left"]);
     assert_eq!(kinds(&bench), [FaultKind::Disconnected, FaultKind::Timeout]);
 }
+
+/// One is lost when it has played its last turn, the other after the tie that this makes.
+#[test]
+fn a_tie_is_forgotten_when_nobody_is_left() {
+    let mut bench = Bench::yahtzee("yahtzee-queue", 3);
+    while bench.plays(1) {
+        let open = |player: &str| bench.live.pending().iter().any(|one| one.player == name(player));
+        let view = bench.live.referee().expect("a game").game().view(agon_games::Viewer::Public);
+        let view: serde_json::Value = serde_json::from_str(view.get()).expect("a view");
+        match (open("bob"), view["turn"] == 13 && bench.live.is_here(&name("bob"))) {
+            (true, _) => bench.play_one("bob"),
+            (false, true) => assert_eq!(bench.crash("bob"), ["player-left"]),
+            (false, false) => bench.play_one("ann"),
+        }
+    }
+    let (result, _) = bench.live.finished().next().expect("a game");
+    assert_eq!(result.winners.len(), 2, "a tie");
+    assert_eq!(bench.crash("ann"), ["player-left", "match-restarted"]);
+}

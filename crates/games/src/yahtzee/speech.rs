@@ -226,8 +226,8 @@ mod tests {
         for (text, at) in names.chain(long) {
             assert_eq!(understand(text, &score, &view), Ok(Answer::score(at)), "{text}");
         }
-        let (answer, keep_json) = (Answer::score(ScoreBox::Aces), r#"{"score":"aces"}"#);
-        assert_eq!(phrase(&answer, &keep, &view), keep_json, "no answer to that question");
+        let (answer, json) = (Answer::score(ScoreBox::Aces), r#"{"score":"aces"}"#);
+        assert_eq!(phrase(&answer, &keep, &view), json, "no answer to that question");
         assert_eq!(phrase(&Answer::score(ScoreBox::Twos), &score, &view), "twos (6)");
     }
 
