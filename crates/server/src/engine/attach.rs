@@ -53,7 +53,7 @@ impl Session {
         self.out.tell(tell)
     }
 
-    /// Sends a line; when that was written, or will be. `None` if nobody is there to get it.
+    /// Sends a line; when that was written, or will be. `None` if there is no room for it.
     pub(super) fn send_line(&self, line: &[u8]) -> Option<Written> {
         self.out.send(line)
     }

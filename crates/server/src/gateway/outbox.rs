@@ -174,8 +174,7 @@ impl Outbox {
         (Outbox { lines, pulse: Arc::new(pulse) }, receiver)
     }
 
-    /// Writes a message, or hands it over to be written later; `None` if there is no room, or nobody
-    /// to write it.
+    /// Writes a message, or hands it over to be written later; `None` if there is no room.
     pub(crate) fn send(&self, line: &[u8]) -> Option<Written> {
         let Some(direct) = &self.pulse.direct else { return self.pass(line) };
         let mut waiting = direct.waiting();
@@ -223,7 +222,7 @@ impl Outbox {
         room.then_some(Written::Later(note))
     }
 
-    /// Hands over what the gateway puts into words; `false` if there is no room, or nobody there.
+    /// Hands over what the gateway puts into words; `false` if there is no room.
     pub(crate) fn tell(&self, tell: Tell) -> bool {
         self.put(Out::Tell(Box::new(tell)))
     }
@@ -235,7 +234,8 @@ impl Outbox {
                 self.ends(End::SlowReader);
                 false
             }
-            Err(TrySendError::Closed(_)) => false,
+            // It is gone, and the engine hears of that after what was read from it before.
+            Err(TrySendError::Closed(_)) => true,
         }
     }
 
