@@ -594,34 +594,4 @@ impl PlayerGreeted {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn written(event: impl Into<Event>) -> String {
-        let mut out = Vec::new();
-        event.into().write(&mut out);
-        String::from_utf8(out).unwrap()
-    }
-
-    /// Fields that came later are left out where they say nothing, so that logs stay what they were.
-    #[test]
-    fn what_came_later_is_written_only_if_it_says_something() {
-        let resumed = |answers_until| ServerResumed { away_ms: 5, answers_until };
-        assert_eq!(written(resumed(0)), r#"{"away_ms":5}"#);
-        assert_eq!(written(resumed(7)), r#"{"away_ms":5,"answers_until":7}"#);
-        let player = PlayerName::new("ann").unwrap();
-        assert_eq!(written(PlayerArrived { player, nonce: None }), r#"{"player":"ann"}"#);
-    }
-
-    #[test]
-    fn a_greeting_is_answered_plainly_or_with_a_proposal() {
-        let greeted = |proposing| PlayerGreeted {
-            player: PlayerName::new("ann").unwrap(),
-            request: "t.start.0".into(),
-            proposing,
-            proposal: None,
-        };
-        assert_eq!(greeted(true).plain_answer(), "null");
-        assert_eq!(greeted(false).plain_answer(), "true");
-    }
-}
+mod tests;
