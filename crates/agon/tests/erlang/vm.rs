@@ -2,7 +2,7 @@
 
 use crate::support::{Place, Process, Server, until};
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -103,8 +103,7 @@ pub(crate) fn serve(place: &Place) -> Command {
 
 /// A port nobody listens on.
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
+    agon::free_port(Ipv4Addr::LOCALHOST.into()).expect("a port")
 }
 
 /// A virtual machine with players in it.

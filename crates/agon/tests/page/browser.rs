@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// What a browser complains of while a server is killed and started again.
 pub(crate) const AWAY: [&str; 4] =
-    ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "ERR_CONNECTION_RESET", "status of 503"];
+    ["net::ERR_", "status of 503", "response code: 503", "before receiving a handshake"];
 
 /// A browser with one page.
 pub(crate) struct Browser {

@@ -211,8 +211,8 @@ impl Server {
 
 /// An address nobody listens on now.
 fn free_place(ip: IpAddr) -> Result<SocketAddr> {
-    let listener = std::net::TcpListener::bind((ip, 0)).context("failed to find a free port")?;
-    listener.local_addr().context("failed to read an address")
+    let port = crate::free_port(ip).context("failed to find a free port")?;
+    Ok(SocketAddr::from((ip, port)))
 }
 
 /// Starts a server and waits until it listens.

@@ -6,7 +6,7 @@ use crate::command::{print, verify};
 use crate::exit::Exit;
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -111,7 +111,9 @@ impl Server {
         let filled = getrandom::fill(&mut random);
         filled.map_err(|error| anyhow::anyhow!("failed to get random bytes: {error}"))?;
         let cookie: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let epmd = free_port()?;
+        // An EPMD of the demonstration's own: nothing of the machine's is touched.
+        let epmd = crate::free_port(Ipv4Addr::LOCALHOST.into());
+        let epmd = epmd.context("failed to find a free port")?;
         let config = format!("[erlang]\ncookie = {cookie:?}\nepmd = \"127.0.0.1:{epmd}\"\n");
         std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
         let mut serve = Command::new(std::env::current_exe().context("failed to find agon")?);
@@ -127,11 +129,4 @@ impl Server {
         let open = said["open"].as_str().unwrap_or_default().to_owned();
         Ok(Server { process, epmd, cookie, open })
     }
-}
-
-/// A port for an EPMD of the demonstration's own: nothing of the machine's is touched.
-fn free_port() -> Result<u16> {
-    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let listener = TcpListener::bind(any).context("failed to find a free port")?;
-    Ok(listener.local_addr().context("failed to read an address")?.port())
 }
