@@ -69,12 +69,23 @@ fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
     exit
 }
 
+/// By how much the threads that read are nicer than those that decide and write.
+const NICER: i32 = 5;
+
 /// The runtime that holds the sockets.
+///
+/// Its threads give way to the engine, which would otherwise be interrupted for each answer that
+/// comes in: so they read several at a time; see docs/decisions/0015-readers-give-way.md.
 pub(crate) fn runtime() -> Result<Runtime> {
+    let nice = rustix::process::getpriority_process(None).map_or(NICER, |nice| nice + NICER);
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         // Passwords are hashed on these threads: memory for a few at once, whoever knocks.
         .max_blocking_threads(8)
+        .on_thread_start(move || {
+            // Of this thread alone. One that may not is as it was.
+            let _ = rustix::process::setpriority_process(None, nice);
+        })
         .build()
         .context("failed to start the runtime")
 }

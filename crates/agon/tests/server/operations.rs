@@ -194,6 +194,26 @@ fn a_service_manager_is_told() {
 }
 
 #[test]
+fn threads_that_read_give_way_to_those_that_decide() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let tasks = format!("/proc/{}/task", server.process.0.id());
+    let nice = |threads: &str| -> Vec<i32> {
+        let tasks = std::fs::read_dir(&tasks).expect("its threads").flatten();
+        let stats = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok());
+        let parts = stats.filter_map(|stat| {
+            let (name, rest) = stat.split_once(") ")?;
+            let nice = rest.split(' ').nth(16).expect("a nice value").to_owned();
+            name.ends_with(threads).then(|| nice.parse().expect("a number"))
+        });
+        parts.collect()
+    };
+    let (readers, writers) = (nice("(tokio-rt-worker"), nice("(log-writer"));
+    assert!(!readers.is_empty() && writers.len() == 1, "{readers:?} {writers:?}");
+    assert!(readers.iter().all(|reader| *reader == (writers[0] + 5).min(19)), "{readers:?}");
+}
+
+#[test]
 fn whoever_does_not_read_stderr_does_not_stop_the_server() {
     let place = Place::new("");
     let mut command = place.command(&["serve", "--json", "--log", "trace"]);
