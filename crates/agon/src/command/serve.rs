@@ -21,6 +21,7 @@ use agon_server::{
 use agon_store::{Log, LogError, SqliteLog};
 use anyhow::{Context, Result};
 use clap::Parser;
+pub(crate) use listen::open;
 use listen::{Places, listen};
 use std::path::Path;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 /// How long connections may take to play themselves in before anything is counted.
 pub(super) const SETTLE: Duration = Duration::from_millis(200);
@@ -85,7 +85,7 @@ pub(crate) fn part(args: &BenchPartArgs) -> Result<Exit> {
 
 /// Answers every line with as many bytes as its first number says, until stdin ends.
 async fn echo(address: SocketAddr) -> Result<Exit> {
-    let listener = TcpListener::bind(address).await.context("failed to listen")?;
+    let listener = crate::command::serve::open(address).context("failed to listen")?;
     say(&listener.local_addr()?.to_string())?;
     let over = tokio::task::spawn_blocking(|| {
         for line in std::io::stdin().lock().lines() {

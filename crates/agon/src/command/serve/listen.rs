@@ -7,10 +7,14 @@ use crate::exit::Misuse;
 use anyhow::{Context, Result};
 use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 /// Ports after the usual one that plain `agon` tries where that is taken.
 const NEXT_MAX: u16 = 20;
+
+/// Connections that may wait to be taken in, as far as the system allows: after a restart all players
+/// come back at once, and who finds no room tries again a second later.
+const WAITING_MAX: u32 = 4_096;
 
 /// Where the server listens.
 pub(super) struct Places {
@@ -25,7 +29,7 @@ pub(super) struct Places {
 
 /// Listens there, or, where nobody chose the port and it is taken, on the next that is free.
 pub(super) async fn listen(address: &str, flag: &str, or_next: bool) -> Result<TcpListener> {
-    let taken = match TcpListener::bind(address).await {
+    let taken = match bind(address).await {
         Ok(listener) => return Ok(listener),
         Err(error) => error,
     };
@@ -47,11 +51,32 @@ pub(super) async fn listen(address: &str, flag: &str, or_next: bool) -> Result<T
     Err(anyhow::anyhow!("failed to listen on {address}: {taken}; {next}"))
 }
 
+/// Listens on the first of the addresses behind a name that can be had.
+async fn bind(address: &str) -> std::io::Result<TcpListener> {
+    let mut error = None;
+    for at in tokio::net::lookup_host(address).await? {
+        match open(at) {
+            Ok(listener) => return Ok(listener),
+            Err(why) => error = Some(why),
+        }
+    }
+    Err(error.unwrap_or_else(|| ErrorKind::InvalidInput.into()))
+}
+
+/// Listens there.
+pub(crate) fn open(at: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // What is left of connections from before a restart keeps nobody from coming back.
+    socket.set_reuseaddr(true)?;
+    socket.bind(at)?;
+    socket.listen(WAITING_MAX)
+}
+
 async fn next_free(address: &str) -> Option<TcpListener> {
     let address: SocketAddr = address.parse().ok()?;
     for step in 1..=NEXT_MAX {
         let next = SocketAddr::new(address.ip(), address.port().checked_add(step)?);
-        if let Ok(listener) = TcpListener::bind(next).await {
+        if let Ok(listener) = open(next) {
             tracing::warn!(taken = %address, chosen = %next, "another program has the usual port");
             return Some(listener);
         }
