@@ -157,8 +157,9 @@ impl SignUp {
     /// The number of the next one in its series; the first is 1.
     pub(super) fn next_number(&self) -> u64 {
         let tail = self.announcement.id.as_str().strip_prefix(self.series.as_str());
-        let number = tail.and_then(|tail| tail.strip_prefix('-')?.parse::<u64>().ok());
-        number.unwrap_or(1) + 1
+        // One that is larger was made up: no series gets that far.
+        let number = tail.and_then(|tail| tail.strip_prefix('-')?.parse::<u32>().ok());
+        u64::from(number.unwrap_or(1)) + 1
     }
 }
 
@@ -243,5 +244,7 @@ mod tests {
         let next = |id: &str, series: &str| sign_up(id, series).next_number();
         assert_eq!((next("cup", "cup"), next("cup-2", "cup"), next("cup-41", "cup")), (2, 3, 42));
         assert_eq!((next("cup-2", "cup-2"), next("cup-2-5", "cup-2")), (2, 6));
+        assert_eq!(next("cup-4294967295", "cup"), 4_294_967_296);
+        assert_eq!(next("cup-18446744073709551615", "cup"), 2);
     }
 }

@@ -212,7 +212,7 @@ impl Match {
         self.clock.clear();
         let ruling = self.state.voids.get(&result.game);
         let (result, played) = match ruling.filter(|_| result.voided.is_none()) {
-            Some(ruling) => (result.void(ruling), Some(result)),
+            Some(ruling) => (result.void(ruling), Some(Box::new(result))),
             None => (result, None),
         };
         let void = result.end == GameEnd::Void;

@@ -220,7 +220,7 @@ struct Side {
 struct Finished {
     result: GameResult,
     /// The result as it was played, where the game is void now.
-    played: Option<GameResult>,
+    played: Option<Box<GameResult>>,
     state: Box<dyn GameState>,
 }
 

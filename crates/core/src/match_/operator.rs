@@ -146,9 +146,13 @@ impl Match {
             match self.state.voids.get(&game) {
                 Some(ruling) => {
                     let void = one.result.void(ruling);
-                    one.played = Some(std::mem::replace(&mut one.result, void));
+                    one.played = Some(Box::new(std::mem::replace(&mut one.result, void)));
                 }
-                None => one.result = one.played.take().unwrap_or_else(|| one.result.clone()),
+                None => {
+                    if let Some(played) = one.played.take() {
+                        one.result = *played;
+                    }
+                }
             }
         }
         self.recount();
