@@ -3,6 +3,7 @@
 
 use crate::support::{Place, Process, Server, until};
 use crate::wire::{http, page};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -49,11 +50,29 @@ impl Played {
 impl Port {
     /// Opens one; `settings` are lines of its table.
     pub(crate) fn open(system: &'static str, settings: &str) -> Port {
+        Port::open_with(system, 0, 1_000, settings)
+    }
+
+    /// Opens one that can be opened again.
+    pub(crate) fn open_with(
+        system: &'static str,
+        port: u16,
+        reconnect_ms: u32,
+        settings: &str,
+    ) -> Port {
         let place = Place::new(&format!(
-            "reconnect_ms = 1000\nseed = 7\n[{system}]\nlisten = \"127.0.0.1:0\"\n{settings}\n"
+            "reconnect_ms = {reconnect_ms}\nseed = 7\n\
+             [{system}]\nlisten = \"127.0.0.1:{port}\"\n{settings}\n"
         ));
         let server = Server::start(&place);
         Port { place, server, system }
+    }
+
+    /// Kills the server and starts it again.
+    pub(crate) fn restart(&mut self) {
+        self.server.process.signal(Signal::KILL);
+        self.server.process.code();
+        self.server = Server::start_again(&self.place, &self.server.address);
     }
 
     pub(crate) fn address(&self) -> &str {

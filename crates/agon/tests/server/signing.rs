@@ -30,6 +30,19 @@ impl Peer {
         assert_eq!(String::from_utf8_lossy(&bytes), expected);
     }
 
+    /// The value it is told next.
+    fn value(&mut self) -> Value {
+        let mut bytes = Vec::new();
+        loop {
+            let mut byte = [0];
+            self.0.read_exact(&mut byte).expect("something is said");
+            bytes.push(byte[0]);
+            if let Ok(value) = serde_json::from_slice(&bytes) {
+                return value;
+            }
+        }
+    }
+
     /// Everything until the server closes the connection.
     fn rest(&mut self) -> String {
         let mut text = String::new();
@@ -160,5 +173,45 @@ fn a_native_player_and_one_of_another_system_meet() {
     assert_eq!(played.list("winners").len() + played.list("failing").len(), 1);
     assert_eq!(played.list("cheating"), Vec::<String>::new());
     assert_eq!(played.list("failing"), Vec::<String>::new());
+    port.verify();
+}
+
+#[test]
+fn who_signs_up_again_after_a_restart_is_asked_again() {
+    let free = agon::free_port(std::net::Ipv4Addr::LOCALHOST.into()).expect("a port");
+    let settings = "at_least = 2\nat_most = 2\nanswer_ms = 60000";
+    let mut port = Port::open_with("fish", free, 60_000, settings);
+    let names = ["eve", "bob"];
+    let mut peers = names.map(|name| Peer::open(&port, &format!("{name:?}")));
+    let mut first = 0;
+    for call in ["start", "playing-as", "playing-with"] {
+        for (at, peer) in peers.iter_mut().enumerate() {
+            let told = peer.value();
+            assert_eq!(told[0], call);
+            if told[1] == json!(["red"]) {
+                first = at;
+            }
+            peer.say(r#""void""#);
+        }
+    }
+    let asked = peers[first].value();
+    assert_eq!(asked[0], "setup");
+    port.restart();
+    assert_eq!(peers.map(|mut peer| peer.rest()), ["", ""]);
+    let [mut red, mut white] =
+        [first, 1 - first].map(|at| Peer::open(&port, &format!("{:?}", names[at])));
+    assert_eq!(red.value(), asked, "the same call, and none that was answered before");
+    red.say("[0,0]");
+    let next = white.value();
+    assert_eq!(next[1][0]["players"][1]["places"], json!([[0, 0]]), "{next}");
+    white.say(r#""I pass""#);
+    assert_eq!(white.rest(), "");
+    assert_eq!(red.value()[1][0]["players"][0]["places"], json!([[0, 0]]));
+    red.say(r#""so do I""#);
+    assert_eq!(red.rest(), "");
+    until("it is over", || read(&port, "/tournaments/fish")["standing"] == "over");
+    let report = read(&port, "/tournaments/fish/report");
+    assert_eq!((&report["winners"], &report["cheating"]), (&json!([]), &json!([])));
+    assert_eq!(report["failing"].as_array().map(Vec::len), Some(2), "{report}");
     port.verify();
 }
