@@ -132,8 +132,10 @@ fn a_tournament_with_random_pairings_is_checked_up_to_its_first_round() {
     let (lines, games) = (verify::read(&lines).expect("lines"), Registry::standard());
     let blind = verify::verify_tournament(&lines, &games, None).expect("it follows");
     assert_eq!((blind.events, blind.matches.len()), (4, 0), "created, and three of four greetings");
+    assert_eq!(blind.unchecked as usize, lines.len() - 4);
     let secret = secret();
     let known = verify::verify_tournament(&lines, &games, Some(&secret));
     let known = known.expect("it follows");
     assert_eq!((known.events as usize, known.matches.len()), (lines.len(), 1));
+    assert_eq!(known.unchecked, 0);
 }
