@@ -38,7 +38,13 @@ fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
     });
     let language = Language::Fish(Some(Vocabulary::Call));
     let (sign_up_ms, series) = (60_000, Arc::new(series));
-    let address = server.serve_peers(Peers { language, lenient_names: false, sign_up_ms, series });
+    let address = server.serve_peers(Peers {
+        language,
+        lenient_names: false,
+        sign_up_ms,
+        tls: false,
+        series,
+    });
     gate.close_for("tournament/");
     let mut players = ["ann", "bob"].map(|name| {
         let mut socket = TcpStream::connect(address).unwrap();

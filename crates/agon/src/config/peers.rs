@@ -23,6 +23,7 @@ pub(super) struct PeerTable {
     listen: Option<String>,
     vocabulary: Option<String>,
     lenient_names: Option<bool>,
+    tls: Option<bool>,
     /// What its tournaments are called.
     name: Option<String>,
     preset: Option<String>,
@@ -94,6 +95,7 @@ impl Port {
             "listen": self.listen,
             "vocabulary": vocabulary,
             "lenient_names": self.peers.lenient_names,
+            "tls": self.peers.tls,
             "name": series.id,
             "preset": series.preset,
             "at_least": window.at_least,
@@ -155,7 +157,9 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
         by: None,
     });
     let lenient_names = table.lenient_names.unwrap_or(false);
-    Ok(Some(Port { system, listen, peers: Peers { language, lenient_names, sign_up_ms, series } }))
+    let tls = table.tls.unwrap_or(false);
+    let peers = Peers { language, lenient_names, sign_up_ms, tls, series };
+    Ok(Some(Port { system, listen, peers }))
 }
 
 /// The preset's configuration, the file's over it, the table's over both.

@@ -152,6 +152,7 @@ impl Serve {
         let data = args.data.clone().or(file.data);
         let log = args.log.clone().or(file.log).unwrap_or_else(|| diagnostics::LEVEL.into());
         diagnostics::parse(&log)?;
+        let tls = tls(args, file.tls)?;
         Ok(Serve {
             data: data.unwrap_or_else(|| Path::new("agon-data").to_owned()),
             tcp: args.tcp.clone().or(file.tcp).unwrap_or_else(|| TCP.into()),
@@ -162,8 +163,8 @@ impl Serve {
             log,
             log_format: args.log_format.or(file.log_format).unwrap_or_default(),
             erlang: file.erlang.map(Erlang::read).transpose()?,
-            tls: tls(args, file.tls)?,
-            ports: ports(&file.fish, &file.trains)?,
+            ports: ports(&file.fish, &file.trains, tls.is_some())?,
+            tls,
             tournaments: announcements(&file.tournament)?,
             layers,
         })
@@ -232,8 +233,15 @@ fn fits(table: toml::Table) -> Result<(), String> {
     })
 }
 
-fn ports(fish: &PeerTable, trains: &PeerTable) -> Result<Vec<Port>> {
-    Ok([Port::fish(fish)?, Port::trains(trains)?].into_iter().flatten().collect())
+fn ports(fish: &PeerTable, trains: &PeerTable, certificate: bool) -> Result<Vec<Port>> {
+    let ports: Vec<Port> =
+        [Port::fish(fish)?, Port::trains(trains)?].into_iter().flatten().collect();
+    if let Some(port) = ports.iter().find(|port| port.peers.tls && !certificate) {
+        let why =
+            "tls = true takes a certificate; name one in [tls], or with --tls-cert and --tls-key";
+        return Err(Misuse(format!("[{}]: {why}", port.system)).into());
+    }
+    Ok(ports)
 }
 
 fn note_flags(layers: &mut Layers, args: &ServeArgs) {

@@ -5,7 +5,7 @@ use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -23,8 +23,11 @@ fn certify(place: &Place) -> CertificateDer<'static> {
     cert.der().clone()
 }
 
-/// The first line over TLS, if the certificate is the one to trust.
-fn greeting(address: &str, trusted: &CertificateDer<'static>) -> Option<String> {
+/// A connection that trusts this certificate.
+fn connect(
+    address: &str,
+    trusted: &CertificateDer<'static>,
+) -> StreamOwned<ClientConnection, TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.clone()).expect("a certificate");
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -36,8 +39,13 @@ fn greeting(address: &str, trusted: &CertificateDer<'static>) -> Option<String> 
     let connection = ClientConnection::new(Arc::new(config), name).expect("a client");
     let socket = TcpStream::connect(address).expect("the server is there");
     socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    StreamOwned::new(connection, socket)
+}
+
+/// The first line over TLS, if the certificate is the one to trust.
+fn greeting(address: &str, trusted: &CertificateDer<'static>) -> Option<String> {
     let mut line = String::new();
-    let mut stream = BufReader::new(StreamOwned::new(connection, socket));
+    let mut stream = BufReader::new(connect(address, trusted));
     stream.read_line(&mut line).ok().map(|_| line)
 }
 
@@ -101,6 +109,42 @@ fn our_own_clients_speak_tls_and_trust_whom_they_are_told_to() {
     assert!(code != Some(0) && said.contains("certificate"), "{code:?} {said}");
     drop(server);
     place.verify();
+}
+
+#[test]
+fn ports_of_other_systems_speak_tls_where_they_are_told_to() {
+    let settings = "listen = \"127.0.0.1:0\"\nat_most = 2\n";
+    let certificate = "[tls]\ncert = \"cert.pem\"\nkey = \"key.pem\"\n";
+    let place =
+        Place::new(&format!("{certificate}[fish]\n{settings}tls = true\n[trains]\n{settings}\n"));
+    let trusted = certify(&place);
+    let server = Server::start(&place);
+    let at = |system: &str| server.said["players"][system].as_str().expect("an address").to_owned();
+    let mut peers = ["eve", "bob"].map(|_| connect(&at("fish"), &trusted));
+    for (peer, name) in peers.iter_mut().zip(["eve", "bob"]) {
+        write!(peer, "{name:?}").expect("it reads");
+    }
+    for peer in &mut peers {
+        let mut said = [0; 16];
+        peer.read_exact(&mut said).expect("a call");
+        assert_eq!(&said, br#"["start",[true]]"#);
+    }
+    // The other one is as its programs are.
+    let mut trains = ["ann", "zoe"].map(|name| {
+        let mut socket = TcpStream::connect(at("trains")).expect("the server is there");
+        write!(socket, "{name:?}").expect("it reads");
+        socket
+    });
+    for socket in &mut trains {
+        socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        let mut said = [0; 16];
+        socket.read_exact(&mut said).expect("a call");
+        assert_eq!(&said, br#"["start",[true]]"#);
+    }
+    let place = Place::new(&format!("[fish]\n{settings}tls = true\n"));
+    let (code, said) = place.agon(&["serve", "--check", "--config", "agon.toml"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("[fish]: tls = true takes a certificate"), "{said}");
 }
 
 #[test]

@@ -112,6 +112,12 @@ impl Gateway {
         tokio::time::timeout(patience, accepted).await.ok()?.ok()
     }
 
+    /// A stream without TLS over a socket that was accepted.
+    fn plain(&self, socket: TcpStream) -> Stream {
+        self.tune(&socket);
+        Stream::Plain(socket)
+    }
+
     /// Has the system notice peers that are gone without a word.
     fn tune(&self, socket: &TcpStream) {
         let limits = &self.0.limits;

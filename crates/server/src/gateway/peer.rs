@@ -6,7 +6,7 @@
 
 use super::outbox::{Out, Outbox, Pulse, Tell};
 use super::talk::{GRACE_MS, PAUSE_MS, Talk};
-use super::{Gateway, Limits, accept, connection};
+use super::{Gateway, Limits, Stream, accept, connection};
 use crate::clock::now_ms;
 use crate::engine::{ConnId, Handle, Input, PeerSaid};
 use crate::meters::End;
@@ -20,7 +20,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -42,6 +42,8 @@ pub struct Peers {
     pub lenient_names: bool,
     /// How long a program may take to say its name.
     pub sign_up_ms: Millis,
+    /// Whether they speak TLS, as all others do where there is a certificate.
+    pub tls: bool,
     /// What they play in.
     pub series: Arc<Announcement>,
 }
@@ -55,7 +57,7 @@ impl Peers {
     }
 }
 
-/// Accepts programs until the task is dropped. They know nothing of TLS.
+/// Accepts programs until the task is dropped.
 pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) {
     let peers = Arc::new(peers);
     loop {
@@ -65,17 +67,22 @@ pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) 
             gateway.engine().meters().turned_away.add();
             continue;
         };
-        gateway.tune(&socket);
         let (gateway, peers) = (gateway.clone(), Arc::clone(&peers));
         tokio::spawn(async move {
-            visit(&gateway, socket, from, &peers).await;
+            let stream = match peers.tls {
+                true => gateway.stream(socket).await,
+                false => Some(gateway.plain(socket)),
+            };
+            if let Some(stream) = stream {
+                visit(&gateway, stream, from, &peers).await;
+            }
             drop((place, guest));
         });
     }
 }
 
 /// Serves a connection until one of both ends closes it.
-async fn visit(gateway: &Gateway, mut socket: TcpStream, from: IpAddr, peers: &Peers) {
+async fn visit(gateway: &Gateway, mut socket: Stream, from: IpAddr, peers: &Peers) {
     let patience = Duration::from_millis(peers.sign_up_ms);
     let signed_up = timeout(patience, sign_up(&mut socket, peers)).await;
     let Ok(Some((name, speaker, values))) = signed_up else {
@@ -107,7 +114,7 @@ async fn visit(gateway: &Gateway, mut socket: TcpStream, from: IpAddr, peers: &P
 }
 
 /// Reads who it is; `None` if that is nobody.
-async fn sign_up(socket: &mut TcpStream, peers: &Peers) -> Option<(PlayerName, Speaker, Values)> {
+async fn sign_up(socket: &mut Stream, peers: &Peers) -> Option<(PlayerName, Speaker, Values)> {
     let mut newcomer = Newcomer::new(values::Limits::default(), peers.lenient_names);
     let mut piece = [0; 512];
     let first = loop {
@@ -149,7 +156,7 @@ struct Visit<'a> {
 
 impl Visit<'_> {
     /// Talks to the end; whether all was said, and the other end may be given time to hear it.
-    async fn run(&mut self, socket: &mut TcpStream, mut outbox: mpsc::Receiver<Out>) -> bool {
+    async fn run(&mut self, socket: &mut Stream, mut outbox: mpsc::Receiver<Out>) -> bool {
         let mut piece = [0; READ_BYTES];
         let (mut read_at, mut pause_until) = (now_ms(), None);
         loop {
@@ -201,7 +208,7 @@ impl Visit<'_> {
     }
 
     /// Says something; `false` if nobody hears it.
-    async fn say(&mut self, socket: &mut TcpStream, tell: Tell) -> bool {
+    async fn say(&mut self, socket: &mut Stream, tell: Tell) -> bool {
         let words = self.talk.say(tell);
         if !words.text.is_empty() && !self.write(socket, &words.text).await {
             return false;
@@ -216,9 +223,13 @@ impl Visit<'_> {
         true
     }
 
-    async fn write(&mut self, socket: &mut TcpStream, text: &str) -> bool {
+    async fn write(&mut self, socket: &mut Stream, text: &str) -> bool {
         let patience = Duration::from_millis(self.limits.write_ms_max);
-        match timeout(patience, socket.write_all(text.as_bytes())).await {
+        let written = async {
+            socket.write_all(text.as_bytes()).await?;
+            socket.flush().await
+        };
+        match timeout(patience, written).await {
             Ok(written) => written.is_ok(),
             Err(_) => {
                 self.pulse.ends(End::Unwritable);

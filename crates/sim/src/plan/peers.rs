@@ -52,5 +52,5 @@ pub(super) fn draw(rng: &mut Rng, players: usize) -> Peers {
         by: None,
     };
     let sign_up_ms = rng.between(500, 3_000);
-    Peers { language, lenient_names: true, sign_up_ms, series: Arc::new(series) }
+    Peers { language, lenient_names: true, sign_up_ms, tls: false, series: Arc::new(series) }
 }
