@@ -73,6 +73,12 @@ fn a_game_that_runs_started_as_it_had_to() {
     // Nothing is known of its luck, and all is well.
     let running = check_match(&renumbered(&cut), None).expect("a log of a running game");
     assert!(running.unchecked >= 2, "{running:?}");
+    // Another cannot start before it is over, and then its luck would be known.
+    let mut again = cut.clone();
+    let started = cut[start].last().expect("its start").clone();
+    again.push(vec![started]);
+    let found = check_match(&renumbered(&again), None).unwrap_err();
+    assert!(found.contains("the secret of game 1 is not revealed, and it is over"), "{found}");
     let mut unstarted = cut.clone();
     unstarted[start].pop();
     unstarted.truncate(start + 1);
