@@ -152,3 +152,28 @@ fn an_operator_has_a_match_played_again() {
         again.is_some_and(|one| one["over"] == true) && shown.get("paused").is_none()
     });
 }
+
+#[test]
+fn an_operator_blacklists_a_player_and_lifts_it() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let sign_up = json!({
+        "by": "sign-up", "at_least": 2, "at_most": 8, "wait_ms": 600_000,
+        "second_wait_ms": 0, "second_at_least": 2,
+    });
+    world.announce(json!({"id": "cup", "preset": "yahtzee-class", "selection": sign_up}));
+    let mut browser = world.browser_of(&world.operator, "#/player/ann");
+    browser.click("[aria-label=Operator] button", "Blacklist");
+    browser.fill("dialog [name=why]", "sold the match");
+    browser.click("dialog button", "Blacklist");
+    browser.until_text(".tag.bad", "blacklisted: sold the match");
+    assert_eq!(world.get("/api/v1/accounts/ann")["blacklisted"], "sold the match");
+    // She may not enter anything until it is lifted.
+    let enter = || world.send("POST", Some(&ann), "/api/v1/tournaments/cup/signups", &json!(null));
+    assert_eq!(enter().0, 403);
+    browser.click("[aria-label=Operator] button", "Lift the blacklisting");
+    browser.fill("dialog [name=why]", "it was her twin");
+    browser.click("dialog button", "Lift the blacklisting");
+    browser.until_no_text("main", "blacklisted: sold the match");
+    assert_eq!(enter().0, 201);
+}

@@ -4,7 +4,7 @@
 use crate::browser::AWAY;
 use crate::browser::Browser;
 use crate::checks::{accessible, fits, look};
-use crate::support::PATIENCE;
+use crate::support::{PATIENCE, until};
 use crate::world::World;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -321,4 +321,36 @@ fn who_is_invited_accepts_and_plays() {
     // They are here, so they are ready.
     one.until_true("ann is asked", "document.querySelector('button.roll') !== null");
     two.until_true("bob is asked", "document.querySelector('button.roll') !== null");
+}
+
+#[test]
+fn an_invitation_is_accepted_or_rejected_wherever_one_is() {
+    let world = World::start();
+    let people = ["ann", "bob", "cat"].map(|name| world.person(name));
+    // One looks at the lobby, two are there to play.
+    let mut ann = world.browser_of(&people[0], "#/");
+    let mut others = [&people[1], &people[2]].map(|one| world.browser_of(one, "#/play"));
+    for other in &mut others {
+        other.until_text("[role=status]", "you are here");
+    }
+    let selection = json!({
+        "by": "invitation", "players": ["ann", "bob", "cat"], "at_least": 2,
+        "wait_ms": 600_000, "ready_ms": 600_000,
+    });
+    world.announce(json!({"id": "duel", "preset": "yahtzee-class", "selection": selection}));
+    ann.until_text("[aria-label=Invitations]", "duel");
+    let [bob, cat] = &mut others;
+    bob.until_text("[role=alert]", "invites you to duel (yahtzee), with ann, bob, cat.");
+    bob.click("[role=alert] button", "Accept");
+    cat.click("[role=alert] button", "Reject");
+    cat.until_no_text("main", "invites you to duel");
+    // Who accepts in the lobby is taken to where it plays, and is ready there.
+    ann.click("[aria-label=Invitations] button", "Accept");
+    ann.until_text("[role=status]", "you are here");
+    until("it starts", || world.get("/api/v1/tournaments/duel")["standing"] == "running");
+    let plan = world.get("/api/v1/tournaments/duel")["plan"]["players"].clone();
+    assert_eq!(plan, json!(["ann", "bob"]));
+    for player in [&mut ann, bob] {
+        player.until_true("it is asked", "document.querySelector('button.roll') !== null");
+    }
 }

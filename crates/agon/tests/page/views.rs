@@ -214,3 +214,24 @@ fn what_is_not_there_is_said() {
     browser.go("#/");
     browser.until_text("h1", "Lobby");
 }
+
+#[test]
+fn the_colours_one_chose_are_kept() {
+    let world = World::start();
+    let mut browser = world.browser("#/");
+    let theme = "document.documentElement.dataset.theme ?? null";
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    assert_eq!(browser.eval(theme), Value::Null, "what the system says");
+    let before = browser.eval(ground);
+    let label = browser.eval("document.getElementById('theme').getAttribute('aria-label')");
+    let other = if label == "Switch to dark" { "dark" } else { "light" };
+    browser.click("#theme", "");
+    assert_eq!(browser.eval(theme), other);
+    let after = browser.eval(ground);
+    assert_ne!(after, before, "it looks different");
+    // And still does when the page is opened again.
+    browser.open(&world.url("#/docs"));
+    assert_eq!((browser.eval(theme), browser.eval(ground)), (other.into(), after));
+    browser.click("#theme", "");
+    assert_eq!(browser.eval(ground), before);
+}
