@@ -56,9 +56,23 @@ fn play(port: &Port, specs: &[String]) -> Played {
     port.play("trains", &arguments)
 }
 
+/// The same in the memo's words, in which nobody proposes a map.
+fn play_by_memo(port: &Port, specs: &[String]) -> Played {
+    port.play("trains", &[&["memo".to_owned()], specs].concat())
+}
+
 /// Plays nine, of whom the last does something wrong, and sees that nobody else notices.
 fn misbehave(answer_ms: u32, cases: &[(&str, &str, &str)]) {
-    let settings = format!("at_most = 9\nanswer_ms = {answer_ms}");
+    misbehave_in("course", play, answer_ms, cases);
+}
+
+fn misbehave_in(
+    vocabulary: &str,
+    play: fn(&Port, &[String]) -> Played,
+    answer_ms: u32,
+    cases: &[(&str, &str, &str)],
+) {
+    let settings = format!("at_most = 9\nvocabulary = \"{vocabulary}\"\nanswer_ms = {answer_ms}");
     let spec = |name: &str, more: &str| format!("{name},Buy-Now{more}");
     let baseline = {
         let port = Port::open("trains", &settings);
@@ -74,7 +88,8 @@ fn misbehave(answer_ms: u32, cases: &[(&str, &str, &str)]) {
         let played = play(&port, &specs);
         port.verify();
         // Who is out before the first game leaves eight, and one game.
-        let alike = *at == "start" || played.games(1, 1) == baseline.games(1, 1);
+        let alike =
+            ["start", "beginTournament"].contains(at) || played.games(1, 1) == baseline.games(1, 1);
         match played.list(list) == ["i"] && misbehaving(&played) == ["i"] && alike {
             true => Ok(()),
             false => Err(format!("{at}, {wrong}: {}", played.report)),
@@ -165,4 +180,25 @@ fn the_memo_has_other_words_and_the_operators_map() {
     port.verify();
     assert_eq!((played.list("cheating"), played.list("failing")), (vec!["c".to_owned()], vec![]));
     assert_eq!(played.list("winners").len(), 1);
+}
+
+#[test]
+fn who_misbehaves_in_the_memos_words_is_out_and_nobody_else_notices() {
+    let by_memo = |cases: &[_]| misbehave_in("memo", play_by_memo, 60_000, cases);
+    for wrong in ["close", r#"{"no":1.5}"#] {
+        let in_memo = |at: &'static str| match at {
+            "start" => "beginTournament",
+            "end" => "endTournament",
+            other => other,
+        };
+        by_memo(&CALLS.map(|at| (in_memo(at), wrong, "failing")));
+    }
+    by_memo(&[
+        // A word of the course's is none here, nor is a map.
+        ("play", r#""more cards""#, "failing"),
+        ("beginTournament", MAP, "failing"),
+        ("pick", r#""void""#, "failing"),
+        ("play", r#"["Nowhere","Elsewhere","red",3]"#, "cheating"),
+        ("pick", "[]", "cheating"),
+    ]);
 }
