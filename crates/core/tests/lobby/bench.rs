@@ -1,12 +1,14 @@
 //! A lobby on a bench: a clock that only the test moves, and a shadow that reads the log.
 //!
 //! Every record is written, read back and applied to the shadow, which must stay equal to the
-//! lobby; every refusal must leave the lobby as it was. So all tests here test that as well.
+//! lobby; every refusal must leave the lobby as it was; and in the end all that was written has to
+//! verify. So all tests here test that as well.
 
 use agon_core::lobby::{
     AccountKind, Announcement, Lobby, LobbyCommand, LobbyOrder, LobbyRejection, PasswordHash,
     QueueName, Reply, Role, Selection, Standing, Terms, TokenHash, Window,
 };
+use agon_core::verify::verify_lobby;
 use agon_core::{Event, Line, Millis, PlayerName, Preset, Raw, Ruling, Secret, Why, record_lines};
 
 /// When a bench begins.
@@ -298,4 +300,13 @@ impl Bench {
 
 fn spaced<'a>(players: impl IntoIterator<Item = &'a PlayerName>) -> String {
     players.into_iter().map(|player| player.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if !std::thread::panicking() && !self.lines.is_empty() {
+            let check = verify_lobby(&self.lines, |_| None);
+            assert!(check.is_ok(), "{check:?}");
+        }
+    }
 }

@@ -39,26 +39,26 @@ fn another_secret_than_was_committed_to_is_found() {
 
 #[test]
 fn players_that_were_put_there_are_found() {
-    let mut bench = drawn();
-    let forged = bench.lines.iter_mut().find_map(|line| match &mut line.event {
+    let mut lines = std::mem::take(&mut drawn().lines);
+    let forged = lines.iter_mut().find_map(|line| match &mut line.event {
         Event::TournamentStarted(started) if started.plan.players.len() == 4 => Some(started),
         _ => None,
     });
     let players = &mut forged.expect("a draw").plan.players;
     players.reverse();
-    let finding = verify_lobby(&bench.lines, |_| secret(7)).unwrap_err();
+    let finding = verify_lobby(&lines, |_| secret(7)).unwrap_err();
     assert!(finding.to_string().contains("plan.players"), "{finding}");
 }
 
 #[test]
 fn a_commitment_that_was_left_out_is_not_taken_for_a_check() {
-    let mut bench = drawn();
-    for line in &mut bench.lines {
+    let mut lines = std::mem::take(&mut drawn().lines);
+    for line in &mut lines {
         if let Event::TournamentAnnounced(announced) = &mut line.event {
             announced.commitment = None;
         }
     }
-    let lines: Vec<Line> = bench.lines.iter().map(|l| Line::read(&l.write()).unwrap()).collect();
+    let lines: Vec<Line> = lines.iter().map(|l| Line::read(&l.write()).unwrap()).collect();
     assert_eq!(verify_lobby(&lines, |_| secret(7)).unwrap().unchecked, 1);
 }
 
@@ -66,13 +66,13 @@ fn a_commitment_that_was_left_out_is_not_taken_for_a_check() {
 #[test]
 fn what_luck_has_no_part_in_is_checked_without_it() {
     let forged = |forge: fn(&mut TournamentPlan)| {
-        let mut bench = drawn();
-        let started = bench.lines.iter_mut().find_map(|line| match &mut line.event {
+        let mut lines = std::mem::take(&mut drawn().lines);
+        let started = lines.iter_mut().find_map(|line| match &mut line.event {
             Event::TournamentStarted(started) => Some(started),
             _ => None,
         });
         forge(&mut started.expect("a draw").plan);
-        verify_lobby(&bench.lines, |_| None).is_err()
+        verify_lobby(&lines, |_| None).is_err()
     };
     assert!(!forged(|plan| plan.players.reverse()), "that would be luck");
     assert!(forged(|plan| plan.id = "other".into()));

@@ -113,7 +113,7 @@ fn only_what_runs_can_finish_and_only_once() {
 
 #[test]
 fn there_is_a_bound_on_tournaments_and_the_end_of_one_makes_room() {
-    let mut lobby = Bench::with(&["ann"]).lobby;
+    let mut lobby = Bench::with(&["ann"]).lobby.clone();
     for number in 1..Lobby::TOURNAMENTS_MAX {
         let announcement = announcement(&format!("t{number}"), Selection::SignUp(FISH));
         lobby

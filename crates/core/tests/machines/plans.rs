@@ -2,8 +2,8 @@
 
 use crate::support::plan::{name, numbered, of_preset};
 use agon_core::{
-    Event, Fault, Format, Pairing, PlanError, RequestId, Secret, Tournament, TournamentCommand,
-    TournamentPlan, TournamentRejection, record_lines, verify,
+    Event, Fault, Format, Greeting, Pairing, PlanError, RequestId, Secret, Tournament,
+    TournamentCommand, TournamentPlan, TournamentRejection, record_lines, verify,
 };
 use agon_games::Registry;
 
@@ -113,6 +113,23 @@ fn who_is_dropped_is_noted_with_the_request_it_owed() {
     let fault = Fault::disconnected("lost");
     let events = cup.step(TournamentCommand::Drop { player: name("p1"), fault }).expect("in");
     assert!(matches!(&events[0], Event::PlayerDropped(one) if one.faulted.request.is_none()));
+}
+
+#[test]
+fn who_is_out_before_the_first_round_takes_no_slot() {
+    let mut plan = of_preset("yahtzee-class", "", numbered(5));
+    plan.policy.greeting = Greeting::Ready;
+    let (mut cup, _) = make(plan).expect("a plan");
+    for pending in cup.pending() {
+        let (player, request) = (pending.player, pending.id);
+        let answer = if player == name("p2") { "false" } else { "true" }.into();
+        cup.step(TournamentCommand::Answer { player, request, answer }).expect("it is asked");
+    }
+    let round = &cup.rounds()[0];
+    let pairs: Vec<_> = round.matches.iter().map(|one| one.players.clone()).collect();
+    let two = |one: &str, other: &str| vec![name(one), name(other)];
+    assert_eq!(pairs, [two("p1", "p5"), two("p3", "p4")], "the first meets the last of four");
+    assert!(round.byes.is_empty(), "{:?}", round.byes);
 }
 
 /// Random pairings follow from a secret that is told at the end.

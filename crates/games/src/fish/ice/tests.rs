@@ -26,6 +26,15 @@ fn both_ways_to_slide_agree() {
 }
 
 #[test]
+fn a_set_of_tiles_that_was_looked_through_stays_so() {
+    let shape = Shape::of(9, 9).unwrap();
+    let set: TileSet = shape.all().collect();
+    let mut tiles = set.iter();
+    assert_eq!(tiles.by_ref().count(), 81);
+    assert_eq!((tiles.next(), tiles.next()), (None, None));
+}
+
+#[test]
 fn picks_cover_every_slide_evenly() {
     for (rows, columns) in [(5, 5), (9, 9)] {
         let ice = Ice::new(Board::filled(Shape::of(rows, columns).unwrap(), |_| 1));

@@ -1,0 +1,33 @@
+//! What a person is shown as an example is what it may type.
+
+use agon_games::{Registry, Seed, Viewer};
+use std::collections::BTreeMap;
+
+/// The first word, with every digit alike.
+fn form(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    first.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
+}
+
+#[test]
+fn examples_look_like_answers_there_are() {
+    for (game, kinds) in [("yahtzee", 2), ("fish", 2), ("trains", 3)] {
+        let kind = Registry::standard().kind(game).expect("a game").clone();
+        let config = kind.default_config();
+        let mut state = kind.set_up(config.get(), 2, &Seed::from_number(3)).expect("a game");
+        // By the examples of a question, whether some answer to it looked like the first of them.
+        let mut seen = BTreeMap::new();
+        while let Some(seat) = state.awaiting().next() {
+            let question = state.question(seat).expect("it is asked");
+            let view = state.view(Viewer::Seat(seat));
+            let asked = kind.ask(question.get(), view.get()).expect("a question");
+            let (phrase, answer) = asked.choices.first().expect("something is legal");
+            let understood = kind.understand(phrase, question.get(), view.get());
+            assert_eq!(understood.expect("its own words").get(), answer.get());
+            let alike = asked.choices.iter().any(|(one, _)| form(one) == form(asked.examples));
+            *seen.entry(asked.examples).or_insert(false) |= alike;
+            state.apply(seat, answer.get()).expect("it is legal");
+        }
+        assert!(seen.len() >= kinds && seen.values().all(|alike| *alike), "{game}: {seen:?}");
+    }
+}
