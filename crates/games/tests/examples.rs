@@ -11,7 +11,7 @@ fn form(text: &str) -> String {
 
 #[test]
 fn examples_look_like_answers_there_are() {
-    for (game, kinds) in [("yahtzee", 2), ("fish", 2), ("trains", 3)] {
+    for game in ["yahtzee", "fish", "trains"] {
         let kind = Registry::standard().kind(game).expect("a game").clone();
         let config = kind.default_config();
         let mut state = kind.set_up(config.get(), 2, &Seed::from_number(3)).expect("a game");
@@ -28,6 +28,6 @@ fn examples_look_like_answers_there_are() {
             *seen.entry(asked.examples).or_insert(false) |= alike;
             state.apply(seat, answer.get()).expect("it is legal");
         }
-        assert!(seen.len() >= kinds && seen.values().all(|alike| *alike), "{game}: {seen:?}");
+        assert!(seen.len() >= 2 && seen.values().all(|alike| *alike), "{game}: {seen:?}");
     }
 }
