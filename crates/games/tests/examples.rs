@@ -1,4 +1,4 @@
-//! What a person is shown as an example is what it may type.
+//! What a person is shown: a picture, a question, and examples that look like what it may type.
 
 use agon_games::{Registry, Seed, Viewer};
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ fn form(text: &str) -> String {
 }
 
 #[test]
-fn examples_look_like_answers_there_are() {
+fn people_are_shown_who_plays_what_is_asked_and_how_to_answer() {
     for game in ["yahtzee", "fish", "trains"] {
         let kind = Registry::standard().kind(game).expect("a game").clone();
-        let config = kind.default_config();
+        let (config, names) = (kind.default_config(), ["Ann", "Bob"].map(String::from));
         let mut state = kind.set_up(config.get(), 2, &Seed::from_number(3)).expect("a game");
         // By the examples of a question, whether some answer to it looked like the first of them.
         let mut seen = BTreeMap::new();
@@ -21,12 +21,18 @@ fn examples_look_like_answers_there_are() {
             let question = state.question(seat).expect("it is asked");
             let view = state.view(Viewer::Seat(seat));
             let asked = kind.ask(question.get(), view.get()).expect("a question");
+            let picture = kind.draw(view.get(), &names, false).expect("a picture");
+            assert!(names.iter().all(|name| picture.contains(name.as_str())), "{picture}");
+            assert!(asked.words.contains(['?', '.']), "{}", asked.words);
             let (phrase, answer) = asked.choices.first().expect("something is legal");
             let understood = kind.understand(phrase, question.get(), view.get());
             assert_eq!(understood.expect("its own words").get(), answer.get());
             let alike = asked.choices.iter().any(|(one, _)| form(one) == form(asked.examples));
             *seen.entry(asked.examples).or_insert(false) |= alike;
+            let before = state.clone();
             state.apply(seat, answer.get()).expect("it is legal");
+            let told = state.tell(&*before, seat, answer.get());
+            assert!(told.contains(' ') || told == "confirms", "{told}");
         }
         assert!(seen.len() >= 2 && seen.values().all(|alike| *alike), "{game}: {seen:?}");
     }
