@@ -84,6 +84,23 @@ fn players_are_set_up_one_after_the_other_from_the_front() {
 }
 
 #[test]
+fn destinations_of_who_is_removed_are_offered_to_nobody_else() {
+    let mut game = game(3, mixed());
+    let offered = |game: &Trains, seat: u8| match game.question(Seat(seat)) {
+        Some(Question::Pick { destinations }) => destinations.to_vec(),
+        other => panic!("{other:?}"),
+    };
+    let first = offered(&game, 0);
+    game.apply(Seat(0), &Answer::Return(first[2..].to_vec())).expect("legal");
+    game.remove(Seat(0));
+    for seat in [1, 2] {
+        let next = offered(&game, seat);
+        assert!(!next.contains(&first[0]) && !next.contains(&first[1]), "{next:?}");
+        game.apply(Seat(seat), &Answer::Return(next[2..].to_vec())).expect("legal");
+    }
+}
+
+#[test]
 fn picks_must_give_back_three_of_the_five() {
     let game = game(2, mixed());
     let of = |pairs: &str| answer(&format!(r#"{{"return":{pairs}}}"#));

@@ -1,6 +1,6 @@
 //! No view tells what its reader may not know: hidden values change, the view stays the same.
 
-use crate::common::{BOTH, drawn, keep, pick_seat, stand};
+use crate::common::{BOTH, drawn, first_roll, fixed, keep, pick_seat, stand};
 use agon_games::yahtzee::{Config, DiceSource, Rule, ScoreBox, View, Yahtzee};
 use agon_games::{Game, Seat, Viewer};
 use proptest::prelude::*;
@@ -191,4 +191,20 @@ fn yahtzee_own_card_is_up_to_date_and_the_other_is_not() {
     assert_eq!((&public.cards, &public.now), (&other.cards, &[None, None]));
     assert_eq!(public.unfinished, [Seat(1)]);
     assert_eq!((own.sequences, other.sequences, public.sequences), (None, None, None));
+}
+
+#[test]
+fn yahtzee_bonus_of_a_turn_is_hidden_until_both_have_scored() {
+    let mut game = fixed(Config::default(), &[first_roll(&[5; 5]), first_roll(&[5; 5])]);
+    BOTH.iter().for_each(|seat| stand(&mut game, *seat, ScoreBox::Yahtzee));
+    stand(&mut game, Seat(0), ScoreBox::Fives);
+    let card = |game: &Yahtzee, viewer| {
+        let card = &game.view(viewer).cards[0];
+        (card.yahtzee_bonuses, card.total)
+    };
+    assert_eq!(card(&game, Viewer::Seat(Seat(0))), (1, 175));
+    assert_eq!(card(&game, Viewer::Seat(Seat(1))), (0, 50));
+    assert_eq!(card(&game, Viewer::Public), (0, 50));
+    stand(&mut game, Seat(1), ScoreBox::Fives);
+    assert_eq!(card(&game, Viewer::Public), (1, 175));
 }
