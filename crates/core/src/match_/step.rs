@@ -410,7 +410,7 @@ impl Match {
             return self.gather(record);
         }
         let most = self.state.sides.iter().map(|side| side.halves).max().unwrap_or(0);
-        let winners = self.players(|side| side.halves == most && !self.is_out(side));
+        let winners = self.players(|side| most != 0 && side.halves == most && !self.is_out(side));
         self.end_match(record, winners, How::Played, Vec::new());
         Ok(())
     }
