@@ -559,3 +559,31 @@ impl Statistics {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ladder that was made is kept where rounds come in order, and made anew where they do not.
+    #[test]
+    fn a_ladder_is_kept_while_rounds_come_in_order() {
+        let empty = Ladder::new(RatingSystem::Glicko2, RatingSettings::default());
+        let mut rounds = Rounds { empty, rounds: BTreeMap::new(), ladder: OnceLock::new() };
+        let key = |at: Millis| (at, TournamentId::from("t"), 1);
+        rounds.add(key(5), Vec::new());
+        assert!(rounds.ladder.get().is_none(), "nobody asked for one");
+        rounds.ladder();
+        rounds.add(key(6), Vec::new());
+        assert!(rounds.ladder.get().is_some(), "it went on");
+        rounds.add(key(6), Vec::new());
+        assert!(rounds.ladder.get().is_none(), "the same round, told otherwise");
+        rounds.ladder();
+        rounds.add(key(4), Vec::new());
+        assert!(rounds.ladder.get().is_none(), "one that comes late");
+        rounds.ladder();
+        rounds.remove(&key(7));
+        assert!(rounds.ladder.get().is_some(), "there is none");
+        rounds.remove(&key(6));
+        assert!(rounds.ladder.get().is_none());
+    }
+}

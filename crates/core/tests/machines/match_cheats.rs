@@ -2,8 +2,8 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::name;
-use agon_core::{Command, Fault, FaultKind, GameEnd, How, Rejection, RequestId};
-use agon_games::Seat;
+use agon_core::{Command, Fault, FaultKind, GameEnd, How, Rejection, RequestId, verify};
+use agon_games::{Registry, Seat};
 
 /// Lets bob play until he is asked for a box, with `boxes` of his filled.
 fn until_score(bench: &mut Bench, boxes: usize) -> serde_json::Value {
@@ -201,4 +201,19 @@ fn a_request_that_is_yet_to_come_is_closed() {
     assert!(matches!(repeated, Err(Rejection::Repeated { accepted: Some(_) })), "{repeated:?}");
     let older = "r1m1.1.1.0".into();
     assert_eq!(bench.answer("bob", &older, answer), Err(Rejection::Repeated { accepted: None }));
+}
+
+/// A log that calls a legal answer a cheat is found: the answer is judged again.
+#[test]
+fn who_did_not_cheat_cannot_be_made_out_to_have() {
+    let mut bench = Bench::yahtzee("yahtzee-class", 1);
+    let (request, legal) = (bench.open("bob"), bench.legal("bob"));
+    let cheat = r#"{"keep":[7]}"#;
+    bench.answer("bob", &request, cheat).expect("a cheat is an event");
+    let text = |answer: &str| serde_json::Value::from(answer).to_string();
+    let forged: Vec<String> =
+        bench.lines.iter().map(|line| line.replace(&text(cheat), &text(&legal))).collect();
+    assert_ne!(forged, bench.lines);
+    let lines = verify::read(&forged).expect("lines");
+    assert!(verify::verify_match(&lines, &Registry::standard(), None).is_err());
 }
