@@ -5,6 +5,8 @@ use crate::bench::{
     withdraw,
 };
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection, Selection, Window};
+use agon_core::verify::verify_lobby;
+use std::collections::BTreeMap;
 
 fn owed(bench: &Bench) -> String {
     let op = name("op");
@@ -73,4 +75,16 @@ fn the_first_name_of_a_series_takes_back_the_latest_sign_up() {
     assert_eq!(bench.ok(withdraw("fish", "ann")), ["sign-up-withdrawn"]);
     assert_eq!(bench.standing("fish-2"), "open: ");
     assert_eq!(bench.no(withdraw("fish", "ann")), LobbyRejection::NotSignedUp(name("ann")));
+}
+
+#[test]
+fn a_check_of_the_log_tells_what_started_and_who_won() {
+    let mut bench = Bench::with(&["ann", "bob"]);
+    bench.ok(announce("one", exactly(&["ann", "bob"])));
+    bench.ok(announce("two", exactly(&["ann", "bob"])));
+    bench.ok(finish("one", &["bob"]));
+    let check = verify_lobby(&bench.lines, |_| None).expect("a log that follows");
+    let started: Vec<&str> = check.started.keys().map(|id| id.as_str()).collect();
+    assert_eq!(started, ["one", "two"]);
+    assert_eq!(check.finished, BTreeMap::from([("one".into(), vec![name("bob")])]));
 }

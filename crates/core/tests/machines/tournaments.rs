@@ -189,6 +189,34 @@ fn a_blacklisted_player_is_out_of_a_round_robin_and_loses_the_rest_by_walkover()
     assert!(!results.winners.contains(&name("p4")));
 }
 
+#[test]
+fn in_a_round_robin_a_win_is_worth_two_draws() {
+    let mut plan = of_preset("yahtzee-class", "", numbered(4));
+    (plan.policy.format, plan.policy.farewell) = (Format::RoundRobin, Farewell::None);
+    let (mut league, _) = make(plan).expect("a plan");
+    // The first wins two matches; the second wins one, against the first, and draws two.
+    let winners = |players: &[PlayerName]| -> Vec<String> {
+        let names: Vec<String> = players.iter().map(PlayerName::to_string).collect();
+        let plays = |name: &str| names.iter().any(|one| one == name);
+        match (plays("p1"), plays("p2")) {
+            (true, true) => vec!["p2".to_owned()],
+            (true, false) => vec!["p1".to_owned()],
+            _ => names,
+        }
+    };
+    loop {
+        let Some(plan) = league.open_matches().next().cloned() else { break };
+        report(&mut league, plan.id.as_str(), won(&winners(&plan.players)));
+    }
+    let ranked =
+        league.results().standings.into_iter().map(|one| (one.player.to_string(), one.rank));
+    let ranked: Vec<(String, _)> = ranked.collect();
+    let expected =
+        [("p1", 1), ("p2", 1), ("p3", 3), ("p4", 3)].map(|(name, rank)| (name.to_owned(), rank));
+    assert_eq!(ranked, expected);
+    assert_eq!(league.winners(), names(&["p1", "p2"]));
+}
+
 /// A knock-out whose matches are reported by hand.
 fn knockout(players: usize) -> Tournament {
     let mut plan = of_preset("fish", "", numbered(players));
