@@ -41,5 +41,5 @@ pub use erased::{Asked, GameKind, GameState, Json, Registry, json};
 pub use game::{Game, Proposal, Viewer};
 pub use luck::{Luck, Seed};
 pub use outcome::Outcome;
-pub use refusal::{Refusal, RefusalKind, SetupError};
+pub use refusal::{Refusal, RefusalKind, SetupError, brief};
 pub use seat::{Seat, SeatSet};

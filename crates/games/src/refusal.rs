@@ -3,6 +3,18 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
+/// The longest sentence that repeats words of who is told it.
+const BRIEF_CHARS_MAX: usize = 300;
+
+/// The beginning of a sentence that may repeat what came, which may be long.
+pub fn brief(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(BRIEF_CHARS_MAX) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 /// What sort of wrong an answer is. Policies treat the sorts differently: Fish, for example, keeps
 /// cheating players and failing players apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 
 use agon_core::lobby::AccountKind;
 use agon_core::{Commitment, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
+use agon_games::brief;
 use agon_games::{Json, Seat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,9 +15,6 @@ pub const PROTOCOL_VERSION: u32 = 1;
 
 /// The longest line a player may send: a proposed map is the largest of messages.
 pub const LINE_BYTES_MAX: usize = 256 * 1024;
-
-/// The longest detail of an error that repeats words of who is told it.
-const DETAIL_CHARS_MAX: usize = 300;
 
 /// What Agon sends.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -347,15 +345,6 @@ fn usual_answer(text: &str) -> Option<FromPlayer> {
         id: RequestId::from_text(id),
         answer: answer.get().to_owned(),
     })
-}
-
-/// The beginning of a sentence that may repeat what came, which may be long.
-pub fn brief(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(DETAIL_CHARS_MAX) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! under either of its cities, cities without connections of their own.
 
 use super::map::{Draft, DraftCity, Map, MapError};
+use crate::brief;
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,7 +17,7 @@ impl Map {
     /// Reads a map from JSON text.
     pub fn parse(text: &str) -> Result<Map, MapError> {
         let form: Form =
-            serde_json::from_str(text).map_err(|error| MapError::Form(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| MapError::Form(brief(error.to_string())))?;
         Map::from_draft(form.into())
     }
 }

@@ -6,6 +6,9 @@ use std::io;
 /// The longest body.
 pub(super) const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// The longest line that says how long a chunk is.
+const SIZE_BYTES_MAX: usize = 64;
+
 /// How a body ends.
 enum Ends {
     /// After so many bytes.
@@ -95,10 +98,12 @@ impl Body {
 
     /// The next chunk, if all of it is there.
     fn chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let Some(end) = self.buffer.windows(2).position(|window| window == b"\r\n") else {
-            return match self.buffer.len() {
-                0..=64 => Ok(None),
-                _ => Err(io::ErrorKind::InvalidData.into()),
+        // However it comes, the line with the size is as long as it may be, or it is not.
+        let most = self.buffer.len().min(SIZE_BYTES_MAX + 2);
+        let Some(end) = self.buffer[..most].windows(2).position(|window| window == b"\r\n") else {
+            return match self.buffer.len() < SIZE_BYTES_MAX + 2 {
+                true => Ok(None),
+                false => Err(io::ErrorKind::InvalidData.into()),
             };
         };
         let line = String::from_utf8_lossy(&self.buffer[..end]).into_owned();

@@ -7,6 +7,7 @@ use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
 use agon_core::lobby::{LobbyCommand, TokenHash};
 use agon_core::{Fault, Match, Millis, PlayerName, TournamentId};
+use agon_games::brief;
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
 
@@ -118,7 +119,7 @@ impl Engine {
 
     pub(super) fn refuse(&mut self, conn: ConnId, code: &str, detail: impl Into<String>) {
         let (id, accepted) = (None, None);
-        let detail = native::brief(detail.into());
+        let detail = brief(detail.into());
         self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
     }
 

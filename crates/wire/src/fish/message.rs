@@ -121,7 +121,7 @@ pub(super) fn sign_up(first: &str) -> Result<String, BadSignUp> {
 /// A player's message as the answer the game or the tournament takes.
 pub fn reply(awaited: Awaited, text: &str) -> Result<String, Refusal> {
     let message: In<'_> = serde_json::from_str(text)
-        .map_err(|error| Refusal::malformed(crate::native::brief(error.to_string())))?;
+        .map_err(|error| Refusal::malformed(agon_games::brief(error.to_string())))?;
     let value = message.value.get();
     let Some(kind) = kind(&message.kind) else {
         return Err(Refusal::malformed(format!("there is no message {:?}", cut(&message.kind))));
