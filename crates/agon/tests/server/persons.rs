@@ -100,7 +100,7 @@ fn quitting_ending_and_mistakes() {
     assert_eq!(interrupted.code(), Some(130));
 }
 
-const DUEL: &str = "[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\n\
+const DUEL: &str = "seed = 7\n[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\n\
                     named = [\"ann\", \"house:random\"]\nbest_of = 1\nanswer_ms = 600000\n";
 
 #[test]
