@@ -87,11 +87,7 @@ pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
         world.until_over(id);
     }
     waiting_cup(&world, "hall");
-    let sign_up = json!({
-        "by": "sign-up", "at_least": 2, "at_most": 8, "wait_ms": 600_000,
-        "second_wait_ms": 0, "second_at_least": 2,
-    });
-    world.announce(json!({"id": "spring", "preset": "yahtzee-class", "selection": sign_up}));
+    world.open_sign_up("spring", 8);
     let views = vec![
         ("#/", "[aria-label=Leaderboard] tbody tr"),
         ("#/tournament/cup", ".bracket .match"),

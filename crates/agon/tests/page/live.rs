@@ -64,11 +64,7 @@ fn the_lobby_shows_a_tournament_start_and_its_result_live() {
 fn a_person_signs_up_in_two_clicks_and_a_program_is_seen() {
     let world = World::start();
     let ann = world.person("ann");
-    let sign_up = json!({
-        "by": "sign-up", "at_least": 2, "at_most": 2, "wait_ms": 600_000,
-        "second_wait_ms": 0, "second_at_least": 2,
-    });
-    world.announce(json!({"id": "spring", "preset": "yahtzee-class", "selection": sign_up}));
+    world.open_sign_up("spring", 2);
     let mut browser = world.browser_of(&ann, "#/");
     browser.click("[aria-label=Coming] button", "Sign up");
     browser.until_text("#news", "You are signed up for spring");

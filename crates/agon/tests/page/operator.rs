@@ -89,12 +89,8 @@ fn a_refused_ruling_says_why_and_a_game_is_voided() {
 #[test]
 fn an_operator_starts_an_open_sign_up_and_calls_another_off() {
     let world = World::start();
-    let sign_up = json!({
-        "by": "sign-up", "at_least": 2, "at_most": 8, "wait_ms": 600_000,
-        "second_wait_ms": 0, "second_at_least": 2,
-    });
     for id in ["one", "two"] {
-        world.announce(json!({"id": id, "preset": "yahtzee-class", "selection": sign_up}));
+        world.open_sign_up(id, 8);
     }
     for name in ["ann", "bob"] {
         let token = world.person(name);
@@ -157,11 +153,7 @@ fn an_operator_has_a_match_played_again() {
 fn an_operator_blacklists_a_player_and_lifts_it() {
     let world = World::start();
     let ann = world.person("ann");
-    let sign_up = json!({
-        "by": "sign-up", "at_least": 2, "at_most": 8, "wait_ms": 600_000,
-        "second_wait_ms": 0, "second_at_least": 2,
-    });
-    world.announce(json!({"id": "cup", "preset": "yahtzee-class", "selection": sign_up}));
+    world.open_sign_up("cup", 8);
     let mut browser = world.browser_of(&world.operator, "#/player/ann");
     browser.click("[aria-label=Operator] button", "Blacklist");
     browser.fill("dialog [name=why]", "sold the match");

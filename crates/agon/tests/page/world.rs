@@ -85,6 +85,15 @@ impl World {
         assert_eq!(status, 201, "{body}");
     }
 
+    /// Announces a tournament that at least two and at most so many may sign up for.
+    pub(crate) fn open_sign_up(&self, id: &str, at_most: u32) {
+        let selection = json!({
+            "by": "sign-up", "at_least": 2, "at_most": at_most, "wait_ms": 600_000,
+            "second_wait_ms": 0, "second_at_least": 2,
+        });
+        self.announce(json!({"id": id, "preset": "yahtzee-class", "selection": selection}));
+    }
+
     /// Announces a tournament of house players.
     pub(crate) fn house_cup(&self, id: &str, preset: &str, players: &[&str]) {
         let selection = json!({"by": "named", "players": players});

@@ -10,7 +10,6 @@ use crate::bench::{
 };
 use crate::cases::cases;
 use agon_core::lobby::{Lobby, LobbyCommand, QueueName, Reply, Selection, Standing, Terms, Window};
-use agon_core::verify::verify_lobby;
 use agon_core::{Event, Millis};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,14 +150,6 @@ proptest! {
             let folded = Lobby::fold(&bench.lines[..count]).unwrap();
             prop_assert_eq!(folded, state, "after {} events", count);
         }
-    }
-
-    /// Whatever happens in a lobby follows from what came from outside, and verifies.
-    #[test]
-    fn what_a_lobby_wrote_is_found_in_order(moves in any_moves()) {
-        let bench = play(moves, |_| {});
-        let check = verify_lobby(&bench.lines, |_| None);
-        prop_assert!(check.is_ok(), "{:?}", check);
     }
 
     /// What is kept beside the tournaments says what a look at all of them would.
