@@ -10,7 +10,7 @@ use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 use crate::lobby::{AccountKind, Announcement, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::report::{Bye, GameResult, MatchResult};
-use crate::ruling::{Override, Ruling};
+use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::Seat;
 use serde::{Deserialize, Serialize};
 
@@ -274,6 +274,21 @@ events! {
         ruling: Ruling,
     }
 
+    /// A restart of the server cut players off that cannot reconnect: the tournament rests, and
+    /// nobody is charged.
+    "tournament-interrupted" TournamentInterrupted {
+        /// Which players are missing, and why.
+        #[serde(flatten)]
+        interruption: Interruption,
+    }
+
+    /// An operator decided who won a tournament that could not be played to its end.
+    "tournament-awarded" TournamentAwarded {
+        /// Who won; who says so, and why.
+        #[serde(flatten)]
+        result: Override,
+    }
+
     /// An operator gave a match another result, or one before its end.
     "result-overridden" ResultOverridden {
         /// Which match.
@@ -425,6 +440,16 @@ events! {
         account: PlayerName,
     }
 
+    /// It became known how a player's program can be reached after a restart of the server.
+    "player-located" PlayerLocated {
+        /// Whose.
+        account: PlayerName,
+        /// What its gateway needs to reach it, as JSON; absent for programs that reconnect by
+        /// themselves.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        location: Option<Raw>,
+    }
+
     /// A player wants to play once more.
     "player-enqueued" PlayerEnqueued {
         /// Who.
@@ -531,6 +556,14 @@ events! {
     "result-delivered" ResultDelivered {
         /// Of which.
         tournament: TournamentId,
+    }
+
+    /// Somebody without an account asked for a tournament, and waits to be told of it.
+    "requester-noted" RequesterNoted {
+        /// For which tournament.
+        tournament: TournamentId,
+        /// What the gateway needs to answer, as JSON.
+        reply_to: Raw,
     }
 
     /// The server is back; what waits in the lobby waits for so much longer.

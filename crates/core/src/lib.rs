@@ -63,7 +63,7 @@ pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
 };
-pub use ruling::{BadWhy, Override, Ruling, Why};
+pub use ruling::{BadWhy, Interruption, Override, Ruling, Why};
 pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
     PlanError, Tournament, TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending,

@@ -3,7 +3,7 @@
 
 use crate::fault::Faulted;
 use crate::ids::{MatchId, PlayerName, TournamentId};
-use crate::ruling::{Override, Ruling};
+use crate::ruling::{Interruption, Override, Ruling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -183,8 +183,14 @@ pub struct Results {
     pub format: String,
     /// Best of how many games a match was.
     pub best_of: u32,
-    /// `ended`, `running` or `aborted: why`.
+    /// `ended`, `running`, `interrupted: why` or `aborted: why`.
     pub status: String,
+    /// Whom a restart of the server cut off, while the tournament rests because of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<Interruption>,
+    /// The operator's decision that ended the tournament before its rounds did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awarded: Option<Override>,
     /// Who won; empty where a bye won or nobody was left.
     pub winners: Vec<PlayerName>,
     /// Everybody by rank, then in order of sign-up.

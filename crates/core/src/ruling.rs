@@ -70,7 +70,32 @@ pub struct Ruling {
     pub why: Why,
 }
 
-/// Another result for a match than the one it came to.
+impl Ruling {
+    /// Who rules where the server itself had to: no account has this name.
+    pub const SERVER: &str = "the server";
+
+    /// A ruling of the server.
+    pub(crate) fn of_server(why: Why) -> Ruling {
+        let by = PlayerName::new(Ruling::SERVER).expect("a good name");
+        Ruling { by, why }
+    }
+
+    /// Whether the server made this ruling, and no operator did.
+    pub fn is_of_server(&self) -> bool {
+        self.by.as_str() == Ruling::SERVER
+    }
+}
+
+/// Which players a restart of the server cut off, and why the tournament rests.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Interruption {
+    /// The players who were connected before the restart and cannot reconnect by themselves.
+    pub missing: Vec<PlayerName>,
+    /// Why, for people.
+    pub why: Why,
+}
+
+/// Another result for a match, or for a tournament, than the one it came to.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Override {
     /// Who won: one, or several, or nobody, and then the match is void.

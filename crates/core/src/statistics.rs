@@ -213,6 +213,8 @@ struct Running {
     rated: Option<RoundKey>,
     /// When it last heard of a result; never goes back, whatever clocks do.
     at: Millis,
+    /// Whether an operator gave it up: then nobody has lost it.
+    given_up: bool,
 }
 
 /// When a round was over; then by tournament and round, so that the order is total.
@@ -304,7 +306,18 @@ impl Statistics {
                 Ok(())
             }
             Event::PlayerDropped(dropped) => self.drop_player(tournament, &dropped.faulted),
-            Event::TournamentEnded(ended) => self.end(tournament, event, Some(&ended.winners)),
+            Event::TournamentAwarded(awarded) => {
+                let given_up = awarded.result.winners.is_empty();
+                let running = self.running(tournament, event.tag())?;
+                running.round.iter_mut().for_each(Round::resume);
+                running.given_up = given_up;
+                Ok(())
+            }
+            Event::TournamentEnded(ended) => {
+                let given_up = self.running(tournament, event.tag())?.given_up;
+                let winners = Some(&ended.winners).filter(|_| !given_up);
+                self.end(tournament, event, winners)
+            }
             Event::TournamentAborted(_) => self.end(tournament, event, None),
             _ => Ok(()),
         }
@@ -395,7 +408,8 @@ impl Statistics {
         for player in &players {
             self.record(player, &game).tournaments_played += 1;
         }
-        let running = Running { game, players, number: 0, round: None, rated: None, at };
+        let running =
+            Running { game, players, number: 0, round: None, rated: None, at, given_up: false };
         self.tournaments.insert(tournament.clone(), Some(running));
         Ok(())
     }

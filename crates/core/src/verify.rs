@@ -80,6 +80,8 @@ pub struct TournamentCheck {
     pub earlier: BTreeMap<MatchId, Vec<MatchResult>>,
     /// Matches that operators gave a result.
     pub overridden: BTreeSet<MatchId>,
+    /// Whether an operator awarded it, so that matches were called off.
+    pub awarded: bool,
     /// Its results as they follow from the log.
     pub results: Results,
     /// Events checked.
@@ -401,6 +403,7 @@ fn checked(tournament: &Tournament, secret: Option<Secret>, events: u64) -> Tour
         reported: BTreeMap::new(),
         earlier: BTreeMap::new(),
         overridden: BTreeSet::new(),
+        awarded: tournament.awarded().is_some(),
         results: tournament.results(),
         events,
         unchecked: 0,
@@ -437,7 +440,7 @@ impl TournamentCheck {
         if check.earlier.len() > replayed.len() {
             return Err("it was reopened, but the tournament ordered no replay");
         }
-        if check.called_off && !self.overridden.contains(id) {
+        if check.called_off && !self.awarded && !self.overridden.contains(id) {
             return Err("it was called off, but the tournament has no result for it");
         }
         // The match may be ahead by a result that did not reach the tournament any more.
@@ -475,6 +478,9 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
             id: reported.id.clone(),
             result: reported.result.clone(),
         }),
+        Event::TournamentInterrupted(interrupted) => {
+            Ok(TournamentCommand::Interrupt(interrupted.interruption.clone()))
+        }
         event => match tournament_order(event) {
             Some((order, ruling)) => Ok(TournamentCommand::Order { order, ruling: ruling.clone() }),
             None => Err(finding(line, "nothing from outside brings this about".into())),
@@ -496,6 +502,10 @@ fn tournament_order(event: &Event) -> Option<(TournamentOrder, &Ruling)> {
         }
         Event::RulingUndone(undone) => {
             (TournamentOrder::Undo { id: undone.id.clone() }, &undone.ruling)
+        }
+        Event::TournamentAwarded(awarded) => {
+            let winners = awarded.result.winners.clone();
+            (TournamentOrder::Award { winners }, &awarded.result.ruling)
         }
         _ => return None,
     })

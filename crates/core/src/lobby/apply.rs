@@ -26,7 +26,12 @@ impl Lobby {
             }
             Event::TokenRevoked(revoked) => self.tokens.revoke(&revoked.token),
             Event::AccountLoggedIn(account) => self.line.push(account.account.clone()),
-            Event::AccountLoggedOut(account) => self.line.remove_all(&account.account),
+            Event::AccountLoggedOut(account) => {
+                self.line.remove_all(&account.account);
+                self.locations.remove(&account.account);
+            }
+            Event::PlayerLocated(located) => self.apply_located(located),
+            Event::RequesterNoted(noted) => self.apply_noted(at, noted),
             Event::PlayerEnqueued(enqueued) => {
                 let queue = self.queues.entry(enqueued.queue.clone()).or_default();
                 queue.push(enqueued.player.clone());
@@ -39,7 +44,10 @@ impl Lobby {
                 }
                 self.left_queue(&dequeued.player, &dequeued.queue);
             }
-            Event::ResultDelivered(delivered) => self.settle_debt(&delivered.tournament),
+            Event::ResultDelivered(delivered) => {
+                self.settle_debt(&delivered.tournament);
+                self.settle_request(&delivered.tournament);
+            }
             _ => return self.apply_play(at, event),
         }
         Ok(())
@@ -222,6 +230,7 @@ impl Lobby {
     /// An account is not here any more, and has no tokens.
     fn forget_session(&mut self, account: &PlayerName) {
         self.line.remove_all(account);
+        self.locations.remove(account);
         for token in self.tokens.of(account).cloned().collect::<Vec<_>>() {
             self.tokens.revoke(&token);
         }

@@ -4,7 +4,7 @@ use super::{
     AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
 };
 use crate::fair::Secret;
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{Millis, PlayerName, Raw, TournamentId};
 use crate::ruling::Ruling;
 
 /// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
@@ -72,6 +72,20 @@ pub enum LobbyCommand {
     LogOut {
         /// Which.
         account: PlayerName,
+    },
+    /// Keep how an account's program is reached, or that it reconnects by itself.
+    Locate {
+        /// Whose.
+        account: PlayerName,
+        /// What its gateway needs.
+        location: Option<Raw>,
+    },
+    /// Keep who asked for a tournament without an account.
+    NoteRequester {
+        /// For which tournament.
+        tournament: TournamentId,
+        /// What the gateway needs to answer.
+        reply_to: Raw,
     },
     /// Wait in a queue once more.
     Enqueue {
@@ -223,6 +237,9 @@ pub enum LobbyRejection {
     /// It is asked whether it comes, not whether it is ready.
     #[error("{0} is not asked to be ready yet; accept first, and wait until you are asked")]
     NotAsked(PlayerName),
+    /// The description of a program is too long to be kept.
+    #[error("a program is described in at most {max} bytes", max = Lobby::LOCATION_BYTES_MAX)]
+    LongLocation,
     /// Nobody waits to be told.
     #[error("nobody waits for the result of {0}")]
     NotOwed(TournamentId),

@@ -17,6 +17,7 @@ mod invitation;
 mod invite;
 mod operator;
 mod queue;
+mod reach;
 mod signup;
 mod snapshot;
 mod step;
@@ -27,10 +28,11 @@ pub use command::{LobbyCommand, LobbyRejection};
 pub use invitation::{Invitation, Reply, Terms};
 pub use operator::LobbyOrder;
 pub use queue::Queue;
+pub use reach::Request;
 pub use signup::{Announcement, Selection, SignUp, Window};
 pub use snapshot::BadSnapshot;
 
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{Millis, PlayerName, Raw, TournamentId};
 use crate::line::Line;
 use crate::match_::ApplyError;
 use crate::plan::TournamentPlan;
@@ -74,6 +76,10 @@ pub struct Lobby {
     askers: BTreeMap<TournamentId, PlayerName>,
     /// Which results those who asked have not been told yet, the oldest first.
     owed: BTreeMap<PlayerName, VecDeque<TournamentId>>,
+    /// How programs are reached that cannot reconnect by themselves, by account.
+    locations: BTreeMap<PlayerName, Raw>,
+    /// Who asked for a tournament without an account and was not told of it yet, the oldest first.
+    requests: VecDeque<Request>,
 }
 
 impl Lobby {
@@ -89,6 +95,12 @@ impl Lobby {
     pub const TOURNAMENTS_MAX: usize = 10_000;
     /// The most results kept for one account to be told; the oldest makes room.
     pub const OWED_MAX: usize = 16;
+    /// The most requests of processes without an account that are kept; the oldest makes room.
+    pub const REQUESTS_MAX: usize = 1_000;
+    /// How long such a request is kept: a week.
+    pub const REQUEST_MS_MAX: Millis = 7 * 24 * 3_600_000;
+    /// The longest description of where a program is, or of who asked for a tournament, in bytes.
+    pub const LOCATION_BYTES_MAX: usize = 4_096;
 
     /// Folds the lobby from its stream.
     pub fn fold<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Result<Lobby, ApplyError> {

@@ -6,8 +6,8 @@
 
 use super::index::Index;
 use super::tokens::Tokens;
-use super::{Account, Lobby, Queue, QueueName, Selection, Standing};
-use crate::ids::{PlayerName, TournamentId};
+use super::{Account, Lobby, Queue, QueueName, Request, Selection, Standing};
+use crate::ids::{PlayerName, Raw, TournamentId};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -30,12 +30,14 @@ struct Kept<'a> {
     series: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
     askers: Cow<'a, BTreeMap<TournamentId, PlayerName>>,
     owed: Cow<'a, BTreeMap<PlayerName, VecDeque<TournamentId>>>,
+    locations: Cow<'a, BTreeMap<PlayerName, Raw>>,
+    requests: Cow<'a, VecDeque<Request>>,
 }
 
 impl Lobby {
     /// The version of snapshots this program writes, and the only one it reads. It changes whenever
     /// the lobby's fields do, or what an event does to them: a new program then folds the log.
-    pub const SNAPSHOT_VERSION: u32 = 1;
+    pub const SNAPSHOT_VERSION: u32 = 2;
 
     /// The lobby as text. It holds hashes of passwords and tokens, as the log does.
     pub fn snapshot(&self) -> String {
@@ -49,6 +51,8 @@ impl Lobby {
             series: Cow::Borrowed(&self.series),
             askers: Cow::Borrowed(&self.askers),
             owed: Cow::Borrowed(&self.owed),
+            locations: Cow::Borrowed(&self.locations),
+            requests: Cow::Borrowed(&self.requests),
         };
         serde_json::to_string(&kept).expect("a lobby is JSON")
     }
@@ -73,6 +77,8 @@ impl Lobby {
             series: kept.series.into_owned(),
             askers: kept.askers.into_owned(),
             owed: kept.owed.into_owned(),
+            locations: kept.locations.into_owned(),
+            requests: kept.requests.into_owned(),
         };
         lobby.index_all();
         Ok(lobby)

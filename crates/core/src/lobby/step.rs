@@ -8,6 +8,7 @@ use crate::event::{
     TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ruling::Ruling;
 
 impl Lobby {
     /// Decides a command and applies what follows from it. A rejected command changes nothing.
@@ -69,6 +70,9 @@ impl Lobby {
                 if self.line.contains(&account) {
                     self.emit(now, &mut events, AccountLoggedOut { account });
                 }
+            }
+            LobbyCommand::Locate { account, location } => {
+                self.locate(now, &mut events, account, location)?;
             }
             other => self.step_play(now, &mut events, other)?,
         }
@@ -147,10 +151,15 @@ impl Lobby {
             }
             LobbyCommand::Deliver { tournament } => {
                 let asker = self.askers.get(&tournament);
-                if !asker.is_some_and(|asker| self.owed_to(asker).any(|id| *id == tournament)) {
+                let owed =
+                    asker.is_some_and(|asker| self.owed_to(asker).any(|id| *id == tournament));
+                if !owed && !self.is_requested(&tournament) {
                     return Err(LobbyRejection::NotOwed(tournament));
                 }
                 self.emit(now, events, ResultDelivered { tournament });
+            }
+            LobbyCommand::NoteRequester { tournament, reply_to } => {
+                return self.note_requester(now, events, tournament, reply_to);
             }
             LobbyCommand::Resume { away_ms, answers_until } => {
                 // Nothing waits that could wait longer: nothing to remember.
@@ -180,7 +189,8 @@ impl Lobby {
     }
 
     fn may_register(&self, account: &PlayerName) -> Result<(), LobbyRejection> {
-        if self.accounts.contains_key(account) {
+        let reserved = account.as_str() == Ruling::SERVER;
+        if reserved || self.accounts.contains_key(account) {
             return Err(LobbyRejection::Taken(account.clone()));
         }
         let room = self.accounts.len() < Lobby::ACCOUNTS_MAX;

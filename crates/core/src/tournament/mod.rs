@@ -10,6 +10,7 @@
 
 pub mod bracket;
 mod departures;
+mod interrupt;
 pub mod knockout;
 mod operator;
 mod results;
@@ -26,7 +27,7 @@ use crate::match_::ApplyError;
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::policy::{Format, Greeting};
 use crate::report::{Bye, MatchResult};
-use crate::ruling::Ruling;
+use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::{GameKind, Registry, Seed, SetupError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,6 +61,8 @@ pub enum TournamentCommand {
         /// What came of it.
         result: MatchResult,
     },
+    /// Players are missing because the server was restarted, and cannot reconnect by themselves.
+    Interrupt(Interruption),
     /// An operator decides something.
     Order {
         /// What.
@@ -108,6 +111,9 @@ pub enum TournamentRejection {
     /// There is no ruling about the match in this pause.
     #[error("nothing was ruled about match {0} in this pause; what is in effect cannot be undone")]
     NotRuled(MatchId),
+    /// Nobody is missing whom the tournament still needs.
+    #[error("nobody whom the tournament needs is missing")]
+    NobodyMissing,
     /// Those winners cannot be.
     #[error("{0}")]
     Winners(String),
@@ -210,6 +216,12 @@ struct State {
     paused: Option<Ruling>,
     /// Who ended the latest pause, and why.
     resumed: Option<Ruling>,
+    /// Why the server paused the tournament, if the pause is its own.
+    interrupted: Option<Interruption>,
+    /// Whom restarts of the server cut off.
+    cut_off: BTreeSet<PlayerName>,
+    /// What an operator decided instead of the rest of the tournament.
+    awarded: Option<Override>,
 }
 
 /// A tournament.
@@ -272,6 +284,9 @@ impl Tournament {
             faults: Vec::new(),
             paused: None,
             resumed: None,
+            interrupted: None,
+            cut_off: BTreeSet::new(),
+            awarded: None,
         };
         Tournament { plan: Arc::new(plan), kind, secret, state }
     }

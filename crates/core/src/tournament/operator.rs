@@ -5,7 +5,8 @@
 
 use super::{Phase, Tournament, TournamentRejection};
 use crate::event::{
-    Event, ReplayOrdered, ResultOverridden, RulingUndone, TournamentPaused, TournamentResumed,
+    Event, ReplayOrdered, ResultOverridden, RulingUndone, TournamentAwarded, TournamentPaused,
+    TournamentResumed,
 };
 use crate::ids::{MatchId, PlayerName};
 use crate::match_::ApplyError;
@@ -36,6 +37,11 @@ pub enum TournamentOrder {
     Undo {
         /// Which match.
         id: MatchId,
+    },
+    /// The tournament is not played to its end: its open matches are void, and these players won.
+    Award {
+        /// Who won; nobody, if the tournament is given up.
+        winners: Vec<PlayerName>,
     },
 }
 
@@ -86,6 +92,10 @@ impl Tournament {
                 self.may_replay(at, &id)?;
                 self.emit(events, ReplayOrdered { id, ruling });
             }
+            (TournamentOrder::Award { winners }, true) => {
+                self.may_be_awarded(&winners)?;
+                self.emit(events, TournamentAwarded { result: Override { winners, ruling } });
+            }
             (TournamentOrder::Undo { id }, true) => {
                 let at = self.place(&id)?;
                 if self.unruled(at, &id).is_ok() {
@@ -127,12 +137,33 @@ impl Tournament {
 
     fn may_win(&self, at: usize, winners: &[PlayerName]) -> Result<(), TournamentRejection> {
         let plan = &self.state.rounds.last().expect("it has a place in it").matches[at];
+        if let Some(player) = winners.iter().find(|player| !plan.players.contains(player)) {
+            let why = format!("{player} does not play in match {}", plan.id);
+            return Err(TournamentRejection::Winners(why));
+        }
+        self.may_all_win(winners, "a match of a bracket has one winner, or none")
+    }
+
+    /// A tournament can be awarded until its last round is over.
+    fn may_be_awarded(&self, winners: &[PlayerName]) -> Result<(), TournamentRejection> {
+        if !matches!(self.state.phase, Phase::Greeting(_) | Phase::Playing) {
+            return Err(TournamentRejection::NoRound);
+        }
+        self.may_all_win(winners, "a bracket has one winner, or none")
+    }
+
+    /// Whether each of them may win, and all of them together.
+    fn may_all_win(
+        &self,
+        winners: &[PlayerName],
+        single_winner: &str,
+    ) -> Result<(), TournamentRejection> {
         let refuse = |why: String| Err(TournamentRejection::Winners(why));
         let mut seen = BTreeSet::new();
         for player in winners {
             let entrant = self.state.entrants.iter().find(|entrant| entrant.player == *player);
-            if !plan.players.contains(player) {
-                return refuse(format!("{player} does not play in match {}", plan.id));
+            if entrant.is_none() {
+                return refuse(format!("{player} does not play in this tournament"));
             }
             if entrant.is_none_or(|entrant| entrant.dropped) {
                 return refuse(format!("{player} has left the tournament and cannot win"));
@@ -143,7 +174,7 @@ impl Tournament {
         }
         let single = matches!(self.plan.policy.format, Format::Bracket { .. });
         match winners.len() > 1 && single {
-            true => refuse("a match of a bracket has one winner, or none".into()),
+            true => refuse(single_winner.into()),
             false => Ok(()),
         }
     }
@@ -151,8 +182,13 @@ impl Tournament {
     pub(super) fn apply_order(&mut self, event: &Event) -> Result<(), ApplyError> {
         match event {
             Event::TournamentPaused(paused) => self.state.paused = Some(paused.ruling.clone()),
+            Event::TournamentInterrupted(interrupted) => {
+                self.apply_interrupted(&interrupted.interruption);
+            }
+            Event::TournamentAwarded(awarded) => self.apply_awarded(&awarded.result),
             Event::TournamentResumed(resumed) => {
                 self.state.paused = None;
+                self.state.interrupted = None;
                 self.state.resumed = Some(resumed.ruling.clone());
                 self.state.rounds.iter_mut().for_each(super::Round::resume);
             }

@@ -59,11 +59,14 @@ impl Tournament {
             game: self.plan.game.clone(),
             format: format_name(&self.plan.policy.format).into(),
             best_of: self.plan.policy.rules.best_of,
-            status: match &self.state.phase {
-                Phase::Ended => "ended".into(),
-                Phase::Aborted(reason) => format!("aborted: {reason}"),
+            status: match (&self.state.phase, &self.state.interrupted) {
+                (Phase::Ended, _) => "ended".into(),
+                (Phase::Aborted(reason), _) => format!("aborted: {reason}"),
+                (_, Some(interruption)) => format!("interrupted: {}", interruption.why),
                 _ => "running".into(),
             },
+            interrupted: self.state.interrupted.clone(),
+            awarded: self.state.awarded.clone(),
             winners: self.state.winners.clone(),
             standings,
             cheating,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::event::{
     ConfigChosen, Event, FarewellConfirmed, MatchReported, PlayerDropped, PlayerGreeted,
-    RoundsEnded, TournamentAborted, TournamentEnded,
+    RoundsEnded, TournamentAborted,
 };
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, Raw, RequestId};
@@ -55,6 +55,9 @@ impl Tournament {
                     return Err(TournamentRejection::Stranger(player.clone()));
                 }
                 self.emit(&mut events, MatchReported { id, result });
+            }
+            TournamentCommand::Interrupt(interruption) => {
+                self.interrupt(&mut events, interruption)?;
             }
             TournamentCommand::Order { order, ruling } => self.obey(&mut events, order, ruling)?,
         }
@@ -134,6 +137,13 @@ impl Tournament {
     fn advance(&mut self, events: &mut Vec<Event>) -> Result<(), TournamentRejection> {
         if self.state.paused.is_some() {
             return Ok(());
+        }
+        if let Some(awarded) = &self.state.awarded {
+            let winners = awarded.winners.clone();
+            return match self.round_complete() {
+                true => self.end_with(events, winners),
+                false => Ok(()),
+            };
         }
         match &self.state.phase {
             Phase::Greeting(open) if !open.contains(&true) => {
@@ -259,10 +269,8 @@ impl Tournament {
     }
 
     fn end(&mut self, events: &mut Vec<Event>) -> Result<(), TournamentRejection> {
-        let secret = self.secret.clone().ok_or(TournamentRejection::NoSecret)?;
         let winners = self.state.winners.clone();
-        self.emit(events, TournamentEnded { winners, secret });
-        Ok(())
+        self.end_with(events, winners)
     }
 
     /// Applies an event of the tournament's own stream.

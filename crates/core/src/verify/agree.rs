@@ -57,7 +57,7 @@ fn finished(
         // One that could not be played has no log, and neither has one that a repair gave up: of
         // that it is known who won, and no more.
         None => Ok(()),
-        Some(check) if check.secret.is_none() || check.results.status == "running" => {
+        Some(check) if check.secret.is_none() || !is_over(check) => {
             Err(whole(&stream(id), "the lobby says that it is over, and it is not"))
         }
         Some(check) if check.results.winners != winners => {
@@ -65,6 +65,10 @@ fn finished(
         }
         Some(_) => Ok(()),
     }
+}
+
+fn is_over(check: &TournamentCheck) -> bool {
+    check.results.status == "ended" || check.results.status.starts_with("aborted: ")
 }
 
 fn stream(id: &TournamentId) -> String {

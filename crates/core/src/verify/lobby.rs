@@ -130,6 +130,9 @@ fn account_cause(lobby: &Lobby, record: &[Line]) -> Option<LobbyCommand> {
         Event::TokenRevoked(revoked) => LobbyCommand::RevokeToken { token: revoked.token },
         Event::AccountLoggedIn(here) => LobbyCommand::LogIn { account: here.account },
         Event::AccountLoggedOut(gone) => LobbyCommand::LogOut { account: gone.account },
+        Event::PlayerLocated(here) => {
+            LobbyCommand::Locate { account: here.account, location: here.location }
+        }
         _ => return None,
     })
 }
@@ -165,6 +168,9 @@ fn play_cause(event: &Event) -> Option<LobbyCommand> {
         Event::TournamentStarted(started) => LobbyCommand::Close { tournament: started.plan.id },
         Event::TournamentFinished(over) => {
             LobbyCommand::Finish { tournament: over.tournament, winners: over.winners }
+        }
+        Event::RequesterNoted(one) => {
+            LobbyCommand::NoteRequester { tournament: one.tournament, reply_to: one.reply_to }
         }
         Event::ResultDelivered(told) => LobbyCommand::Deliver { tournament: told.tournament },
         Event::ServerResumed(back) => {

@@ -196,6 +196,7 @@ fn reported(results: &[&str], settled: bool) -> TournamentCheck {
         reported: latest.map(|result| ("r1m1".into(), result)).into_iter().collect(),
         earlier: BTreeMap::from([("r1m1".into(), earlier)]),
         overridden: BTreeSet::new(),
+        awarded: false,
         results: cup.results(),
         events: 1,
         unchecked: 0,
@@ -226,6 +227,9 @@ fn a_match_and_its_tournament_tell_the_same_story() {
     let mut cup = reported(&[], true);
     let unruled = "it was called off, but the tournament has no result for it";
     assert_eq!(cup.agrees(&off), Err(unruled));
+    cup.awarded = true;
+    assert_eq!(cup.agrees(&off), Ok(()));
+    cup.awarded = false;
     cup.overridden.insert("r1m1".into());
     assert_eq!(cup.agrees(&off), Ok(()));
     let mut other = ended(&[], true);

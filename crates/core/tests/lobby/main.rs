@@ -13,6 +13,7 @@ mod luck;
 mod operators;
 mod properties;
 mod queues;
+mod reach;
 mod results;
 mod series;
 mod sign_ups;

@@ -9,6 +9,7 @@ mod driver;
 mod equal;
 mod evidence;
 mod forgeries;
+mod interrupted;
 mod known_fish;
 mod luck;
 mod match_cheats;
