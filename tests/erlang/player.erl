@@ -9,7 +9,7 @@
 %%   {bracket, Rounds, Games}.                        referee: a tournament
 %%   {waiting, Players}.                              queue: a tournament
 %%   {info}.  {user_info, User}.  {stats, User}.  {queue_stats, User}.
-%%   {raw, Name, Term}.  {monitor}.  {link}.  {ping}.
+%%   {raw, Name, Term}.  {monitor}.  {link}.  {ping}.  {disconnect}.
 %%
 %% Vocabularies: class, tupled, no_user, referee, queue. Options:
 %%   {crash_at, N}     the process ends at its Nth request, once
@@ -112,6 +112,7 @@ do({monitor}, Players) ->
     monitor(process, {yahtzee_manager, get(agon)}),
     monitor(process, {nobody, get(agon)}),
     Players;
+do({disconnect}, Players) -> say({disconnected, erlang:disconnect_node(get(agon))}), Players;
 do({ping}, Players) -> say({ping, net_adm:ping(get(agon))}), Players.
 
 %% Logging in.

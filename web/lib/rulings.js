@@ -49,6 +49,37 @@ export function orderButton(app, id, order) {
 }
 
 /**
+ * A button that ends a paused tournament.
+ * @param {App} app @param {string} id @param {string[]} names
+ */
+export function awardButton(app, id, names) {
+  return button(app, "Award", "plain", "The tournament is over.", () => ({
+    title: `End ${id} now`,
+    tells:
+      "Open matches are void. Whoever is ticked wins; with nobody ticked it counts for nobody.",
+    does: "End it",
+    fields: [winners(names), why()],
+    act: (fields) =>
+      post(`${path`/api/v1/tournaments/${id}`}/award`, {
+        winners: fields.getAll("winner"),
+        why: fields.get("why"),
+      }),
+  }));
+}
+
+/** @param {string[]} names */
+function winners(names) {
+  const line = (/** @type {string} */ name) =>
+    h(
+      "label",
+      { class: "line" },
+      h("input", { type: "checkbox", name: "winner", value: name }),
+      name,
+    );
+  return h("fieldset", {}, h("legend", {}, "Winners"), names.map(line));
+}
+
+/**
  * The buttons for rulings about a match, in a pause.
  * @param {App} app @param {string} id @param {Pairing} pairing
  */
@@ -62,22 +93,7 @@ export function matchButtons(app, id, pairing) {
       title: `Another result for ${pairing.match}`,
       tells: "Whoever is ticked wins; with nobody ticked the match is void.",
       does: "Override",
-      fields: [
-        h(
-          "fieldset",
-          {},
-          h("legend", {}, "Winners"),
-          pairing.players.map((name) =>
-            h(
-              "label",
-              { class: "line" },
-              h("input", { type: "checkbox", name: "winner", value: name }),
-              name,
-            ),
-          ),
-        ),
-        why(),
-      ],
+      fields: [winners(pairing.players), why()],
       act: (fields) =>
         post(`${at}/override`, { winners: fields.getAll("winner"), why: fields.get("why") }),
     })),

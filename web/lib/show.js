@@ -45,6 +45,7 @@ const STANDINGS = {
   inviting: ["by invitation", "accent"],
   running: ["running", "good"],
   paused: ["paused", "warn"],
+  interrupted: ["interrupted", "warn"],
   over: ["over", ""],
   "called-off": ["called off", "bad"],
 };

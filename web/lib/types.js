@@ -15,6 +15,7 @@
  * @typedef {object} Listed
  * @property {string} id
  * @property {string} standing
+ * @property {boolean} [interrupted]
  * @property {string} [game]
  * @property {number} [players]
  * @property {string[]} [winners]
@@ -80,6 +81,7 @@
  *   { answer_ms: number } } } }} plan
  * @property {Pairing[]} [pairings]
  * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
+ *   interrupted?: { missing: string[], why: string }, awarded?: Ruling & { winners: string[] },
  *   cheating: string[], failing: string[] }} [results]
  * @property {Ruling} [paused]
  * @property {number} [began_at]

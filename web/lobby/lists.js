@@ -46,7 +46,7 @@ function entry({ mine }, act, one) {
       "div",
       {},
       h("strong", {}, tournament(one.id)),
-      standing(one.standing),
+      standing(one.interrupted ? "interrupted" : one.standing),
       signed ? h("span", { class: "tag good" }, "✓ you are in") : null,
       h("div", { class: "soft small" }, about(one)),
     ),

@@ -3,7 +3,7 @@
 import { session } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { partDone, remaining } from "../lib/pace.js";
-import { matchButtons, orderButton } from "../lib/rulings.js";
+import { awardButton, matchButtons, orderButton } from "../lib/rulings.js";
 import { player, players, span } from "../lib/show.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
@@ -17,7 +17,20 @@ export function progress(tournament) {
     "section",
     { class: "card", "aria-label": "Progress" },
     tournament.standing === "over" ? h("p", { class: "winner" }, ended) : underWay(tournament),
-    paused
+    results?.interrupted
+      ? h(
+          "p",
+          { class: "paused" },
+          h("strong", {}, `${results.interrupted.why}.`),
+          " Missing: ",
+          players(results.interrupted.missing),
+          ".",
+        )
+      : null,
+    results?.awarded
+      ? h("p", {}, "Awarded by ", player(results.awarded.by), `: ${results.awarded.why}`)
+      : null,
+    paused && !results?.interrupted
       ? h(
           "p",
           { class: "paused" },
@@ -68,6 +81,7 @@ export function operator(tournament, app) {
       "div",
       { class: "row" },
       orderButton(app, id, paused ? "resume" : "pause"),
+      paused ? awardButton(app, id, tournament.plan.players) : null,
       h("span", { class: "soft small" }, tells),
     ),
     paused ? h("ul", { class: "entries" }, own.map(ruling)) : null,

@@ -120,7 +120,7 @@ export function mount(root, params, app) {
 }
 
 /** @param {Tournament} tournament */
-function head({ id, standing: now, paused, plan }) {
+function head({ id, standing: now, paused, plan, results }) {
   const { policy, game, preset } = plan ?? {};
   const about = policy && [
     capital(game),
@@ -132,7 +132,7 @@ function head({ id, standing: now, paused, plan }) {
     "div",
     { class: "head" },
     h("h1", {}, id),
-    standing(paused ? "paused" : now),
+    standing(results?.interrupted ? "interrupted" : paused ? "paused" : now),
     about ? h("p", { class: "soft" }, about.filter(Boolean).join(" · ")) : null,
   );
 }

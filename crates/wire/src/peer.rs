@@ -24,6 +24,18 @@ pub enum Told {
         /// Whether the answer is a proposal, and not whether it is ready.
         proposes: bool,
     },
+    /// A part of the beginning, told again to a program that is new to a game that goes on. The
+    /// answer is checked for its form and changes nothing.
+    Again {
+        /// Which part.
+        part: Part,
+        /// What the program is asked after the beginning; empty outside games.
+        question: Vec<u8>,
+        /// The game as the player sees it; empty outside games.
+        view: Vec<u8>,
+        /// The players, by seat.
+        seats: Arc<[PlayerName]>,
+    },
     /// A question of the game; to be answered.
     Question {
         /// What is asked.
@@ -54,6 +66,36 @@ pub enum Told {
         /// Whether it did.
         won: bool,
     },
+}
+
+/// A part of the beginning of a tournament or of a game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The tournament begins.
+    Start,
+    /// What the player has: its colour, or its rails and cards.
+    Own,
+    /// Who else plays.
+    Others,
+    /// The position.
+    Position,
+}
+
+impl Told {
+    /// Parts of the beginning that come before a question, or before something else.
+    pub(crate) fn again(&self, parts: &[Part]) -> Vec<Told> {
+        let (question, view, seats) = match self {
+            Told::Question { question, view, seats } => (&question[..], &view[..], seats.clone()),
+            _ => (&[][..], &[][..], [].into()),
+        };
+        let part = |part: &Part| Told::Again {
+            part: *part,
+            question: question.to_vec(),
+            view: view.to_vec(),
+            seats: Arc::clone(&seats),
+        };
+        parts.iter().map(part).collect()
+    }
 }
 
 /// What is to be sent, and what comes after it.
@@ -133,6 +175,15 @@ impl Speaker {
         match self {
             Speaker::Fish(speaker) => speaker.listens(),
             Speaker::Trains(_) => false,
+        }
+    }
+
+    /// What has to be told before `told`, because the program behind this connection is new to a
+    /// tournament that goes on. Once it was asked for, the program counts as told.
+    pub fn beginning(&mut self, told: &Told) -> Vec<Told> {
+        match self {
+            Speaker::Fish(speaker) => speaker.beginning(told),
+            Speaker::Trains(speaker) => speaker.beginning(told),
         }
     }
 

@@ -13,6 +13,7 @@ Examples:
     agon admin tournament create cup --preset yahtzee-class --named ann bob house:optimal
     agon admin tournament create spring --preset fish --sign-up 2 8 --wait-ms 600000 --best-of 3
     agon admin tournament pause cup --why 'the network of room 3 is down'
+    agon admin tournament award cup --winner ann --why 'led when the server crashed'
     agon admin match override cup r1m2 --winner ann --why 'bob left'
     agon admin game void cup r1m2 3 --why 'a power cut'
     agon admin blacklist add eve --why 'two accounts'
@@ -44,7 +45,7 @@ pub(crate) struct AdminArgs {
 pub(crate) enum AdminCommand {
     /// Whether the server is well, and what it does.
     Status,
-    /// Tournaments: create, list, show, start, call-off, pause, resume, withdraw.
+    /// Tournaments: create, list, show, start, call-off, pause, resume, award, withdraw.
     #[command(subcommand)]
     Tournament(TournamentCommand),
     /// Matches: show, override, replay, undo.
@@ -83,6 +84,17 @@ pub(crate) enum TournamentCommand {
     Pause(Named),
     /// Go on.
     Resume(Named),
+    /// End a paused or interrupted tournament: its open matches are void.
+    Award {
+        /// Which tournament.
+        id: String,
+        /// Who wins; without it nobody does, and nobody has lost.
+        #[arg(long, value_name = "PLAYER", num_args = 1..)]
+        winner: Vec<String>,
+        /// Why; it is kept in the log for all to see.
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
     /// Take a player out; its matches are forfeited.
     Withdraw {
         /// Which tournament.

@@ -39,10 +39,13 @@ pub(crate) fn tournament(found: &Value, colour: bool) -> String {
             }
         }
     }
-    for field in ["paused", "pause"] {
-        if !found[field].is_null() && found[field] != false {
-            let _ = writeln!(out, "paused: {}\n", found[field]);
-        }
+    let missing = list(&found["results"]["interrupted"]["missing"]);
+    if !missing.is_empty() {
+        let why = word(&found["results"]["interrupted"]["why"]);
+        let _ = writeln!(out, "{why}.\nmissing: {}\n", missing.join(", "));
+    } else if found["paused"].is_object() {
+        let [by, why] = ["by", "why"].map(|field| word(&found["paused"][field]));
+        let _ = writeln!(out, "paused by {by}: {why}\n");
     }
     let pairings = found["pairings"].as_array();
     if let Some(pairings) = pairings.filter(|pairings| !pairings.is_empty()) {

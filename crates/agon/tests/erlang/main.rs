@@ -6,6 +6,7 @@ mod crashes;
 mod cups;
 mod nodes;
 mod questions;
+mod restarts;
 #[path = "../server/support.rs"]
 #[expect(dead_code, reason = "shared with the tests of the server")]
 mod support;

@@ -25,14 +25,14 @@ fn names(port: u16) -> String {
 fn an_epmd_that_runs_is_used_and_a_name_is_taken_once() {
     let port = free_port();
     let _epmd = epmd(port);
-    let place = Place::new(&config(port, ""));
+    let place = Place::new(&config(port, 1_000, ""));
     let server = Server::from_command(serve(&place)).expect("a server starts");
     assert_eq!(server.said["players"]["erlang"], "agon@localhost");
     assert!(names(port).contains("name agon at port"), "{}", names(port));
     let mut vm = Vm::start(port, "one", COOKIE);
     vm.say("{ping}");
     assert_eq!(vm.hear("{ping,"), "{ping,pong}");
-    let other = Place::new(&config(port, ""));
+    let other = Place::new(&config(port, 1_000, ""));
     assert!(Server::from_command(serve(&other)).is_none());
     let words = std::fs::read_to_string(other.path("serve.stderr")).expect("its words");
     assert!(words.contains("choose another name with erlang.node"), "{words}");

@@ -18,6 +18,8 @@ pub(crate) struct Host {
     pub(crate) place: Place,
     pub(crate) server: Server,
     pub(crate) epmd: u16,
+    /// The operator's token, which only the first start tells.
+    pub(crate) token: String,
 }
 
 impl Host {
@@ -28,10 +30,33 @@ impl Host {
 
     /// A server with these lines in its `[erlang]` section.
     pub(crate) fn with(lines: &str) -> Host {
+        Host::with_wait(1_000, lines)
+    }
+
+    /// The same, which waits so long for players after a restart.
+    pub(crate) fn with_wait(reconnect_ms: u32, lines: &str) -> Host {
         let epmd = free_port();
-        let place = Place::new(&config(epmd, lines));
+        let place = Place::new(&config(epmd, reconnect_ms, lines));
         let server = Server::from_command(serve(&place)).expect("a server starts");
-        Host { place, server, epmd }
+        let token = server.said["operator"]["token"].as_str().expect("a token").to_owned();
+        Host { place, server, epmd, token }
+    }
+
+    /// Kills the server and starts it again.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        self.start_again();
+    }
+
+    /// Kills the server.
+    pub(crate) fn kill(&mut self) {
+        self.server.process.signal(rustix::process::Signal::KILL);
+        self.server.process.code();
+    }
+
+    /// Starts a server that was killed.
+    pub(crate) fn start_again(&mut self) {
+        self.server = Server::from_command(serve(&self.place)).expect("a server starts again");
     }
 
     /// A node of players.
@@ -85,10 +110,10 @@ impl Host {
     }
 }
 
-pub(crate) fn config(epmd: u16, lines: &str) -> String {
+pub(crate) fn config(epmd: u16, reconnect_ms: u32, lines: &str) -> String {
     // A server that has just started waits so long for whoever was there before.
     format!(
-        "log = \"debug\"\nreconnect_ms = 1000\n[erlang]\ncookie = {COOKIE:?}\nepmd = \"127.0.0.1:{epmd}\"\n{lines}\n"
+        "log = \"debug\"\nreconnect_ms = {reconnect_ms}\n[erlang]\ncookie = {COOKIE:?}\nepmd = \"127.0.0.1:{epmd}\"\n{lines}\n"
     )
 }
 
@@ -96,7 +121,9 @@ pub(crate) fn config(epmd: u16, lines: &str) -> String {
 pub(crate) fn serve(place: &Place) -> Command {
     let args = ["serve", "--config", "agon.toml", "--json", "--tcp", "127.0.0.1:0"];
     let mut command = place.command(&[&args[..], &["--http", "127.0.0.1:0"]].concat());
-    let words = std::fs::File::create(place.path("serve.stderr")).expect("a file");
+    // Words of a server before are kept.
+    let mut words = std::fs::OpenOptions::new();
+    let words = words.create(true).append(true).open(place.path("serve.stderr")).expect("a file");
     command.stderr(words);
     command
 }

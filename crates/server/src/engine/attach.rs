@@ -6,7 +6,7 @@ use crate::gateway::{Outbox, Shows, Tell, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
 use agon_core::lobby::{LobbyCommand, TokenHash};
-use agon_core::{Fault, Match, Millis, PlayerName, TournamentId};
+use agon_core::{Fault, Match, Millis, PlayerName, Raw, TournamentId};
 use agon_games::brief;
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
@@ -29,6 +29,8 @@ pub(crate) struct Session {
     pub(super) checking: bool,
     /// Whether it is shown every change of its matches.
     pub(super) listens: bool,
+    /// How its program is reached after a restart, if it cannot reconnect by itself.
+    pub(super) location: Option<Raw>,
     junk: u32,
 }
 
@@ -80,6 +82,7 @@ impl Engine {
             token: None,
             checking: false,
             listens: false,
+            location: None,
             junk: 0,
         };
         self.sessions.insert(conn, session);
@@ -206,6 +209,7 @@ impl Engine {
             return self.log_out_later(account.clone());
         }
         self.gone_since.remove(account);
+        self.cut_off.remove(account);
         self.attachments += 1;
         if !self.lobby.line().contains(account) {
             // Its time to come back ran out while its login was on its way to the log.
@@ -271,7 +275,7 @@ impl Engine {
     }
 
     /// Forgets a connection; the account that is without one now, if it is, and its wire.
-    fn detach(&mut self, conn: ConnId) -> Option<(PlayerName, Wire)> {
+    pub(super) fn detach(&mut self, conn: ConnId) -> Option<(PlayerName, Wire)> {
         let session = self.sessions.remove(&conn)?;
         self.unsubscribe(conn);
         let wire = session.wire();

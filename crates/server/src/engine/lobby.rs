@@ -272,6 +272,7 @@ impl Engine {
             }
             engine.attach(conn, &name);
         });
+        self.keep_location(conn, &account);
         let _ = self.step_lobby(LobbyCommand::LogIn { account }, vec![welcome]);
     }
 

@@ -396,9 +396,16 @@ impl Engine {
         while let Some(live) = self.matches.get(key)
             && let Some(command) = live.played.due(now)
         {
-            if matches!(command, Command::Expire { .. }) && now < live.held_until {
-                let at = live.held_until + ON_ITS_WAY_MS;
-                return self.set_timer(at, Timer::Match(key.clone()));
+            if let Command::Expire { player } = &command {
+                let held_until = live.held_until;
+                if now < held_until {
+                    let at = held_until + ON_ITS_WAY_MS;
+                    return self.set_timer(at, Timer::Match(key.clone()));
+                }
+                if self.is_cut_off(player) {
+                    let at = self.wait_for_cut_off(&key.0);
+                    return self.set_timer(at, Timer::Match(key.clone()));
+                }
             }
             if self.step_match(key, command).is_err() {
                 break;
@@ -534,10 +541,12 @@ impl Engine {
 
     /// Players that were not back when the server had been up long enough are gone.
     pub(super) fn miss_the_absent(&mut self) {
+        self.interrupt_where_cut_off();
         let absent: BTreeSet<PlayerName> = self
             .playing
             .keys()
             .filter(|player| !self.is_house(player) && self.conn_of(player).is_none())
+            .filter(|player| !self.is_cut_off(player))
             .cloned()
             .collect();
         // By name, not by chance: the same inputs give the same log.

@@ -11,6 +11,7 @@ mod away;
 pub(crate) mod delay;
 mod drive;
 mod house;
+mod interrupt;
 pub(crate) use house::PREFIX as HOUSE;
 mod journal;
 mod key;
@@ -301,6 +302,8 @@ pub struct Engine {
     throttle: Throttle,
     /// Until when nobody is missed, because it was us who were away.
     grace_until: Millis,
+    /// Who was connected before this start, cannot reconnect by itself and is not back.
+    cut_off: BTreeSet<PlayerName>,
     decisions: u64,
     /// Games counted since the start; those in progress are counted when asked for.
     games_seen: GameCounts,
@@ -369,6 +372,7 @@ impl Engine {
             news: News::default(),
             throttle: Throttle::default(),
             grace_until: 0,
+            cut_off: BTreeSet::new(),
             decisions: 0,
             games_seen: GameCounts::default(),
             tournament_records: 0,

@@ -184,7 +184,8 @@ impl Engine {
         };
         let rests = live.played.paused();
         let machine = &tournament.machine;
-        let (order, ruling) = match (machine.paused(), machine.overridden(&key.1)) {
+        let decided = machine.overridden(&key.1).or(machine.awarded());
+        let (order, ruling) = match (machine.paused(), decided) {
             _ if live.played.result().is_some() => return,
             (Some(_), _) if rests.is_some() => return,
             (Some(ruling), _) => (MatchOrder::Pause, ruling.clone()),
@@ -229,7 +230,7 @@ impl Engine {
     /// Who did not come back after a pause is gone.
     pub(super) fn miss_after_pause(&mut self, id: &TournamentId) {
         let due = self.tournaments.get(id).map(|live| live.miss_by);
-        if due.is_none_or(|due| due > self.now_ms()) {
+        if due.is_none_or(|due| due > self.now_ms()) || self.interrupt_if_cut_off(id) {
             return;
         }
         let own = self.matches.iter().filter(|(key, _)| key.0 == *id);
@@ -259,7 +260,9 @@ impl Engine {
     fn concerned(&self, id: &TournamentId, order: &TournamentOrder) -> Vec<PlayerName> {
         let Some(live) = self.tournaments.get(id) else { return Vec::new() };
         let of_match = match order {
-            TournamentOrder::Pause | TournamentOrder::Resume => None,
+            TournamentOrder::Pause | TournamentOrder::Resume | TournamentOrder::Award { .. } => {
+                None
+            }
             TournamentOrder::Override { id, .. }
             | TournamentOrder::Replay { id }
             | TournamentOrder::Undo { id } => live
@@ -277,6 +280,9 @@ fn about(id: &TournamentId, order: &TournamentOrder) -> (&'static str, Value) {
     match order {
         TournamentOrder::Pause => ("paused", json!({"tournament": id})),
         TournamentOrder::Resume => ("resumed", json!({"tournament": id})),
+        TournamentOrder::Award { winners } => {
+            ("tournament-awarded", json!({"tournament": id, "winners": winners}))
+        }
         TournamentOrder::Override { id: one, winners } => {
             let data = json!({"tournament": id, "match": one, "winners": winners});
             ("result-overridden", data)
@@ -291,7 +297,12 @@ fn about(id: &TournamentId, order: &TournamentOrder) -> (&'static str, Value) {
 }
 
 /// Tells players that are here, once it is durable.
-fn telling(players: Vec<PlayerName>, about: &'static str, data: &Value, ruling: &Ruling) -> Effect {
+pub(super) fn telling(
+    players: Vec<PlayerName>,
+    about: &'static str,
+    data: &Value,
+    ruling: &Ruling,
+) -> Effect {
     let mut data = data.clone();
     (data["by"], data["why"]) = (json!(ruling.by), json!(ruling.why));
     Box::new(move |engine| {

@@ -104,7 +104,7 @@ impl Engine {
     }
 
     /// Whether an account is one for the wires of other systems.
-    fn is_peer(&self, name: &PlayerName) -> bool {
+    pub(super) fn is_peer(&self, name: &PlayerName) -> bool {
         self.lobby.account(name).is_some_and(|account| {
             account.password.is_none()
                 && account.kind == AccountKind::Program
@@ -134,23 +134,26 @@ impl Engine {
                 return self.turn_away(conn, &name, &rejection.to_string());
             }
         }
-        let player = name.clone();
+        let (player, returns) = (name.clone(), self.still_plays(&name));
         let attach: Effect = Box::new(move |engine| {
             // Another one of this name may have come while this one was on its way to the log.
-            match engine.here.contains_key(&player) {
-                true => engine.turn_away(conn, &player, "the name is taken"),
-                false => engine.attach(conn, &player),
+            if engine.here.contains_key(&player) {
+                return engine.turn_away(conn, &player, "the name is taken");
             }
+            if returns {
+                engine.tell(conn, Told::SignedUp { next: true }, None);
+            }
+            engine.attach(conn, &player);
         });
         let _ = self.step_lobby(LobbyCommand::LogIn { account: name.clone() }, vec![attach]);
-        if !self.still_plays(&name) {
+        if !returns {
             self.enter(conn, name, series);
         }
     }
 
     /// Whether a player that comes back is in a tournament it can go on with.
     fn still_plays(&self, name: &PlayerName) -> bool {
-        let mut playing = self.lobby.playing_in(name);
+        let mut playing = self.lobby.playing_in(name).filter(|id| !self.is_interrupted(id));
         playing.any(|id| self.live_tournament(id).is_some_and(|live| !live.is_out(name)))
     }
 
@@ -322,7 +325,8 @@ impl Engine {
     pub(super) fn miss_peer(&mut self, id: &TournamentId, player: &PlayerName) {
         let live = self.tournaments.get(id).filter(|live| live.machine.paused().is_none());
         let asked = live.is_some_and(|live| live.machine.pending_of(player).is_some());
-        if asked && self.is_peer(player) && self.now_ms() >= self.grace_until {
+        let missed = self.now_ms() >= self.grace_until && !self.is_cut_off(player);
+        if asked && self.is_peer(player) && missed {
             let fault = Fault::disconnected("the connection was lost");
             let player = player.clone();
             self.step_tournament(id, TournamentCommand::Drop { player, fault });
@@ -410,7 +414,8 @@ impl Engine {
     /// Closes the connection of a player that has nothing more to wait for. What it takes part in
     /// at this moment is about to end.
     pub(super) fn dismiss_idle(&mut self, player: &PlayerName) {
-        let idle = matches!(self.lobby.involvement(player), (0 | 1, 0));
+        let (_, waiting) = self.lobby.involvement(player);
+        let idle = waiting == 0 && self.active_in(player) <= 1;
         if let Some(conn) = self.peer_conn(player).filter(|_| idle) {
             self.end(conn, End::Dismissed);
         }

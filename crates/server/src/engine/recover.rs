@@ -46,7 +46,9 @@ impl Engine {
         // Nobody was away if there was nothing to be away from.
         let away = self.seen_at.get() > 0;
         self.grace_until = if away { now + self.settings.reconnect_ms } else { now };
+        self.note_cut_off();
         self.recover_tournaments()?;
+        self.note_cut_off_before();
         let seen_at = self.seen_at.get();
         if seen_at > 0 {
             // Nobody could sign up or answer while nobody was there to listen.

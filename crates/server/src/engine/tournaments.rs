@@ -283,6 +283,7 @@ impl Engine {
 
     pub(super) fn greeting_due(&mut self, id: &TournamentId) {
         let now = self.now_ms();
+        self.interrupt_if_cut_off(id);
         let Some(live) = self.tournaments.get(id) else { return };
         if live.machine.paused().is_some() {
             return;
@@ -298,6 +299,10 @@ impl Engine {
                 if let Some(by) = answers_by {
                     self.set_timer(by, Timer::Greeting(id.clone()));
                 }
+                continue;
+            }
+            if self.is_cut_off(&pending.player) {
+                self.spare_cut_off(id, pending);
                 continue;
             }
             let here = self.is_house(&pending.player) || self.conn_of(&pending.player).is_some();

@@ -77,6 +77,7 @@ pub(crate) struct Tell {
 }
 
 /// What is answered, how long that may take, and where to note when it was asked.
+#[derive(Clone)]
 pub(crate) struct PeerAsk {
     pub(crate) id: AskId,
     pub(crate) limit_ms: Millis,

@@ -38,6 +38,9 @@ pub(crate) struct Talk {
 
 /// A call that was written and not answered.
 struct Open {
+    /// Whether it repeats a part of the beginning: its answer has to have the right form, and
+    /// changes nothing.
+    repeats: bool,
     /// What it asks; `None` if nobody needs the answer.
     ask: Option<PeerAsk>,
     limit_ms: Millis,
@@ -46,6 +49,8 @@ struct Open {
 /// Something in the words of the wire, to be written.
 pub(crate) struct Words {
     pub(crate) text: String,
+    /// Whether they repeat a part of the beginning.
+    repeats: bool,
     ask: Option<PeerAsk>,
     then: Next,
 }
@@ -63,7 +68,7 @@ enum Next {
 impl Words {
     /// What is asked with them.
     pub(crate) fn ask(&self) -> Option<&PeerAsk> {
-        self.ask.as_ref()
+        self.ask.as_ref().filter(|_| !self.repeats)
     }
 
     /// For how long the reply of the other end is waited for, if it has to reply.
@@ -120,7 +125,7 @@ impl Talk {
     }
 
     fn answer(&mut self, value: Result<String, BadStream>) -> Option<PeerSaid> {
-        let Open { ask, .. } = self.open.take()?;
+        let Open { ask, repeats, .. } = self.open.take()?;
         let answer = match value {
             Ok(text) => self.speaker.hear(&text).map_err(|refusal| BadReply { refusal, text }),
             Err(broken) => {
@@ -130,7 +135,16 @@ impl Talk {
                 Err(BadReply { refusal: Refusal::malformed(broken.to_string()), text })
             }
         };
-        ask.map(|ask| PeerSaid::Answer { ask: ask.id, answer })
+        if repeats && answer.is_ok() {
+            return None;
+        }
+        let PeerAsk { id, .. } = ask?;
+        if repeats {
+            // Whoever fails at the beginning fails at what comes after it.
+            let other = |tell: &Tell| tell.ask.as_ref().is_none_or(|ask| ask.id != id);
+            self.waiting.retain(other);
+        }
+        Some(PeerSaid::Answer { ask: id, answer })
     }
 
     /// Whether more may be taken from the outbox.
@@ -141,19 +155,38 @@ impl Talk {
     /// Takes something from the outbox; gives it back if it can be said at once.
     pub(crate) fn take(&mut self, tell: Tell) -> Option<Tell> {
         let asks = match tell.told {
-            Told::Begin { .. } | Told::Question { .. } | Told::Won(_) | Told::End { .. } => true,
+            Told::Begin { .. }
+            | Told::Again { .. }
+            | Told::Question { .. }
+            | Told::Won(_)
+            | Told::End { .. } => true,
             Told::SignedUp { .. } | Told::View { .. } | Told::GameOver { .. } => false,
         };
         if !self.waiting.is_empty() || (self.open.is_some() && asks) {
             self.waiting.push_back(tell);
             return None;
         }
-        Some(tell)
+        Some(self.after_beginning(tell))
     }
 
     /// What has waited and can be said now.
     pub(crate) fn next(&mut self) -> Option<Tell> {
-        self.waiting.pop_front_if(|_| self.open.is_none())
+        let tell = self.waiting.pop_front_if(|_| self.open.is_none())?;
+        Some(self.after_beginning(tell))
+    }
+
+    /// A program that is new to a tournament that goes on is told the beginning before `tell`; gives
+    /// what is to be said first. Every part has the time of what it leads to.
+    fn after_beginning(&mut self, tell: Tell) -> Tell {
+        let parts = self.speaker.beginning(&tell.told).into_iter();
+        let mut all: VecDeque<Tell> =
+            parts.map(|told| Tell { told, ask: tell.ask.clone() }).collect();
+        let Some(first) = all.pop_front() else { return tell };
+        self.waiting.push_front(tell);
+        while let Some(part) = all.pop_back() {
+            self.waiting.push_front(part);
+        }
+        first
     }
 
     /// Puts something into words.
@@ -169,20 +202,24 @@ impl Talk {
                 (Vec::new(), Next::Answered(Err(BadReply { refusal, text })))
             }
         };
-        Words { text: texts.concat(), ask: tell.ask, then }
+        let repeats = matches!(tell.told, Told::Again { .. });
+        Words { text: texts.concat(), repeats, ask: tell.ask, then }
     }
 
     /// Words were written then; what that answers by itself.
     pub(crate) fn said(&mut self, words: Words, now: Millis) -> Option<PeerSaid> {
         let limit_ms = words.limit_ms();
-        let Words { ask, then, .. } = words;
+        let Words { ask, then, repeats, .. } = words;
         if let Some(ask) = &ask {
             ask.written.set(now);
         }
         match then {
+            // The wire has no words for this part.
+            Next::Answered(_) if repeats => None,
             Next::Answered(answer) => ask.map(|ask| PeerSaid::Answer { ask: ask.id, answer }),
             Next::Reply | Next::Nothing => {
-                self.open = limit_ms.map(|limit_ms| Open { ask, limit_ms }).or(self.open.take());
+                self.open =
+                    limit_ms.map(|limit_ms| Open { repeats, ask, limit_ms }).or(self.open.take());
                 None
             }
         }

@@ -104,7 +104,7 @@ impl Shows {
             };
             *count += 1;
             if *count <= LISTED_MAX {
-                listed[place].push(tournaments::in_list(id.as_str(), standing));
+                listed[place].push(tournaments::in_list(engine, id.as_str(), standing));
             }
         }
         Shows {

@@ -105,6 +105,15 @@ pub(super) async fn resume(
     order(&web, id, TournamentOrder::Resume, Ruling { by, why }).await
 }
 
+pub(super) async fn award(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Operator(by): Operator,
+    Body(Outcome { winners, why }): Body<Outcome>,
+) -> Answer {
+    order(&web, id, TournamentOrder::Award { winners }, Ruling { by, why }).await
+}
+
 /// An order about a match; that there is such a match is looked up first, for the right answer.
 async fn order_match(
     web: &Web,

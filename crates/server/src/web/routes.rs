@@ -226,6 +226,12 @@ fn for_operators() -> Vec<Route> {
             .takes::<Reason>(),
         Route::post("/api/v1/tournaments/{id}/resume", operator::resume, "Goes on with it.")
             .takes::<Reason>(),
+        Route::post(
+            "/api/v1/tournaments/{id}/award",
+            operator::award,
+            "Ends a paused tournament with these winners, or with none.",
+        )
+        .takes::<Outcome>(),
         Route::post("/api/v1/tournaments/{id}/withdraw", operator::withdraw, "Takes a player out.")
             .takes::<Player>(),
         Route::post(

@@ -98,7 +98,14 @@ pub(super) enum Listed {
     /// Players are invited; `players` counts those who come.
     Inviting { id: TournamentId, game: String, players: usize },
     /// It runs.
-    Running { id: TournamentId, game: String, players: usize },
+    Running {
+        id: TournamentId,
+        game: String,
+        players: usize,
+        /// Whether it rests because a restart of the server cut players off.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        interrupted: Option<bool>,
+    },
     /// It is over.
     Over { id: TournamentId, winners: Vec<PlayerName> },
     /// It was not held.
@@ -239,7 +246,7 @@ pub(super) enum Tournament {
         /// When it began; absent for the moment before.
         #[serde(skip_serializing_if = "Option::is_none")]
         began_at: Option<Millis>,
-        /// The operator's ruling that paused it.
+        /// The operator's ruling that paused it, or the server's if a restart interrupted it.
         #[serde(skip_serializing_if = "Option::is_none")]
         paused: Option<Ruling>,
         /// How old this is, in milliseconds; only in events.

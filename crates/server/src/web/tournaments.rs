@@ -105,17 +105,25 @@ pub(super) async fn list(
         let lobby = engine.lobby();
         let own = |id: &TournamentId| account.is_none() || lobby.asker(id) == account.as_ref();
         let all = lobby.tournaments().filter(|(id, _)| own(id));
-        page.of("tournaments", all.map(|(id, standing)| (id.as_str(), standing)), in_list)
+        let shown = |id: &str, standing| in_list(engine, id, standing);
+        page.of("tournaments", all.map(|(id, standing)| (id.as_str(), standing)), shown)
     });
     Ok(Json(all.await?).into_response())
 }
 
 /// A tournament in a list of them.
-pub(super) fn in_list(id: &str, standing: &Standing) -> Value {
+pub(super) fn in_list(engine: &Engine, id: &str, standing: &Standing) -> Value {
     let (word, game, players) = match standing {
         Standing::Open(up) => ("open", &up.announcement.game, up.players.len()),
         Standing::Inviting(invitation) => {
             ("inviting", &invitation.announcement.game, invitation.coming().count())
+        }
+        Standing::Running(plan) if engine.is_interrupted(&plan.id) => {
+            let (game, players) = (&plan.game, plan.players.len());
+            return json!({
+                "id": id, "standing": "running", "game": game, "players": players,
+                "interrupted": true,
+            });
         }
         Standing::Running(plan) => ("running", &plan.game, plan.players.len()),
         Standing::Finished(winners) => {

@@ -1,5 +1,7 @@
-//! How a node that connects is let in: names, flags, and a proof by both sides that they know the
-//! cookie. Agon connects to nobody, so only the accepting side is here.
+//! How two nodes meet: names, flags, and a proof by both sides that they know the cookie.
+//!
+//! Players' nodes connect to Agon, which is the [`Acceptor`]. After a restart Agon connects to the
+//! nodes of players who were logged in, and is the [`Initiator`].
 
 use super::frames::{Header, frame};
 use super::term::Atom;
@@ -104,6 +106,20 @@ pub enum NotLetIn {
         /// What it lacks.
         missing: u64,
     },
+    /// The node does not want to be connected to, or is about to connect by itself.
+    #[error("{node:?} answered {status:?}")]
+    Refused {
+        /// Who.
+        node: Atom,
+        /// What it answered.
+        status: String,
+    },
+    /// Another node than the one that was looked for.
+    #[error("{node:?} is there instead")]
+    Other {
+        /// Who.
+        node: Atom,
+    },
     /// Another cookie. The peer is told nothing but that the connection ends.
     #[error(
         "{node:?} has another cookie; start it with -setcookie and the cookie of this server, \
@@ -190,12 +206,124 @@ impl Acceptor {
             out.extend(flags::OFFERED.to_be_bytes());
             out.extend(self.challenge.to_be_bytes());
             out.extend(self.creation.to_be_bytes());
-            let name = self.node.as_str().as_bytes();
-            out.extend((name.len() as u16).to_be_bytes());
-            out.extend_from_slice(name);
+            write_name(out, &self.node);
         }));
         send
     }
+}
+
+/// What to do after a message of a node that was connected to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// Send this, if it is not empty, and wait for the next message.
+    Send(Vec<u8>),
+    /// The nodes are connected. What follows has lengths of four bytes.
+    Done(Peer),
+}
+
+/// The connecting side of one handshake.
+#[derive(Clone, Debug)]
+pub struct Initiator {
+    node: Atom,
+    creation: u32,
+    cookie: Cookie,
+    challenge: u32,
+    /// Who is expected.
+    wanted: Atom,
+    stage: Stage,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Stage {
+    /// Whether the peer wants to be connected to.
+    Status,
+    Challenge,
+    /// The peer's proof.
+    Proof(Peer),
+}
+
+impl Initiator {
+    /// A handshake of `node` in the run `creation` with the node `wanted`. `challenge` must be
+    /// random.
+    pub fn new(
+        node: Atom,
+        creation: u32,
+        cookie: Cookie,
+        challenge: u32,
+        wanted: Atom,
+    ) -> Initiator {
+        Initiator { node, creation, cookie, challenge, wanted, stage: Stage::Status }
+    }
+
+    /// The first message.
+    pub fn name(&self) -> Vec<u8> {
+        frame(Header::Two, |out| {
+            out.push(b'N');
+            out.extend(flags::OFFERED.to_be_bytes());
+            out.extend(self.creation.to_be_bytes());
+            write_name(out, &self.node);
+        })
+    }
+
+    /// The next message of the peer, without its length.
+    pub fn message(&mut self, bytes: &[u8]) -> Result<Next, NotLetIn> {
+        match &self.stage {
+            Stage::Status => {
+                let status = bytes.strip_prefix(b"s").ok_or(NotLetIn::Malformed)?;
+                self.stage = Stage::Challenge;
+                match status {
+                    b"ok" | b"ok_simultaneous" => Ok(Next::Send(Vec::new())),
+                    // The peer has not noticed that the connection before is gone: this one counts.
+                    b"alive" => {
+                        Ok(Next::Send(frame(Header::Two, |out| out.extend_from_slice(b"strue"))))
+                    }
+                    other => {
+                        let status = String::from_utf8_lossy(&other[..other.len().min(40)]).into();
+                        Err(NotLetIn::Refused { node: self.wanted.clone(), status })
+                    }
+                }
+            }
+            Stage::Challenge => {
+                let (theirs, peer) = challenge(bytes)?;
+                if peer.node != self.wanted {
+                    return Err(NotLetIn::Other { node: peer.node });
+                }
+                let proof = digest(&self.cookie, theirs);
+                let reply = frame(Header::Two, |out| {
+                    out.push(b'r');
+                    out.extend(self.challenge.to_be_bytes());
+                    out.extend(proof);
+                });
+                self.stage = Stage::Proof(peer);
+                Ok(Next::Send(reply))
+            }
+            Stage::Proof(peer) => {
+                let proof = bytes.strip_prefix(b"a").ok_or(NotLetIn::Malformed)?;
+                match equal(proof, &digest(&self.cookie, self.challenge)) {
+                    true => Ok(Next::Done(peer.clone())),
+                    false => Err(NotLetIn::WrongCookie { node: peer.node.clone() }),
+                }
+            }
+        }
+    }
+}
+
+/// The challenge of a node that was connected to, and who it is.
+fn challenge(bytes: &[u8]) -> Result<(u32, Peer), NotLetIn> {
+    let rest = bytes.strip_prefix(b"N").ok_or(NotLetIn::Malformed)?;
+    let (flags, rest) = rest.split_first_chunk::<8>().ok_or(NotLetIn::Malformed)?;
+    let (theirs, rest) = rest.split_first_chunk::<4>().ok_or(NotLetIn::Malformed)?;
+    // But for the challenge it is what a node that connects says of itself.
+    let mut own = vec![b'N'];
+    own.extend(flags);
+    own.extend(rest);
+    Ok((u32::from_be_bytes(*theirs), name(&own)?))
+}
+
+fn write_name(out: &mut Vec<u8>, node: &Atom) {
+    let name = node.as_str().as_bytes();
+    out.extend((name.len() as u16).to_be_bytes());
+    out.extend_from_slice(name);
 }
 
 /// The proof of knowing a cookie.

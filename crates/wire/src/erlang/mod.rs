@@ -9,6 +9,7 @@
 //!   └─ asked, refs            what it was asked, and the references that stand for it
 //!   epmd, handshake, control  names and ports, how two nodes meet, what they say afterwards
 //!   └─ frames                 how it is cut into messages
+//!   location                  where a process is, as the log keeps it
 //! ```
 //!
 //! No rule is here. A message is refused only if it is none, or answers another question; what
@@ -22,6 +23,7 @@ pub mod encode;
 pub mod epmd;
 pub mod frames;
 pub mod handshake;
+pub mod location;
 mod play;
 pub mod queue;
 pub mod referee;

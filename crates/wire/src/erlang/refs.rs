@@ -1,6 +1,7 @@
 //! References that Agon makes: unique in a run of the node, and told apart by their last word.
 //!
-//! Tournaments and games have the same reference for everybody who hears of them. Tickets and
+//! Tournaments and games have the same reference for everybody who hears of them, and the same one
+//! after a restart of the server that keeps the run of its node. Tickets and
 //! requests are one player's own; two of their words are random, so that nobody can answer for
 //! somebody else.
 
@@ -29,6 +30,16 @@ impl Key {
             .map(|half| u32::from_be_bytes([half[0], half[1], half[2], half[3]]));
         Key(one, two & !PUBLIC)
     }
+
+    /// The key as numbers, for the log.
+    pub(crate) fn words(self) -> (u32, u32) {
+        (self.0, self.1)
+    }
+
+    /// The key that was kept as these numbers.
+    pub(crate) fn of_words((one, two): (u32, u32)) -> Key {
+        Key(one, two & !PUBLIC)
+    }
 }
 
 /// The node's own name, run and references.
@@ -44,7 +55,6 @@ struct Tournaments {
     numbers: HashMap<TournamentId, u32>,
     ids: HashMap<u32, TournamentId>,
     order: VecDeque<u32>,
-    last: u32,
 }
 
 impl Refs {
@@ -80,8 +90,10 @@ impl Refs {
         {
             known.numbers.remove(&id);
         }
-        known.last += 1;
-        let number = known.last;
+        let mut number = hash(id.as_str());
+        while known.ids.contains_key(&number) {
+            number = number.wrapping_add(1);
+        }
         known.numbers.insert(id.clone(), number);
         known.ids.insert(number, id.clone());
         known.order.push_back(number);
@@ -127,6 +139,11 @@ impl Refs {
     }
 }
 
+/// A number for a tournament that a restart does not change: FNV-1a.
+fn hash(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +160,9 @@ mod tests {
         assert_eq!((refs.tournament(&cup), refs.tournament_of(&made)), (made.clone(), Some(cup)));
         assert_ne!(refs.tournament(&fish), made);
         assert_eq!(other.tournament_of(&made), None);
+        let again = Refs::new(Atom::new("agon@localhost").unwrap(), 7);
+        assert_eq!(again.tournament(&fish), refs.tournament(&fish), "whatever came before it");
+        assert_eq!(again.tournament(&TournamentId::from("cup")), made);
         let game = refs.game(&made, 1, 2, 3);
         assert_eq!((refs.tournament_of(&game), refs.key_of(&game)), (None, None));
         assert_ne!(refs.game(&made, 2, 1, 3), game);

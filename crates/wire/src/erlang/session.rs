@@ -15,6 +15,7 @@ pub use hear::{NotAccepted, QUEUE};
 
 use super::asked::{ForClass, ForQueue, ForReferee, Open, Parts, REQUEST, Request};
 use super::class::{Ids, Variant, Writer};
+use super::location::Location;
 use super::refs::{Key, Refs};
 use super::term::{Pid, Ref, Term};
 use super::{Password, queue, referee};
@@ -159,6 +160,52 @@ impl<W> Session<W> {
             last: 0,
         };
         (session, [FromPlayer::Hello(hello), FromPlayer::Lobby(says)])
+    }
+
+    /// The visit of a process that was found again after a restart of the server: it is logged in,
+    /// its ticket stays good, and it has accepted the tournaments it is in. `last` is a random
+    /// number, so that new references do not repeat old ones.
+    pub fn again(
+        location: &Location,
+        user: PlayerName,
+        manager: Pid,
+        refs: Arc<Refs>,
+        accept_ms: Millis,
+        tournaments: &[TournamentId],
+        last: u32,
+    ) -> Option<Session<W>> {
+        let (pid, speaks, key) = (location.pid()?, location.speaks()?, location.key());
+        let mut session = Session {
+            refs,
+            key,
+            user,
+            pid,
+            manager,
+            speaks,
+            accept_ms,
+            logged_in: true,
+            resumed: 0,
+            tournaments: Vec::new(),
+            open: Vec::new(),
+            last: last % MARKS_MAX,
+        };
+        for id in tournaments {
+            session.enter(id.clone(), Stands::Accepted(location.plays_in(id)?));
+        }
+        Some(session)
+    }
+
+    /// The processes besides the one that logged in that play for the player, by tournament.
+    pub fn plays_elsewhere(&self) -> impl Iterator<Item = (&TournamentId, &Pid)> {
+        self.tournaments.iter().filter_map(|known| match &known.stands {
+            Stands::Accepted(pid) if *pid != self.pid => Some((&known.id, pid)),
+            _ => None,
+        })
+    }
+
+    /// Whether the password has to be proved again: it is not in the log.
+    pub fn lacks_password(&self) -> bool {
+        matches!(&self.speaks, Speaks::Queue { password } if password.0.is_empty())
     }
 
     /// Who visits.

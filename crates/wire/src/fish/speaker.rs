@@ -2,7 +2,7 @@
 
 use super::broadcast::Broadcasts;
 use super::{Asked, Awaited, Vocabulary, call, message};
-use crate::peer::{Spoken, Told, read, unasked};
+use crate::peer::{Part, Spoken, Told, read, unasked};
 use agon_games::Refusal;
 use agon_games::fish::{Question, View};
 
@@ -14,22 +14,66 @@ pub struct Speaker {
     /// Whether whoever asks for readiness wants a proposal.
     proposes: bool,
     broadcasts: Broadcasts,
+    /// Whether the program was told that its tournament begins.
+    begun: bool,
 }
 
 impl Speaker {
     /// A connection that speaks this.
     pub fn new(vocabulary: Vocabulary) -> Speaker {
-        Speaker { vocabulary, awaited: None, proposes: false, broadcasts: Broadcasts::new() }
+        let (awaited, proposes, begun) = (None, false, false);
+        Speaker { vocabulary, awaited, proposes, broadcasts: Broadcasts::new(), begun }
     }
 
     pub(crate) fn listens(&self) -> bool {
         self.vocabulary == Vocabulary::Message
     }
 
+    /// A fresh program knows neither its colour nor the position, and is asked to move in calls or
+    /// messages that rely on both.
+    pub(crate) fn beginning(&mut self, told: &Told) -> Vec<Told> {
+        let parts: &[Part] = match told {
+            _ if self.begun => return Vec::new(),
+            Told::Begin { .. } => &[],
+            Told::Question { question, .. } => match read::<Question>(question, "fish") {
+                Ok(Question::PlayingAs { .. }) => &[Part::Start],
+                Ok(Question::PlayingWith { .. }) => &[Part::Start, Part::Own],
+                _ => &[Part::Start, Part::Own, Part::Others, Part::Position],
+            },
+            Told::End { .. } => &[Part::Start],
+            _ => return Vec::new(),
+        };
+        self.begun = true;
+        told.again(parts)
+    }
+
+    /// A part of the beginning once more.
+    fn again(&self, part: Part, view: &View) -> Option<Question> {
+        let own = view.you?;
+        let mut all = view.players.iter().enumerate();
+        match part {
+            Part::Own => {
+                let (_, player) = all.find(|(seat, _)| *seat == own.index())?;
+                Some(Question::PlayingAs { color: player.color })
+            }
+            Part::Others => {
+                let others = all.filter(|(seat, player)| *seat != own.index() && !player.removed);
+                let colors = others.map(|(_, player)| player.color).collect();
+                Some(Question::PlayingWith { colors })
+            }
+            Part::Start | Part::Position => None,
+        }
+    }
+
     pub(crate) fn tell(&mut self, told: &Told) -> Result<Spoken, Refusal> {
         let asked = match (told, self.vocabulary) {
             (Told::SignedUp { next }, Vocabulary::Message) => {
                 return Ok(Spoken::only([message::signed_up(*next)]));
+            }
+            // A program that was not told of the beginning could not follow; it gets the position
+            // with its first request.
+            (Told::View { .. } | Told::GameOver { .. }, _) if !self.begun => {
+                return Ok(Spoken::only([]));
             }
             (Told::View { view, seats }, Vocabulary::Message) => {
                 let view: View = read(view, "fish")?;
@@ -44,8 +88,33 @@ impl Speaker {
                 return Ok(Spoken::only([]));
             }
             (Told::Won(_), _) => return Ok(Spoken::answered(None)),
+            (Told::Again { part: Part::Start, .. }, vocabulary) => {
+                self.proposes = false;
+                match vocabulary {
+                    Vocabulary::Call => call::start(),
+                    Vocabulary::Message => message::start(),
+                }
+            }
+            (Told::Again { part: Part::Position, view, seats, .. }, vocabulary) => {
+                let view: View = read(view, "fish")?;
+                return Ok(Spoken::only(match vocabulary {
+                    Vocabulary::Call => Vec::new(),
+                    Vocabulary::Message => self.broadcasts.next(&view, seats),
+                }));
+            }
+            (Told::Again { part, view, seats, .. }, vocabulary) => {
+                let view: View = read(view, "fish")?;
+                let Some(question) = self.again(*part, &view) else {
+                    return Ok(Spoken::only([]));
+                };
+                match vocabulary {
+                    Vocabulary::Call => call::ask(&question, &view),
+                    Vocabulary::Message => message::ask(&question, &view, seats),
+                }
+            }
             (Told::Begin { proposes }, vocabulary) => {
                 self.proposes = *proposes;
+                self.begun = true;
                 match vocabulary {
                     Vocabulary::Call => call::start(),
                     Vocabulary::Message => message::start(),

@@ -9,7 +9,7 @@ mod speaker;
 
 use crate::sign_up::{BadSignUp, cut, letters};
 use agon_core::PlayerName;
-use agon_games::trains::{Connection, Pair, Question, View};
+use agon_games::trains::{Color, Connection, Pair, Question, View};
 use agon_games::{Refusal, Seat};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -112,6 +112,23 @@ pub fn ask(question: &Question, view: &View) -> Option<Call> {
         }
         Question::More { cards } => call("more", [cards], Awaited::Confirmed),
     })
+}
+
+/// What a player begins with, for a program that is new to a game that goes on: the map, and the
+/// rails and cards it has now. Cards that the question brings are not among them yet.
+pub(crate) fn set_up_again(question: &Question, view: &View) -> Option<Call> {
+    let own = view.players.get(view.you?.index())?;
+    let mut counts = own.hand?.counts();
+    if let Question::More { cards } = question {
+        for card in cards {
+            let count = &mut counts[card.index()];
+            *count = count.saturating_sub(1);
+        }
+    }
+    let cards = Color::ALL.into_iter().zip(counts);
+    let cards: Vec<Color> =
+        cards.flat_map(|(color, count)| std::iter::repeat_n(color, count.into())).collect();
+    Some(call("setup", (&*view.map, own.rails, cards), Awaited::Confirmed))
 }
 
 /// A client's reply as the answer the game or the tournament takes.

@@ -1,7 +1,7 @@
 //! One connection to a Trains wire: which reply is awaited.
 
-use super::{Awaited, Call, Vocabulary, ask, begin, end, reply, win};
-use crate::peer::{Spoken, Told, read, unasked};
+use super::{Awaited, Call, Vocabulary, ask, begin, end, reply, set_up_again, win};
+use crate::peer::{Part, Spoken, Told, read, unasked};
 use agon_games::Refusal;
 use agon_games::trains::{Question, View};
 
@@ -12,12 +12,30 @@ pub struct Speaker {
     awaited: Option<Awaited>,
     /// Whether whoever asks for a map only wants to know whether the player is ready.
     ready_only: bool,
+    /// Whether the program was told that its tournament begins.
+    begun: bool,
 }
 
 impl Speaker {
     /// A connection that speaks this.
     pub fn new(vocabulary: Vocabulary) -> Speaker {
-        Speaker { vocabulary, awaited: None, ready_only: false }
+        Speaker { vocabulary, awaited: None, ready_only: false, begun: false }
+    }
+
+    /// A fresh program has neither a map nor cards, and a call to play relies on both.
+    pub(crate) fn beginning(&mut self, told: &Told) -> Vec<Told> {
+        let parts: &[Part] = match told {
+            _ if self.begun => return Vec::new(),
+            Told::Begin { .. } => &[],
+            Told::Question { question, .. } => match read::<Question>(question, "trains") {
+                Ok(Question::Setup { .. }) => &[Part::Start],
+                _ => &[Part::Start, Part::Own],
+            },
+            Told::Won(_) | Told::End { .. } => &[Part::Start],
+            _ => return Vec::new(),
+        };
+        self.begun = true;
+        told.again(parts)
     }
 
     pub(crate) fn tell(&mut self, told: &Told) -> Result<Spoken, Refusal> {
@@ -25,7 +43,19 @@ impl Speaker {
             Told::SignedUp { .. } | Told::View { .. } | Told::GameOver { .. } => {
                 return Ok(Spoken::only([]));
             }
+            // The map it proposes is not looked at: the one that is played on is fixed.
+            Told::Again { part: Part::Start, .. } => begin(self.vocabulary),
+            Told::Again { part: Part::Own, question, view, .. } => {
+                let question: Question = read(question, "trains")?;
+                let view: View = read(view, "trains")?;
+                match set_up_again(&question, &view) {
+                    Some(call) => call,
+                    None => return Ok(Spoken::only([])),
+                }
+            }
+            Told::Again { .. } => return Ok(Spoken::only([])),
             Told::Begin { proposes } => {
+                self.begun = true;
                 self.ready_only = !proposes;
                 begin(self.vocabulary)
             }

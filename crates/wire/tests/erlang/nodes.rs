@@ -6,7 +6,9 @@ use agon_wire::erlang::control::{self, BadControl, Control, Process};
 use agon_wire::erlang::decode::Limits;
 use agon_wire::erlang::epmd::{self, BadEpmd, Node, Registered, Request};
 use agon_wire::erlang::frames::{Frames, Header, TooLong, frame};
-use agon_wire::erlang::handshake::{Acceptor, Cookie, NotLetIn, Step, digest, flags};
+use agon_wire::erlang::handshake::{
+    Acceptor, Cookie, Initiator, Next, NotLetIn, Step, digest, flags,
+};
 use agon_wire::erlang::term::{Atom, Term};
 use proptest::prelude::*;
 
@@ -66,6 +68,57 @@ fn a_node_with_the_cookie_is_let_in() {
     assert_eq!(send[3..], digest(&cookie(), 5));
     assert_eq!((peer.node.as_str(), peer.creation), ("eve@box", 99));
     assert_eq!(flags::OFFERED & 1, 0, "hidden");
+}
+
+fn initiator(cookie: Cookie, wanted: &str) -> Initiator {
+    let atom = |text: &str| Atom::new(text).unwrap();
+    Initiator::new(atom("agon@localhost"), 7, cookie, 42, atom(wanted))
+}
+
+/// Has two nodes meet, both of them ours; what the one that connects makes of it.
+fn meet(mut initiator: Initiator, status: &[u8]) -> Result<Next, NotLetIn> {
+    let eve = Atom::new("eve@box").unwrap();
+    let mut acceptor = Acceptor::new(eve, 99, cookie(), CHALLENGE);
+    let Ok(Step::Send(sent)) = acceptor.message(&initiator.name()[2..]) else {
+        panic!("not let in")
+    };
+    let mut frames = Frames::new(Header::Two, 100);
+    frames.push(&sent);
+    assert_eq!(frames.take().unwrap().unwrap(), b"sok");
+    let Next::Send(first) = initiator.message(status)? else { panic!("too early") };
+    assert_eq!(first.is_empty(), status != b"salive");
+    let challenge = frames.take().unwrap().unwrap().to_vec();
+    let Next::Send(reply) = initiator.message(&challenge)? else { panic!("too early") };
+    let send = match acceptor.message(&reply[2..])? {
+        Step::Done { send, peer } => {
+            assert_eq!((peer.node.as_str(), peer.creation), ("agon@localhost", 7));
+            send
+        }
+        Step::Send(_) => panic!("not done"),
+    };
+    initiator.message(&send[2..])
+}
+
+#[test]
+fn a_node_is_connected_to_by_the_same_handshake() {
+    for status in [&b"sok"[..], b"sok_simultaneous", b"salive"] {
+        let Ok(Next::Done(peer)) = meet(initiator(cookie(), "eve@box"), status) else {
+            panic!("not connected after {status:?}")
+        };
+        assert_eq!((peer.node.as_str(), peer.creation), ("eve@box", 99));
+    }
+    for status in [&b"snok"[..], b"snot_allowed", b"s"] {
+        let refused = meet(initiator(cookie(), "eve@box"), status);
+        assert!(matches!(refused, Err(NotLetIn::Refused { .. })), "{refused:?}");
+    }
+    let other = meet(initiator(cookie(), "ann@box"), b"sok");
+    assert!(matches!(other, Err(NotLetIn::Other { .. })), "{other:?}");
+    let wrong = meet(initiator(Cookie("other".into()), "eve@box"), b"sok");
+    assert!(matches!(wrong, Err(NotLetIn::WrongCookie { .. })), "{wrong:?}");
+    let mut one = initiator(cookie(), "eve@box");
+    assert_eq!(one.message(b"x"), Err(NotLetIn::Malformed));
+    one.message(b"sok").unwrap();
+    assert_eq!(one.message(b"N12"), Err(NotLetIn::Malformed));
 }
 
 #[test]

@@ -63,6 +63,13 @@ fn tournament(command: &TournamentCommand) -> Result<Order> {
         TournamentCommand::CallOff(named) => act(named, "call-off", "is called off"),
         TournamentCommand::Pause(named) => act(named, "pause", "is paused"),
         TournamentCommand::Resume(named) => act(named, "resume", "goes on"),
+        TournamentCommand::Award { id, winner, why } => {
+            let done = match &winner[..] {
+                [] => format!("{id} is given up; it counts for nobody."),
+                winners => format!("{id} is won by {}.", winners.join(", ")),
+            };
+            post(format!("{}/award", page(id)), json!({"winners": winner, "why": why}), done)
+        }
         TournamentCommand::Withdraw { id, player, why } => post(
             format!("{}/withdraw", page(id)),
             json!({"player": player, "why": why}),

@@ -1,19 +1,26 @@
 //! What anybody on a node may ask, logged in or not: tournaments, and how things stand.
 
-use super::Hub;
+use super::dial::Address;
 use super::node::{Node, manager};
+use super::{Hub, requests};
 use crate::engine::{AnnounceError, Engine, StreamKey};
-use agon_core::lobby::{Announcement, LobbyRejection, QueueName, Selection, Standing, Terms};
+use agon_core::lobby::{
+    Announcement, LobbyCommand, LobbyRejection, QueueName, Selection, Standing, Terms,
+};
 use agon_core::{Format, PlayerName, Preset, Raw, TournamentId};
 use agon_wire::erlang::class::{self, Status};
+use agon_wire::erlang::location::Requester;
 use agon_wire::erlang::session::QUEUE;
 use agon_wire::erlang::term::{Pid, Ref, Term};
 use agon_wire::erlang::{Message, queue, referee};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often to look at a tournament that nobody here plays in.
+/// How often to look at a tournament that nobody here plays in; less often the longer it takes.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// The longest time between two looks.
+const LOOK_MAX: Duration = Duration::from_secs(5);
 
 /// A question, and who asks it.
 pub(super) enum Question {
@@ -115,7 +122,8 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
         Question::Invite { pid, players, games } => {
             let (wait_ms, ready_ms) = (hub.settings.accept_ms, 0);
             let wanted = Wanted { name: "class", preset: "yahtzee-class", games, slots: None };
-            let announced = announce(hub, wanted, move |engine| {
+            let requester = requester(node, &pid, None);
+            let announced = announce(hub, wanted, Some(&requester), move |engine| {
                 // Those who play over other wires are asked as well; who may not play is not.
                 let lobby = engine.lobby();
                 let free = |player: &&PlayerName| {
@@ -127,40 +135,43 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
                 Selection::Invitation(Terms { players: line, at_least, at_most, wait_ms, ready_ms })
             });
             let Ok(id) = announced.await else { return };
-            if let Some(players) = started(hub, node, &id).await {
-                let tournament = hub.refs.tournament(&id);
-                node.tell(
-                    pid,
-                    class::tournament_started(&own(hub, 0), &tournament, &players),
-                    None,
-                );
-            }
+            requests::answer(hub, &id, &requester).await;
         }
         Question::Bracket { pid, reference, slots, games } => {
             let (name, preset) = ("referee", "yahtzee-referee");
             let wanted = Wanted { name, preset, games, slots: Some(slots) };
-            let announced = announce(hub, wanted, move |_| Selection::Line { at_most: slots });
-            let winner = match announced.await {
-                Ok(id) => ended(hub, node, &id).await,
+            let requester = requester(node, &pid, Some(&reference));
+            let line = move |_: &mut Engine| Selection::Line { at_most: slots };
+            match announce(hub, wanted, Some(&requester), line).await {
+                Ok(id) => requests::answer(hub, &id, &requester).await,
                 // A bye wins.
-                Err(NotHeld::Nobody) => Some(None),
-                Err(NotHeld::Refused) => None,
-            };
-            let Some(winner) = winner else { return };
-            node.tell(pid, referee::tournament_ended(&reference, winner.as_ref()), None);
+                Err(NotHeld::Nobody) => {
+                    node.tell(pid, referee::tournament_ended(&reference, None), None);
+                }
+                Err(NotHeld::Refused) => {}
+            }
         }
         Question::Waiting { at_most } => {
             let queue = QueueName::new(QUEUE).expect("a good name");
             let (name, preset) = ("queue", "yahtzee-queue");
             let wanted = Wanted { name, preset, games: 1, slots: None };
             // Who asks is told nothing, in this vocabulary.
-            let _ = announce(hub, wanted, move |_| Selection::Queue { queue, at_most }).await;
+            let waiting = move |_: &mut Engine| Selection::Queue { queue, at_most };
+            let _ = announce(hub, wanted, None, waiting).await;
         }
     }
 }
 
+/// Who asked for a tournament, as the log keeps it.
+fn requester(node: &Node, pid: &Pid, reference: Option<&Ref>) -> Requester {
+    let Address { from, port, .. } = node.address();
+    let mut requester = Requester::new(pid, reference, from);
+    requester.port = port;
+    requester
+}
+
 /// The process of ours that answers.
-fn own(hub: &Hub, name: u32) -> Pid {
+pub(super) fn own(hub: &Hub, name: u32) -> Pid {
     hub.refs.pid(manager(name))
 }
 
@@ -201,6 +212,7 @@ enum NotHeld {
 async fn announce(
     hub: &Hub,
     wanted: Wanted,
+    requester: Option<&Requester>,
     selection: impl FnOnce(&mut Engine) -> Selection + Send + 'static,
 ) -> Result<TournamentId, NotHeld> {
     let preset = Preset::named(wanted.preset).expect("a preset of the list");
@@ -212,6 +224,7 @@ async fn announce(
         policy.format = Format::Bracket { slots: wanted.slots };
     }
     policy.check().map_err(|_| NotHeld::Refused)?;
+    let reply_to = requester.map(Requester::write);
     let announced = hub.gateway.engine().ask(vec![StreamKey::Lobby], move |engine| {
         let kind = engine.archive().games.kind(preset.game).cloned().ok_or(NotHeld::Refused)?;
         let config = kind.check_config(preset.config).map_err(|_| NotHeld::Refused)?;
@@ -230,7 +243,16 @@ async fn announce(
             by: None,
         };
         match engine.announce(announcement) {
-            Ok(()) => Ok(id),
+            Ok(()) => {
+                let tournament = id.clone();
+                let noted = reply_to.map(|reply_to| {
+                    engine.command(LobbyCommand::NoteRequester { tournament, reply_to })
+                });
+                if let Some(Err(why)) = noted {
+                    tracing::warn!(tournament = %id, %why, "who asked for it cannot be kept");
+                }
+                Ok(id)
+            }
             Err(AnnounceError::Lobby(LobbyRejection::Nobody)) => Err(NotHeld::Nobody),
             Err(why) => {
                 tracing::info!(tournament = %id, %why, "a tournament that was asked for is not held");
@@ -266,23 +288,23 @@ async fn status(hub: &Hub, id: TournamentId) -> Option<Status> {
     })
 }
 
-/// Waits until something may have happened to a tournament; `false` if nobody is told any more.
-async fn stirred(hub: &Hub, node: &Node) -> bool {
-    let _ = tokio::time::timeout(LOOK, hub.stirred.notified()).await;
-    !node.pen.is_closed()
+/// Waits until something may have happened to a tournament, and longer the next time.
+async fn stirred(hub: &Hub, look: &mut Duration) {
+    if tokio::time::timeout(*look, hub.stirred.notified()).await.is_err() {
+        *look = (*look * 2).min(LOOK_MAX);
+    }
 }
 
 /// Who plays in a tournament, once it has started; `None` if it is called off.
-async fn started(hub: &Hub, node: &Node, id: &TournamentId) -> Option<Vec<PlayerName>> {
+pub(super) async fn started(hub: &Hub, id: &TournamentId) -> Option<Vec<PlayerName>> {
+    let mut look = LOOK;
     loop {
         match standing(hub, id).await? {
             Standing::Running(plan) if is_live(hub, id).await? => {
                 return Some(plan.players.clone());
             }
             Standing::Open(_) | Standing::Inviting(_) | Standing::Running(_) => {
-                if !stirred(hub, node).await {
-                    return None;
-                }
+                stirred(hub, &mut look).await;
             }
             Standing::Finished(_) => {
                 let id = id.clone();
@@ -297,16 +319,13 @@ async fn started(hub: &Hub, node: &Node, id: &TournamentId) -> Option<Vec<Player
 }
 
 /// Who won a tournament, once it is over; nobody if a bye did.
-async fn ended(hub: &Hub, node: &Node, id: &TournamentId) -> Option<Option<PlayerName>> {
+pub(super) async fn ended(hub: &Hub, id: &TournamentId) -> Option<Option<PlayerName>> {
+    let mut look = LOOK;
     loop {
         match standing(hub, id).await? {
             Standing::Finished(winners) => return Some(winners.into_iter().next()),
             Standing::CalledOff(_) => return Some(None),
-            _ => {
-                if !stirred(hub, node).await {
-                    return None;
-                }
-            }
+            _ => stirred(hub, &mut look).await,
         }
     }
 }

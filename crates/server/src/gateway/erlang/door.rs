@@ -2,6 +2,7 @@
 //! with it finds it set.
 
 use super::node::Node;
+use super::player::Player;
 use super::{Hub, player};
 use crate::auth;
 use crate::engine::StreamKey;
@@ -63,10 +64,13 @@ async fn by_queue(
     let asked = hub.gateway.engine().ask(vec![StreamKey::Lobby], move |engine| {
         (engine.lobby().account(&name).is_some(), engine.wire_of(&name).is_some())
     });
+    // A process that was found again after a restart may log in as if it had not been.
+    let same = |player: Arc<Player>| player.found_again && player.pid == pid;
+    let again = node.players().with_user(&user).is_some_and(same);
     match (asked.await, password) {
         (None, _) => {}
         (Some((false, _)), _) => node.tell(pid, queue::new_user(), None),
-        (Some((true, false)), Some(password)) => {
+        (Some((true, elsewhere)), Some(password)) if again || !elsewhere => {
             let speaks = Speaks::Queue { password: password.clone() };
             player::visit(hub, node, Login { pid, user, password, speaks }).await;
         }

@@ -4,8 +4,8 @@
 use super::ErlangError;
 use crate::auth;
 use agon_wire::erlang::epmd::{
-    DIST_VERSION, Node, REQUEST_MAX, Registered, Request, decode_registered, decode_request,
-    encode_names, encode_port, encode_registered, encode_request,
+    DIST_VERSION, Node, REQUEST_MAX, Registered, Request, decode_port, decode_registered,
+    decode_request, encode_names, encode_port, encode_registered, encode_request,
 };
 use agon_wire::erlang::frames::{Frames, Header};
 use std::collections::HashMap;
@@ -83,6 +83,15 @@ async fn ask(
         Ok(None) => Err(failed("it hung up".into())),
         Err(bad) => Err(failed(bad.to_string())),
     }
+}
+
+/// Where a node of that name listens, if EPMD knows it.
+pub(super) async fn port_of(epmd: SocketAddr, name: &str) -> std::io::Result<Option<u16>> {
+    let mut stream = TcpStream::connect(epmd).await?;
+    stream.write_all(&encode_request(&Request::PortPlease(name.to_owned()))).await?;
+    let mut answer = Vec::new();
+    while answer.len() < REQUEST_MAX && stream.read_buf(&mut answer).await? > 0 {}
+    Ok(decode_port(&answer).ok().flatten().map(|node| node.port))
 }
 
 /// Runs of a node differ in this; small numbers are what EPMDs before OTP 23 gave.

@@ -1,10 +1,10 @@
-//! Lets a node in, or not.
+//! Lets a node in, or not; and asks a node to let this server in.
 
 use super::Hub;
 use crate::auth;
 use agon_wire::erlang::control;
 use agon_wire::erlang::frames::{Frames, Header};
-use agon_wire::erlang::handshake::{Acceptor, FRAME_MAX, NotLetIn, Peer, Step};
+use agon_wire::erlang::handshake::{Acceptor, FRAME_MAX, Initiator, Next, NotLetIn, Peer, Step};
 use std::net::IpAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -67,6 +67,36 @@ async fn shake_hands(
             Ok(Step::Done { send, peer }) => {
                 socket.write_all(&send).await?;
                 return Ok(Ok((peer, frames.with(Header::Four, control::FRAME_MAX))));
+            }
+        }
+    }
+}
+
+/// Meets a node that was connected to; why not, if it does not want to.
+pub(super) async fn begin(
+    mut initiator: Initiator,
+    socket: &mut TcpStream,
+) -> Result<(Peer, Frames), String> {
+    let failed = |error: std::io::Error| error.to_string();
+    socket.write_all(&initiator.name()).await.map_err(failed)?;
+    let mut frames = Frames::new(Header::Two, FRAME_MAX);
+    let mut bytes = [0; 1_024];
+    loop {
+        let next = match frames.take() {
+            Some(Ok(frame)) => initiator.message(frame),
+            Some(Err(_)) => Err(NotLetIn::Malformed),
+            None => match socket.read(&mut bytes).await.map_err(failed)? {
+                0 => return Err("it ended the connection; its cookie may be another".into()),
+                count => {
+                    frames.push(&bytes[..count]);
+                    continue;
+                }
+            },
+        };
+        match next.map_err(|why| why.to_string())? {
+            Next::Send(send) => socket.write_all(&send).await.map_err(failed)?,
+            Next::Done(peer) => {
+                return Ok((peer, frames.with(Header::Four, control::FRAME_MAX)));
             }
         }
     }

@@ -7,10 +7,15 @@
 //!                            └──▶ desk: what anybody may ask
 //! ```
 //!
+//! Nodes connect to this server. After a restart it connects to the nodes of players who were logged
+//! in (`again`) and of processes that wait for a result (`requests`).
+//!
 //! `agon_wire::erlang` knows what is said. Here is who is where: names and ports, cookies, signs of
 //! life, monitors, and which player is on which node.
 
+mod again;
 mod desk;
+mod dial;
 mod door;
 mod epmd;
 mod handshake;
@@ -18,17 +23,20 @@ mod node;
 mod pen;
 mod player;
 mod players;
+mod requests;
 mod route;
 
 use super::Gateway;
-use agon_core::Millis;
+use agon_core::{Millis, TournamentId};
 use agon_wire::erlang::handshake::Cookie;
+use agon_wire::erlang::location::Location;
 use agon_wire::erlang::refs::Refs;
 use agon_wire::erlang::term::Atom;
 use node::Node;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 
@@ -136,6 +144,8 @@ struct Hub {
     nodes: Mutex<HashMap<Atom, Arc<Node>>>,
     /// Something happened in a tournament that somebody may wait for.
     stirred: Notify,
+    /// A node was connected.
+    connected: Notify,
     asked: Arc<Semaphore>,
 }
 
@@ -149,11 +159,15 @@ pub async fn serve_erlang(
     let address = listener.local_addr();
     let port = address.map_err(|error| ErlangError::Address(error.to_string()))?.port();
     let own = epmd::node(settings.node.alive(), port);
-    let (place, creation) = epmd::register(settings.epmd, &own).await?;
+    let (place, given) = epmd::register(settings.epmd, &own).await?;
+    let (kept, tournaments, reconnect_ms) = before(&gateway, &settings.node.0).await;
+    // Players who never log in twice hold pids and references of the run before: it goes on.
+    let creation = kept.unwrap_or(given);
     let instead = matches!(place, epmd::Place::Ours(_));
     tracing::info!(node = %settings.node, port, epmd = %settings.epmd, instead, "an Erlang node");
     tokio::spawn(epmd::stay(settings.epmd, own, creation, place));
     let refs = Arc::new(Refs::new(settings.node.0.clone(), creation));
+    tournaments.iter().for_each(|id| drop(refs.tournament(id)));
     let hub = Arc::new(Hub {
         gateway,
         settings,
@@ -161,8 +175,24 @@ pub async fn serve_erlang(
         creation,
         nodes: Mutex::default(),
         stirred: Notify::new(),
+        connected: Notify::new(),
         asked: Arc::new(Semaphore::new(ASKED_MAX)),
     });
-    tokio::spawn(node::accept_all(listener, hub));
+    tokio::spawn(node::accept_all(listener, Arc::clone(&hub)));
+    tokio::spawn(again::find_all(Arc::clone(&hub), Duration::from_millis(reconnect_ms)));
+    tokio::spawn(requests::take_up_all(hub));
     Ok(())
+}
+
+/// What the log says of the run before this one: which run of the node players were told references
+/// of, the tournaments they may ask about, and how long they have to come back.
+async fn before(gateway: &Gateway, node: &Atom) -> (Option<u32>, Vec<TournamentId>, Millis) {
+    let asked = gateway.engine().call(|engine| {
+        let locations: Vec<_> = engine.lobby().locations().map(|(_, kept)| kept.clone()).collect();
+        let tournaments = engine.lobby().tournaments().map(|(id, _)| id.clone());
+        (locations, tournaments.collect::<Vec<_>>(), engine.reconnect_ms())
+    });
+    let (locations, tournaments, reconnect_ms) = asked.await.unwrap_or_default();
+    let mut own = locations.iter().filter_map(Location::read).filter(|one| one.is_of(node));
+    (own.next().map(|one| one.own_creation), tournaments, reconnect_ms)
 }

@@ -1,8 +1,9 @@
 //! One node that is connected: its socket, its players, and what it says to nobody of them.
 
+use super::dial::{self, Address};
 use super::pen::Pen;
 use super::players::Players;
-use super::{Hub, SILENCE_MS_MIN, TICKS_MAX, door, handshake, route};
+use super::{Hub, SILENCE_MS_MIN, TICKS_MAX, again, door, epmd, handshake, route};
 use crate::clock::now_ms;
 use crate::gateway::accept;
 use crate::gateway::bucket::Bucket;
@@ -14,7 +15,7 @@ use agon_wire::erlang::decode;
 use agon_wire::erlang::frames::Frames;
 use agon_wire::erlang::term::{Atom, Pid, Term};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -25,6 +26,12 @@ const READ_BYTES: usize = 32 * 1024;
 
 /// Logins and passwords of one node that may wait.
 const DOOR_MAX: usize = 256;
+
+/// How long EPMD may take to tell where a node listens.
+const LOOK_UP: Duration = Duration::from_secs(5);
+
+/// Why a monitor goes off on a process that was gone before.
+const NO_PROCESS: &str = "noproc";
 
 /// The process that OTP's nodes ask whether they may connect.
 const NET_KERNEL: &str = "net_kernel";
@@ -37,7 +44,11 @@ pub(super) fn manager(name: u32) -> u32 {
 /// A node that is connected.
 pub(super) struct Node {
     pub(super) name: Atom,
+    /// Which run of the node.
+    pub(super) creation: u32,
     pub(super) from: IpAddr,
+    /// The port it listens on, once EPMD has told.
+    port: OnceLock<u16>,
     pub(super) pen: Pen,
     players: Mutex<Players>,
     /// Logins and new passwords, one after the other.
@@ -72,6 +83,20 @@ impl Node {
     }
 }
 
+impl Node {
+    /// Where to find it again, if the connection ends.
+    pub(super) fn address(&self) -> Address {
+        Address { node: self.name.clone(), from: self.from, port: self.port.get().copied() }
+    }
+}
+
+/// Who connects, or was connected to.
+pub(super) struct Visitor {
+    pub(super) name: Atom,
+    pub(super) creation: u32,
+    pub(super) from: IpAddr,
+}
+
 /// Lets nodes in until the task is dropped.
 pub(super) async fn accept_all(listener: TcpListener, hub: Arc<Hub>) {
     loop {
@@ -85,7 +110,8 @@ pub(super) async fn accept_all(listener: TcpListener, hub: Arc<Hub>) {
         tokio::spawn(async move {
             hub.gateway.tune(&socket);
             if let Some((peer, frames)) = handshake::let_in(&hub, from, &mut socket).await {
-                stay(&hub, peer.node, from, socket, frames).await;
+                let visitor = Visitor { name: peer.node, creation: peer.creation, from };
+                stay(&hub, visitor, socket, frames).await;
             }
             drop((place, guest));
         });
@@ -118,11 +144,13 @@ impl Gone {
 }
 
 /// Serves a node until the connection ends.
-async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, socket: TcpStream, frames: Frames) {
+pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, frames: Frames) {
+    let Visitor { name, creation, from } = visitor;
     let (door, knocks) = mpsc::channel(DOOR_MAX);
     let (mut read, write) = socket.into_split();
     let (pen, players) = (Pen::new(write), Mutex::default());
-    let node = Arc::new(Node { name: name.clone(), from, pen, players, door });
+    let (own, port) = (name.clone(), OnceLock::new());
+    let node = Arc::new(Node { name: own, creation, from, port, pen, players, door });
     let old = nodes(hub).insert(name.clone(), Arc::clone(&node));
     if let Some(old) = old {
         // Its system lost the old connection without a word.
@@ -130,6 +158,9 @@ async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, socket: TcpStream, frame
         old.pen.close();
     }
     tracing::info!(node = name.as_str(), %from, "an Erlang node is connected");
+    hub.connected.notify_waiters();
+    tokio::spawn(look_up(Arc::clone(hub), Arc::clone(&node)));
+    tokio::spawn(again::attach_players(Arc::clone(hub), Arc::clone(&node)));
     let opened = tokio::spawn(door::keep(Arc::clone(hub), Arc::clone(&node), knocks));
     let tick = Duration::from_millis(hub.settings.tick_ms.max(1));
     let patience = Duration::from_millis(hub.gateway.limits().write_ms_max);
@@ -150,7 +181,16 @@ async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, socket: TcpStream, frame
     lose_all(hub, &node, &gone);
 }
 
-fn nodes(hub: &Hub) -> MutexGuard<'_, std::collections::HashMap<Atom, Arc<Node>>> {
+/// Asks EPMD where a node listens: an EPMD that is restarted with this server would not know it.
+async fn look_up(hub: Arc<Hub>, node: Arc<Node>) {
+    let alive = node.name.as_str().split('@').next().unwrap_or_default();
+    let asked = epmd::port_of(dial::epmd_of(&hub, &node.address()), alive);
+    if let Ok(Ok(Some(port))) = tokio::time::timeout(LOOK_UP, asked).await {
+        let _ = node.port.set(port);
+    }
+}
+
+pub(super) fn nodes(hub: &Hub) -> MutexGuard<'_, std::collections::HashMap<Atom, Arc<Node>>> {
     hub.nodes.lock().unwrap_or_else(|broken| broken.into_inner())
 }
 
@@ -229,6 +269,9 @@ async fn hear(hub: &Arc<Hub>, node: &Arc<Node>, control: Control, at: u64, bucke
             if let Some(player) = player.filter(|player| player.is_monitor(&reference)) {
                 // Other reasons may repeat what the process had, passwords as well.
                 let why = reason.as_atom().unwrap_or("an error");
+                if why == NO_PROCESS && player.found_again {
+                    return player.was_not_there(hub);
+                }
                 let detail = format!("its process ended: {why}");
                 let fault = Fault::new(FaultKind::Disconnected, "process-ended", detail);
                 player.lose(hub, fault);

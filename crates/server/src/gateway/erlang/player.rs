@@ -1,16 +1,18 @@
 //! One player on a node: a connection of the engine's, whose socket it shares with others.
 
+use super::again::CutOff;
 use super::node::Node;
 use super::{Hub, node};
 use crate::auth;
 use crate::clock::now_ms;
-use crate::engine::{ConnId, Input};
+use crate::engine::{ConnId, Engine, Input};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
 use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Shows, Taker, Written};
 use crate::wires::Wire;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
+use agon_wire::erlang::location::Location;
 use agon_wire::erlang::refs::Key;
 use agon_wire::erlang::session::{Deed, Login, Session, Speaks};
 use agon_wire::erlang::term::{Pid, Ref};
@@ -32,54 +34,133 @@ pub(super) struct Player {
     bucket: Mutex<Bucket>,
     /// The processes that are missed if they end.
     monitors: Mutex<Vec<(Ref, Pid)>>,
+    /// Where it is, as the log keeps it.
+    location: Mutex<Location>,
+    /// Whether it was found after a restart, and not by a login.
+    pub(super) found_again: bool,
     _place: OwnedSemaphorePermit,
 }
 
 /// Begins a visit: to the engine a connection is opened, says hello and logs in.
 pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
     let places = Arc::clone(&hub.gateway.0.places).try_acquire_owned();
-    let (Ok(_place), Ok(random)) = (places, auth::random::<8>()) else {
+    let (Ok(place), Ok(random)) = (places, auth::random::<8>()) else {
         hub.gateway.engine().meters().turned_away.add();
         tracing::warn!(node = node.name.as_str(), "a player was turned away: too many are here");
         return;
     };
-    let (limits, engine) = (hub.gateway.limits(), hub.gateway.engine());
-    let (conn, key) = (connection::number(), Key::new(random));
-    let manager = hub.refs.pid(node::manager(match login.speaks {
+    let key = Key::new(random);
+    let (manager, refs) = (manager(hub, &login.speaks), Arc::clone(&hub.refs));
+    let mut location = Location::new(&manager, &login.pid, key, &login.speaks, node.from);
+    location.port = node.address().port;
+    let kept = location.write();
+    let (user, pid, shows) = (login.user.clone(), login.pid.clone(), shows(&login.speaks));
+    let (session, first) = Session::new(login, manager, refs, key, hub.settings.accept_ms);
+    let who = Who { user, pid, key, location, found_again: false };
+    let player = begin(hub, who, session, place, first.len());
+    let (conn, now) = (player.conn, now_ms());
+    open(hub, node, &player, shows);
+    hub.gateway.engine().send(Input::Call(Box::new(move |engine| engine.locate(conn, kept))));
+    for message in first {
+        player.say(hub, message, now).await;
+    }
+}
+
+/// Goes on with the visit of a process that was found again after a restart.
+pub(super) async fn visit_again(hub: &Arc<Hub>, node: &Arc<Node>, found: CutOff) {
+    let CutOff { user, location, tournaments } = found;
+    let places = Arc::clone(&hub.gateway.0.places).try_acquire_owned();
+    let (Ok(place), Ok(random)) = (places, auth::random::<4>()) else { return };
+    let (Some(pid), Some(speaks)) = (location.pid(), location.speaks()) else { return };
+    let (manager, refs, key) = (manager(hub, &speaks), Arc::clone(&hub.refs), location.key());
+    let (accept_ms, last) = (hub.settings.accept_ms, u32::from_be_bytes(random));
+    let session =
+        Session::again(&location, user.clone(), manager, refs, accept_ms, &tournaments, last);
+    let Some(session) = session else { return };
+    let played: Vec<Pid> = session.plays_elsewhere().map(|(_, pid)| pid.clone()).collect();
+    let kept = location.write();
+    let who = Who { user: user.clone(), pid: pid.clone(), key, location, found_again: true };
+    let player = begin(hub, who, session, place, 0);
+    open(hub, node, &player, shows(&speaks));
+    node.players().logged_in(&player);
+    // Before anything is asked of them: a process that is gone is known to be so first.
+    player.monitor(hub, node, pid);
+    played.into_iter().for_each(|pid| player.monitor(hub, node, pid));
+    let (conn, account, name) = (player.conn, user.clone(), user);
+    let asked = hub.gateway.engine().call(move |engine| {
+        engine.locate(conn, kept);
+        engine.attach_again(conn, &account)
+    });
+    let (user, node) = (name.as_str(), node.name.as_str());
+    match asked.await {
+        Some(true) => tracing::info!(conn, user, node, "a player was found again"),
+        _ => hub.gateway.engine().send(Input::Closed { conn }),
+    }
+}
+
+/// The process of ours that a player talks to.
+fn manager(hub: &Hub, speaks: &Speaks) -> Pid {
+    hub.refs.pid(node::manager(match speaks {
         Speaks::Class(_) => 0,
         Speaks::Referee { .. } => 1,
         Speaks::Queue { .. } => 2,
-    }));
-    let shows = match login.speaks {
+    }))
+}
+
+/// How much of a match requests in a vocabulary need.
+fn shows(speaks: &Speaks) -> Shows {
+    match speaks {
         Speaks::Referee { .. } => Shows::Ends,
         Speaks::Class(_) | Speaks::Queue { .. } => Shows::Game,
-    };
-    let (user, pid) = (login.user.clone(), login.pid.clone());
-    let refs = Arc::clone(&hub.refs);
-    let (session, first) = Session::new(login, manager, refs, key, hub.settings.accept_ms);
-    let now = now_ms();
-    let player = Arc::new(Player {
+    }
+}
+
+/// Who visits.
+struct Who {
+    user: PlayerName,
+    pid: Pid,
+    key: Key,
+    location: Location,
+    found_again: bool,
+}
+
+/// A player whose visit begins; `first` is how many messages it says at once.
+fn begin(
+    hub: &Hub,
+    who: Who,
+    session: Session<Note>,
+    place: OwnedSemaphorePermit,
+    first: usize,
+) -> Arc<Player> {
+    let Who { user, pid, key, location, found_again } = who;
+    let limits = hub.gateway.limits();
+    let bucket = Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now_ms());
+    Arc::new(Player {
         key,
         user,
         pid,
-        conn,
+        conn: connection::number(),
         session: Mutex::new(session),
-        room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(first.len()))),
-        bucket: Mutex::new(Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now)),
+        room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(first))),
+        bucket: Mutex::new(bucket),
         monitors: Mutex::default(),
-        _place,
-    });
-    let asked = Box::new(Asked { player: Arc::clone(&player), node: Arc::clone(node) });
+        location: Mutex::new(location),
+        found_again,
+        _place: place,
+    })
+}
+
+/// Opens the connection of a player: to the engine it is one like any other.
+fn open(hub: &Arc<Hub>, node: &Arc<Node>, player: &Arc<Player>, shows: Shows) {
+    let (limits, engine, conn) = (hub.gateway.limits(), hub.gateway.engine(), player.conn);
+    let asked = Box::new(Asked { player: Arc::clone(player), node: Arc::clone(node) });
     let (out, outbox) = Outbox::shared(conn, Wire::Erlang, limits.outbox_lines_max, shows, asked);
     let pulse = Arc::clone(out.pulse());
     engine.meters().opened(Wire::Erlang).add();
     tracing::debug!(conn, from = %node.from, node = node.name.as_str(), "a player begins a visit");
-    node.players().add(Arc::clone(&player));
+    node.players().add(Arc::clone(player));
     engine.send(Input::Opened { conn, out, from: node.from });
-    for message in first {
-        player.say(hub, message, now).await;
-    }
-    tokio::spawn(attend(Arc::clone(hub), Arc::clone(node), player, pulse, outbox));
+    tokio::spawn(attend(Arc::clone(hub), Arc::clone(node), Arc::clone(player), pulse, outbox));
 }
 
 /// Puts requests into a player's words where they come from.
@@ -172,7 +253,10 @@ impl Player {
                     node.players().logged_in(self);
                     self.monitor(hub, node, self.pid.clone());
                 }
-                Deed::PlaysFor(pid) => self.monitor(hub, node, pid),
+                Deed::PlaysFor(pid) => {
+                    self.monitor(hub, node, pid);
+                    self.relocate(hub);
+                }
                 Deed::NotLetIn(code) => {
                     let (user, node) = (self.user.as_str(), node.name.as_str());
                     tracing::info!(conn = self.conn, user, node, code, "a login was not good");
@@ -200,6 +284,22 @@ impl Player {
         self.monitors().push((reference.clone(), pid.clone()));
         let (from, to) = (hub.refs.pid(node::manager(0)), Process::Pid(pid));
         node.pen.write(&Control::Monitor { from, to, reference }, None);
+    }
+
+    /// Has the log keep which processes play for it.
+    fn relocate(&self, hub: &Hub) {
+        let mut location = self.location.lock().unwrap_or_else(|broken| broken.into_inner());
+        location.set_plays(self.session().plays_elsewhere());
+        let (conn, kept) = (self.conn, location.write());
+        let keep = Box::new(move |engine: &mut Engine| engine.relocate(conn, kept));
+        hub.gateway.engine().send(Input::Call(keep));
+    }
+
+    /// Its process was gone before it was looked for: nobody is charged with that.
+    pub(super) fn was_not_there(&self, hub: &Hub) {
+        let conn = self.conn;
+        let gone = Box::new(move |engine: &mut Engine| engine.was_not_there(conn));
+        hub.gateway.engine().send(Input::Call(gone));
     }
 
     /// Whether a monitor is one of its own.

@@ -1,10 +1,10 @@
 //! Whom a message is for: a player that is here, the door, or the desk.
 
-use super::Hub;
 use super::desk::{self, Question};
 use super::door::Knock;
 use super::node::Node;
 use super::player::Player;
+use super::{Hub, again};
 use crate::clock::now_ms;
 use crate::gateway::bucket::Bucket;
 use agon_core::Millis;
@@ -48,6 +48,12 @@ pub(super) async fn deliver(
     if let Some(question) = Question::of(&message, from) {
         return desk::ask(hub, node, question);
     }
+    if let Some(player) = &player
+        && !has_proved(hub, node, player, &message).await
+    {
+        let to = from.unwrap_or(&player.pid).clone();
+        return node.tell(to, queue::not_authenticated(), None);
+    }
     let heard = match &player {
         Some(player) => player.session().hear(&message, from),
         None => {
@@ -62,6 +68,22 @@ pub(super) async fn deliver(
         (Err(why), _) => tracing::debug!(node = node.name.as_str(), %why, "not accepted"),
         (Ok(_), None) => {}
     }
+}
+
+/// Whether a message of the queue protocol has the right password, where a restart has made the
+/// server forget it: it only knows its hash then.
+async fn has_proved(hub: &Hub, node: &Node, player: &Player, message: &Message) -> bool {
+    let Message::Queue(queue::FromPlayer::Owned { user, password, .. }) = message else {
+        return true;
+    };
+    if !player.session().lacks_password() {
+        return true;
+    }
+    let right = again::prove(hub, node, user, password).await;
+    if right {
+        player.session().changed_password(password.clone());
+    }
+    right
 }
 
 /// Reads no faster than players may speak.

@@ -1,0 +1,133 @@
+//! The server is killed and started again: players whose programs never log in twice play on, nobody
+//! is charged, and whoever asked for a tournament is told of it.
+
+use crate::support::until;
+use crate::vm::{Host, Vm};
+
+/// Waits until a tournament has played so much.
+fn played(host: &Host, tournament: &str, answers: usize) {
+    until(&format!("{tournament} has {answers} answers"), || {
+        host.count(tournament, "answer-accepted") >= answers
+    });
+}
+
+/// How often a player was told that it is logged in, or that a tournament starts.
+fn heard(vm: &mut Vm, begin: &str) -> usize {
+    let lines = vm.rest();
+    lines.iter().filter(|line| line.starts_with(begin)).count()
+}
+
+#[test]
+fn class_players_that_never_log_in_twice_play_on_after_a_crash() {
+    let mut host = Host::with_wait(20_000, "answer_ms = 100000\nwait_ms = 100000");
+    let mut vm = host.vm("one");
+    vm.log_in("ann", "class", "");
+    vm.log_in("bob", "tupled", "{boxes,last}");
+    vm.log_in("cat", "no_user", "");
+    vm.log_in("dan", "class", "{plays,other},{boxes,last}");
+    vm.say("{request,4,15}");
+    vm.hear("{tournament_started,");
+    for answers in [200, 900] {
+        played(&host, "class-1", answers);
+        assert!(!host.place.is_over("class-1"), "play longer matches");
+        host.restart();
+    }
+    for user in ["ann", "bob", "cat", "dan"] {
+        vm.hear(&format!("{{end_tournament,{user:?}}}"));
+    }
+    host.wait_until_over("class-1");
+    assert!(host.winner("class-1").is_some());
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    let lobby = host.place.events("lobby");
+    let logins = lobby.iter().filter(|(_, event)| event["type"] == "account-logged-in");
+    assert_eq!(logins.count(), 4, "nobody logged in twice");
+    assert_eq!(heard(&mut vm, "{player_heard,"), 0, "nothing unexpected was said");
+    // Tickets and references of before are good: the next tournament starts by the same words.
+    vm.say("{info}");
+    assert!(vm.hear("{tournament_status,").starts_with("{tournament_status,true,complete,"));
+    vm.say("{request,4,1}");
+    vm.hear("{tournament_started,");
+    host.wait_until_over("class-2");
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    host.verify();
+}
+
+#[test]
+fn referee_and_queue_players_play_on_after_a_crash() {
+    let mut host = Host::with_wait(20_000, "answer_ms = 100000\nwait_ms = 100000");
+    let mut vm = host.vm("one");
+    vm.log_in("ann", "referee", "");
+    vm.log_in("bob", "queue", "{boxes,last}");
+    vm.say("{bracket,1,21}");
+    played(&host, "referee-1", 100);
+    host.restart();
+    // Whoever asked for it is told, although it asked another run of the server.
+    let ended = vm.hear("{tournament_ended,");
+    let winner = host.winner("referee-1").expect("a winner");
+    assert_eq!(ended, format!("{{tournament_ended,{winner:?}}}"));
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    until("the answer is in the log", || {
+        let lobby = host.place.events("lobby");
+        lobby.iter().any(|(_, event)| event["type"] == "result-delivered")
+    });
+    // A wrong password is not good because the right one was forgotten.
+    vm.say("{raw,tournament_manager,{\"bob\",\"\",dequeueMe}}");
+    assert_eq!(vm.hear("{heard,"), "{heard,{not_authenticated}}");
+    host.verify();
+}
+
+#[test]
+fn processes_that_cannot_be_reached_are_not_charged_and_the_tournament_is_interrupted() {
+    let mut host = Host::with_wait(1_500, "answer_ms = 100000\nwait_ms = 100");
+    let (mut one, mut two) = (host.vm("one"), host.vm("two"));
+    one.log_in("ann", "class", "");
+    two.log_in("bob", "class", "{boxes,last}");
+    one.log_in("cat", "class", "{boxes,last}");
+    one.log_in("dan", "class", "");
+    one.say("{request,4,21}");
+    one.hear("{tournament_started,");
+    played(&host, "class-1", 100);
+    host.kill();
+    // One machine goes while the server is down, and one process on the other.
+    two.kill();
+    one.say("{kill,\"cat\"}");
+    one.hear("{ended,\"cat\"}");
+    host.start_again();
+    let interrupted = || {
+        let events = host.place.events("tournament/class-1");
+        let one = events.iter().find(|(_, event)| event["type"] == "tournament-interrupted");
+        one.map(|(_, event)| event["data"]["missing"].clone())
+    };
+    until("it is interrupted", || interrupted().is_some());
+    assert_eq!(interrupted(), Some(serde_json::json!(["bob", "cat"])));
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    let http = host.server.said["http"].as_str().expect("an address").to_owned();
+    let body = r#"{"winners":["ann"],"why":"the machine of room 3 is gone"}"#;
+    let path = "/api/v1/tournaments/class-1/award";
+    let answer = crate::questions::send(&http, "POST", &host.token, path, body);
+    assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
+    one.hear("{end_tournament,\"ann\"}");
+    host.wait_until_over("class-1");
+    assert_eq!(host.winner("class-1").as_deref(), Some("ann"));
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    host.verify();
+}
+
+#[test]
+fn a_requester_is_told_when_its_node_is_back() {
+    let host = Host::start();
+    let (mut one, mut two) = (host.vm("one"), host.vm("two"));
+    one.log_in("ann", "referee", "");
+    one.log_in("bob", "referee", "{boxes,last}");
+    two.say("{bracket,1,21}");
+    played(&host, "referee-1", 10);
+    // The connection is cut and made again; the process that asked lives on.
+    two.say("{disconnect}");
+    two.hear("{disconnected,true}");
+    host.wait_until_over("referee-1");
+    let ended = two.hear("{tournament_ended,");
+    let winner = host.winner("referee-1").expect("a winner");
+    assert_eq!(ended, format!("{{tournament_ended,{winner:?}}}"));
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    host.verify();
+}

@@ -1,0 +1,112 @@
+//! Players who were logged in before the server was restarted. Their programs never log in twice, so
+//! the server looks for them: it connects to their nodes, monitors their processes, and goes on
+//! talking to those that live.
+//!
+//! A node may connect by itself in the meantime. Whichever way it comes, its players are attached
+//! when it is there. A process that is gone is not charged with that: the engine interrupts what it
+//! was needed for.
+
+use super::dial::{self, Address};
+use super::node::{Node, nodes};
+use super::{Hub, player};
+use crate::auth;
+use crate::engine::StreamKey;
+use agon_core::{PlayerName, TournamentId};
+use agon_wire::erlang::Password;
+use agon_wire::erlang::location::Location;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+/// How long to wait before a node is looked for once more.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// Nodes that are looked for at once.
+const LOOKED_FOR_MAX: usize = 64;
+
+/// Somebody who was logged in, where it was, and in which tournaments it plays.
+pub(super) struct CutOff {
+    pub(super) user: PlayerName,
+    pub(super) location: Location,
+    pub(super) tournaments: Vec<TournamentId>,
+}
+
+/// Who was logged in over this wire before the restart and is not back.
+async fn cut_off(hub: &Hub) -> Vec<CutOff> {
+    let engine = hub.gateway.engine();
+    let asked = engine.ask(vec![StreamKey::Lobby], |engine| engine.cut_off_locations());
+    let all = asked.await.unwrap_or_default().into_iter();
+    let read = all.filter_map(|(user, kept, tournaments)| {
+        let location = Location::read(&kept)?;
+        Some(CutOff { user, location, tournaments })
+    });
+    read.filter(|one| one.location.is_of(&hub.settings.node.0)).collect()
+}
+
+/// Looks for the nodes of everybody who was logged in, for as long as players may take to come back.
+pub(super) async fn find_all(hub: Arc<Hub>, reconnect: Duration) {
+    let deadline = Instant::now() + reconnect;
+    let mut wanted: BTreeMap<String, Address> = BTreeMap::new();
+    for CutOff { location, .. } in cut_off(&hub).await {
+        let Some(pid) = location.pid() else { continue };
+        let name = pid.node.as_str().to_owned();
+        let address = Address { node: pid.node, from: location.from, port: location.port };
+        wanted.insert(name, address);
+    }
+    let room = Arc::new(Semaphore::new(LOOKED_FOR_MAX));
+    for address in wanted.into_values() {
+        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+        let hub = Arc::clone(&hub);
+        tokio::spawn(async move {
+            find(&hub, &address, deadline).await;
+            drop(place);
+        });
+    }
+}
+
+/// Looks for a node until it is connected.
+async fn find(hub: &Arc<Hub>, address: &Address, deadline: Instant) {
+    let node = address.node.as_str();
+    loop {
+        if nodes(hub).contains_key(&address.node) {
+            return;
+        }
+        let why = match dial::connect(hub, address).await {
+            Ok(()) => return tracing::info!(node, "connected to a node after the restart"),
+            Err(why) => why,
+        };
+        if Instant::now() + AGAIN > deadline {
+            return tracing::warn!(node, why, "a node was not found again after the restart");
+        }
+        tracing::debug!(node, why, "a node is not found yet");
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+/// Attaches the players of a node that is connected, as far as a restart cut them off.
+pub(super) async fn attach_players(hub: Arc<Hub>, node: Arc<Node>) {
+    for one in cut_off(&hub).await {
+        let pid = one.location.pid().filter(|pid| pid.node == node.name);
+        // The processes of an earlier run of the node are gone.
+        if pid.is_some_and(|pid| pid.creation == node.creation) {
+            player::visit_again(&hub, &node, one).await;
+        }
+    }
+}
+
+/// Whether a password is an account's: the log has no passwords to compare with.
+pub(super) async fn prove(hub: &Hub, node: &Node, user: &PlayerName, given: &Password) -> bool {
+    let (engine, name, from) = (hub.gateway.engine(), user.clone(), node.from);
+    let asked = engine.ask(vec![StreamKey::Lobby], move |engine| {
+        let kept = engine.lobby().account(&name).and_then(|account| account.password.clone());
+        (kept, engine.hashers(), engine.password_wait_ms(from, &name))
+    });
+    let Some((Some(kept), hashers, None)) = asked.await else { return false };
+    let given = given.0.clone();
+    let right = hashers.run(move || auth::matches(&given, &kept)).await == Some(true);
+    let name = user.clone();
+    let _ = engine.call(move |engine| engine.password_was(from, &name, right)).await;
+    right
+}

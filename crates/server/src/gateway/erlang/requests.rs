@@ -1,0 +1,122 @@
+//! Who asked for a tournament and waits to be told of it. Such a process needs no account, so the log
+//! keeps where it is; it is told once its node can be reached, also after a restart of the server.
+
+use super::dial::{self, Address};
+use super::node::nodes;
+use super::{Hub, desk};
+use crate::engine::StreamKey;
+use crate::gateway::outbox::Note;
+use agon_core::TournamentId;
+use agon_core::lobby::LobbyCommand;
+use agon_wire::erlang::location::Requester;
+use agon_wire::erlang::term::{Pid, Term};
+use agon_wire::erlang::{class, referee};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How long to wait before a node that is gone is looked for again; doubled every time.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The longest such wait.
+const AGAIN_MAX: Duration = Duration::from_secs(60);
+
+/// How often to look whether something was written.
+const WRITTEN: Duration = Duration::from_millis(20);
+
+/// Takes up every request that was not answered before the restart.
+pub(super) async fn take_up_all(hub: Arc<Hub>) {
+    let engine = hub.gateway.engine();
+    let asked = engine.ask(vec![StreamKey::Lobby], |engine| {
+        let kept = engine.lobby().requests();
+        kept.map(|one| (one.tournament.clone(), one.reply_to.clone())).collect::<Vec<_>>()
+    });
+    for (id, kept) in asked.await.unwrap_or_default() {
+        let Some(requester) = Requester::read(&kept) else { continue };
+        let Ok(place) = Arc::clone(&hub.asked).try_acquire_owned() else { return };
+        let hub = Arc::clone(&hub);
+        tokio::spawn(async move {
+            answer(&hub, &id, &requester).await;
+            drop(place);
+        });
+    }
+}
+
+/// Waits until a tournament is what its requester asked for, and tells the requester.
+pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Requester) {
+    let told = match requester.reference() {
+        Some(reference) => {
+            let winner = desk::ended(hub, id).await;
+            winner.map(|winner| referee::tournament_ended(&reference, winner.as_ref()))
+        }
+        None => {
+            let players = desk::started(hub, id).await;
+            let (own, tournament) = (desk::own(hub, 0), hub.refs.tournament(id));
+            players.map(|players| class::tournament_started(&own, &tournament, &players))
+        }
+    };
+    let Some(pid) = requester.pid() else { return };
+    let address = Address { node: pid.node.clone(), from: requester.from, port: requester.port };
+    // Nothing is said of a tournament that was called off before it started.
+    if let Some(told) = told
+        && !deliver(hub, id, &address, &pid, &told).await
+    {
+        return;
+    }
+    let tournament = id.clone();
+    let settled = move |engine: &mut crate::engine::Engine| {
+        let _ = engine.command(LobbyCommand::Deliver { tournament });
+    };
+    let _ = hub.gateway.engine().call(settled).await;
+}
+
+/// Tells a process something as soon as its node can be reached; `false` if it was given up.
+async fn deliver(
+    hub: &Arc<Hub>,
+    id: &TournamentId,
+    address: &Address,
+    pid: &Pid,
+    told: &Term,
+) -> bool {
+    let mut again = AGAIN;
+    loop {
+        let node = nodes(hub).get(&address.node).cloned();
+        if let Some(node) = node {
+            let note = Note::default();
+            node.tell(pid.clone(), told.clone(), Some(Arc::clone(&note)));
+            while note.load(Ordering::Acquire) == 0 && !node.pen.is_closed() {
+                tokio::time::sleep(WRITTEN).await;
+            }
+            if note.load(Ordering::Acquire) > 0 {
+                return true;
+            }
+            continue;
+        }
+        if !is_kept(hub, id).await {
+            tracing::info!(tournament = %id, "whoever asked for a tournament was not found again");
+            return false;
+        }
+        let connected = hub.connected.notified();
+        match dial::connect(hub, address).await {
+            // The node is known in a moment.
+            Ok(()) => drop(tokio::time::timeout(AGAIN, connected).await),
+            Err(_) => {
+                let _ = tokio::time::timeout(again, connected).await;
+                again = (again * 2).min(AGAIN_MAX);
+            }
+        }
+    }
+}
+
+/// Whether the log still keeps who asked for a tournament: there is a bound in number and time.
+async fn is_kept(hub: &Hub, id: &TournamentId) -> bool {
+    let id = id.clone();
+    let asked = hub.gateway.engine().call(move |engine| {
+        let now = crate::clock::now_ms();
+        let mut kept = engine.lobby().requests();
+        let young =
+            |since: u64| now.saturating_sub(since) < agon_core::lobby::Lobby::REQUEST_MS_MAX;
+        kept.any(|one| one.tournament == id && young(one.since))
+    });
+    asked.await == Some(true)
+}

@@ -1,0 +1,254 @@
+//! Where an Erlang process is, as the log keeps it: what a server that was restarted needs to reach
+//! the process again and to be understood by it.
+
+use super::Password;
+use super::class::Variant;
+use super::refs::Key;
+use super::session::Speaks;
+use super::term::{Atom, Pid, Ref, Words};
+use agon_core::{Raw, TournamentId};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// Processes that play for one player and are kept; the oldest makes room.
+const PLAYS_MAX: usize = 16;
+
+/// A process of a player, and how it was spoken to.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Location {
+    /// The name this server's node had.
+    own_node: String,
+    /// Which run of this server's node the player was told references of.
+    pub own_creation: u32,
+    /// The process that logged in.
+    process: Process,
+    /// Where its node connected from.
+    pub from: IpAddr,
+    /// The port its node listened on, if EPMD knew it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// What marks the references of its visit: its ticket stays good.
+    key: (u32, u32),
+    speaks: Vocabulary,
+    /// Other processes that play for it, by tournament.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    plays: Vec<(TournamentId, Process)>,
+}
+
+/// A process on a node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Process {
+    node: String,
+    id: u32,
+    serial: u32,
+    creation: u32,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Vocabulary {
+    Class,
+    ClassTupled,
+    ClassNoUser,
+    Referee { login: Reference },
+    Queue,
+}
+
+/// A reference somebody else made.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Reference {
+    node: String,
+    creation: u32,
+    words: Vec<u32>,
+}
+
+/// Who asked for a tournament, and what is to be answered.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Requester {
+    process: Process,
+    /// Where its node connected from.
+    pub from: IpAddr,
+    /// The port its node listened on, if EPMD knew it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// What marked the request, in the referee protocol, which is answered at the end. In the class
+    /// protocol there is none, and the start is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<Reference>,
+}
+
+impl Location {
+    /// Where the process of a visit is. `own` is any process of this server's node.
+    pub fn new(own: &Pid, pid: &Pid, key: Key, speaks: &Speaks, from: IpAddr) -> Location {
+        Location {
+            own_node: own.node.as_str().to_owned(),
+            own_creation: own.creation,
+            process: Process::of(pid),
+            from,
+            port: None,
+            key: key.words(),
+            speaks: match speaks {
+                Speaks::Class(Variant::Plain) => Vocabulary::Class,
+                Speaks::Class(Variant::Tupled) => Vocabulary::ClassTupled,
+                Speaks::Class(Variant::NoUser) => Vocabulary::ClassNoUser,
+                Speaks::Referee { login } => Vocabulary::Referee { login: Reference::of(login) },
+                Speaks::Queue { .. } => Vocabulary::Queue,
+            },
+            plays: Vec::new(),
+        }
+    }
+
+    /// Reads what the log kept; `None` if another wire wrote it.
+    pub fn read(kept: &Raw) -> Option<Location> {
+        serde_json::from_str(kept.get()).ok()
+    }
+
+    /// What the log keeps.
+    pub fn write(&self) -> Raw {
+        Raw(agon_games::json(self))
+    }
+
+    /// Whether this server's node had that name.
+    pub fn is_of(&self, own_node: &Atom) -> bool {
+        self.own_node == own_node.as_str()
+    }
+
+    /// The process that logged in; `None` if the log was tampered with.
+    pub fn pid(&self) -> Option<Pid> {
+        self.process.pid()
+    }
+
+    /// What marks the references of its visit.
+    pub fn key(&self) -> Key {
+        Key::of_words(self.key)
+    }
+
+    /// How it speaks. The password of the queue protocol is not kept: it has to be proved again.
+    pub fn speaks(&self) -> Option<Speaks> {
+        Some(match &self.speaks {
+            Vocabulary::Class => Speaks::Class(Variant::Plain),
+            Vocabulary::ClassTupled => Speaks::Class(Variant::Tupled),
+            Vocabulary::ClassNoUser => Speaks::Class(Variant::NoUser),
+            Vocabulary::Referee { login } => Speaks::Referee { login: login.reference()? },
+            Vocabulary::Queue => Speaks::Queue { password: Password(String::new()) },
+        })
+    }
+
+    /// The process that plays in a tournament.
+    pub fn plays_in(&self, tournament: &TournamentId) -> Option<Pid> {
+        let other = self.plays.iter().rev().find(|(id, _)| id == tournament);
+        other.map_or_else(|| self.pid(), |(_, process)| process.pid())
+    }
+
+    /// Notes other processes that play.
+    pub fn set_plays<'a>(&mut self, plays: impl Iterator<Item = (&'a TournamentId, &'a Pid)>) {
+        self.plays = plays.map(|(id, pid)| (id.clone(), Process::of(pid))).collect();
+        let surplus = self.plays.len().saturating_sub(PLAYS_MAX);
+        self.plays.drain(..surplus);
+    }
+}
+
+impl Requester {
+    /// Who asked; `reference` in the referee protocol.
+    pub fn new(pid: &Pid, reference: Option<&Ref>, from: IpAddr) -> Requester {
+        let (process, reference) = (Process::of(pid), reference.map(Reference::of));
+        Requester { process, from, port: None, reference }
+    }
+
+    /// Reads what the log kept; `None` if another wire wrote it.
+    pub fn read(kept: &Raw) -> Option<Requester> {
+        serde_json::from_str(kept.get()).ok()
+    }
+
+    /// What the log keeps.
+    pub fn write(&self) -> Raw {
+        Raw(agon_games::json(self))
+    }
+
+    /// The process to answer to.
+    pub fn pid(&self) -> Option<Pid> {
+        self.process.pid()
+    }
+
+    /// What marked the request, in the referee protocol.
+    pub fn reference(&self) -> Option<Ref> {
+        self.reference.as_ref().and_then(Reference::reference)
+    }
+}
+
+impl Process {
+    fn of(pid: &Pid) -> Process {
+        let node = pid.node.as_str().to_owned();
+        Process { node, id: pid.id, serial: pid.serial, creation: pid.creation }
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        let node = Atom::new(&self.node)?;
+        Some(Pid { node, id: self.id, serial: self.serial, creation: self.creation })
+    }
+}
+
+impl Reference {
+    fn of(reference: &Ref) -> Reference {
+        let node = reference.node.as_str().to_owned();
+        Reference { node, creation: reference.creation, words: reference.words.to_vec() }
+    }
+
+    fn reference(&self) -> Option<Ref> {
+        let (node, words) = (Atom::new(&self.node)?, Words::new(&self.words)?);
+        Some(Ref { node, creation: self.creation, words })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_is_read_as_it_was_written() {
+        let atom = |text: &str| Atom::new(text).unwrap();
+        let own = Pid { node: atom("agon@localhost"), id: 1, serial: 0, creation: 77 };
+        let pid = |id| Pid { node: atom("eve@box"), id, serial: 3, creation: 5 };
+        let login =
+            Ref { node: atom("eve@box"), creation: 5, words: Words::new(&[1, 2, 3]).unwrap() };
+        let from = IpAddr::from([127, 0, 0, 1]);
+        let key = Key::new([7; 8]);
+        for speaks in [
+            Speaks::Class(Variant::Plain),
+            Speaks::Class(Variant::Tupled),
+            Speaks::Class(Variant::NoUser),
+            Speaks::Referee { login },
+            Speaks::Queue { password: Password(String::new()) },
+        ] {
+            let mut location = Location::new(&own, &pid(9), key, &speaks, from);
+            let cups: Vec<TournamentId> =
+                (0..20).map(|number| TournamentId::from(format!("cup-{number}"))).collect();
+            let other = pid(10);
+            location.set_plays(cups.iter().map(|cup| (cup, &other)));
+            location.port = Some(4_321);
+            let read = Location::read(&location.write()).unwrap();
+            assert_eq!((&read, read.pid(), read.key()), (&location, Some(pid(9)), key));
+            assert_eq!(read.speaks(), Some(speaks));
+            assert!(read.is_of(&own.node) && !read.is_of(&atom("other@localhost")));
+            assert_eq!(read.plays_in(&cups[19]), Some(pid(10)));
+            assert_eq!(read.plays_in(&cups[0]), Some(pid(9)), "only the latest are kept");
+        }
+        let password = Speaks::Queue { password: Password("swordfish".into()) };
+        let kept = Location::new(&own, &pid(9), key, &password, from).write();
+        assert!(!kept.get().contains("swordfish"));
+    }
+
+    #[test]
+    fn a_requester_is_read_as_it_was_written() {
+        let node = Atom::new("eve@box").unwrap();
+        let pid = Pid { node: node.clone(), id: 1, serial: 2, creation: 3 };
+        let reference = Ref { node, creation: 3, words: Words::new(&[4, 5]).unwrap() };
+        let from = IpAddr::from([10, 0, 0, 1]);
+        for reference in [None, Some(&reference)] {
+            let kept = Requester::new(&pid, reference, from).write();
+            let read = Requester::read(&kept).unwrap();
+            assert_eq!((read.pid(), read.reference().as_ref()), (Some(pid.clone()), reference));
+        }
+        assert_eq!(Requester::read(&Raw::parse("7").unwrap()), None);
+    }
+}
