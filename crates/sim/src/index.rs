@@ -38,6 +38,8 @@ pub(crate) struct Index {
     /// Matches that were paired, by tournament: the round, the match, and who plays.
     matches: BTreeMap<String, Vec<(u32, String, Vec<PlayerName>)>>,
     paused: BTreeSet<String>,
+    /// Those of them that a restart of the server interrupted.
+    interrupted: BTreeSet<String>,
     /// Streams of matches that rest.
     pub(crate) resting: BTreeSet<String>,
     /// How often an operator's reason is given, by the reason.
@@ -98,7 +100,14 @@ impl Index {
                 self.matches.entry(tournament()).or_default().extend(all);
             }
             Event::TournamentPaused(_) => drop(self.paused.insert(tournament())),
-            Event::TournamentResumed(_) => drop(self.paused.remove(&tournament())),
+            Event::TournamentInterrupted(_) => {
+                self.paused.insert(tournament());
+                self.interrupted.insert(tournament());
+            }
+            Event::TournamentResumed(_) | Event::TournamentAwarded(_) => {
+                self.paused.remove(&tournament());
+                self.interrupted.remove(&tournament());
+            }
             Event::MatchPaused(_) => drop(self.resting.insert(stream())),
             Event::MatchResumed(_) | Event::MatchCalledOff(_) => {
                 self.resting.remove(&stream());
@@ -203,6 +212,11 @@ impl Index {
         paused.map(|id| TournamentId::from_text(id)).collect()
     }
 
+    /// Whether a restart interrupted a tournament, and nobody has decided about it yet.
+    pub(crate) fn is_interrupted(&self, id: &TournamentId) -> bool {
+        self.interrupted.contains(id.as_str())
+    }
+
     /// The matches of a tournament: the round, the match, and who plays.
     pub(crate) fn matches_of(&self, id: &TournamentId) -> Vec<(u32, String, Vec<PlayerName>)> {
         self.matches.get(id.as_str()).cloned().unwrap_or_default()
@@ -221,6 +235,7 @@ fn reason(event: &Event) -> Option<String> {
         Event::TournamentPaused(one) => &one.ruling,
         Event::TournamentResumed(one) => &one.ruling,
         Event::ResultOverridden(one) => &one.result.ruling,
+        Event::TournamentAwarded(one) => &one.result.ruling,
         Event::ReplayOrdered(one) => &one.ruling,
         Event::RulingUndone(one) => &one.ruling,
         Event::GameVoided(one) => &one.ruling,

@@ -22,6 +22,7 @@ mod peers;
 mod persons;
 mod python;
 mod rejoin;
+mod restarted;
 mod rights;
 mod secrets;
 mod signing;

@@ -72,6 +72,11 @@ impl Port {
     pub(crate) fn restart(&mut self) {
         self.server.process.signal(Signal::KILL);
         self.server.process.code();
+        self.start_again();
+    }
+
+    /// Starts a server that was killed.
+    pub(crate) fn start_again(&mut self) {
         self.server = Server::start_again(&self.place, &self.server.address);
     }
 

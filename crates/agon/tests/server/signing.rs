@@ -9,29 +9,29 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// A connection made by hand.
-struct Peer(TcpStream);
+pub(crate) struct Peer(TcpStream);
 
 impl Peer {
-    fn open(port: &Port, first: &str) -> Peer {
+    pub(crate) fn open(port: &Port, first: &str) -> Peer {
         let mut socket = TcpStream::connect(port.address()).expect("the server is there");
         socket.set_read_timeout(Some(Duration::from_secs(120))).expect("a timeout");
         socket.write_all(first.as_bytes()).expect("it reads");
         Peer(socket)
     }
 
-    fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         self.0.write_all(text.as_bytes()).expect("it reads");
     }
 
     /// What it is told next, as text; the server sends nothing around its values.
-    fn hear(&mut self, expected: &str) {
+    pub(crate) fn hear(&mut self, expected: &str) {
         let mut bytes = vec![0; expected.len()];
         self.0.read_exact(&mut bytes).expect("something is said");
         assert_eq!(String::from_utf8_lossy(&bytes), expected);
     }
 
     /// The value it is told next.
-    fn value(&mut self) -> Value {
+    pub(crate) fn value(&mut self) -> Value {
         let mut bytes = Vec::new();
         loop {
             let mut byte = [0];
@@ -44,14 +44,14 @@ impl Peer {
     }
 
     /// Everything until the server closes the connection.
-    fn rest(&mut self) -> String {
+    pub(crate) fn rest(&mut self) -> String {
         let mut text = String::new();
         self.0.read_to_string(&mut text).expect("it is closed");
         text
     }
 }
 
-fn read(port: &Port, path: &str) -> Value {
+pub(crate) fn read(port: &Port, path: &str) -> Value {
     serde_json::from_str(&page(&port.server, &format!("/api/v1{path}"))).expect("JSON")
 }
 
@@ -173,45 +173,5 @@ fn a_native_player_and_one_of_another_system_meet() {
     assert_eq!(played.list("winners").len() + played.list("failing").len(), 1);
     assert_eq!(played.list("cheating"), Vec::<String>::new());
     assert_eq!(played.list("failing"), Vec::<String>::new());
-    port.verify();
-}
-
-#[test]
-fn who_signs_up_again_after_a_restart_is_asked_again() {
-    let free = agon::free_port(std::net::Ipv4Addr::LOCALHOST.into()).expect("a port");
-    let settings = "at_least = 2\nat_most = 2\nanswer_ms = 60000";
-    let mut port = Port::open_with("fish", free, 60_000, settings);
-    let names = ["eve", "bob"];
-    let mut peers = names.map(|name| Peer::open(&port, &format!("{name:?}")));
-    let mut first = 0;
-    for call in ["start", "playing-as", "playing-with"] {
-        for (at, peer) in peers.iter_mut().enumerate() {
-            let told = peer.value();
-            assert_eq!(told[0], call);
-            if told[1] == json!(["red"]) {
-                first = at;
-            }
-            peer.say(r#""void""#);
-        }
-    }
-    let asked = peers[first].value();
-    assert_eq!(asked[0], "setup");
-    port.restart();
-    assert_eq!(peers.map(|mut peer| peer.rest()), ["", ""]);
-    let [mut red, mut white] =
-        [first, 1 - first].map(|at| Peer::open(&port, &format!("{:?}", names[at])));
-    assert_eq!(red.value(), asked, "the same call, and none that was answered before");
-    red.say("[0,0]");
-    let next = white.value();
-    assert_eq!(next[1][0]["players"][1]["places"], json!([[0, 0]]), "{next}");
-    white.say(r#""I pass""#);
-    assert_eq!(white.rest(), "");
-    assert_eq!(red.value()[1][0]["players"][0]["places"], json!([[0, 0]]));
-    red.say(r#""so do I""#);
-    assert_eq!(red.rest(), "");
-    until("it is over", || read(&port, "/tournaments/fish")["standing"] == "over");
-    let report = read(&port, "/tournaments/fish/report");
-    assert_eq!((&report["winners"], &report["cheating"]), (&json!([]), &json!([])));
-    assert_eq!(report["failing"].as_array().map(Vec::len), Some(2), "{report}");
     port.verify();
 }

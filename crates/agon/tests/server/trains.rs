@@ -4,7 +4,7 @@ use crate::peers::{Played, Port, compare, for_all, vectors};
 use serde_json::{Value, json};
 
 /// A map that serves eight players.
-const MAP: &str = include_str!("../../../games/src/trains/default_map.json");
+pub(crate) const MAP: &str = include_str!("../../../games/src/trains/default_map.json");
 
 /// Nine players: seven, and h against i.
 const NINE: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];

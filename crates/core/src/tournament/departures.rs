@@ -10,6 +10,9 @@ impl Tournament {
     /// are open, each is counted with one who goes on. Once the rounds are over that is everybody,
     /// with its rank; but who has to confirm the end is in the tournament until it has.
     pub fn departures(&self, known: impl Fn(&PlayerName) -> bool) -> Vec<(PlayerName, u32)> {
+        if self.is_being_awarded() {
+            return Vec::new();
+        }
         if self.rounds_are_over() {
             let asked = self.asked_to_confirm();
             let standings = self.results().standings.into_iter();
@@ -33,7 +36,7 @@ impl Tournament {
 
     /// The place of a player that left, if it did.
     pub fn departure(&self, player: &PlayerName) -> Option<u32> {
-        if self.asked_to_confirm().contains(player) {
+        if self.is_being_awarded() || self.asked_to_confirm().contains(player) {
             return None;
         }
         if self.rounds_are_over() {
@@ -48,6 +51,12 @@ impl Tournament {
             _ => &self.state.rounds[..],
         };
         rounds.iter().find(|round| losers(round).any(|loser| loser == player)).map(place_after)
+    }
+
+    /// Whether open matches are called off because the tournament was awarded: who won is told when
+    /// they are.
+    fn is_being_awarded(&self) -> bool {
+        self.state.awarded.is_some() && !self.is_over()
     }
 
     fn rounds_are_over(&self) -> bool {

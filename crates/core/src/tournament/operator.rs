@@ -149,7 +149,13 @@ impl Tournament {
         if !matches!(self.state.phase, Phase::Greeting(_) | Phase::Playing) {
             return Err(TournamentRejection::NoRound);
         }
-        self.may_all_win(winners, "a bracket has one winner, or none")
+        self.may_all_win(winners, "a bracket has one winner, or none")?;
+        match winners.iter().find(|player| self.departure(player).is_some()) {
+            Some(player) => Err(TournamentRejection::Winners(format!(
+                "{player} has lost a match; override that result first"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Whether each of them may win, and all of them together.

@@ -151,7 +151,7 @@ fn an_award_ends_a_tournament_once_its_open_matches_are_called_off() {
     let mut cup = Cup::semi_finals();
     assert_eq!(cup.award(&["p1"]), Err(TournamentRejection::NotPaused));
     cup.interrupt(&["p3", "p4"]).unwrap();
-    for bad in [&["nobody"][..], &["p1", "p4"], &["p1", "p1"]] {
+    for bad in [&["nobody"][..], &["p1", "p4"], &["p1", "p1"], &["p2"]] {
         let refused = cup.award(bad).unwrap_err();
         assert!(matches!(refused, TournamentRejection::Winners(_)), "{bad:?}: {refused}");
     }

@@ -194,7 +194,10 @@ fn follows_from_answer(faulted: &agon_core::Faulted) -> bool {
 
 /// Whether an operator says something. What came of it is said again where it takes effect.
 fn rules(event: &Event) -> bool {
-    let ends = ["-paused", "-resumed", "-undone", "-ordered", "-reopened", "-voided"];
+    let ends = [
+        "-paused", "-resumed", "-undone", "-ordered", "-reopened", "-voided", "-interrupted",
+        "-awarded",
+    ];
     let tag = event.tag();
     ends.iter().any(|end| tag.ends_with(end))
         || matches!(event, Event::ResultOverridden(_) | Event::MatchCalledOff(_))
@@ -202,7 +205,8 @@ fn rules(event: &Event) -> bool {
 
 fn is_of_account(event: &Event) -> bool {
     let tag = event.tag();
-    tag.starts_with("account-") || tag.starts_with("token-") || tag.starts_with("password-")
+    let kinds = ["account-", "token-", "password-", "player-located", "requester-"];
+    kinds.iter().any(|kind| tag.starts_with(kind))
 }
 
 /// Who or what an event came from.

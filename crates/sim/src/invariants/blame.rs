@@ -26,6 +26,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 _ => continue,
             };
             let found = match waited {
+                _ if was_cut_off(world, faulted, entry) => Err("a restart cut it off".into()),
                 true => waited_in_vain(&world.history, faulted, entry, wait_ms),
                 false => judge(world, tournament, faulted, entry),
             };
@@ -41,6 +42,9 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
             let Faulted { player, fault, .. } = &dropped.faulted;
             let history = &world.history;
             let found = match fault.kind {
+                _ if was_cut_off(world, &dropped.faulted, entry) => {
+                    Err("a restart cut it off".into())
+                }
                 // Who is asked itself, and goes again while nobody is missed, was there in vain.
                 FaultKind::NoShow if is_peer(world, player.as_str()) => {
                     not_here(history, player.as_str(), entry, entry.line.at)
@@ -71,13 +75,35 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a restart of the server cut a program off that cannot reconnect by itself, and it was not
+/// back when it was charged: then nobody may be.
+fn was_cut_off(world: &World, faulted: &Faulted, entry: &Entry) -> bool {
+    let player = faulted.player.as_str();
+    let absent = matches!(
+        faulted.fault.kind,
+        FaultKind::Disconnected | FaultKind::NoShow | FaultKind::Timeout
+    );
+    if !absent || !is_peer(world, player) {
+        return false;
+    }
+    let here = world.history.here.get(player).into_iter().flatten();
+    let latest = here.filter(|here| here.from < entry.line.at).max_by_key(|here| here.from);
+    latest.is_some_and(|latest| {
+        let server = world.history.servers.get(&latest.server);
+        let ended = server.and_then(|server| server.ended);
+        latest.server != entry.writer && ended.is_some() && latest.to == ended
+    })
+}
+
 fn judge(world: &World, id: &str, faulted: &Faulted, entry: &Entry) -> Result<(), String> {
     let (player, fault) = (faulted.player.as_str(), &faulted.fault);
     let history = &world.history;
     match fault.kind {
         FaultKind::Timeout => {
             let request = faulted.request.as_ref().ok_or("nothing was asked")?;
-            out_of_time(history, player, &format!("{id}:{request}"), entry)
+            let late = out_of_time(history, player, &format!("{id}:{request}"), entry);
+            // A program that came back hung in a repeated part of the beginning.
+            late.or_else(|what| out_of_courtesy(world, player, entry).ok_or(what))
         }
         FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
             said(history, player, fault)

@@ -12,6 +12,14 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
             return Err(format!("{id} was never created"));
         };
         let Some(winners) = &course.winners else { continue };
+        if course.awarded {
+            match *winners == course.awarded_to {
+                true => continue,
+                false => {
+                    return Err(format!("{id}: won by {winners:?} against the operator's word"));
+                }
+            }
+        }
         let implied: BTreeSet<PlayerName> = match course.format {
             Format::RoundRobin => leaders(&course),
             _ => survivors(&course).map_err(|what| format!("{id}: {what}"))?,

@@ -56,6 +56,9 @@ pub(super) struct Course {
     pub(super) failed: BTreeSet<PlayerName>,
     rounds_ended: bool,
     pub(super) winners: Option<Vec<PlayerName>>,
+    /// Whether an operator said who won, and who that is.
+    pub(super) awarded: bool,
+    pub(super) awarded_to: Vec<PlayerName>,
 }
 
 impl Course {
@@ -121,6 +124,14 @@ impl Course {
                     false => self.dropped.insert(player),
                 };
             }
+            Event::TournamentAwarded(awarded) => {
+                // Its open matches are called off.
+                self.awarded = true;
+                let latest = self.rounds.last_mut().into_iter().flat_map(|(_, matches)| matches);
+                let open = latest.filter(|played| played.now.reported.is_none());
+                open.for_each(|played| played.ruled = true);
+                self.awarded_to.clone_from(&awarded.result.winners);
+            }
             Event::RoundsEnded(_) => self.rounds_ended = true,
             Event::TournamentEnded(ended) => self.winners = Some(ended.winners.clone()),
             _ => {}
@@ -141,6 +152,8 @@ pub(super) fn read(entries: &[Entry]) -> Option<Course> {
         failed: BTreeSet::new(),
         rounds_ended: false,
         winners: None,
+        awarded: false,
+        awarded_to: Vec::new(),
     };
     entries.iter().try_for_each(|entry| course.apply(&entry.line.event))?;
     Some(course)

@@ -37,11 +37,11 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
         let mut paused = false;
         for entry in entries {
             let wrong = match &entry.line.event {
-                Event::TournamentPaused(_) => {
+                Event::TournamentPaused(_) | Event::TournamentInterrupted(_) => {
                     paused = true;
                     false
                 }
-                Event::TournamentResumed(_) => {
+                Event::TournamentResumed(_) | Event::TournamentAwarded(_) => {
                     paused = false;
                     false
                 }

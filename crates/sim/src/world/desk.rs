@@ -41,7 +41,12 @@ impl World {
         if self.healed {
             let paused = self.disk.look(|index| index.paused_tournaments());
             for id in &paused {
-                self.order(Order::Tournament(id.clone(), TournamentOrder::Resume));
+                // Whoever was cut off may have gone for good; then only an award ends it.
+                let order = match self.disk.look(|index| index.is_interrupted(id)) {
+                    true => TournamentOrder::Award { winners: Vec::new() },
+                    false => TournamentOrder::Resume,
+                };
+                self.order(Order::Tournament(id.clone(), order));
             }
             if !paused.is_empty() || !self.desk.has_nothing_open() {
                 self.at(self.now + 500, Happening::Order);
@@ -143,6 +148,10 @@ impl World {
             return Order::Tournament(id, TournamentOrder::Resume);
         }
         let (_, of, players) = self.rng.pick(&latest).clone();
+        if self.rng.chance(100) {
+            let winners = players.into_iter().take(self.rng.below(2) as usize).collect();
+            return Order::Tournament(id, TournamentOrder::Award { winners });
+        }
         let of = MatchId::from_text(&of);
         match self.rng.below(6) {
             0 => {
