@@ -6,11 +6,11 @@
 
 use super::index::Index;
 use super::tokens::Tokens;
-use super::{Account, Lobby, Queue, QueueName, Selection, Standing};
+use super::{Account, Cause, Lobby, Queue, QueueName, Selection, Standing};
 use crate::ids::{PlayerName, TournamentId};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Text that is no snapshot this program can use.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -30,12 +30,14 @@ struct Kept<'a> {
     series: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
     askers: Cow<'a, BTreeMap<TournamentId, PlayerName>>,
     owed: Cow<'a, BTreeMap<PlayerName, VecDeque<TournamentId>>>,
+    causes: Cow<'a, BTreeSet<Cause>>,
+    unnamed_causes: Cow<'a, BTreeSet<(PlayerName, String)>>,
 }
 
 impl Lobby {
     /// The version of snapshots this program writes, and the only one it reads. It changes whenever
     /// the lobby's fields do, or what an event does to them: a new program then folds the log.
-    pub const SNAPSHOT_VERSION: u32 = 1;
+    pub const SNAPSHOT_VERSION: u32 = 2;
 
     /// The lobby as text. It holds hashes of passwords and tokens, as the log does.
     pub fn snapshot(&self) -> String {
@@ -49,6 +51,8 @@ impl Lobby {
             series: Cow::Borrowed(&self.series),
             askers: Cow::Borrowed(&self.askers),
             owed: Cow::Borrowed(&self.owed),
+            causes: Cow::Borrowed(&self.causes),
+            unnamed_causes: Cow::Borrowed(&self.unnamed_causes),
         };
         serde_json::to_string(&kept).expect("a lobby is JSON")
     }
@@ -73,6 +77,8 @@ impl Lobby {
             series: kept.series.into_owned(),
             askers: kept.askers.into_owned(),
             owed: kept.owed.into_owned(),
+            causes: kept.causes.into_owned(),
+            unnamed_causes: kept.unnamed_causes.into_owned(),
         };
         lobby.index_all();
         Ok(lobby)
