@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest chaos fuzz mutants
+.PHONY: test verify fix bench deny sim sim-selftest kills chaos fuzz mutants
 
 test:
 	scripts/test
@@ -30,6 +30,11 @@ sim:
 # Plants bugs one at a time, and sees that each is found.
 sim-selftest:
 	cargo run --quiet --package agon-sim --profile sim -- --selftest
+
+# make kills KILLS=500 kills the real server that often right after cheats: no blacklisting may be lost.
+kills:
+	AGON_TEST_KILLS=$(or $(KILLS),500) cargo test --quiet --package agon --test server -- --nocapture \
+		blacklist::a_server_that_is_killed_right_after_a_cheat_lists_the_cheater_when_it_is_back
 
 # make chaos MINUTES=60 PLAYERS=100 SEED=7: the real binary under kills, stops and a bad network.
 chaos:

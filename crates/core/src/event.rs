@@ -7,7 +7,7 @@
 use crate::fair::{Commitment, Nonce, Secret};
 use crate::fault::Faulted;
 use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
-use crate::lobby::{AccountKind, Announcement, PasswordHash, QueueName, Role, TokenHash};
+use crate::lobby::{AccountKind, Announcement, Cause, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::report::{Bye, GameResult, MatchResult};
 use crate::ruling::{Interruption, Override, Ruling};
@@ -400,6 +400,9 @@ events! {
         /// The operator who did it; nobody where a tournament's policy did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<PlayerName>,
+        /// The cheat that a policy did it for. Logs of earlier programs do not name it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Cause>,
     }
 
     /// An account may enter tournaments again.

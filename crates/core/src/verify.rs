@@ -5,16 +5,19 @@
 //! cannot be known from the log, such as that an answer really came too late, is taken as it is.
 
 mod agree;
+mod blacklist;
 mod lobby;
 
 pub use agree::agree;
+pub use blacklist::Listing;
 pub use lobby::{LobbyCheck, verify_lobby};
 
 use crate::event::{Event, GameStarted};
 use crate::fair::Secret;
 use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};
-use crate::ids::{MatchId, PlayerName, RequestId};
+use crate::ids::{MatchId, Millis, PlayerName, RequestId};
 use crate::line::Line;
+use crate::lobby::Cheat;
 use crate::match_::{Command, Match, MatchOrder, Rejection, Secrets};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::policy::Pairing;
@@ -63,6 +66,8 @@ pub struct MatchCheck {
     pub unchecked: u64,
     /// Games checked to the end.
     pub games: u64,
+    /// The cheats that the policy blacklists for, and when each was charged.
+    pub cheats: Vec<(Cheat, Millis)>,
 }
 
 /// What the check of a tournament found to be in order.
@@ -78,6 +83,8 @@ pub struct TournamentCheck {
     pub reported: BTreeMap<MatchId, MatchResult>,
     /// The results that were reported before, each until a replay was ordered.
     pub earlier: BTreeMap<MatchId, Vec<MatchResult>>,
+    /// When results were reported, in order.
+    pub reports: Vec<(MatchId, Millis)>,
     /// Matches that operators gave a result.
     pub overridden: BTreeSet<MatchId>,
     /// Whether an operator awarded it, so that matches were called off.
@@ -163,7 +170,9 @@ pub fn verify_match(
     compare(first, &[event])?;
     let (earlier, called_off) = (Vec::new(), false);
     let (result, events, unchecked, games) = (None, 1, 0, 0);
-    let mut check = MatchCheck { plan, result, earlier, called_off, events, unchecked, games };
+    let cheats = Cheat::all(&plan, lines).map(|(cheat, line)| (cheat, line.at)).collect();
+    let mut check =
+        MatchCheck { plan, result, earlier, called_off, events, unchecked, games, cheats };
     for record in records {
         let command = match_cause(&record[0], &played)?;
         match &record[0].event {
@@ -391,7 +400,12 @@ pub fn verify_tournament(
         count += record.len() as u64;
     }
     let unchecked = lines.len() as u64 - count;
-    Ok(TournamentCheck { unchecked, ..checked(&tournament, secret.cloned(), count) })
+    let reports = lines.iter().filter_map(|line| match &line.event {
+        Event::MatchReported(reported) => Some((reported.id.clone(), line.at)),
+        _ => None,
+    });
+    let reports = reports.collect();
+    Ok(TournamentCheck { unchecked, reports, ..checked(&tournament, secret.cloned(), count) })
 }
 
 /// What a tournament that follows from its log says of its matches.
@@ -402,6 +416,7 @@ fn checked(tournament: &Tournament, secret: Option<Secret>, events: u64) -> Tour
         matches: Vec::new(),
         reported: BTreeMap::new(),
         earlier: BTreeMap::new(),
+        reports: Vec::new(),
         overridden: BTreeSet::new(),
         awarded: tournament.awarded().is_some(),
         results: tournament.results(),

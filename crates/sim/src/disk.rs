@@ -334,6 +334,7 @@ impl Log for Port {
         let skip = usize::try_from(after).unwrap_or(usize::MAX).min(entries.len());
         let texts = entries[skip..].iter().map(|entry| match state.sabotage {
             Some(Sabotage::ForgetBlacklist) => forgive(entry),
+            Some(Sabotage::ForgetCheat) => whitewash(entry),
             _ => entry.text.clone(),
         });
         Ok(texts.collect())
@@ -375,6 +376,16 @@ impl Log for Port {
 
     fn flush(&self) -> Result<(), LogError> {
         Ok(())
+    }
+}
+
+/// A planted bug: a cheat was only a wrong answer.
+fn whitewash(entry: &Entry) -> String {
+    match &entry.line.event {
+        Event::PlayerFaulted(faulted) if faulted.faulted.fault.is_cheat() => {
+            entry.text.replacen("\"kind\":\"cheat\"", "\"kind\":\"illegal\"", 1)
+        }
+        _ => entry.text.clone(),
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Index {
     pub(crate) ever_signed_up: BTreeSet<(String, String)>,
     /// What players said to invitations and took back, by what they asked, tournament and name.
     pub(crate) replies: BTreeSet<(&'static str, String, String)>,
+    /// How many cheats were charged.
+    pub(crate) cheats: u64,
     /// Who was ever put on the blacklist.
     pub(crate) blacklisted: BTreeSet<String>,
     /// How often somebody has entered a queue.
@@ -74,6 +76,9 @@ impl Index {
             Event::MatchEnded(_) => {
                 self.resting.remove(&stream());
                 self.ended.insert(stream(), line.at);
+            }
+            Event::PlayerFaulted(faulted) => {
+                self.cheats += u64::from(faulted.faulted.fault.is_cheat());
             }
             Event::MatchReported(_) => drop(self.reported.insert(tournament())),
             Event::TournamentEnded(_) | Event::TournamentAborted(_) => {

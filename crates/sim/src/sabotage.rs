@@ -38,6 +38,9 @@ pub enum Sabotage {
     AcceptForOthers,
     /// Who is on the blacklist is let in after a restart.
     ForgetBlacklist,
+    /// After a restart a cheat does not look like one: a blacklisting that the crash kept out of the
+    /// log was only in memory.
+    ForgetCheat,
     /// An operator's order is obeyed twice.
     OrderTwice,
     /// A snapshot is taken for one of a later event.
@@ -46,7 +49,7 @@ pub enum Sabotage {
 
 impl Sabotage {
     /// All of them.
-    pub const ALL: [Sabotage; 18] = [
+    pub const ALL: [Sabotage; 19] = [
         Sabotage::SkipSync,
         Sabotage::LoseDurable,
         Sabotage::DoubleApply,
@@ -63,6 +66,7 @@ impl Sabotage {
         Sabotage::MergeLines,
         Sabotage::AcceptForOthers,
         Sabotage::ForgetBlacklist,
+        Sabotage::ForgetCheat,
         Sabotage::OrderTwice,
         Sabotage::StaleSnapshot,
     ];

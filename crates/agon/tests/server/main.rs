@@ -2,6 +2,7 @@
 
 mod admin;
 mod bench;
+mod blacklist;
 mod cup;
 mod disk;
 mod errors;

@@ -1,7 +1,9 @@
 //! How events change the lobby: the only way it changes.
 
 use super::{Account, AccountKind, Invitation, Lobby, Reply, Selection, SignUp, Standing};
-use crate::event::{AccountRegistered, Event, TournamentAnnounced, TournamentStarted};
+use crate::event::{
+    AccountBlacklisted, AccountRegistered, Event, TournamentAnnounced, TournamentStarted,
+};
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::match_::ApplyError;
 
@@ -16,6 +18,7 @@ impl Lobby {
             Event::AccountBlacklisted(listed) => {
                 self.account_mut(&listed.account)?.blacklisted = Some(listed.reason.clone());
                 self.leave_all(&listed.account);
+                self.note_cause(listed);
             }
             Event::BlacklistLifted(lifted) => {
                 self.account_mut(&lifted.account)?.blacklisted = None;
@@ -112,6 +115,7 @@ impl Lobby {
             Event::TournamentFinished(finished) => {
                 let standing = Standing::Finished(finished.winners.clone());
                 self.put(finished.tournament.clone(), standing);
+                self.causes.retain(|cause| cause.tournament != finished.tournament);
                 self.owe_result(&finished.tournament);
             }
             Event::ServerResumed(resumed) => {
@@ -259,6 +263,17 @@ impl Lobby {
                     invitation.set(player, Reply::Rejected);
                 }
             });
+        }
+    }
+
+    /// Notes what a policy blacklisted for, so that it is not blacklisted for that again.
+    fn note_cause(&mut self, listed: &AccountBlacklisted) {
+        match &listed.cause {
+            Some(cause) => drop(self.causes.insert(cause.clone())),
+            None if listed.by.is_none() => {
+                self.unnamed_causes.insert((listed.account.clone(), listed.reason.clone()));
+            }
+            None => {}
         }
     }
 

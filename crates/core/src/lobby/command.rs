@@ -1,7 +1,7 @@
 //! What can be asked of the lobby, and why it says no.
 
 use super::{
-    AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
+    AccountKind, Announcement, Cause, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
 };
 use crate::fair::Secret;
 use crate::ids::{Millis, PlayerName, Raw, TournamentId};
@@ -39,6 +39,8 @@ pub enum LobbyCommand {
         reason: String,
         /// The operator, unless a policy did it.
         by: Option<PlayerName>,
+        /// The cheat that a policy did it for.
+        cause: Option<Cause>,
     },
     /// Take an account off the blacklist.
     Lift {

@@ -11,6 +11,7 @@
 mod account;
 mod announce;
 mod apply;
+mod cause;
 mod command;
 mod index;
 mod invitation;
@@ -24,6 +25,7 @@ mod step;
 mod tokens;
 
 pub use account::{Account, AccountKind, BadQueueName, PasswordHash, QueueName, Role, TokenHash};
+pub use cause::{Cause, Cheat};
 pub use command::{LobbyCommand, LobbyRejection};
 pub use invitation::{Invitation, Reply, Terms};
 pub use operator::LobbyOrder;
@@ -38,7 +40,7 @@ use crate::match_::ApplyError;
 use crate::plan::TournamentPlan;
 use index::Index;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tokens::Tokens;
 
 /// Where a tournament stands, as far as the lobby knows.
@@ -80,6 +82,10 @@ pub struct Lobby {
     locations: BTreeMap<PlayerName, Raw>,
     /// Who asked for a tournament without an account and was not told of it yet, the oldest first.
     requests: VecDeque<Request>,
+    /// The cheats in tournaments that run for which a policy has blacklisted a player.
+    causes: BTreeSet<Cause>,
+    /// Accounts, with the reason, that a policy blacklisted before the log named causes.
+    unnamed_causes: BTreeSet<(PlayerName, String)>,
 }
 
 impl Lobby {
@@ -119,6 +125,13 @@ impl Lobby {
     /// All accounts, by name.
     pub fn accounts(&self) -> impl Iterator<Item = (&PlayerName, &Account)> {
         self.accounts.iter()
+    }
+
+    /// Whether the blacklisting that follows from a cheat is recorded. An operator may have lifted
+    /// it since.
+    pub fn has_recorded(&self, cheat: &Cheat) -> bool {
+        let unnamed = || (cheat.account.clone(), cheat.reason.clone());
+        self.causes.contains(&cheat.cause) || self.unnamed_causes.contains(&unnamed())
     }
 
     /// Whose token this is, if it is good at `now`.

@@ -6,11 +6,11 @@
 
 use super::index::Index;
 use super::tokens::Tokens;
-use super::{Account, Lobby, Queue, QueueName, Request, Selection, Standing};
+use super::{Account, Cause, Lobby, Queue, QueueName, Request, Selection, Standing};
 use crate::ids::{PlayerName, Raw, TournamentId};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Text that is no snapshot this program can use.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -32,6 +32,8 @@ struct Kept<'a> {
     owed: Cow<'a, BTreeMap<PlayerName, VecDeque<TournamentId>>>,
     locations: Cow<'a, BTreeMap<PlayerName, Raw>>,
     requests: Cow<'a, VecDeque<Request>>,
+    causes: Cow<'a, BTreeSet<Cause>>,
+    unnamed_causes: Cow<'a, BTreeSet<(PlayerName, String)>>,
 }
 
 impl Lobby {
@@ -53,6 +55,8 @@ impl Lobby {
             owed: Cow::Borrowed(&self.owed),
             locations: Cow::Borrowed(&self.locations),
             requests: Cow::Borrowed(&self.requests),
+            causes: Cow::Borrowed(&self.causes),
+            unnamed_causes: Cow::Borrowed(&self.unnamed_causes),
         };
         serde_json::to_string(&kept).expect("a lobby is JSON")
     }
@@ -79,6 +83,8 @@ impl Lobby {
             owed: kept.owed.into_owned(),
             locations: kept.locations.into_owned(),
             requests: kept.requests.into_owned(),
+            causes: kept.causes.into_owned(),
+            unnamed_causes: kept.unnamed_causes.into_owned(),
         };
         lobby.index_all();
         Ok(lobby)

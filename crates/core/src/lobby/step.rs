@@ -1,6 +1,6 @@
 //! What the lobby makes of a command.
 
-use super::{Lobby, LobbyCommand, LobbyRejection, QueueName, SignUp, Standing, TokenHash};
+use super::{Cause, Lobby, LobbyCommand, LobbyRejection, QueueName, SignUp, Standing, TokenHash};
 use crate::event::{
     AccountBlacklisted, AccountLoggedIn, AccountLoggedOut, AccountRegistered, BlacklistLifted,
     Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, ResultDelivered,
@@ -32,12 +32,16 @@ impl Lobby {
                     self.emit(now, &mut events, TokenRevoked { token });
                 }
             }
-            LobbyCommand::Blacklist { account, reason, by } => {
+            LobbyCommand::Blacklist { account, reason, by, cause } => {
                 self.known(&account)?;
-                let invited: Vec<_> = self.index.invited_to(&account).cloned().collect();
-                self.emit(now, &mut events, AccountBlacklisted { account, reason, by });
-                for tournament in invited {
-                    self.settle(now, &mut events, tournament, false);
+                let cause = cause.filter(|_| by.is_none());
+                if !self.is_recorded(cause.as_ref())? {
+                    let invited: Vec<_> = self.index.invited_to(&account).cloned().collect();
+                    let listed = AccountBlacklisted { account, reason, by, cause };
+                    self.emit(now, &mut events, listed);
+                    for tournament in invited {
+                        self.settle(now, &mut events, tournament, false);
+                    }
                 }
             }
             LobbyCommand::Lift { account, by, reason } => {
@@ -186,6 +190,16 @@ impl Lobby {
 
     pub(super) fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
         self.accounts.get(account).ok_or_else(|| LobbyRejection::Unknown(account.clone()))
+    }
+
+    /// Whether a policy has blacklisted for this cheat. It can only be one of a tournament that
+    /// runs.
+    fn is_recorded(&self, cause: Option<&Cause>) -> Result<bool, LobbyRejection> {
+        let Some(cause) = cause else { return Ok(false) };
+        match self.tournaments.get(&cause.tournament) {
+            Some(Standing::Running(_)) => Ok(self.causes.contains(cause)),
+            _ => Err(LobbyRejection::NotRunning(cause.tournament.clone())),
+        }
     }
 
     fn may_register(&self, account: &PlayerName) -> Result<(), LobbyRejection> {

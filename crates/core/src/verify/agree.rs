@@ -1,6 +1,6 @@
 //! Whether the streams of a log say the same of each other.
 
-use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck};
+use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck, blacklist};
 use crate::ids::{PlayerName, TournamentId};
 use std::collections::BTreeMap;
 
@@ -44,7 +44,8 @@ pub fn agree(
     if let Some(id) = tournaments.keys().find(|id| !known(id)) {
         return Err(whole(&format!("tournament/{id}"), "the lobby never started it"));
     }
-    lobby.finished.iter().try_for_each(|(id, winners)| finished(id, winners, tournaments))
+    lobby.finished.iter().try_for_each(|(id, winners)| finished(id, winners, tournaments))?;
+    blacklist::agree(lobby, tournaments, matches)
 }
 
 /// Whether a tournament ended as the lobby says.

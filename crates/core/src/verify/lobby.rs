@@ -3,10 +3,12 @@
 //! Accounts, logins and answers come from outside and are taken as they are. What follows from them
 //! is decided again, the draw of a random selection included, once the tournament's secret is known.
 
-use super::{Finding, compare, finding, records};
-use crate::event::{Event, PasswordChanged, TournamentAnnounced, TournamentStarted};
+use super::{Finding, Listing, compare, finding, records};
+use crate::event::{
+    AccountBlacklisted, Event, PasswordChanged, TournamentAnnounced, TournamentStarted,
+};
 use crate::fair::Secret;
-use crate::ids::{PlayerName, TournamentId};
+use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::line::Line;
 use crate::lobby::{Lobby, LobbyCommand, LobbyOrder, Selection, TokenHash};
 use crate::plan::TournamentPlan;
@@ -25,6 +27,10 @@ pub struct LobbyCheck {
     pub started: BTreeMap<TournamentId, TournamentPlan>,
     /// Those that are over, with their winners.
     pub finished: BTreeMap<TournamentId, Vec<PlayerName>>,
+    /// The blacklistings by policies, in order.
+    pub listings: Vec<Listing>,
+    /// When the lobby decided something last.
+    pub last_at: Millis,
 }
 
 /// Checks a lobby. `secret` gives those of tournaments that are over.
@@ -54,7 +60,30 @@ pub fn verify_lobby(
             }
         }
     }
+    check.listings = listings(lines)?;
+    check.last_at = lines.last().map_or(0, |line| line.at);
     Ok(check)
+}
+
+/// The blacklistings by policies. One that names its cause stands where it was decided: between an
+/// earlier line and a later one.
+fn listings(lines: &[Line]) -> Result<Vec<Listing>, Finding> {
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Event::AccountBlacklisted(listed) = &line.event else { continue };
+        if listed.by.is_some() {
+            continue;
+        }
+        let before = lines[..at].last().is_none_or(|before| before.at <= line.at);
+        let after = lines.get(at + 1).is_none_or(|after| line.at <= after.at);
+        if listed.cause.is_some() && !(before && after) {
+            let what = "its time does not fit between those of the events around it";
+            return Err(finding(line, what.into()));
+        }
+        let AccountBlacklisted { account, reason, cause, .. } = listed.clone();
+        found.push(Listing { seq: line.seq, at: line.at, account, reason, cause });
+    }
+    Ok(found)
 }
 
 /// Decides a record again from its cause.
@@ -118,6 +147,7 @@ fn account_cause(lobby: &Lobby, record: &[Line]) -> Option<LobbyCommand> {
             account: listed.account,
             reason: listed.reason,
             by: listed.by,
+            cause: listed.cause,
         },
         Event::BlacklistLifted(lifted) => {
             LobbyCommand::Lift { account: lifted.account, by: lifted.by, reason: lifted.reason }

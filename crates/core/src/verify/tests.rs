@@ -171,7 +171,8 @@ fn ended(results: &[&str], over: bool) -> MatchCheck {
     let mut earlier: Vec<MatchResult> = results.iter().map(|winner| won(winner)).collect();
     let result = if over { earlier.pop() } else { None };
     let (called_off, events, unchecked, games) = (false, 1, 0, 0);
-    MatchCheck { plan: plan("r1m1"), result, earlier, called_off, events, unchecked, games }
+    let (plan, cheats) = (plan("r1m1"), Vec::new());
+    MatchCheck { plan, result, earlier, called_off, events, unchecked, games, cheats }
 }
 
 /// A tournament to which these results of r1m1 were reported; all but the latest are replayed, and
@@ -195,6 +196,7 @@ fn reported(results: &[&str], settled: bool) -> TournamentCheck {
         matches: vec![plan("r1m1")],
         reported: latest.map(|result| ("r1m1".into(), result)).into_iter().collect(),
         earlier: BTreeMap::from([("r1m1".into(), earlier)]),
+        reports: Vec::new(),
         overridden: BTreeSet::new(),
         awarded: false,
         results: cup.results(),

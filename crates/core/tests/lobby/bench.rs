@@ -78,7 +78,7 @@ pub(crate) fn dequeue(player: &str, queue: &str) -> LobbyCommand {
 }
 
 pub(crate) fn blacklist(account: &str, reason: &str) -> LobbyCommand {
-    LobbyCommand::Blacklist { account: name(account), reason: reason.into(), by: None }
+    LobbyCommand::Blacklist { account: name(account), reason: reason.into(), by: None, cause: None }
 }
 
 pub(crate) fn lift(account: &str) -> LobbyCommand {

@@ -1,10 +1,10 @@
 //! The blacklist: out of every queue and sign-up, and into no tournament, until it is lifted.
 
 use crate::bench::{
-    Bench, FISH, announce, blacklist, enqueue, exactly, from_line, from_queue, lift, log_in,
-    log_out, name, sign_up,
+    Bench, FISH, announce, blacklist, enqueue, exactly, finish, from_line, from_queue, lift,
+    log_in, log_out, name, sign_up,
 };
-use agon_core::lobby::{LobbyRejection, Selection};
+use agon_core::lobby::{Cause, LobbyCommand, LobbyRejection, Selection};
 
 fn listed(player: &str) -> LobbyRejection {
     LobbyRejection::Blacklisted(name(player), "cheated".into())
@@ -103,4 +103,31 @@ fn a_sign_up_that_a_listed_player_left_may_be_too_small() {
     bench.all(["p1", "p2", "p3", "p4", "p5"].map(|player| sign_up("fish", player)));
     bench.ok(blacklist("p5", "cheated"));
     assert_eq!(bench.wait(30_000), ["sign-up-extended"]);
+}
+
+/// The blacklisting that follows from event `event` of match `r1m1`.
+fn listed_for(account: &str, tournament: &str, event: u64) -> LobbyCommand {
+    let cause = Cause { tournament: tournament.into(), match_id: "r1m1".into(), event };
+    let (account, reason, by) = (name(account), "cheated".into(), None);
+    LobbyCommand::Blacklist { account, reason, by, cause: Some(cause) }
+}
+
+#[test]
+fn a_policy_blacklists_once_for_each_cheat_and_respects_a_lift() {
+    let mut bench = Bench::with(&["ann", "bob"]);
+    bench.ok(announce("cup", exactly(&["ann", "bob"])));
+    assert_eq!(bench.ok(listed_for("ann", "cup", 7)), ["account-blacklisted"]);
+    bench.ok(lift("ann"));
+    assert!(bench.ok(listed_for("ann", "cup", 7)).is_empty(), "it is recorded, and was lifted");
+    assert_eq!(bench.lobby.account(&name("ann")).unwrap().blacklisted, None);
+    assert_eq!(bench.ok(listed_for("ann", "cup", 9)), ["account-blacklisted"]);
+}
+
+#[test]
+fn a_policy_blacklists_only_for_cheats_in_tournaments_that_run() {
+    let mut bench = Bench::with(&["ann", "bob"]);
+    let not_running = LobbyRejection::NotRunning("cup".into());
+    assert_eq!(bench.no(listed_for("ann", "cup", 7)), not_running);
+    bench.all([announce("cup", exactly(&["ann", "bob"])), finish("cup", &["bob"])]);
+    assert_eq!(bench.no(listed_for("ann", "cup", 7)), not_running);
 }

@@ -243,6 +243,9 @@ impl Engine {
                 engine.notify(conn, about, &data);
             }
             engine.deliver_results(conn, &account, &owed);
+            if engine.conn_of(&account) == Some(conn) {
+                engine.tell_blacklisted(&account);
+            }
         });
         self.once_durable(vec![StreamKey::Lobby], tell);
     }

@@ -2,13 +2,13 @@
 
 use super::journal::{Effect, StreamKey};
 use super::news::news_of;
-use super::{AnnounceError, ConnId, Engine, MatchKey, Timer, house};
+use super::{AnnounceError, ConnId, Engine, Timer, house};
 use crate::auth;
 use crate::meters::{End, Login as Outcome};
 use agon_core::lobby::{
     AccountKind, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role, TokenHash,
 };
-use agon_core::{CheatCost, Event, Fault, FaultKind, PlayerName, TournamentId};
+use agon_core::{Event, Fault, FaultKind, PlayerName, TournamentId};
 use agon_wire::native::{ToLobby, ToPlayer};
 use std::net::IpAddr;
 
@@ -47,9 +47,16 @@ impl Engine {
         let waiting = self.waiting_for(&command);
         let events = self.lobby.step(now, command)?;
         for event in &events {
-            if let Event::TournamentStarted(started) = event {
-                let plan = started.plan.clone();
-                effects.push(Box::new(move |engine| engine.start_tournament(plan)));
+            match event {
+                Event::TournamentStarted(started) => {
+                    let plan = started.plan.clone();
+                    effects.push(Box::new(move |engine| engine.start_tournament(plan)));
+                }
+                Event::AccountBlacklisted(listed) => {
+                    let account = listed.account.clone();
+                    effects.push(Box::new(move |engine| engine.expel(&account)));
+                }
+                _ => {}
             }
         }
         effects.extend(news_of(&events, waiting));
@@ -417,31 +424,6 @@ impl Engine {
         let command = LobbyCommand::IssueToken { account, token: hash, expires_at };
         self.step_lobby(command, vec![tell])?;
         Ok(receiver)
-    }
-
-    /// What a policy of blacklisting makes of a match's events.
-    pub(super) fn blacklisted_by(&self, key: &MatchKey, events: &[Event]) -> Vec<Effect> {
-        let Some(live) = self.matches.get(key) else { return Vec::new() };
-        if live.played.plan().rules.cheat != CheatCost::Blacklist {
-            return Vec::new();
-        }
-        let cheats = events.iter().filter_map(|event| match event {
-            Event::PlayerFaulted(faulted) if faulted.faulted.fault.is_cheat() => {
-                Some((faulted.faulted.player.clone(), faulted.faulted.fault.to_string()))
-            }
-            _ => None,
-        });
-        let effects = cheats.map(|(account, reason)| -> Effect {
-            Box::new(move |engine| {
-                // It forfeits every match it is in, in other tournaments as well.
-                let fault = Fault::new(FaultKind::Withdrew, "blacklisted", reason.clone());
-                engine.player_is_gone(&account, &fault);
-                let command = LobbyCommand::Blacklist { account, reason, by: None };
-                // House players cannot be listed in every lobby; then there is nothing to do.
-                let _ = engine.step_lobby(command, Vec::new());
-            })
-        });
-        effects.collect()
     }
 }
 

@@ -140,6 +140,7 @@ impl Engine {
             }
             let journal = super::Journal::new(stream.name(), lines.len() as u64);
             self.journals.insert(stream.clone(), journal);
+            self.blacklist_again(plan, &lines);
             if let Some(ruling) = replay {
                 let command = Command::Order { order: MatchOrder::Reopen, ruling };
                 let events = played.step(now, command).expect("a match that is over reopens");
@@ -171,12 +172,16 @@ impl Engine {
             let tournament = self.tournaments.get(&plan.tournament);
             if tournament.is_some_and(|live| live.machine.is_out(player)) {
                 // It left after the pairing, and before there was a match to leave.
-                let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+                let withdrew =
+                    || Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+                let fault = self.listed_fault(player).unwrap_or_else(withdrew);
                 let _ = self.step_match(&key, Command::Leave { player: player.clone(), fault });
             } else if self.is_house(player) || self.conn_of(player).is_some() {
                 self.arrive(&key, player);
             }
         }
+        // A replay may bring a listed player back that had lost.
+        self.expel_listed(&plan.tournament, &plan.players);
         self.speak(&key);
     }
 

@@ -8,6 +8,7 @@ mod announce;
 mod ask;
 mod attach;
 mod away;
+mod blacklist;
 pub(crate) mod delay;
 mod drive;
 mod house;

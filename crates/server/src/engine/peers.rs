@@ -386,7 +386,7 @@ impl Engine {
     }
 
     /// The connection of a player that is here over the wire of another system.
-    fn peer_conn(&self, player: &PlayerName) -> Option<ConnId> {
+    pub(super) fn peer_conn(&self, player: &PlayerName) -> Option<ConnId> {
         let conn = self.conn_of(player)?;
         self.sessions.get(&conn).filter(|session| !session.wire().is_native()).map(|_| conn)
     }

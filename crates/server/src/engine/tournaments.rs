@@ -110,6 +110,9 @@ impl Engine {
             asked,
         };
         self.tournaments.insert(id.clone(), live);
+        if taken_up {
+            self.blacklist_again_in(&id)?;
+        }
         self.handle.meters().tournaments_started.add();
         tracing::info!(tournament = %id, players = players.len(), "a tournament runs");
         for player in &players {
@@ -120,6 +123,7 @@ impl Engine {
         self.set_timer(greet_by, Timer::Greeting(id.clone()));
         // Nothing is said by it to native players, so it need not wait for the disk: who is here now
         // was here.
+        self.expel_listed(&id, &players);
         players.iter().for_each(|player| self.greet_in(&id, player));
         self.go_on(&id);
         Ok(())

@@ -256,7 +256,7 @@ pub(super) async fn blacklist(
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
     let (account, reason) = (name_of(&account)?, why.to_string());
-    let command = LobbyCommand::Blacklist { account, reason, by: Some(by) };
+    let command = LobbyCommand::Blacklist { account, reason, by: Some(by), cause: None };
     decide(&web, command).await
 }
 

@@ -58,6 +58,16 @@ const WRONG: [&str; 8] = [
     r#""ok""#,
 ];
 
+/// An answer of the right kind that the rules forbid, mostly.
+fn against_the_rules(right: &str) -> Option<&'static str> {
+    let kinds = [
+        ("{\"keep\"", r#"{"keep":[1,1,1,1,1]}"#),
+        ("{\"place\"", r#"{"place":[99,99]}"#),
+        ("{\"move\"", r#"{"move":[[0,0],[0,0]]}"#),
+    ];
+    kinds.into_iter().find(|(kind, _)| right.starts_with(kind)).map(|(_, wrong)| wrong)
+}
+
 impl Bot {
     /// Deals with a request to which `right` is a right answer.
     pub(super) fn act(&mut self, deed: Deed, id: &str, right: &str, deadline_ms: u64) -> Vec<Act> {
@@ -94,6 +104,8 @@ impl Bot {
             }
             Deed::Cheat => {
                 let wrong = *self.rng.pick(&WRONG);
+                let wrong =
+                    against_the_rules(right).filter(|_| self.rng.chance(500)).unwrap_or(wrong);
                 vec![self.answer(soon, id, wrong)]
             }
             Deed::Malformed => {

@@ -64,6 +64,9 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                     let gone = not_here(history, player.as_str(), entry, entry.line.at);
                     gone.or_else(|_| disconnected(world, player.as_str(), entry))
                 }
+                FaultKind::Withdrew if fault.code == "blacklisted" => {
+                    listed(world, player.as_str())
+                }
                 FaultKind::Withdrew => withdrew(world, id, player.as_str()),
                 FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
                     said(history, player.as_str(), fault)
@@ -114,10 +117,16 @@ fn judge(world: &World, id: &str, faulted: &Faulted, entry: &Entry) -> Result<()
             gone.or_else(|what| disconnected(world, player, entry).map_err(|_| what))
         }
         FaultKind::Disconnected => disconnected(world, player, entry),
-        FaultKind::Withdrew if fault.code == "blacklisted" => Ok(()),
+        FaultKind::Withdrew if fault.code == "blacklisted" => listed(world, player),
         FaultKind::Withdrew => withdrew(world, id, player),
         FaultKind::NoShow => Err("was not waited for".into()),
     }
+}
+
+/// It was put on the blacklist, by an operator or by a policy.
+fn listed(world: &World, player: &str) -> Result<(), String> {
+    let listed = world.disk.look(|index| index.blacklisted.contains(player));
+    listed.then_some(()).ok_or_else(|| "was never on the blacklist".into())
 }
 
 fn is_peer(world: &World, player: &str) -> bool {

@@ -1,6 +1,7 @@
 //! What must hold, one file each: some whenever a line is said, most at the end of a run.
 
 mod answers;
+mod blacklist;
 mod blame;
 mod byes;
 mod champion;
@@ -77,8 +78,9 @@ pub(crate) fn while_it_runs(world: &World) -> Result<(), Failure> {
 pub(crate) fn at_the_end(world: &World) -> Result<(), Failure> {
     let streams = world.disk.streams();
     type Check = fn(&World, &Streams) -> Result<(), String>;
-    let all: [(&'static str, Check); 14] = [
+    let all: [(&'static str, Check); 15] = [
         ("owner", owner::check),
+        ("blacklist", blacklist::check),
         ("replay", replay::check),
         ("answers", answers::check),
         ("blame", blame::check),

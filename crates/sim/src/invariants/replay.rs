@@ -5,7 +5,7 @@ use super::{Streams, matches, tournaments};
 use crate::disk::Entry;
 use crate::world::World;
 use agon_core::lobby::Lobby;
-use agon_core::verify::{self, TournamentCheck};
+use agon_core::verify::{self, MatchCheck, TournamentCheck};
 use agon_core::{Line, Match, Secrets, TournamentId};
 use std::collections::BTreeMap;
 
@@ -15,21 +15,22 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
         verify::read(&texts).map_err(|finding| finding.to_string())
     };
     let games = &world.games;
-    let mut checks: BTreeMap<&str, TournamentCheck> = BTreeMap::new();
+    let mut checks: BTreeMap<String, TournamentCheck> = BTreeMap::new();
     for (id, entries) in tournaments(streams) {
         let check = verify::verify_tournament(&read(entries)?, games, None);
-        checks.insert(id, check.map_err(|finding| finding.to_string())?);
+        checks.insert(id.to_owned(), check.map_err(|finding| finding.to_string())?);
     }
+    let mut played: BTreeMap<String, MatchCheck> = BTreeMap::new();
     for (tournament, id, entries) in matches(streams) {
         let secret = checks.get(tournament).and_then(|check| check.secret.as_ref());
         let check = verify::verify_match(&read(entries)?, games, secret);
         let check = check.map_err(|finding| finding.to_string())?;
-        let of = checks.get(tournament).ok_or_else(|| format!("{id} has no tournament"))?;
-        of.agrees(&check).map_err(|what| format!("{tournament}/{id}: {what}"))?;
+        played.insert(format!("match/{tournament}/{id}"), check);
     }
     let lobby = read(streams.get("lobby").map_or(&[][..], Vec::as_slice))?;
     let secret = |id: &TournamentId| checks.get(id.as_str())?.secret.clone();
-    verify::verify_lobby(&lobby, secret).map_err(|finding| finding.to_string())?;
+    let lobby = verify::verify_lobby(&lobby, secret).map_err(|finding| finding.to_string())?;
+    verify::agree(Some(&lobby), &checks, &played).map_err(|finding| finding.to_string())?;
     live(world, streams)
 }
 

@@ -61,16 +61,19 @@ pub(crate) struct Plan {
     pub(crate) stops: Vec<Millis>,
     /// When the operator gives an order.
     pub(crate) orders: Vec<Millis>,
+    /// Whether policies blacklist a player that cheats, and servers also die right after a cheat is
+    /// durable, while its effects are on their way.
+    pub(crate) dies_after_cheats: bool,
 }
 
 impl Plan {
     pub(crate) fn draw(rng: &mut Rng) -> Plan {
         let count = rng.between(2, 5) as usize;
-        let players = (0..count).map(|_| temper(rng)).collect();
+        let mut players: Vec<Temper> = (0..count).map(|_| temper(rng)).collect();
         let cups = if rng.chance(150) { 3 } else { rng.between(1, 2) };
         let peers = rng.chance(200).then(|| peers::draw(rng, count));
         let game = peers.as_ref().map(|peers| peers.series.game.clone());
-        let cups: Vec<Cup> =
+        let mut cups: Vec<Cup> =
             (1..=cups).map(|number| cup::draw(rng, number, count, game.as_deref())).collect();
         let chaos_ms = rng.between(2_000, 20_000);
         let times = |rng: &mut Rng, per_mille: u64, most: u64| -> Vec<Millis> {
@@ -84,6 +87,14 @@ impl Plan {
         let stops = times(rng, 200, 2);
         let orders = if rng.chance(350) { times(rng, 1_000, 25) } else { Vec::new() };
         let stalls = stalls.into_iter().map(|at| (at, rng.between(5, 3_000))).collect();
+        let dies_after_cheats = rng.chance(300);
+        if dies_after_cheats {
+            let cheater = rng.below(count as u64) as usize;
+            players[cheater].cheat = rng.between(20, 200);
+            for cup in &mut cups {
+                cup.wanted["policy"]["match"]["cheat"] = "blacklist".into();
+            }
+        }
         let slow = rng.chance(400);
         let pace = match slow {
             true => Pace { sync_ms_max: rng.between(5, 800), answer_ms_max: rng.between(1, 800) },
@@ -108,6 +119,7 @@ impl Plan {
             cuts,
             stops,
             orders,
+            dies_after_cheats,
         }
     }
 

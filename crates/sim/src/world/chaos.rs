@@ -44,6 +44,25 @@ impl World {
         Ok(())
     }
 
+    /// Kills a server at the moment a cheat is durable or a little later: what follows from it in
+    /// other streams may not be.
+    pub(super) fn die_after_cheats(&mut self) -> Result<(), Failure> {
+        let cheats = self.disk.look(|index| index.cheats);
+        if !self.plan.dies_after_cheats || cheats <= self.cheats_seen {
+            return Ok(());
+        }
+        self.cheats_seen = cheats;
+        match self.rng.below(3) {
+            0 => self.happen(Happening::CrashAny(0)),
+            1 => {
+                let after_ms = self.rng.between(0, 10);
+                self.at(self.now + after_ms, Happening::CrashAny(0));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn cut_any(&mut self) {
         let up: Vec<usize> = (0..self.links.len()).filter(|at| self.links[*at].up).collect();
         if !up.is_empty() {

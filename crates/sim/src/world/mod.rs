@@ -102,6 +102,8 @@ pub(crate) struct World {
     pub(crate) desk: Desk,
     pub(crate) history: History,
     healed: bool,
+    /// How many cheats were durable when servers were last killed for one.
+    cheats_seen: u64,
     pub(crate) games: Registry,
     /// What nobody may ever be told: secrets and tokens.
     secrets: BTreeSet<String>,
@@ -139,6 +141,7 @@ impl World {
             desk: Desk::default(),
             history: History::default(),
             healed: false,
+            cheats_seen: 0,
             games: Registry::standard(),
             secrets,
             sabotage,
@@ -180,6 +183,7 @@ impl World {
                 }
             }
             self.disk.advance(now);
+            self.die_after_cheats()?;
             self.step_servers()?;
             self.hear_answers()?;
         }

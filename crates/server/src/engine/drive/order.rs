@@ -82,7 +82,8 @@ impl Engine {
             }
             Order::Blacklist(account) => {
                 let reason = why.to_string();
-                let command = LobbyCommand::Blacklist { account, reason, by: Some(by) };
+                let command =
+                    LobbyCommand::Blacklist { account, reason, by: Some(by), cause: None };
                 self.command(command).map(none).map_err(|not| not.to_string())
             }
             Order::Lift(account) => {

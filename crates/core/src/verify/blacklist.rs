@@ -1,0 +1,99 @@
+//! Whether the lobby blacklisted whom the policies blacklist, and nobody else.
+//!
+//! A match's stream shows the cheat, and the lobby's stream shows what followed from it. The server
+//! records the blacklisting after the cheat, before the match's result reaches its tournament, and
+//! before the lobby hears of the tournament's end. A server that died in between records it at its
+//! next start, so a blacklisting may be missing only where neither has happened.
+
+use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck};
+use crate::ids::{Millis, PlayerName};
+use crate::lobby::{Cause, Cheat};
+use std::collections::BTreeMap;
+
+/// A blacklisting by a policy, as the lobby's stream shows it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Listing {
+    /// The number of its event.
+    pub seq: u64,
+    /// When the lobby decided it.
+    pub at: Millis,
+    /// Who.
+    pub account: PlayerName,
+    /// Why.
+    pub reason: String,
+    /// The cheat; logs of earlier programs do not name it.
+    pub cause: Option<Cause>,
+}
+
+impl Listing {
+    /// Whether this blacklisting follows from a cheat.
+    fn follows_from(&self, cheat: &Cheat) -> bool {
+        let named = self.cause.as_ref().is_none_or(|cause| *cause == cheat.cause);
+        named && self.account == cheat.account && self.reason == cheat.reason
+    }
+
+    fn finding(&self, what: &str) -> Finding {
+        let (stream, event) = ("lobby".into(), "account-blacklisted".into());
+        Finding { stream, seq: self.seq, event, what: what.into() }
+    }
+}
+
+/// Pairs every blacklisting by a policy with its cheat, and every cheat with its blacklisting.
+pub(super) fn agree(
+    lobby: &LobbyCheck,
+    tournaments: &BTreeMap<String, TournamentCheck>,
+    matches: &BTreeMap<String, MatchCheck>,
+) -> Result<(), Finding> {
+    let mut unpaired: Vec<&(Cheat, Millis)> =
+        matches.values().flat_map(|check| &check.cheats).collect();
+    for listing in &lobby.listings {
+        match unpaired.iter().position(|(cheat, _)| listing.follows_from(cheat)) {
+            Some(found) => {
+                let (_, at) = unpaired.remove(found);
+                if listing.at < *at {
+                    return Err(listing.finding("it is earlier than the cheat it follows from"));
+                }
+            }
+            None if is_given_up(listing, lobby, tournaments) => {}
+            None => return Err(listing.finding("no match shows a cheat that it follows from")),
+        }
+    }
+    match unpaired.into_iter().find(|(cheat, at)| is_due(cheat, *at, lobby, tournaments)) {
+        None => Ok(()),
+        Some((cheat, _)) => {
+            let Cause { tournament, match_id, event } = &cheat.cause;
+            let what = format!("the lobby did not blacklist {} for it", cheat.account);
+            let stream = format!("match/{tournament}/{match_id}");
+            Err(Finding { stream, seq: *event, event: "player-faulted".into(), what })
+        }
+    }
+}
+
+/// Whether a repair gave up the tournament that a blacklisting came from: nothing is left of it.
+fn is_given_up(
+    listing: &Listing,
+    lobby: &LobbyCheck,
+    tournaments: &BTreeMap<String, TournamentCheck>,
+) -> bool {
+    let mut gone = lobby.finished.keys().filter(|id| !tournaments.contains_key(id.as_str()));
+    match &listing.cause {
+        Some(cause) => gone.any(|id| *id == cause.tournament),
+        None => gone.next().is_some(),
+    }
+}
+
+/// Whether the lobby must have recorded the blacklisting by now.
+fn is_due(
+    cheat: &Cheat,
+    cheated_at: Millis,
+    lobby: &LobbyCheck,
+    tournaments: &BTreeMap<String, TournamentCheck>,
+) -> bool {
+    let Cause { tournament, match_id, .. } = &cheat.cause;
+    if lobby.finished.contains_key(tournament) {
+        return true;
+    }
+    let reports = tournaments.get(tournament.as_str()).map_or(&[][..], |check| &check.reports);
+    let mut reports = reports.iter().filter(|(id, at)| id == match_id && *at >= cheated_at);
+    reports.next().is_some_and(|(_, reported_at)| lobby.last_at > *reported_at)
+}
