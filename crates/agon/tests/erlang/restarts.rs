@@ -131,3 +131,36 @@ fn a_requester_is_told_when_its_node_is_back() {
     assert_eq!(host.place.faults(), Vec::<String>::new());
     host.verify();
 }
+
+#[test]
+fn an_interrupted_tournament_goes_on_when_a_node_is_back_and_an_operator_resumes_it() {
+    let mut host = Host::with_wait(1_500, "answer_ms = 100000\nwait_ms = 100");
+    let (mut one, mut two) = (host.vm("one"), host.vm("two"));
+    one.log_in("ann", "class", "");
+    two.log_in("bob", "class", "{boxes,last}");
+    one.say("{request,2,9}");
+    one.hear("{tournament_started,");
+    played(&host, "class-1", 50);
+    two.process.signal(rustix::process::Signal::STOP);
+    host.restart();
+    let interrupted = || {
+        let events = host.place.events("tournament/class-1");
+        events.iter().any(|(_, event)| event["type"] == "tournament-interrupted")
+    };
+    until("it is interrupted", interrupted);
+    two.process.signal(rustix::process::Signal::CONT);
+    two.say("{ping}");
+    two.hear("{ping,pong}");
+    until("bob is found again", || {
+        host.words().lines().filter(|line| line.contains("a player was found again")).count() == 2
+    });
+    let http = host.server.said["http"].as_str().expect("an address").to_owned();
+    let path = "/api/v1/tournaments/class-1/resume";
+    let answer =
+        crate::questions::send(&http, "POST", &host.token, path, r#"{"why":"bob is back"}"#);
+    assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
+    two.hear("{end_tournament,\"bob\"}");
+    host.wait_until_over("class-1");
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    host.verify();
+}
