@@ -51,7 +51,7 @@ fn metric(server: &Server, name: &str) -> u64 {
     line.parse().unwrap()
 }
 
-const ROUTES: [(&str, &str); 13] = [
+const ROUTES: [(&str, &str); 14] = [
     ("POST", "/accounts/ann/logout"),
     ("POST", "/blacklist/ann"),
     ("DELETE", "/blacklist/ann"),
@@ -59,6 +59,7 @@ const ROUTES: [(&str, &str); 13] = [
     ("POST", "/tournaments/cup/call-off"),
     ("POST", "/tournaments/cup/pause"),
     ("POST", "/tournaments/cup/resume"),
+    ("POST", "/tournaments/cup/award"),
     ("POST", "/tournaments/cup/withdraw"),
     ("POST", "/tournaments/cup/matches/r1m1/override"),
     ("POST", "/tournaments/cup/matches/r1m1/replay"),
@@ -89,7 +90,7 @@ fn only_operators_may_and_only_with_a_reason() {
         if path.starts_with("/tournaments/") {
             let body = match path.rsplit('/').next() {
                 Some("withdraw") => json!({"player": "ann", "why": "a test"}),
-                Some("override") => json!({"winners": ["ann"], "why": "a test"}),
+                Some("override" | "award") => json!({"winners": ["ann"], "why": "a test"}),
                 _ => why(),
             };
             send(&server, method, path, Some(&olga), body).expect(404);
@@ -173,6 +174,40 @@ fn pairing(server: &Server, id: &str) -> Value {
     let cup = get(server, "/tournaments/cup");
     let pairings = cup["pairings"].as_array().unwrap();
     pairings.iter().find(|pairing| pairing["match"] == id).cloned().unwrap_or(Value::Null)
+}
+
+#[test]
+fn a_paused_tournament_is_awarded_or_given_up() {
+    for winners in [json!(["ann"]), json!([])] {
+        let server = Server::start();
+        let olga = operator(&server);
+        half_a_cup(&server, &olga);
+        let order = |server: &Server, path: &str, body: Value| {
+            send(server, "POST", &format!("/tournaments/cup/{path}"), Some(&olga), body)
+        };
+        let award = |winners: &Value| json!({"winners": winners, "why": "a test"});
+        let refused = order(&server, "award", award(&winners)).expect(409);
+        assert!(refused.body.contains("pause it first"), "{refused:?}");
+        order(&server, "pause", why()).expect(204);
+        let won = get(&server, "/tournaments/cup/matches/r1m2")["result"]["winners"][0].clone();
+        let loser = if won == "house:random" { "house:greedy" } else { "house:random" };
+        for bad in [json!(["nobody"]), json!(["ann", "bob"]), json!([loser])] {
+            order(&server, "award", award(&bad)).expect(422);
+        }
+        order(&server, "award", award(&winners)).expect(204);
+        // Whenever the server dies, the open match is called off and the tournament ends.
+        let server = server.started_again();
+        until("the cup is over", || server.finished("cup").is_some());
+        let shown = get(&server, "/tournaments/cup");
+        assert_eq!(shown["results"]["winners"], winners);
+        assert_eq!(shown["results"]["awarded"]["by"], "olga");
+        assert_eq!(get(&server, "/tournaments/cup/matches/r1m1")["result"]["how"], "void");
+        let total = get(&server, "/statistics/bob")["total"].clone();
+        assert_eq!(total["matches"], json!({"won": 0, "lost": 0, "tied": 0}));
+        let played = usize::from(winners != json!([]));
+        assert_eq!(total["tournaments_played"], played, "given up counts for nobody");
+        server.verify();
+    }
 }
 
 #[test]

@@ -25,9 +25,9 @@ fn class_players_that_never_log_in_twice_play_on_after_a_crash() {
     vm.log_in("bob", "tupled", "{boxes,last}");
     vm.log_in("cat", "no_user", "");
     vm.log_in("dan", "class", "{plays,other},{boxes,last}");
-    vm.say("{request,4,15}");
+    vm.say("{request,4,7}");
     vm.hear("{tournament_started,");
-    for answers in [200, 900] {
+    for answers in [100, 300] {
         played(&host, "class-1", answers);
         assert!(!host.place.is_over("class-1"), "play longer matches");
         host.restart();
@@ -58,8 +58,8 @@ fn referee_and_queue_players_play_on_after_a_crash() {
     let mut vm = host.vm("one");
     vm.log_in("ann", "referee", "");
     vm.log_in("bob", "queue", "{boxes,last}");
-    vm.say("{bracket,1,21}");
-    played(&host, "referee-1", 100);
+    vm.say("{bracket,1,9}");
+    played(&host, "referee-1", 50);
     host.restart();
     // Whoever asked for it is told, although it asked another run of the server.
     let ended = vm.hear("{tournament_ended,");
@@ -84,7 +84,7 @@ fn processes_that_cannot_be_reached_are_not_charged_and_the_tournament_is_interr
     two.log_in("bob", "class", "{boxes,last}");
     one.log_in("cat", "class", "{boxes,last}");
     one.log_in("dan", "class", "");
-    one.say("{request,4,21}");
+    one.say("{request,4,9}");
     one.hear("{tournament_started,");
     played(&host, "class-1", 100);
     host.kill();
@@ -119,7 +119,7 @@ fn a_requester_is_told_when_its_node_is_back() {
     let (mut one, mut two) = (host.vm("one"), host.vm("two"));
     one.log_in("ann", "referee", "");
     one.log_in("bob", "referee", "{boxes,last}");
-    two.say("{bracket,1,21}");
+    two.say("{bracket,1,9}");
     played(&host, "referee-1", 10);
     // The connection is cut and made again; the process that asked lives on.
     two.say("{disconnect}");
@@ -128,6 +128,39 @@ fn a_requester_is_told_when_its_node_is_back() {
     let ended = two.hear("{tournament_ended,");
     let winner = host.winner("referee-1").expect("a winner");
     assert_eq!(ended, format!("{{tournament_ended,{winner:?}}}"));
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    host.verify();
+}
+
+#[test]
+fn an_interrupted_tournament_goes_on_when_a_node_is_back_and_an_operator_resumes_it() {
+    let mut host = Host::with_wait(1_500, "answer_ms = 100000\nwait_ms = 100");
+    let (mut one, mut two) = (host.vm("one"), host.vm("two"));
+    one.log_in("ann", "class", "");
+    two.log_in("bob", "class", "{boxes,last}");
+    one.say("{request,2,9}");
+    one.hear("{tournament_started,");
+    played(&host, "class-1", 50);
+    two.process.signal(rustix::process::Signal::STOP);
+    host.restart();
+    let interrupted = || {
+        let events = host.place.events("tournament/class-1");
+        events.iter().any(|(_, event)| event["type"] == "tournament-interrupted")
+    };
+    until("it is interrupted", interrupted);
+    two.process.signal(rustix::process::Signal::CONT);
+    two.say("{ping}");
+    two.hear("{ping,pong}");
+    until("bob is found again", || {
+        host.words().lines().filter(|line| line.contains("a player was found again")).count() == 2
+    });
+    let http = host.server.said["http"].as_str().expect("an address").to_owned();
+    let path = "/api/v1/tournaments/class-1/resume";
+    let answer =
+        crate::questions::send(&http, "POST", &host.token, path, r#"{"why":"bob is back"}"#);
+    assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
+    two.hear("{end_tournament,\"bob\"}");
+    host.wait_until_over("class-1");
     assert_eq!(host.place.faults(), Vec::<String>::new());
     host.verify();
 }

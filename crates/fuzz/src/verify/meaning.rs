@@ -195,7 +195,13 @@ fn follows_from_answer(faulted: &agon_core::Faulted) -> bool {
 /// Whether an operator says something. What came of it is said again where it takes effect.
 fn rules(event: &Event) -> bool {
     let ends = [
-        "-paused", "-resumed", "-undone", "-ordered", "-reopened", "-voided", "-interrupted",
+        "-paused",
+        "-resumed",
+        "-undone",
+        "-ordered",
+        "-reopened",
+        "-voided",
+        "-interrupted",
         "-awarded",
     ];
     let tag = event.tag();

@@ -9,8 +9,8 @@ use super::operator::telling;
 use super::{ConnId, Engine, MatchKey};
 use agon_core::lobby::LobbyCommand;
 use agon_core::{
-    Interruption, Millis, PlayerName, Raw, TournamentAsk, TournamentCommand, TournamentId,
-    TournamentPending, Why,
+    FaultKind, Interruption, Millis, PlayerName, Raw, TournamentAsk, TournamentCommand,
+    TournamentId, TournamentPending, Why,
 };
 use agon_wire::native::{Hello, PROTOCOL_VERSION};
 
@@ -30,7 +30,46 @@ impl Engine {
         let earlier = machines
             .flat_map(|machine| machine.cut_off().filter(|player| machine.needs(player)).cloned());
         let earlier: Vec<PlayerName> = earlier.collect();
+        let gone: Vec<PlayerName> =
+            self.cut_off.iter().filter(|player| self.had_left(player)).cloned().collect();
+        for player in gone {
+            self.cut_off.remove(&player);
+        }
         self.cut_off.extend(earlier);
+    }
+
+    /// Whether a player was without a connection before the restart: then one of its matches says
+    /// so, and the policy of its tournament holds.
+    fn had_left(&self, player: &PlayerName) -> bool {
+        let mut matches = self.playing.get(player).into_iter().flatten();
+        matches.any(|key| {
+            self.live_match(key).is_some_and(|played| {
+                let mut own = played.faults().iter().rev().filter(|one| one.player == *player);
+                let last = own.next().map(|faulted| faulted.fault.kind);
+                !played.is_here(player) && last == Some(FaultKind::Disconnected)
+            })
+        })
+    }
+
+    /// Whether a player stays logged in although it is not back: its node may connect once more,
+    /// and an operator may resume the tournament it is needed for.
+    pub(super) fn may_be_found(&self, player: &PlayerName) -> bool {
+        let needed = |id: &TournamentId| self.is_interrupted(id);
+        self.is_cut_off(player)
+            && self.lobby.location(player).is_some()
+            && self.lobby.playing_in(player).any(needed)
+    }
+
+    /// A tournament is over: those of its players who were cut off and play nowhere else are no
+    /// longer looked for.
+    pub(super) fn forget_cut_off(&mut self, id: &TournamentId, players: &[PlayerName]) {
+        for player in players {
+            let elsewhere = self.lobby.playing_in(player).any(|other| other != id);
+            if self.is_cut_off(player) && !elsewhere && self.now_ms() >= self.grace_until {
+                let command = LobbyCommand::LogOut { account: player.clone() };
+                let _ = self.step_lobby(command, Vec::new());
+            }
+        }
     }
 
     /// Whether a player's program does not know how to reconnect.

@@ -395,7 +395,9 @@ impl Engine {
     pub(super) fn log_out_absent(&mut self) {
         // Who was lost since then has a time of its own.
         let gone = self.lobby.line().iter().filter(|player| {
-            !self.here.contains_key(*player) && !self.gone_since.contains_key(*player)
+            !self.here.contains_key(*player)
+                && !self.gone_since.contains_key(*player)
+                && !self.may_be_found(player)
         });
         for account in gone.cloned().collect::<Vec<_>>() {
             let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());

@@ -348,6 +348,7 @@ impl Engine {
         tracing::info!(tournament = %id, winners = standing, "a tournament is over");
         self.journals.remove(&StreamKey::Tournament(id.clone()));
         self.dismiss(&live);
+        self.forget_cut_off(id, &live.machine.plan().players);
         let winners = live.machine.winners().to_vec();
         let report = Report::of(&live.machine.results());
         let over = id.clone();

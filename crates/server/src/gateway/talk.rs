@@ -250,6 +250,18 @@ mod tests {
         (Talk::new(speaker, Values::new(Limits::default())), told)
     }
 
+    /// The same, that was told that its tournament begins.
+    fn begun() -> (Talk, Told) {
+        let (mut talk, told) = fish();
+        let begin = Tell { told: Told::Begin { proposes: false }, ask: None };
+        let begin = talk.take(begin).expect("nothing is open");
+        let words = talk.say(begin);
+        assert!(talk.said(words, 1).is_none());
+        talk.push(b"\"void\"");
+        assert!(talk.pair().is_none(), "nobody needs this answer");
+        (talk, told)
+    }
+
     fn ask(request: &str) -> Option<PeerAsk> {
         let key = MatchKey::new(TournamentId::from("cup"), MatchId::from_text("r1m1"));
         let id = AskId::Match(key, RequestId::from_text(request));
@@ -269,7 +281,7 @@ mod tests {
     /// A player may be in two tournaments: one of them ends while the other asks it something.
     #[test]
     fn that_a_tournament_is_over_is_a_call_like_others() {
-        let (mut talk, told) = fish();
+        let (mut talk, told) = begun();
         let end = || Tell { told: Told::End { won: false }, ask: None };
         let question = |id| Tell { told: told.clone(), ask: ask(id) };
         let first = talk.take(question("1")).expect("nothing is open");
@@ -294,5 +306,48 @@ mod tests {
         assert!(talk.said(words, 3).is_none());
         talk.push(b"[0,1]");
         assert_eq!(heard(talk.pair()), ("2".into(), "{\"place\":[0,1]}".into()));
+    }
+
+    /// Says what is next; what is written.
+    fn say_next(talk: &mut Talk, tell: Option<Tell>, now: Millis) -> String {
+        let tell = tell.or_else(|| talk.next()).expect("something is to be said");
+        let words = talk.say(tell);
+        let text = words.text.clone();
+        assert!(talk.said(words, now).is_none());
+        text
+    }
+
+    #[test]
+    fn a_fresh_program_is_told_the_beginning_first_and_has_the_time_for_each_part() {
+        let (mut talk, told) = fish();
+        let ask = ask("1");
+        let written = ask.as_ref().map(|ask| ask.written.clone()).expect("an ask");
+        let first = talk.take(Tell { told, ask });
+        assert_eq!(say_next(&mut talk, first, 5), "[\"start\",[true]]");
+        assert_eq!(written.at(), Some(5), "the clock of the request runs");
+        for (call, now) in [("playing-as", 6), ("playing-with", 7)] {
+            talk.push(b"\"void\"");
+            assert!(talk.pair().is_none(), "the answer changes nothing");
+            // Nothing is said of a position in calls.
+            let text = say_next(&mut talk, None, now);
+            assert!(text.starts_with(&format!("[\"{call}\"")), "{text}");
+            assert_eq!(written.at(), Some(now), "and begins anew with every part");
+        }
+        talk.push(b"\"void\"");
+        assert!(talk.pair().is_none());
+        assert_eq!(say_next(&mut talk, None, 8), "");
+        assert!(say_next(&mut talk, None, 9).starts_with("[\"setup\""));
+        talk.push(b"[0,0]");
+        assert_eq!(heard(talk.pair()), ("1".into(), "{\"place\":[0,0]}".into()));
+    }
+
+    #[test]
+    fn a_bad_answer_to_the_beginning_is_one_to_the_request() {
+        let (mut talk, told) = fish();
+        let first = talk.take(Tell { told, ask: ask("1") });
+        say_next(&mut talk, first, 5);
+        talk.push(b"[7,7]");
+        assert_eq!(heard(talk.pair()), ("1".into(), "bad: [7,7]".into()));
+        assert!(talk.next().is_none(), "the request is not asked any more");
     }
 }

@@ -96,11 +96,13 @@ impl Speaker {
                 }
             }
             (Told::Again { part: Part::Position, view, seats, .. }, vocabulary) => {
+                if vocabulary == Vocabulary::Call {
+                    return Ok(Spoken::only([]));
+                }
                 let view: View = read(view, "fish")?;
-                return Ok(Spoken::only(match vocabulary {
-                    Vocabulary::Call => Vec::new(),
-                    Vocabulary::Message => self.broadcasts.next(&view, seats),
-                }));
+                // What is broadcast next goes on from here.
+                self.broadcasts.next(&view, seats);
+                return Ok(Spoken::only([message::broadcast_state(&view, seats)]));
             }
             (Told::Again { part, view, seats, .. }, vocabulary) => {
                 let view: View = read(view, "fish")?;

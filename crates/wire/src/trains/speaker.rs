@@ -81,3 +81,69 @@ impl Speaker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agon_games::{GameState, Registry, Seat, Seed, Viewer};
+    use serde_json::{Value, json};
+
+    /// A game in which seat 0 has confirmed and picked, and has to play.
+    fn playing() -> Box<dyn GameState> {
+        let games = Registry::standard();
+        let kind = games.kind("trains").unwrap();
+        let config = kind.check_config(r#"{"confirm":true}"#).unwrap();
+        let mut game = kind.set_up(config.get(), 2, &Seed::from_number(3)).unwrap();
+        while let Some(seat) = Seat::all(2).find(|seat| game.question(*seat).is_some()) {
+            let asked = game.question(seat).unwrap();
+            let answer = match serde_json::from_str::<Question>(asked.get()).unwrap() {
+                Question::Setup { .. } => json!("ok"),
+                Question::Pick { destinations } => json!({"return": destinations[..3]}),
+                _ => return game,
+            };
+            game.apply(seat, &answer.to_string()).unwrap();
+        }
+        panic!("nobody has to play")
+    }
+
+    fn question(game: &dyn GameState) -> (Seat, Told) {
+        let seat = Seat::all(2).find(|seat| game.question(*seat).is_some()).unwrap();
+        let (mut question, mut view) = (Vec::new(), Vec::new());
+        assert!(game.write_question(seat, &mut question));
+        game.write_view(Viewer::Seat(seat), &mut view);
+        (seat, Told::Question { question, view, seats: [].into() })
+    }
+
+    /// What a fresh program is told before a question.
+    fn beginning(vocabulary: Vocabulary, told: &Told) -> Vec<Value> {
+        let mut speaker = Speaker::new(vocabulary);
+        let parts = speaker.beginning(told);
+        assert!(speaker.beginning(told).is_empty(), "once");
+        let calls = parts.iter().flat_map(|part| speaker.tell(part).unwrap().texts);
+        calls.map(|call| serde_json::from_str(&call).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_fresh_program_is_given_the_map_and_what_it_has_now() {
+        let mut game = playing();
+        for (vocabulary, first) in
+            [(Vocabulary::Course, "start"), (Vocabulary::Memo, "beginTournament")]
+        {
+            let (_, told) = question(&*game);
+            let calls = beginning(vocabulary, &told);
+            assert_eq!(calls[0], json!([first, [true]]));
+            assert_eq!((&calls[1][0], &calls[1][1][1]), (&json!("setup"), &json!(45)));
+            assert_eq!(calls[1][1][2].as_array().map(Vec::len), Some(4), "{}", calls[1]);
+        }
+        // The cards that are open to be confirmed come after it, so they are not in it.
+        let (seat, _) = question(&*game);
+        game.apply(seat, "\"more-cards\"").unwrap();
+        let (_, told) = question(&*game);
+        let calls = beginning(Vocabulary::Course, &told);
+        assert_eq!(calls[1][1][2].as_array().map(Vec::len), Some(4), "{}", calls[1]);
+        game.apply(seat, "\"ok\"").unwrap();
+        let mut own = Speaker::new(Vocabulary::Course);
+        own.tell(&Told::Begin { proposes: true }).unwrap();
+        assert!(own.beginning(&question(&*game).1).is_empty(), "it was there from the beginning");
+    }
+}
