@@ -35,6 +35,7 @@ const SETTINGS: [(&str, Kind); 33] = [
     ("erlang.epmd", Kind::Text),
     ("erlang.tick_ms", Kind::Number),
     ("erlang.accept_ms", Kind::Number),
+    ("erlang.queue_games", Kind::Number),
     ("erlang.answer_ms", Kind::Number),
     ("erlang.wait_ms", Kind::Number),
     ("limits.connections_max", Kind::Number),

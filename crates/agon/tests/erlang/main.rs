@@ -4,8 +4,13 @@
 mod cheats;
 mod crashes;
 mod cups;
+mod examples;
+mod hangs;
+mod logins;
 mod nodes;
+mod parallel;
 mod questions;
+mod silence;
 #[path = "../server/support.rs"]
 #[expect(dead_code, reason = "shared with the tests of the server")]
 mod support;

@@ -29,6 +29,8 @@ pub(crate) struct Session {
     pub(super) checking: bool,
     /// Whether it is shown every change of its matches.
     pub(super) listens: bool,
+    /// Whether it let the time of a request pass and has said nothing since.
+    pub(super) is_silent: bool,
     junk: u32,
 }
 
@@ -80,6 +82,7 @@ impl Engine {
             token: None,
             checking: false,
             listens: false,
+            is_silent: false,
             junk: 0,
         };
         self.sessions.insert(conn, session);
@@ -147,7 +150,10 @@ impl Engine {
                     FromPlayer::Answer { id, answer } => {
                         self.answered(conn, account, &id, answer, at);
                     }
-                    FromPlayer::Lobby(request) => self.ask_lobby(conn, account, request),
+                    FromPlayer::Lobby(request) => {
+                        self.hear_from(conn, &account);
+                        self.ask_lobby(conn, account, request);
+                    }
                     FromPlayer::Hello(_) => {}
                 },
             },

@@ -3,7 +3,9 @@
 mod games;
 mod messages;
 mod nodes;
+mod seeds;
 mod sessions;
 #[path = "../support/mod.rs"]
 mod support;
 mod terms;
+mod turns;

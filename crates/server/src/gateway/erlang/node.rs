@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 /// Bytes read at once.
 const READ_BYTES: usize = 32 * 1024;
@@ -42,6 +42,8 @@ pub(super) struct Node {
     players: Mutex<Players>,
     /// Logins and new passwords, one after the other.
     pub(super) door: mpsc::Sender<door::Knock>,
+    /// Places for logins that wait because of wrong passwords before them.
+    pub(super) waiting: Arc<Semaphore>,
 }
 
 impl Node {
@@ -122,8 +124,9 @@ async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, socket: TcpStream, frame
     let (door, knocks) = mpsc::channel(DOOR_MAX);
     let (mut read, write) = socket.into_split();
     let (pen, players) = (Pen::new(write), Mutex::default());
-    let node = Arc::new(Node { name: name.clone(), from, pen, players, door });
-    let old = nodes(hub).insert(name.clone(), Arc::clone(&node));
+    let waiting = Arc::new(Semaphore::new(door::WAITING_MAX));
+    let node = Arc::new(Node { name: name.clone(), from, pen, players, door, waiting });
+    let old = hub.nodes().insert(name.clone(), Arc::clone(&node));
     if let Some(old) = old {
         // Its system lost the old connection without a word.
         lose_all(hub, &old, &Gone::Again);
@@ -140,7 +143,7 @@ async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, socket: TcpStream, frame
     node.pen.close();
     node.pen.end().await;
     opened.abort();
-    let mut all = nodes(hub);
+    let mut all = hub.nodes();
     if all.get(&name).is_some_and(|current| Arc::ptr_eq(current, &node)) {
         all.remove(&name);
     }
@@ -148,10 +151,6 @@ async fn stay(hub: &Arc<Hub>, name: Atom, from: IpAddr, socket: TcpStream, frame
     let why = gone.fault();
     tracing::info!(node = name.as_str(), why = &*why.code, "an Erlang node is gone");
     lose_all(hub, &node, &gone);
-}
-
-fn nodes(hub: &Hub) -> MutexGuard<'_, std::collections::HashMap<Atom, Arc<Node>>> {
-    hub.nodes.lock().unwrap_or_else(|broken| broken.into_inner())
 }
 
 fn lose_all(hub: &Hub, node: &Node, gone: &Gone) {
@@ -185,7 +184,9 @@ async fn listen(
                     hear(hub, node, control, at, &mut bucket).await;
                 }
                 // One message that is none does not spoil the next.
-                Err(bad) => tracing::debug!(node = node.name.as_str(), %bad, "not a message"),
+                Err(bad) => tracing::info!(
+                    node = node.name.as_str(), reason = %bad, "a message cannot be read"
+                ),
             }
         }
         match tokio::time::timeout(silence, from.read(&mut bytes)).await {

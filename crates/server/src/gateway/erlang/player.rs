@@ -1,9 +1,10 @@
 //! One player on a node: a connection of the engine's, whose socket it shares with others.
 
 use super::node::Node;
-use super::{Hub, node};
+use super::{Hub, door, node};
 use crate::auth;
 use crate::clock::now_ms;
+use crate::engine::TranslatedAnswer;
 use crate::engine::{ConnId, Input};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
@@ -11,10 +12,12 @@ use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Shows, Taker, Written};
 use crate::wires::Wire;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
+use agon_wire::erlang::queue;
 use agon_wire::erlang::refs::Key;
 use agon_wire::erlang::session::{Deed, Login, Session, Speaks};
 use agon_wire::erlang::term::{Pid, Ref};
 use agon_wire::native::FromPlayer;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -30,18 +33,31 @@ pub(super) struct Player {
     /// The engine's inbox has so many places for it.
     room: Arc<Semaphore>,
     bucket: Mutex<Bucket>,
+    /// Its login until it is let in, and since when it wants to be, where nobody tells it to try
+    /// again.
+    login: Mutex<Option<(Login, Millis)>>,
     /// The processes that are missed if they end.
     monitors: Mutex<Vec<(Ref, Pid)>>,
     _place: OwnedSemaphorePermit,
 }
 
-/// Begins a visit: to the engine a connection is opened, says hello and logs in.
-pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
+/// Begins a visit: to the engine a connection is opened, says hello and logs in. `since` is when the
+/// player asked for it.
+pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login, since: Millis) {
     let places = Arc::clone(&hub.gateway.0.places).try_acquire_owned();
     let (Ok(_place), Ok(random)) = (places, auth::random::<8>()) else {
         hub.gateway.engine().meters().turned_away.add();
-        tracing::warn!(node = node.name.as_str(), "a player was turned away: too many are here");
+        let (node_name, user) = (node.name.as_str(), login.user.as_str());
+        let reason = "too many players are connected";
+        tracing::warn!(node = node_name, user, reason, "a login was refused");
+        if let Speaks::Queue { .. } = login.speaks {
+            node.tell(login.pid, queue::not_authenticated(), None);
+        }
         return;
+    };
+    let again = match login.speaks {
+        Speaks::Queue { .. } => None,
+        Speaks::Class(_) | Speaks::Referee { .. } => Some((login.clone(), since)),
     };
     let (limits, engine) = (hub.gateway.limits(), hub.gateway.engine());
     let (conn, key) = (connection::number(), Key::new(random));
@@ -66,6 +82,7 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
         session: Mutex::new(session),
         room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(first.len()))),
         bucket: Mutex::new(Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now)),
+        login: Mutex::new(again),
         monitors: Mutex::default(),
         _place,
     });
@@ -91,10 +108,13 @@ struct Asked {
 impl Taker for Asked {
     fn take(&self, line: &[u8]) -> Option<Written> {
         let note = Note::default();
-        let deeds = self.player.session().ask(line, Arc::clone(&note))?;
+        let now = now_ms();
+        let deeds = self.player.session().ask(line, Arc::clone(&note), now)?;
         for deed in deeds {
-            if let Deed::Tell { to, term, written } = deed {
-                self.node.put(to, term, written);
+            match deed {
+                Deed::Tell { to, term, written } => self.node.put(to, term, written),
+                Deed::Running(note) => note.store(now, Ordering::Release),
+                _ => {}
             }
         }
         Some(Written::Later(note))
@@ -163,20 +183,43 @@ impl Player {
     }
 
     /// Does what follows from something that was read at `at`.
-    pub(super) async fn perform(&self, hub: &Hub, node: &Node, deeds: Vec<Deed<Note>>, at: Millis) {
+    pub(super) async fn perform(
+        &self,
+        hub: &Arc<Hub>,
+        node: &Arc<Node>,
+        deeds: Vec<Deed<Note>>,
+        at: Millis,
+    ) {
         for deed in deeds {
             match deed {
+                // A message with a wrong password may come from anywhere.
+                Deed::Tell { to, term, .. } if to.node != node.name => hub.tell(to, term),
                 Deed::Tell { to, term, written } => node.tell(to, term, written),
+                Deed::Running(note) => note.store(now_ms(), Ordering::Release),
                 Deed::Say(message) => self.say(hub, message, at).await,
+                Deed::Answer { id, answer, sent } => {
+                    let place = self.place().await;
+                    let (conn, said) = (self.conn, TranslatedAnswer { id, answer, sent });
+                    hub.gateway.engine().send(Input::Translated { conn, said, at, place });
+                }
+                Deed::Refused { code, detail } => {
+                    let (user, node) = (self.user.as_str(), node.name.as_str());
+                    tracing::info!(node, user, code, reason = detail, "a message was refused");
+                }
                 Deed::LoggedIn => {
+                    self.login().take();
                     node.players().logged_in(self);
                     self.monitor(hub, node, self.pid.clone());
                 }
                 Deed::PlaysFor(pid) => self.monitor(hub, node, pid),
                 Deed::NotLetIn(code) => {
-                    let (user, node) = (self.user.as_str(), node.name.as_str());
-                    tracing::info!(conn = self.conn, user, node, code, "a login was not good");
+                    let (user, name) = (self.user.as_str(), node.name.as_str());
+                    tracing::info!(node = name, user, reason = code, "a login was refused");
                     hub.gateway.engine().send(Input::Closed { conn: self.conn });
+                    let again = self.login().take().filter(|_| code == "slow-down");
+                    if let Some((login, since)) = again {
+                        door::try_again(hub, node, login, since);
+                    }
                 }
                 Deed::Stirred => hub.stirred.notify_waiters(),
             }
@@ -185,9 +228,17 @@ impl Player {
 
     /// Says something to the engine, when it has room for it.
     async fn say(&self, hub: &Hub, message: FromPlayer, at: Millis) {
-        let place = Arc::clone(&self.room).acquire_owned().await;
-        let place = place.expect("the room is never closed");
+        let place = self.place().await;
         hub.gateway.engine().send(Input::Said { conn: self.conn, message, at, place });
+    }
+
+    async fn place(&self) -> OwnedSemaphorePermit {
+        let place = Arc::clone(&self.room).acquire_owned().await;
+        place.expect("the room is never closed")
+    }
+
+    fn login(&self) -> MutexGuard<'_, Option<(Login, Millis)>> {
+        self.login.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
     /// Misses a process if it ends.
