@@ -23,6 +23,7 @@
 %%   {boxes, last}     fills boxes from the last
 %%   {places, N}       queue: waits for N tournaments
 %%   {order, reverse}  queue: answers the latest of the dice that lie before it first
+%%   {sequential, true}  queue: finishes a turn before it looks at other dice
 %%   {late_at, N, Ms}  waits so long before it answers its Nth request
 -module(player).
 -export([main/0]).
@@ -249,9 +250,15 @@ heard(referee, {M, Ref, Kind, Dice, {Own, Other, History}, {Wins, Losses, Of, Lo
 heard(queue, {dice, _, _, _} = First) ->
     Lying = case opt(order) of reverse -> others([First]); _ -> [First] end,
     case Lying of [_] -> ok; _ -> say({several, get(user), length(Lying)}) end,
-    [roll(Tid, Gid, Dice) || {dice, Tid, Gid, Dice} <- Lying];
+    [turn(Tid, Gid, Dice) || {dice, Tid, Gid, Dice} <- Lying];
 heard(queue, {tournament_over, _}) -> say({tournament_over, get(user)});
 heard(_, Other) -> say({player_heard, get(user), Other}).
+
+turn(Tid, Gid, Dice) ->
+    case {roll(Tid, Gid, Dice), opt(sequential)} of
+        {again, true} -> receive {dice, Tid, Gid, Next} -> turn(Tid, Gid, Next) end;
+        _ -> ok
+    end.
 
 %% All dice that came meanwhile, the latest first.
 others(Dice) ->
@@ -373,4 +380,5 @@ roll(Tid, Gid, Dice) ->
         foreign -> Say([modification, make_ref(), Gid, []]), Say([modification, Tid, Gid, Again]);
         fair when Scores -> Say([end_turn, Dice, Box]);
         fair -> Say([modification, Tid, Gid, Again])
-    end.
+    end,
+    case Scores of true -> ended; false -> again end.

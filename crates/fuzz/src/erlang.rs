@@ -14,7 +14,6 @@ use agon_wire::erlang::refs::{Key, Refs};
 use agon_wire::erlang::session::{Deed, Login, Session, Speaks};
 use agon_wire::erlang::term::{Atom, Pid, Ref, Term};
 use agon_wire::erlang::{Password, epmd, read};
-use agon_wire::native::FromPlayer;
 use std::sync::Arc;
 
 /// Small, so that inputs reach them.

@@ -1,6 +1,7 @@
 //! The `[erlang]` section: this server as a node of Erlang players.
 
 use crate::exit::Misuse;
+use agon_core::Preset;
 use agon_server::{ErlangCookie, ErlangSettings, NodeName};
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -55,9 +56,9 @@ impl Erlang {
             return Err(wrong("tick_ms, accept_ms and answer_ms are at least 1".into()));
         }
         let queue_games = table.queue_games.unwrap_or(1);
-        if queue_games % 2 == 0 {
-            return Err(wrong(format!("queue_games is odd, not {queue_games}")));
-        }
+        let mut policy = Preset::named("yahtzee-queue").expect("a preset of the list").policy;
+        policy.rules.best_of = queue_games;
+        policy.check().map_err(|why| wrong(format!("queue_games: {why}")))?;
         let (answer_ms, wait_ms) = (table.answer_ms, table.wait_ms);
         let settings = ErlangSettings {
             node,

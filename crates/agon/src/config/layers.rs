@@ -16,7 +16,7 @@ enum Kind {
 }
 
 /// Every setting that is one value, by its place in the file. Tournaments are in the file only.
-const SETTINGS: [(&str, Kind); 33] = [
+const SETTINGS: [(&str, Kind); 34] = [
     ("data", Kind::Text),
     ("tcp", Kind::Text),
     ("http", Kind::Text),

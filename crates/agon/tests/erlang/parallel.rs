@@ -55,6 +55,16 @@ fn four_tournaments_at_once_convict_nobody_whatever_the_order_of_answers() {
 }
 
 #[test]
+fn players_who_finish_a_turn_before_the_next_are_not_convicted() {
+    let host = Host::start();
+    let mut vm = host.vm("one");
+    let users = [("ann", "{sequential,true}"), ("bob", "{boxes,last},{sequential,true}")];
+    play(&host, &mut vm, 3, &users);
+    assert_eq!(host.place.faults(), Vec::<String>::new());
+    host.verify();
+}
+
+#[test]
 fn late_answers_in_three_tournaments_convict_nobody() {
     let host = Host::with("answer_ms = 500\nwait_ms = 100000");
     let mut vm = host.vm("one");

@@ -2,7 +2,7 @@
 //! open requests an answer that names none is for.
 
 use super::class::Sight;
-use super::play::dice_of;
+use super::play::{dice_of, roll_of};
 use super::queue::box_of;
 use super::referee::MatchSeen;
 use super::refs::Refs;
@@ -162,14 +162,17 @@ pub(super) struct Missed {
 }
 
 /// Which open turn the end of a turn is about, as a place in `open`. It names no game, so its dice
-/// decide; of turns with these dice the one with an empty box of that name, and of those the oldest.
+/// decide; of turns with these dice the one with an empty box of that name; of those one that dice
+/// were rolled again in, as some programs finish a turn before they begin another; of those the
+/// oldest.
 /// `Err` is the turn that it most plausibly answers, where the dice are those of none.
 pub(super) fn turn_of(open: &[Open], dice: &Term, score: &Term) -> Result<usize, Option<usize>> {
     let due = || open.iter().enumerate().filter(|(_, open)| open.is_due());
     // The first of equals: they are in the order in which they were asked.
     let named = Hand::named(dice);
     let fits = due().filter(|(_, open)| Some(open.hand()) == named);
-    if let Some((at, _)) = fits.rev().max_by_key(|(_, open)| open.has_room_for(score)) {
+    let best = |open: &Open| (open.has_room_for(score), roll_of(&open.question) > 1);
+    if let Some((at, _)) = fits.rev().max_by_key(|(_, open)| best(open)) {
         return Ok(at);
     }
     let likely = |open: &Open| (open.hand().shared_with(dice), open.has_room_for(score));

@@ -31,9 +31,10 @@ const GAME: &str = "yahtzee";
 /// References of a visit before they come again; 0 is its ticket.
 const MARKS_MAX: u32 = (1 << 18) - 1;
 
-/// For how long no other turn with the same dice is shown after one that ended unanswered: an answer
-/// to that one may be on its way.
-const LATE_MS: Millis = 2_000;
+/// For how long a turn waits that has the same dice as another one that the player has, or had when
+/// it ended unanswered: an answer to that one may be on its way. No longer, as some programs finish
+/// the turn they are in before they look at another one.
+const SAME_DICE_MS: Millis = 2_000;
 
 /// Turns that ended unanswered that are remembered.
 const MISSED_MAX: usize = 64;
@@ -137,6 +138,8 @@ struct Held<W> {
     id: RequestId,
     term: Term,
     written: Option<W>,
+    /// It is sent then at the latest.
+    until: Millis,
 }
 
 /// One player's visit.
@@ -256,12 +259,10 @@ impl<W> Session<W> {
     }
 
     /// A request, where nothing has to follow from it but telling it.
-    /// One that was answered before it was asked, or may have to wait, and everything else, goes to
-    /// [`line`](Session::line), whose caller looks at the [`deadline`](Session::deadline).
+    /// One that was answered before it was asked, and everything else, goes to
+    /// [`line`](Session::line). It may bring the [`deadline`](Session::deadline) closer.
     pub fn ask(&mut self, line: &[u8], written: W, now: Millis) -> Option<Vec<Deed<W>>> {
-        let simple = self.open.iter().all(|open| open.then.is_none())
-            && self.held.is_empty()
-            && self.missed.iter().all(|missed| missed.until <= now);
+        let simple = self.open.iter().all(|open| open.then.is_none());
         (simple && line.starts_with(REQUEST)).then(|| self.asked(line, Some(written), now))
     }
 
@@ -271,8 +272,7 @@ impl<W> Session<W> {
             Stands::Told { since, .. } => Some(since + self.accept_ms),
             _ => None,
         });
-        let waits = self.missed.iter().map(|missed| missed.until);
-        told.chain(waits.filter(|_| !self.held.is_empty())).min()
+        told.chain(self.held.iter().map(|held| held.until)).min()
     }
 
     /// Who does not say that it comes does not come.
@@ -429,7 +429,7 @@ impl<W> Session<W> {
             if self.missed.len() == MISSED_MAX {
                 self.missed.remove(0);
             }
-            self.missed.push(Missed { hand: open.hand(), until: now + LATE_MS });
+            self.missed.push(Missed { hand: open.hand(), until: now + SAME_DICE_MS });
         }
     }
 
@@ -449,7 +449,8 @@ impl<W> Session<W> {
         while at < self.held.len() {
             let id = &self.held[at].id;
             let place = self.open.iter().position(|open| open.id == *id);
-            if place.is_some_and(|place| self.is_ambiguous(&self.open[place], now)) {
+            let ambiguous = place.is_some_and(|place| self.is_ambiguous(&self.open[place], now));
+            if ambiguous && now < self.held[at].until {
                 at += 1;
                 continue;
             }
@@ -531,7 +532,7 @@ impl<W> Session<W> {
         if self.is_ambiguous(&self.open[at], now) {
             self.open[at].held = true;
             let id = self.open[at].id.clone();
-            self.held.push(Held { id, term, written });
+            self.held.push(Held { id, term, written, until: now + SAME_DICE_MS });
             return Vec::new();
         }
         self.send_or_hold(term, &ids.tournament, written)

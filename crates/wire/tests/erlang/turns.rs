@@ -64,6 +64,26 @@ fn dice_that_are_open_elsewhere_wait_until_those_are_answered() {
     assert_eq!(went_to(&mut visit, &end_turn([1, 2, 3, 4, 5], "aces")), "two:r1m1.1.0.0");
 }
 
+/// Some programs finish a turn before they look at other dice: what they wait for comes in time, and
+/// what they answer belongs to the turn they are in.
+#[test]
+fn a_turn_that_is_under_way_does_not_wait_for_ever() {
+    let mut visit = visit();
+    visit.now = 5_000;
+    visit.request("one:r1m1.1.0.0", rolled([1, 2, 3, 4, 5]), 1);
+    visit.request("two:r1m1.1.0.0", rolled([6, 6, 6, 5, 4]), 2);
+    let (tid, gid) = (visit.last()[1].clone(), visit.last()[2].clone());
+    let (eve, pw, kind) = (Term::string("eve"), Term::string("pw"), Term::atom("modification"));
+    let dice = Term::List(vec![Term::Int(6)]);
+    visit.hear(&Term::tuple([eve, pw, kind, tid, gid, dice])).expect("an answer");
+    let again = json!({"ask": "keep", "roll": 2, "dice": [5, 1, 2, 3, 4]});
+    assert_eq!(visit.request("two:r1m1.1.0.1", again, 3), Vec::<String>::new());
+    let due = visit.due(visit.deadline().expect("a bound"));
+    assert!(due[0].contains("{dice,") && due[0].ends_with("#3"), "{due:?}");
+    assert_eq!(went_to(&mut visit, &end_turn([1, 2, 3, 4, 5], "chance")), "two:r1m1.1.0.1");
+    assert_eq!(went_to(&mut visit, &end_turn([1, 2, 3, 4, 5], "chance")), "one:r1m1.1.0.0");
+}
+
 #[test]
 fn dice_are_sent_once_and_run_on_when_they_are_asked_again() {
     let mut visit = visit();

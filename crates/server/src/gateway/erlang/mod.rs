@@ -142,13 +142,16 @@ struct Hub {
     asked: Arc<Semaphore>,
 }
 
+/// A player and the node it is on.
+type OnNode = (Arc<Node>, Arc<Player>);
+
 impl Hub {
     fn nodes(&self) -> MutexGuard<'_, HashMap<Atom, Arc<Node>>> {
         self.nodes.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
     /// A player who is logged in on any node, and that node.
-    fn player(&self, user: &PlayerName) -> Option<(Arc<Node>, Arc<Player>)> {
+    fn player(&self, user: &PlayerName) -> Option<OnNode> {
         let nodes: Vec<Arc<Node>> = self.nodes().values().cloned().collect();
         nodes.into_iter().find_map(|node| {
             let player = node.players().with_user(user)?;

@@ -20,7 +20,7 @@ use agon_wire::native::FromPlayer;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// One player, from its login on.
 pub(super) struct Player {
@@ -36,6 +36,8 @@ pub(super) struct Player {
     /// Its login until it is let in, and since when it wants to be, where nobody tells it to try
     /// again.
     login: Mutex<Option<(Login, Millis)>>,
+    /// Something may be due earlier than before.
+    wake: Notify,
     /// The processes that are missed if they end.
     monitors: Mutex<Vec<(Ref, Pid)>>,
     _place: OwnedSemaphorePermit,
@@ -83,6 +85,7 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login, since:
         room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(first.len()))),
         bucket: Mutex::new(Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now)),
         login: Mutex::new(again),
+        wake: Notify::new(),
         monitors: Mutex::default(),
         _place,
     });
@@ -117,6 +120,9 @@ impl Taker for Asked {
                 _ => {}
             }
         }
+        if self.player.session().deadline().is_some() {
+            self.player.wake.notify_one();
+        }
         Some(Written::Later(note))
     }
 
@@ -135,17 +141,13 @@ async fn attend(
 ) {
     loop {
         let deadline = player.session().deadline();
-        let came = match deadline {
-            None => Ok(outbox.recv().await),
-            Some(at) => {
-                let left = Duration::from_millis(at.saturating_sub(now_ms()));
-                tokio::time::timeout(left, outbox.recv()).await
-            }
-        };
-        let (deeds, is_line) = match came {
-            Ok(Some(out)) => (player.take(out), true),
-            Ok(None) => break,
-            Err(_) => (player.session().due(now_ms()), false),
+        let (deeds, is_line) = tokio::select! {
+            came = outbox.recv() => match came {
+                Some(out) => (player.take(out), true),
+                None => break,
+            },
+            () = pass(deadline) => (player.session().due(now_ms()), false),
+            () = player.wake.notified() => continue,
         };
         player.perform(&hub, &node, deeds, now_ms()).await;
         if is_line && let Some(at_once) = &pulse.at_once {
@@ -160,6 +162,16 @@ async fn attend(
         node.pen.write(&Control::Demonitor { from, to, reference }, None);
     }
     connection::note_end(hub.gateway.engine(), &pulse, player.conn);
+}
+
+/// Waits for a point in time, for ever if there is none.
+async fn pass(deadline: Option<Millis>) {
+    match deadline {
+        Some(at) => {
+            tokio::time::sleep(Duration::from_millis(at.saturating_sub(now_ms()))).await;
+        }
+        None => std::future::pending().await,
+    }
 }
 
 impl Player {

@@ -1,10 +1,10 @@
 //! Whom a message is for: a player that is here, the door, or the desk.
 
-use super::Hub;
 use super::desk::{self, Question};
 use super::door::Knock;
 use super::node::Node;
 use super::player::Player;
+use super::{Hub, OnNode};
 use crate::clock::now_ms;
 use crate::gateway::bucket::Bucket;
 use agon_core::{Millis, PlayerName};
@@ -100,7 +100,7 @@ async fn hold_back(player: Option<&Player>, bucket: &mut Bucket) {
 async fn garbled(
     hub: &Arc<Hub>,
     node: &Arc<Node>,
-    (player, from): (Option<(Arc<Node>, Arc<Player>)>, Option<&Pid>),
+    (player, from): (Option<OnNode>, Option<&Pid>),
     term: &Term,
     bad: &BadMessage,
     at: Millis,
@@ -131,7 +131,7 @@ fn with_reference(hub: &Hub, node: &Node, reference: &Ref) -> Option<Arc<Player>
 
 /// Who says something, by what only it can know: references of its own, or name and password. The
 /// latter may come from any node, and go to the one that the player is on.
-fn player_of(hub: &Hub, node: &Arc<Node>, message: &Message) -> Option<(Arc<Node>, Arc<Player>)> {
+fn player_of(hub: &Hub, node: &Arc<Node>, message: &Message) -> Option<OnNode> {
     let by_term = |term: &Term| with_reference(hub, node, term.as_reference()?);
     let here = match message {
         Message::Class(said) => match said {
