@@ -1,6 +1,7 @@
 //! The Erlang wire: terms as OTP writes them, whole games in all vocabularies, how nodes meet.
 
 mod games;
+mod honest;
 mod messages;
 mod nodes;
 mod seeds;

@@ -22,6 +22,7 @@ fn reference(number: u32) -> Ref {
 /// A visit with the deeds it led to, as text.
 pub(crate) struct Visit {
     session: Session<u32>,
+    refs: Arc<Refs>,
     /// What the clock shows.
     pub(crate) now: u64,
     /// Terms it was sent.
@@ -35,9 +36,10 @@ impl Visit {
         let spelt = Term::string("eve");
         let login = Login { pid: pid(91), user, spelt, password, speaks };
         let manager = refs.pid(1);
-        let (session, first) = Session::new(login, manager, refs, Key::new([9; 8]), 1_000);
+        let (session, first) =
+            Session::new(login, manager, Arc::clone(&refs), Key::new([9; 8]), 1_000);
         assert!(matches!(&first[0], FromPlayer::Hello(_)));
-        Visit { session, now: 0, told: Vec::new() }
+        Visit { session, refs, now: 0, told: Vec::new() }
     }
 
     pub(crate) fn logged_in(speaks: Speaks, active: u32) -> Visit {
@@ -100,6 +102,40 @@ impl Visit {
         let message = read(term).expect("a message");
         let heard = self.session.hear(&message, term, Some(&pid(91)), self.now)?;
         Ok(self.shown(heard))
+    }
+
+    /// A line of the server as it is; what is answered to it at once.
+    pub(crate) fn bytes(&mut self, line: &[u8]) -> Vec<(String, String)> {
+        let deeds = self.session.line(line, Some(0), self.now);
+        self.passed_on(deeds)
+    }
+
+    /// The number of the tournament `cup0`, `cup1` … that a reference stands for.
+    pub(crate) fn table_of(&self, tournament: &Term) -> usize {
+        let id = self.refs.tournament_of(tournament.as_reference().expect("a reference"));
+        let id = id.expect("a tournament");
+        id.as_str().trim_start_matches("cup").parse().expect("a number")
+    }
+
+    /// What the player says is passed on as: the request and the answer.
+    pub(crate) fn answers(&mut self, term: &Term) -> Vec<(String, String)> {
+        let message = read(term).expect("a message");
+        let deeds = self.session.hear(&message, term, None, self.now).expect("it is accepted");
+        self.passed_on(deeds)
+    }
+
+    fn passed_on(&mut self, deeds: Vec<Deed<u32>>) -> Vec<(String, String)> {
+        let (mut answers, mut others) = (Vec::new(), Vec::new());
+        for deed in deeds {
+            match deed {
+                Deed::Answer { id, answer, .. } => {
+                    answers.push((id.to_string(), answer.expect("an answer")));
+                }
+                other => others.push(other),
+            }
+        }
+        self.shown(others);
+        answers
     }
 
     pub(crate) fn deadline(&self) -> Option<u64> {
