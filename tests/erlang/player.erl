@@ -10,6 +10,7 @@
 %%   {waiting, Players}.                              queue: a tournament
 %%   {info}.  {user_info, User}.  {stats, User}.  {queue_stats, User}.
 %%   {raw, Name, Term}.  {monitor}.  {link}.  {ping}.  {disconnect}.
+%%   {send, Name, Term}.                              as raw, with self and ref for a pid and a reference
 %%
 %% Vocabularies: class, tupled, no_user, referee, queue. Options:
 %%   {crash_at, N}     the process ends at its Nth request, once
@@ -20,6 +21,10 @@
 %%   {plays, other}    class: another process than the one that logged in plays
 %%   {rejects, true}  {ticket, bad}   class: how it answers invitations
 %%   {boxes, last}     fills boxes from the last
+%%   {places, N}       queue: waits for N tournaments
+%%   {order, reverse}  queue: answers the latest of the dice that lie before it first
+%%   {sequential, true}  queue: finishes a turn before it looks at other dice
+%%   {late_at, N, Ms}  waits so long before it answers its Nth request
 -module(player).
 -export([main/0]).
 
@@ -108,12 +113,19 @@ do({stats, User}, Players) ->
     to(main_manager, {self(), make_ref(), stats_request, User}), Players;
 do({queue_stats, User}, Players) -> to(tournament_manager, {User, stats_request}), Players;
 do({raw, Name, Term}, Players) -> to(Name, Term), Players;
+do({send, Name, Term}, Players) -> to(Name, filled_in(Term)), Players;
 do({monitor}, Players) ->
     monitor(process, {yahtzee_manager, get(agon)}),
     monitor(process, {nobody, get(agon)}),
     Players;
 do({disconnect}, Players) -> say({disconnected, erlang:disconnect_node(get(agon))}), Players;
 do({ping}, Players) -> say({ping, net_adm:ping(get(agon))}), Players.
+
+filled_in(self) -> self();
+filled_in(ref) -> make_ref();
+filled_in(Tuple) when is_tuple(Tuple) ->
+    list_to_tuple([filled_in(Item) || Item <- tuple_to_list(Tuple)]);
+filled_in(Term) -> Term.
 
 %% Logging in.
 
@@ -139,7 +151,10 @@ log_in(queue) ->
             say({logged_in, get(user)}),
             say({authenticated, get(user), Active, Pending}),
             case Active of
-                0 -> to(tournament_manager, {get(user), get(password), enqueueMe});
+                0 ->
+                    Places = proplists:get_value(places, get(opts), 1),
+                    [to(tournament_manager, {get(user), get(password), enqueueMe})
+                     || _ <- lists:seq(1, Places)];
                 _ -> ok
             end;
         {not_authenticated} ->
@@ -182,6 +197,10 @@ count() ->
     Count = get(requests) + 1,
     put(requests, Count),
     case opt(crash_at) of Count -> exit(crashed); _ -> ok end,
+    case lists:keyfind(late_at, 1, get(opts)) of
+        {late_at, Count, Ms} -> receive after Ms -> say({late, get(user)}) end;
+        _ -> ok
+    end,
     case opt(mute_at) of
         Mute when is_integer(Mute), Count >= Mute -> mute;
         _ ->
@@ -215,7 +234,11 @@ heard(Class, {end_tournament, _, _, _}) when Class == class; Class == tupled ->
     say({end_tournament, get(user)});
 heard(referee, {M, Ref, Kind, Dice, {Own, Other, History}, {Wins, Losses, Of, Lost, Games}})
         when is_pid(M), is_reference(Ref) ->
-    [13, 13] = [length(Card) || Card <- [Own, Other]],
+    [13, 13] = [length([Box || Box <- ?BOXES, orddict:is_key(Box, Card)]) || Card <- [Own, Other]],
+    [true, true] = [sums(Card) || Card <- [Own, Other]],
+    {Rolls, Keepers, no_value} = orddict:fetch(current_turn, Own),
+    false = orddict:is_key(current_turn, Other),
+    true = lists:last(Rolls) == Dice andalso length(Keepers) == length(Rolls) - 1,
     true = is_list(History) andalso Wins + Losses =< Of andalso is_list(Lost),
     Forfeited = [Number || {Number, _} <- Lost],
     [full(Game) || {Number, _, _, _} = Game <- Games, not lists:member(Number, Forfeited)],
@@ -225,9 +248,22 @@ heard(referee, {M, Ref, Kind, Dice, {Own, Other, History}, {Wins, Losses, Of, Lo
     end,
     How = count(),
     judge(M, Ref, Kind, Dice, Own, How);
-heard(queue, {dice, Tid, Gid, Dice}) -> roll(Tid, Gid, Dice);
+heard(queue, {dice, _, _, _} = First) ->
+    Lying = case opt(order) of reverse -> others([First]); _ -> [First] end,
+    case Lying of [_] -> ok; _ -> say({several, get(user), length(Lying)}) end,
+    [turn(Tid, Gid, Dice) || {dice, Tid, Gid, Dice} <- Lying];
 heard(queue, {tournament_over, _}) -> say({tournament_over, get(user)});
 heard(_, Other) -> say({player_heard, get(user), Other}).
+
+turn(Tid, Gid, Dice) ->
+    case {roll(Tid, Gid, Dice), opt(sequential)} of
+        {again, true} -> receive {dice, Tid, Gid, Next} -> turn(Tid, Gid, Next) end;
+        _ -> ok
+    end.
+
+%% All dice that came meanwhile, the latest first.
+others(Dice) ->
+    receive {dice, _, _, _} = Next -> others([Next | Dice]) after 3 -> Dice end.
 
 accept(Manager, _Tid, Make) ->
     Manager = get(manager),
@@ -283,12 +319,22 @@ filled(Card) ->
 %% A game that was played to its end: its cards are full, and make up the points.
 full({_, Mine, Theirs, [Own, Other]}) ->
     [] = [Box || {Box, no_value} <- Own ++ Other],
-    [0, 0] = [(Points - sum(Card)) rem 100 || {Points, Card} <- [{Mine, Own}, {Theirs, Other}]].
+    [Mine, Theirs] = [orddict:fetch(total, Card) || Card <- [Own, Other]],
+    [true, true] = [sums(Card) || Card <- [Own, Other]].
+
+%% The bonuses and the total of a card are what its boxes make.
+sums(Card) ->
+    Bonuses = orddict:fetch(yahtzee_bonuses, Card),
+    orddict:fetch(yahtzee_bonus, Card) == 100 * Bonuses
+        andalso orddict:fetch(total, Card) == sum(Card) + 100 * Bonuses.
 
 sum(Card) ->
-    Upper = lists:sum([orddict:fetch(Box, Card) || Box <- lists:sublist(?BOXES, 6)]),
+    Points = [{Box, Value} || {Box, Value} <- Card, lists:member(Box, ?BOXES), Value /= no_value],
+    Upper = lists:sum([Value || {Box, Value} <- Points, lists:member(Box, lists:sublist(?BOXES, 6))]),
+    Upper = orddict:fetch(upper_total, Card),
     Bonus = if Upper >= 63 -> 35; true -> 0 end,
-    lists:sum([Points || {_, Points} <- Card]) + Bonus.
+    Bonus = orddict:fetch(upper_bonus, Card),
+    lists:sum([Value || {_, Value} <- Points]) + Bonus.
 
 %% The referee protocol.
 judge(M, Ref, Kind, Dice, Own, How) ->
@@ -335,4 +381,5 @@ roll(Tid, Gid, Dice) ->
         foreign -> Say([modification, make_ref(), Gid, []]), Say([modification, Tid, Gid, Again]);
         fair when Scores -> Say([end_turn, Dice, Box]);
         fair -> Say([modification, Tid, Gid, Again])
-    end.
+    end,
+    case Scores of true -> ended; false -> again end.

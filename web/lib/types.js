@@ -112,8 +112,8 @@
  */
 /**
  * @typedef {{ tournament: string, match?: string, game?: number, player: string, kind: string,
- *   code: string, evidence?: { at: number, detail: string, answer?: string, asked?: { limit_ms:
- *   number, question: unknown } } }} Fault
+ *   code: string, evidence?: { at: number, detail: string, answer?: string, sent?: string,
+ *   asked?: { limit_ms: number, question: unknown } } }} Fault
  */
 /**
  * @typedef {{ tournament: string, game: string, by: string | null, readying: boolean, reply:

@@ -36,7 +36,7 @@ function one({ kind, code, tournament, match, game, evidence }, index) {
 }
 
 /** @param {NonNullable<Fault["evidence"]>} evidence */
-function shown({ at, detail, asked, answer }) {
+function shown({ at, detail, asked, answer, sent }) {
   return [
     h("p", {}, detail, " · ", ago(at)),
     asked
@@ -46,6 +46,7 @@ function shown({ at, detail, asked, answer }) {
           h("p", { class: "small soft" }, `with ${asked.limit_ms / 1000} s to answer`),
         ]
       : null,
+    sent === undefined ? null : [h("h3", {}, "What was sent"), h("pre", { tabindex: 0 }, sent)],
     answer === undefined ? null : [h("h3", {}, "What came"), h("pre", { tabindex: 0 }, answer)],
   ];
 }

@@ -57,6 +57,10 @@ pub struct Fault {
     /// The bytes of the answer, as text and cut at [`Fault::EVIDENCE_MAX`], where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// What the player sent in the words of its own system, cut in the same way. `answer` is then
+    /// its translation, if the rules decided about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<String>,
 }
 
 impl Fault {
@@ -65,7 +69,8 @@ impl Fault {
 
     /// A fault without an answer.
     pub fn new(kind: FaultKind, code: &'static str, detail: impl Into<String>) -> Fault {
-        Fault { kind, code: Cow::Borrowed(code), detail: detail.into(), answer: None }
+        let (code, detail) = (Cow::Borrowed(code), detail.into());
+        Fault { kind, code, detail, answer: None, sent: None }
     }
 
     /// No answer within `limit_ms`.
@@ -104,17 +109,20 @@ impl Fault {
             RefusalKind::Malformed => FaultKind::Malformed,
         };
         let (code, detail) = (refusal.code.clone(), refusal.detail.clone());
-        Fault { kind, code, detail, answer: None }.with_answer(answer)
+        Fault { kind, code, detail, answer: None, sent: None }.with_answer(answer)
     }
 
     /// The same fault with the answer as evidence.
     #[must_use]
     pub fn with_answer(mut self, answer: &str) -> Fault {
-        let mut end = answer.len().min(Fault::EVIDENCE_MAX);
-        while !answer.is_char_boundary(end) {
-            end -= 1;
-        }
-        self.answer = Some(answer[..end].to_owned());
+        self.answer = Some(cut(answer).to_owned());
+        self
+    }
+
+    /// The same fault with what the player sent in the words of its own system as evidence.
+    #[must_use]
+    pub fn with_sent(mut self, sent: &str) -> Fault {
+        self.sent = Some(cut(sent).to_owned());
         self
     }
 
@@ -122,6 +130,15 @@ impl Fault {
     pub fn is_cheat(&self) -> bool {
         self.kind == FaultKind::Cheat
     }
+}
+
+/// As much of a text as is kept for evidence.
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(Fault::EVIDENCE_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 impl fmt::Display for Fault {
@@ -194,5 +211,7 @@ mod tests {
         assert_eq!(kept(format!("{}é", "x".repeat(1_999))), "x".repeat(1_999));
         assert_eq!(kept(format!("{}😀", "x".repeat(1_997))), "x".repeat(1_997));
         assert_eq!(kept("é".into()), "é");
+        let sent = Fault::timeout(1).with_sent(&"x".repeat(2_001)).sent.unwrap();
+        assert_eq!(sent, "x".repeat(2_000));
     }
 }

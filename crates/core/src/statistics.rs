@@ -4,7 +4,8 @@
 //! number is the same, ratings included, because a round is rated at the time of its last report
 //! and not when it is heard of.
 //!
-//! What counts: finished matches, and in them the games since the latest restart. Void matches,
+//! What counts: finished matches, and in them the games since the latest restart, and the ties that
+//! a restart followed (as ties, without their points). Void matches,
 //! games that were broken off or voided, byes and walkovers count for nobody. Where an operator
 //! overrides a result or orders a replay, what it stood for is taken back. A no-show is a match won and a
 //! match lost. Cheating counts whatever became of the game: it is about conduct, not results.
@@ -15,6 +16,7 @@ use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::match_::ApplyError;
 use crate::rating::{
     Ladder, Outcome, Ranked, Rating, RatingSettings, RatingSystem, counted_games, places, rank_in,
+    replayed_ties,
 };
 use crate::report::{GameEnd, GameResult, How, MatchResult};
 use crate::tournament::Round;
@@ -142,6 +144,8 @@ impl Record {
             _ => self.no_shows += u32::from(absent),
         }
         counted_games(result).for_each(|game| self.add_game(player, game));
+        let ties = replayed_ties(result).filter(|game| game.winners.contains(player));
+        self.games.tied += ties.count() as u32;
     }
 
     fn add_game(&mut self, player: &PlayerName, game: &GameResult) {

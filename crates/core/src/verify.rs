@@ -321,22 +321,23 @@ fn foreign_answer(line: &Line, faulted: &Faulted, played: &Match) -> Result<Comm
         pending.player != *player && Fault::foreign_request(&pending.player).detail == fault.detail
     });
     let stolen = stolen.ok_or_else(|| finding(line, "no such request was open".into()))?;
-    Ok(Command::Answer {
-        player: player.clone(),
-        request: stolen.id,
-        answer: fault.answer.clone().unwrap_or_default(),
-        took_ms: Some(0),
-    })
+    let answer = fault.answer.as_deref().unwrap_or_default();
+    Ok(answered(player, stolen.id, answer, fault))
+}
+
+/// An answer as it came, with the words of another system where it came in such words.
+fn answered(player: &PlayerName, request: RequestId, answer: &str, fault: &Fault) -> Command {
+    let (player, answer, took_ms) = (player.clone(), answer.to_owned(), Some(0));
+    match fault.sent.clone() {
+        Some(sent) => Command::Translated { player, request, answer, sent, took_ms },
+        None => Command::Answer { player, request, answer, took_ms },
+    }
 }
 
 /// The refused answer again, where the log holds all of it.
 fn answer_again(faulted: &Faulted) -> Option<Command> {
-    again(faulted).map(|(request, answer)| Command::Answer {
-        player: faulted.player.clone(),
-        request,
-        answer: answer.to_owned(),
-        took_ms: Some(0),
-    })
+    again(faulted)
+        .map(|(request, answer)| answered(&faulted.player, request, answer, &faulted.fault))
 }
 
 /// The request and the answer that the rules refused, where the log holds all of it.

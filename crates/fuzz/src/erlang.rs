@@ -14,7 +14,6 @@ use agon_wire::erlang::refs::{Key, Refs};
 use agon_wire::erlang::session::{Deed, Login, Session, Speaks};
 use agon_wire::erlang::term::{Atom, Pid, Ref, Term};
 use agon_wire::erlang::{Password, epmd, read};
-use agon_wire::native::FromPlayer;
 use std::sync::Arc;
 
 /// Small, so that inputs reach them.
@@ -152,8 +151,8 @@ pub fn session(data: &[u8]) -> bool {
         let term = with_marks(term, &told);
         let Ok(message) = read(&term) else { continue };
         heard = true;
-        for deed in session.hear(&message, None).unwrap_or_default() {
-            if let Deed::Say(FromPlayer::Answer { id, .. }) = deed {
+        for deed in session.hear(&message, &term, None, 1).unwrap_or_default() {
+            if let Deed::Answer { id, .. } = deed {
                 answers += usize::from(id.as_str() == REQUEST);
             }
         }
@@ -197,6 +196,7 @@ fn asked(speaks: Speaks) -> (Session<()>, Vec<Term>) {
     let login = Login {
         pid: Pid { node: atom("eve@box"), id: 91, serial: 0, creation: 3 },
         user: PlayerName::new("eve").expect("a name"),
+        spelt: Term::string("eve"),
         password: Password("pw".into()),
         speaks,
     };

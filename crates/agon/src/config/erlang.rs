@@ -1,6 +1,7 @@
 //! The `[erlang]` section: this server as a node of Erlang players.
 
 use crate::exit::Misuse;
+use agon_core::Preset;
 use agon_server::{ErlangCookie, ErlangSettings, NodeName};
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -28,6 +29,7 @@ pub(super) struct ErlangTable {
     accept_ms: Option<u64>,
     answer_ms: Option<u64>,
     wait_ms: Option<u64>,
+    queue_games: Option<u32>,
 }
 
 /// The node a server is.
@@ -53,9 +55,21 @@ impl Erlang {
         if tick_ms == 0 || accept_ms == 0 || table.answer_ms == Some(0) {
             return Err(wrong("tick_ms, accept_ms and answer_ms are at least 1".into()));
         }
+        let queue_games = table.queue_games.unwrap_or(1);
+        let mut policy = Preset::named("yahtzee-queue").expect("a preset of the list").policy;
+        policy.rules.best_of = queue_games;
+        policy.check().map_err(|why| wrong(format!("queue_games: {why}")))?;
         let (answer_ms, wait_ms) = (table.answer_ms, table.wait_ms);
-        let settings =
-            ErlangSettings { node, cookie, epmd, tick_ms, accept_ms, answer_ms, wait_ms };
+        let settings = ErlangSettings {
+            node,
+            cookie,
+            epmd,
+            tick_ms,
+            accept_ms,
+            answer_ms,
+            wait_ms,
+            queue_games,
+        };
         let listen = table.listen.unwrap_or_else(|| LISTEN.into());
         Ok(Erlang { listen, settings, cookie_file: table.cookie_file })
     }
@@ -71,6 +85,7 @@ impl Erlang {
             "accept_ms": self.settings.accept_ms,
             "answer_ms": self.settings.answer_ms,
             "wait_ms": self.settings.wait_ms,
+            "queue_games": self.settings.queue_games,
         })
     }
 }

@@ -16,7 +16,7 @@ enum Kind {
 }
 
 /// Every setting that is one value, by its place in the file. Tournaments are in the file only.
-const SETTINGS: [(&str, Kind); 33] = [
+const SETTINGS: [(&str, Kind); 34] = [
     ("data", Kind::Text),
     ("tcp", Kind::Text),
     ("http", Kind::Text),
@@ -35,6 +35,7 @@ const SETTINGS: [(&str, Kind); 33] = [
     ("erlang.epmd", Kind::Text),
     ("erlang.tick_ms", Kind::Number),
     ("erlang.accept_ms", Kind::Number),
+    ("erlang.queue_games", Kind::Number),
     ("erlang.answer_ms", Kind::Number),
     ("erlang.wait_ms", Kind::Number),
     ("limits.connections_max", Kind::Number),

@@ -1,33 +1,33 @@
 //! A cheater of each kind, in every vocabulary: the referee charges it, with the game's own code.
 
-use crate::vm::Host;
+use crate::vm::{Host, Vm};
 
 /// Plays one match of a cheater against an honest player; what was charged, and the winner.
 fn charged(vocabulary: &str, request: u32, how: &str) -> (Vec<String>, Option<String>) {
     let host = Host::start();
     let mut vm = host.vm("one");
-    let queue = vocabulary == "queue";
-    vm.log_in("ann", if queue { "queue" } else { "class" }, "");
+    vm.log_in("ann", if vocabulary == "queue" { "queue" } else { "class" }, "");
     vm.log_in("bad", vocabulary, &format!("{{boxes,last}},{{cheat_at,{request},{how}}}"));
-    let cup = match queue {
-        true => {
-            crate::support::until("both wait", || {
-                let lobby = host.place.events("lobby");
-                lobby.iter().filter(|(_, event)| event["type"] == "player-enqueued").count() == 2
-            });
-            vm.say("{waiting,2}");
-            "queue-1"
-        }
-        false => {
-            vm.say("{request,2,3}");
-            "class-1"
-        }
-    };
+    let cup = begin(&host, &mut vm, vocabulary, 3);
     vm.hear("{cheats,");
     host.wait_until_over(cup);
     let seen = (host.codes(), host.winner(cup));
     host.verify();
     seen
+}
+
+/// Starts a tournament of two in the words of a vocabulary, and says how it is called.
+fn begin(host: &Host, vm: &mut Vm, vocabulary: &str, games: u32) -> &'static str {
+    if vocabulary != "queue" {
+        vm.say(&format!("{{request,2,{games}}}"));
+        return "class-1";
+    }
+    crate::support::until("both wait", || {
+        let lobby = host.place.events("lobby");
+        lobby.iter().filter(|(_, event)| event["type"] == "player-enqueued").count() == 2
+    });
+    vm.say("{waiting,2}");
+    "queue-1"
 }
 
 /// Under the class protocol's policy a cheat costs the game.
@@ -75,6 +75,34 @@ fn cheats_of_the_queue_protocol_cost_everything() {
         let (codes, winner) = charged("queue", request, how);
         assert_eq!(codes, [code], "{how}");
         assert_eq!(winner.as_deref(), Some("ann"), "{how}");
+    }
+}
+
+/// The evidence of a fault is the term that the player sent, without its password, in words that its
+/// owner knows.
+#[test]
+fn the_evidence_is_the_term_that_was_sent() {
+    for (vocabulary, request, how, sent) in [
+        ("class", 4, "box_filled", "{play_action,<one@localhost."),
+        ("class", 2, "roll", "{play_action,<one@localhost."),
+        ("class", 2, "garbled", "[true,maybe,3]"),
+        ("referee", 1, "keepers", "first_modification_attempt,[7,7]}"),
+        ("queue", 1, "dice", "{\\\"bad\\\",\\\"…\\\",end_turn,[6,6,6,6,6],chance}"),
+        ("queue", 1, "keepers", "{\\\"bad\\\",\\\"…\\\",modification,#Ref<agon@localhost."),
+    ] {
+        let host = Host::start();
+        let mut vm = host.vm("one");
+        let other = if vocabulary == "queue" { "queue" } else { "class" };
+        vm.log_in("ann", other, "");
+        vm.log_in("bad", vocabulary, &format!("{{boxes,last}},{{cheat_at,{request},{how}}}"));
+        begin(&host, &mut vm, vocabulary, 1);
+        crate::support::until("it is charged", || !host.place.faults().is_empty());
+        let fault = host.place.faults().remove(0);
+        assert!(fault.contains(sent), "{how}: {fault}");
+        for word in ["pw of", "expected", "invalid type", "line 1 column"] {
+            assert!(!fault.contains(word), "{how}: {fault}");
+        }
+        host.verify();
     }
 }
 

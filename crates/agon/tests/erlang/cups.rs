@@ -161,6 +161,27 @@ fn identical_players_tie_until_independent_dice_decide() {
     host.verify();
 }
 
+/// Ties that were played again are in the state of the match, and count as ties.
+#[test]
+fn ties_that_were_replayed_can_be_seen() {
+    let host = Host::start();
+    let mut vm = host.vm("one");
+    vm.log_in("ann", "referee", "");
+    vm.log_in("bob", "referee", "");
+    vm.say("{bracket,1,3}");
+    vm.hear("{tournament_ended,");
+    // Two ties in a row: the match starts again with dice of their own, and both remember.
+    let third = vm.hear("{games,\"ann\",[{1,").to_owned();
+    let seen = std::iter::once(third)
+        .chain(std::iter::from_fn(|| vm.heard_already("{games,\"ann\",[{1,").then(String::new)));
+    assert!(seen.count() >= 2, "both ties are shown");
+    vm.say("{stats,\"ann\"}");
+    let stats = vm.hear("{stats,");
+    assert!(stats.contains("{games_tied,2}"), "{stats}");
+    assert!(stats.contains("{rank,") && stats.contains("{tournaments_lost,"), "{stats}");
+    host.verify();
+}
+
 #[test]
 fn an_erlang_player_meets_a_native_bot_and_a_websocket() {
     let host = Host::start();

@@ -115,3 +115,16 @@ fn a_node_without_a_sign_of_life_is_lost() {
     assert_eq!(host.winner("class-1").as_deref(), Some("ann"));
     host.verify();
 }
+
+#[test]
+fn the_games_of_a_queue_match_are_a_setting() {
+    for (lines, code, says) in [
+        ("queue_games = 5", 0, "erlang.queue_games = 5"),
+        ("", 0, "erlang.queue_games = 1"),
+        ("queue_games = 2", 2, "queue_games: a match is best of an odd number of games"),
+    ] {
+        let place = Place::new(&config(free_port(), lines));
+        let (ended, said) = place.agon(&["serve", "--config", "agon.toml", "--check"]);
+        assert!(ended == Some(code) && said.contains(says), "{ended:?} {said}");
+    }
+}

@@ -210,6 +210,13 @@ impl Vm {
         }
     }
 
+    /// Whether a line that begins so has been heard; it is taken.
+    pub(crate) fn heard_already(&mut self, begin: &str) -> bool {
+        self.kept.extend(self.output.try_iter());
+        let at = self.kept.iter().position(|line| line.starts_with(begin));
+        at.map(|at| self.kept.remove(at)).is_some()
+    }
+
     /// Everything that was heard so far and not asked for.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         self.kept.extend(self.output.try_iter());

@@ -65,6 +65,19 @@ pub enum Command {
         /// How long it took; `None`: by the clock of the request.
         took_ms: Option<u64>,
     },
+    /// A player answers a request in the words of another system.
+    Translated {
+        /// Who sent it.
+        player: PlayerName,
+        /// Which request it is for.
+        request: RequestId,
+        /// Its translation: JSON text, not looked at yet.
+        answer: String,
+        /// What was sent, for the evidence of a fault.
+        sent: String,
+        /// How long it took; `None`: by the clock of the request.
+        took_ms: Option<u64>,
+    },
     /// A player's open request failed in a way the shell saw: no answer in time, garbage.
     Charge {
         /// Who.

@@ -72,7 +72,11 @@ impl Match {
             Command::Leave { player, fault } => self.leave(record, &player, fault),
             Command::Answer { player, request, answer, took_ms } => {
                 let took_ms = took_ms.unwrap_or_else(|| self.took_ms(&request, record.now));
-                self.answer(record, player, request, &answer, took_ms)
+                self.answer(record, player, request, (&answer, None), took_ms)
+            }
+            Command::Translated { player, request, answer, sent, took_ms } => {
+                let took_ms = took_ms.unwrap_or_else(|| self.took_ms(&request, record.now));
+                self.answer(record, player, request, (&answer, Some(&sent)), took_ms)
             }
             Command::Charge { player, fault } => self.charge(record, &player, fault),
             Command::Expire { player } => self.expire(record, &player),
@@ -151,9 +155,13 @@ impl Match {
         record: &mut Record,
         player: PlayerName,
         request: RequestId,
-        answer: &str,
+        (answer, sent): (&str, Option<&str>),
         took_ms: u64,
     ) -> Result<(), Rejection> {
+        let with_sent = |fault: Fault| match sent {
+            Some(sent) => fault.with_sent(sent),
+            None => fault,
+        };
         let side = self.member(&player)?;
         if self.is_out(&self.state.sides[side]) {
             return Err(Rejection::Late);
@@ -168,7 +176,7 @@ impl Match {
         match referee.read(&request) {
             Reading::Open(seat) if referee.seats[seat.index()] != player => {
                 let fault = Fault::foreign_request(&referee.seats[seat.index()]);
-                self.fault(record, side, fault.with_answer(answer))
+                self.fault(record, side, with_sent(fault.with_answer(answer)))
             }
             Reading::Open(_) if !self.here(side) => Err(Rejection::Late),
             // The answer is parsed and checked as it is applied; the event records that.
@@ -179,7 +187,9 @@ impl Match {
                     record.events.push(accepted.into());
                     self.settle(record)
                 }
-                Err(refusal) => self.fault(record, side, Fault::refused(&refusal, answer)),
+                Err(refusal) => {
+                    self.fault(record, side, with_sent(Fault::refused(&refusal, answer)))
+                }
             },
             // What others answered, and how often, is nothing to learn by asking.
             Reading::Answered(seat, _) | Reading::Closed(seat)

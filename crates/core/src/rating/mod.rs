@@ -183,6 +183,13 @@ pub(crate) fn counted_games(result: &MatchResult) -> impl Iterator<Item = &GameR
     since_restart.filter(|game| game.end != GameEnd::Void)
 }
 
+/// The ties that a match restarted after: they settled nothing, so they were played again. They
+/// count for nobody's rating, and they are games that were tied.
+pub(crate) fn replayed_ties(result: &MatchResult) -> impl Iterator<Item = &GameResult> {
+    let before = result.games.iter().rev().filter(|game| game.game < result.counts_from);
+    before.take_while(|game| game.end == GameEnd::Played && game.winners.len() > 1)
+}
+
 /// A player's rank in a game; `None` if it was removed from it, or forfeited it.
 pub(crate) fn rank_in(game: &GameResult, player: &PlayerName) -> Option<u8> {
     let seat = game.seats.iter().position(|seated| seated == player)?;

@@ -2,7 +2,7 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::name;
-use agon_core::{CrashCost, FaultKind, GameEnd, How, RequestId};
+use agon_core::{Command, CrashCost, FaultKind, GameEnd, How, RequestId};
 
 const WAIT_MS: u64 = 60_000;
 
@@ -29,6 +29,30 @@ fn no_answer_in_time_forfeits_the_game_and_not_the_match() {
     assert_eq!(bench.pass(1), ["player-faulted", "game-ended", "game-started"]);
     assert!(bench.live.is_here(&name("bob")) && bench.plays(2));
     assert_eq!(kinds(&bench), [FaultKind::Timeout]);
+    bench.verified();
+}
+
+/// An answer in the words of another system: the evidence has both, and the rules decide again about
+/// the translation when the log is verified.
+#[test]
+fn evidence_keeps_what_was_sent_and_its_translation() {
+    let mut bench = Bench::yahtzee("yahtzee-class", 3);
+    let translated = |bench: &Bench, answer: &str| Command::Translated {
+        player: name("bob"),
+        request: bench.open("bob"),
+        answer: answer.into(),
+        sent: "{\"bob\",\"…\",modification,[7]}".into(),
+        took_ms: Some(5),
+    };
+    let legal = translated(&bench, &bench.legal("bob"));
+    assert_eq!(bench.step(legal).unwrap(), ["answer-accepted"]);
+    let illegal = translated(&bench, r#"{"keep":[7]}"#);
+    let events = bench.step(illegal).unwrap();
+    assert_eq!(events, ["player-faulted", "game-ended", "game-started"]);
+    let fault = &bench.live.faults()[0].fault;
+    assert_eq!((fault.kind, &*fault.code), (FaultKind::Cheat, "keepers-not-held"));
+    assert_eq!(fault.answer.as_deref(), Some(r#"{"keep":[7]}"#));
+    assert_eq!(fault.sent.as_deref(), Some("{\"bob\",\"…\",modification,[7]}"));
     bench.verified();
 }
 

@@ -197,6 +197,17 @@ impl Recount {
                 self.fact(player, game, "no-show", 1);
             }
         }
+        // Ties that led to a restart: counted from the restart backwards, up to another result.
+        let mut at = result.counts_from as usize - 1;
+        while at > 0 && result.games[at - 1].winners.len() > 1 {
+            at -= 1;
+            if result.games[at].end != GameEnd::Played {
+                break;
+            }
+            for player in &result.games[at].winners {
+                self.fact(player, game, "game tied", 1);
+            }
+        }
         for result in &games {
             for (seat, player) in result.seats.iter().enumerate() {
                 let what = ["game won", "game lost", "game tied"];

@@ -31,6 +31,8 @@ pub(crate) struct Session {
     pub(super) listens: bool,
     /// How its program is reached after a restart, if it cannot reconnect by itself.
     pub(super) location: Option<Raw>,
+    /// Whether it let the time of a request pass and has said nothing since.
+    pub(super) is_silent: bool,
     junk: u32,
 }
 
@@ -83,6 +85,7 @@ impl Engine {
             checking: false,
             listens: false,
             location: None,
+            is_silent: false,
             junk: 0,
         };
         self.sessions.insert(conn, session);
@@ -150,7 +153,10 @@ impl Engine {
                     FromPlayer::Answer { id, answer } => {
                         self.answered(conn, account, &id, answer, at);
                     }
-                    FromPlayer::Lobby(request) => self.ask_lobby(conn, account, request),
+                    FromPlayer::Lobby(request) => {
+                        self.hear_from(conn, &account);
+                        self.ask_lobby(conn, account, request);
+                    }
                     FromPlayer::Hello(_) => {}
                 },
             },

@@ -263,7 +263,8 @@ impl Engine {
         }
         let name = account.clone();
         let welcome: Effect = Box::new(move |engine| {
-            let (active, waiting) = engine.lobby.involvement(&name);
+            let (_, waiting) = engine.lobby.involvement(&name);
+            let active = engine.active_tournaments(&name);
             let token = token.as_deref();
             let other = engine.sessions.get(&conn).and_then(|session| session.account.as_ref());
             if other.is_some() {

@@ -211,18 +211,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Who lapsed (no answer in time, garbage) while its connection is fine: it is back at once, and
-    /// asked again.
-    fn lapsed(&self, events: &[Event]) -> Vec<PlayerName> {
-        let lapsed = events.iter().filter_map(|event| match event {
-            Event::PlayerLeft(left) if left.faulted.fault.kind != FaultKind::Withdrew => {
-                Some(left.faulted.player.clone()).filter(|player| self.conn_of(player).is_some())
-            }
-            _ => None,
-        });
-        lapsed.collect()
-    }
-
     fn count_games(&mut self, events: &[Event]) {
         for event in events {
             match event {
@@ -412,6 +400,7 @@ impl Engine {
                     return self.set_timer(at, Timer::Match(key.clone()));
                 }
             }
+            let command = self.timed_out(command);
             if self.step_match(key, command).is_err() {
                 break;
             }
@@ -428,13 +417,31 @@ impl Engine {
         answer: String,
         at: Millis,
     ) {
+        self.answered_by(conn, player, id, at, |engine, key, player, request, took_ms| {
+            engine.step_match(key, Command::Answer { player, request, answer, took_ms })
+        });
+    }
+
+    /// The same for whatever stands for the answer.
+    pub(super) fn answered_by(
+        &mut self,
+        conn: ConnId,
+        player: PlayerName,
+        id: &RequestId,
+        at: Millis,
+        step: impl FnOnce(
+            &mut Engine,
+            &MatchKey,
+            PlayerName,
+            RequestId,
+            Option<Millis>,
+        ) -> Result<(), Rejection>,
+    ) {
         let (key, outcome) = match self.asked_by(&player, id.as_str()) {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
-                let outcome = took_ms.and_then(|took_ms| {
-                    let command = Command::Answer { player, request, answer, took_ms };
-                    self.step_match(&key, command)
-                });
+                let outcome =
+                    took_ms.and_then(|took_ms| step(self, &key, player, request, took_ms));
                 if let Some(live) = self.matches.get_mut(&key).filter(|_| outcome.is_ok()) {
                     live.answered_at.get_or_insert(at);
                 }
@@ -502,8 +509,15 @@ impl Engine {
         let open = || live.played.pending().iter().any(|pending| pending.id == *request);
         if took_ms > limit_ms && live.played.is_here(player) && open() {
             let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
-            let _ = self.step_match(key, Command::Charge { player, fault });
-            return Err(Rejection::Late);
+            let command = self.timed_out(Command::Charge { player: player.clone(), fault });
+            let hung = matches!(command, Command::Leave { .. });
+            let _ = self.step_match(key, command);
+            if !hung {
+                return Err(Rejection::Late);
+            }
+            // It answers, so it is back already, and what is still open may be answered.
+            self.arrive(key, &player);
+            return Ok(Some(0));
         }
         Ok(Some(took_ms))
     }

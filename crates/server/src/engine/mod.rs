@@ -29,6 +29,7 @@ pub(crate) mod show;
 mod snapshots;
 mod stop;
 mod tournaments;
+mod translated;
 pub(crate) mod watch;
 
 use crate::auth::{Hashers, NoEntropy};
@@ -68,6 +69,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tournaments::LiveTournament;
+pub(crate) use translated::TranslatedAnswer;
 
 /// How far timers may be behind what comes in before they are looked at in between. Longer than
 /// any message is on its way from its socket to the inbox.
@@ -177,6 +179,8 @@ pub(crate) enum Input {
     Bad { conn: ConnId, why: String, line: String, place: Place },
     /// It is on the wire of another system, and said something that was read then.
     Peer { conn: ConnId, said: PeerSaid, at: Millis },
+    /// It answers in the words of another system, which were read then.
+    Translated { conn: ConnId, said: TranslatedAnswer, at: Millis, place: Place },
     /// It is gone.
     Closed { conn: ConnId },
     /// It is gone, and its gateway knows why.
@@ -465,6 +469,12 @@ impl Engine {
             }
             Input::Peer { conn, said, at } => {
                 self.peer_said(conn, said, at);
+                self.keep_time(at);
+            }
+            Input::Translated { conn, said, at, place } => {
+                drop(place);
+                self.handle.meters().inbox_ms.add(self.now_ms().saturating_sub(at));
+                self.translated(conn, said, at);
                 self.keep_time(at);
             }
             Input::Closed { conn } => self.closed(conn),

@@ -117,7 +117,7 @@ impl Engine {
         tracing::info!(tournament = %id, players = players.len(), "a tournament runs");
         for player in &players {
             if let Some(conn) = self.conn_of(player) {
-                self.tell_tournament(conn, &id);
+                self.tell_tournament(conn, &id, false);
             }
         }
         self.set_timer(greet_by, Timer::Greeting(id.clone()));
@@ -132,21 +132,35 @@ impl Engine {
     /// Tells a player that is here again what it plays in.
     pub(super) fn tell_tournaments(&mut self, conn: ConnId, player: &PlayerName) {
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
-            let Some(live) = self.tournaments.get(&id) else { continue };
-            // That it has left is known to it once that is durable.
-            let told = live.told.contains(player);
-            match live.machine.departure(player).filter(|_| told) {
+            match self.place_in(&id, player) {
                 Some(rank) => self.tell_over(conn, &id, player, rank),
-                None => self.tell_tournament(conn, &id),
+                None => self.tell_tournament(conn, &id, true),
             }
         }
     }
 
+    /// How many tournaments a player still has games in, or may have when they start.
+    pub(super) fn active_tournaments(&self, player: &PlayerName) -> usize {
+        self.lobby.playing_in(player).filter(|id| self.place_in(id, player).is_none()).count()
+    }
+
+    /// The final place of a player in a tournament that runs, if the player has left it. A player
+    /// knows of that once it is durable.
+    fn place_in(&self, id: &TournamentId, player: &PlayerName) -> Option<u32> {
+        let live = self.tournaments.get(id)?;
+        live.machine.departure(player).filter(|_| live.told.contains(player))
+    }
+
     /// Says what a program needs to know before its first request: the game, and the commitment.
-    fn tell_tournament(&mut self, conn: ConnId, id: &TournamentId) {
+    /// `resumed` says that the tournament ran before the player logged in.
+    fn tell_tournament(&mut self, conn: ConnId, id: &TournamentId, resumed: bool) {
         let Some(live) = self.tournaments.get(id) else { return };
         let (game, commitment) = (&live.machine.plan().game, live.secret.commitment());
-        let data = serde_json::json!({"tournament": id, "game": game, "commitment": commitment});
+        let mut data =
+            serde_json::json!({"tournament": id, "game": game, "commitment": commitment});
+        if resumed {
+            data["resumed"] = true.into();
+        }
         let data = Some(agon_games::json(&data));
         self.send(conn, &ToPlayer::notice("tournament", data));
         self.tell_pause(conn, id);
@@ -386,7 +400,7 @@ impl Engine {
         live.told.retain(|player| departed.contains(player));
         for player in returned {
             if let Some(conn) = self.conn_of(&player) {
-                self.tell_tournament(conn, id);
+                self.tell_tournament(conn, id, false);
             }
         }
     }

@@ -53,9 +53,12 @@ struct Shown {
     /// The request that was open, if one was.
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<RequestId>,
-    /// What was sent, up to 2,000 bytes of it, where something was.
+    /// The answer, up to 2,000 bytes of it, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
+    /// What the player sent in the words of its own system (an Erlang term), up to 2,000 bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent: Option<String>,
     /// What was asked, where something was.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<Asked>,
@@ -64,7 +67,7 @@ struct Shown {
 impl Fault {
     fn of(tournament: &TournamentId, id: Option<&MatchId>, found: Evidence, open: bool) -> Fault {
         let Evidence { at, faulted: Faulted { player, game, request, fault }, asked } = found;
-        let (detail, answer) = (fault.detail, fault.answer);
+        let (detail, answer, sent) = (fault.detail, fault.answer, fault.sent);
         Fault {
             tournament: tournament.clone(),
             r#match: id.cloned(),
@@ -72,7 +75,7 @@ impl Fault {
             player,
             kind: fault.kind,
             code: fault.code.into_owned(),
-            evidence: open.then_some(Shown { at, detail, request, answer, asked }),
+            evidence: open.then_some(Shown { at, detail, request, answer, sent, asked }),
         }
     }
 }

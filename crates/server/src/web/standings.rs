@@ -33,13 +33,18 @@ pub(crate) enum NoStatistics {
 }
 
 impl Ledger {
-    /// What a player has done so far, all games together.
+    /// What a player has done so far, all games together, and its rank in one game.
     pub(crate) async fn record(
         &self,
         engine: &Handle,
         player: PlayerName,
-    ) -> Result<Record, NoStatistics> {
-        self.look(engine, move |statistics, _| statistics.player(&player).total).await
+        game: &'static str,
+    ) -> Result<(Record, Option<u32>), NoStatistics> {
+        let look = move |statistics: &Statistics, _: &Recent| {
+            let known = statistics.player(&player);
+            (known.total, known.by_game.get(game).and_then(|of_game| of_game.rank))
+        };
+        self.look(engine, look).await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::play::{card_list, dice_term, roll_of, score_at};
 use super::term::{Pid, Ref, Term};
-use super::{Answers, BadMessage, Password, name, password, strings};
+use super::{Answers, BadMessage, Password, name, password, spelling, strings};
 use agon_core::PlayerName;
 use agon_core::statistics::Record;
 use agon_games::yahtzee::{CardView, Question, ScoreBox, View};
@@ -29,6 +29,8 @@ pub enum FromPlayer {
         pid: Pid,
         /// Who.
         user: PlayerName,
+        /// The name as the program spells it.
+        spelt: Term,
         /// Proof.
         password: Password,
         /// How it writes.
@@ -76,6 +78,8 @@ pub enum FromPlayer {
         pid: Pid,
         /// About whom.
         user: PlayerName,
+        /// The name as the program spells it.
+        spelt: Term,
     },
 }
 
@@ -126,7 +130,10 @@ pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
         ("tournament_info", [_]) => {
             Ok(FromPlayer::TournamentInfo { pid, tournament: data.clone() })
         }
-        ("user_info", [_]) => Ok(FromPlayer::UserInfo { pid, user: name("user_info", data)? }),
+        ("user_info", [_]) => {
+            let (user, spelt) = (name("user_info", data)?, spelling(data));
+            Ok(FromPlayer::UserInfo { pid, user, spelt })
+        }
         _ => Err(BadMessage::NotAMessage),
     }
 }
@@ -140,16 +147,18 @@ fn bare(term: &Term) -> &Term {
 }
 
 fn login(pid: Pid, fields: &[Term]) -> Result<FromPlayer, BadMessage> {
-    let variant = match fields {
-        [_] => Variant::NoUser,
-        [Term::Atom(_), _] => Variant::Tupled,
-        _ => Variant::Plain,
-    };
     let Some([user, secret]) = fields[fields.len() - 1].as_tuple() else {
         return Err(BadMessage::Field { message: "login", problem: "not {User, Password}" });
     };
+    let variant = match fields {
+        [_] => Variant::NoUser,
+        // A program whose names are atoms; in the other variant the field has its node.
+        [first @ Term::Atom(_), _] if first != user => Variant::Tupled,
+        _ => Variant::Plain,
+    };
+    let spelt = spelling(user);
     let (user, password) = (name("login", user)?, password("login", secret)?);
-    Ok(FromPlayer::Login { pid, user, password, variant })
+    Ok(FromPlayer::Login { pid, user, spelt, password, variant })
 }
 
 fn invited(pid: Pid, accepts: bool, data: &Term) -> FromPlayer {
@@ -205,9 +214,7 @@ pub fn answers(variant: Variant, question: &Question, action: &Action) -> Result
             usize::try_from(action.line).ok().and_then(|line| ScoreBox::at(line.checked_sub(1)?));
         return Ok(Answers::score(question, score_at(at)));
     }
-    if roll == 3 {
-        return Err(Refusal::wrong_kind("there is no fourth roll: a line was asked for"));
-    }
+    // After the third roll the rules refuse it: a box was asked for.
     let keep = action.keep.map(|kept| if kept { "true" } else { "false" }).join(",");
     Ok(Answers::one(format!(r#"{{"keep":[{keep}]}}"#)))
 }
@@ -256,8 +263,8 @@ pub enum Status {
 pub struct Writer {
     /// How it writes, and wants to be written to.
     pub variant: Variant,
-    /// Who is written to.
-    pub user: PlayerName,
+    /// Who is written to, as it spells its name.
+    pub user: Term,
     /// The process of ours it replies to.
     pub manager: Pid,
 }
@@ -303,7 +310,7 @@ impl Writer {
         if self.variant == Variant::NoUser {
             return Term::tuple([kind, manager, data]);
         }
-        Term::tuple([kind, manager, Term::string(self.user.as_str()), data])
+        Term::tuple([kind, manager, self.user.clone(), data])
     }
 }
 
@@ -324,10 +331,10 @@ pub fn tournament_status(manager: &Pid, tournament: &Term, status: &Status) -> T
     Term::tuple([Term::atom("tournament_status"), manager.clone().into(), data])
 }
 
-/// What a player has done.
-pub fn user_status(manager: &Pid, user: &PlayerName, record: &Record) -> Term {
+/// What a player has done. `user` is its name as whoever asked spelt it.
+pub fn user_status(manager: &Pid, user: &Term, record: &Record) -> Term {
     let data = Term::tuple([
-        Term::string(user.as_str()),
+        user.clone(),
         record.matches.won.into(),
         record.matches.lost.into(),
         record.tournaments_played.into(),

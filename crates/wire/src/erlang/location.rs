@@ -4,9 +4,9 @@
 use super::Password;
 use super::class::Variant;
 use super::refs::Key;
-use super::session::Speaks;
-use super::term::{Atom, Pid, Ref, Words};
-use agon_core::{Raw, TournamentId};
+use super::session::{Login, Speaks};
+use super::term::{Atom, Pid, Ref, Term, Words};
+use agon_core::{PlayerName, Raw, TournamentId};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
@@ -30,6 +30,9 @@ pub struct Location {
     /// What marks the references of its visit: its ticket stays good.
     key: (u32, u32),
     speaks: Vocabulary,
+    /// Whether its name was an atom when it logged in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    name_is_atom: bool,
     /// Other processes that play for it, by tournament.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     plays: Vec<(TournamentId, Process)>,
@@ -79,7 +82,8 @@ pub struct Requester {
 
 impl Location {
     /// Where the process of a visit is. `own` is any process of this server's node.
-    pub fn new(own: &Pid, pid: &Pid, key: Key, speaks: &Speaks, from: IpAddr) -> Location {
+    pub fn new(own: &Pid, login: &Login, key: Key, from: IpAddr) -> Location {
+        let Login { pid, spelt, speaks, .. } = login;
         Location {
             own_node: own.node.as_str().to_owned(),
             own_creation: own.creation,
@@ -94,6 +98,7 @@ impl Location {
                 Speaks::Referee { login } => Vocabulary::Referee { login: Reference::of(login) },
                 Speaks::Queue { .. } => Vocabulary::Queue,
             },
+            name_is_atom: spelt.as_atom().is_some(),
             plays: Vec::new(),
         }
     }
@@ -132,6 +137,12 @@ impl Location {
             Vocabulary::Referee { login } => Speaks::Referee { login: login.reference()? },
             Vocabulary::Queue => Speaks::Queue { password: Password(String::new()) },
         })
+    }
+
+    /// The player's name as the process spelt it.
+    pub fn spell(&self, user: &PlayerName) -> Term {
+        let atom = Atom::new(user.as_str()).filter(|_| self.name_is_atom);
+        atom.map_or_else(|| Term::string(user.as_str()), Term::Atom)
     }
 
     /// The process that plays in a tournament.
@@ -213,6 +224,15 @@ mod tests {
             Ref { node: atom("eve@box"), creation: 5, words: Words::new(&[1, 2, 3]).unwrap() };
         let from = IpAddr::from([127, 0, 0, 1]);
         let key = Key::new([7; 8]);
+        let user = PlayerName::new("eve").unwrap();
+        let login_as = |speaks: &Speaks, spelt: Term| Login {
+            pid: pid(9),
+            user: user.clone(),
+            spelt,
+            password: Password("swordfish".into()),
+            speaks: speaks.clone(),
+        };
+        let string = Term::string("eve");
         for speaks in [
             Speaks::Class(Variant::Plain),
             Speaks::Class(Variant::Tupled),
@@ -220,7 +240,7 @@ mod tests {
             Speaks::Referee { login },
             Speaks::Queue { password: Password(String::new()) },
         ] {
-            let mut location = Location::new(&own, &pid(9), key, &speaks, from);
+            let mut location = Location::new(&own, &login_as(&speaks, string.clone()), key, from);
             let cups: Vec<TournamentId> =
                 (0..20).map(|number| TournamentId::from(format!("cup-{number}"))).collect();
             let other = pid(10);
@@ -234,8 +254,12 @@ mod tests {
             assert_eq!(read.plays_in(&cups[0]), Some(pid(9)), "only the latest are kept");
         }
         let password = Speaks::Queue { password: Password("swordfish".into()) };
-        let kept = Location::new(&own, &pid(9), key, &password, from).write();
-        assert!(!kept.get().contains("swordfish"));
+        for spelt in [string, Term::atom("eve")] {
+            let login = login_as(&password, spelt.clone());
+            let kept = Location::new(&own, &login, key, from).write();
+            assert!(!kept.get().contains("swordfish"));
+            assert_eq!(Location::read(&kept).unwrap().spell(&user), spelt);
+        }
     }
 
     #[test]

@@ -62,8 +62,13 @@ pub enum BadMessage {
         problem: &'static str,
     },
     /// A name no account can have.
-    #[error(transparent)]
-    Name(#[from] BadName),
+    #[error("{message}: {bad}")]
+    Name {
+        /// Which message.
+        message: &'static str,
+        /// What is wrong with the name.
+        bad: BadName,
+    },
 }
 
 /// A message in whichever vocabulary it is.
@@ -93,16 +98,29 @@ pub fn read(term: &Term) -> Result<Message, BadMessage> {
     }
 }
 
-/// The name of an account, from a field of `message`.
+/// The name of an account, from a field of `message`: a string, or an atom.
 fn name(message: &'static str, term: &Term) -> Result<PlayerName, BadMessage> {
-    let text =
-        term.text().ok_or(BadMessage::Field { message, problem: "the name is no string" })?;
-    Ok(PlayerName::new(&text)?)
+    let problem = "the name is neither a string nor an atom";
+    let text = text_or_atom(term).ok_or(BadMessage::Field { message, problem })?;
+    PlayerName::new(&text).map_err(|bad| BadMessage::Name { message, bad })
 }
 
 fn password(message: &'static str, term: &Term) -> Result<Password, BadMessage> {
-    let problem = "the password is no string";
-    term.text().map(Password).ok_or(BadMessage::Field { message, problem })
+    let problem = "the password is neither a string nor an atom";
+    text_or_atom(term).map(Password).ok_or(BadMessage::Field { message, problem })
+}
+
+fn text_or_atom(term: &Term) -> Option<String> {
+    term.text().or_else(|| term.as_atom().map(str::to_owned))
+}
+
+/// A name as a program writes it, so that it reads its own spelling back: a list of code points,
+/// unless it wrote an atom.
+fn spelling(term: &Term) -> Term {
+    match term.as_atom() {
+        Some(_) => term.clone(),
+        None => Term::string(&term.text().unwrap_or_default()),
+    }
 }
 
 fn strings<'a>(names: impl IntoIterator<Item = &'a PlayerName>) -> Term {

@@ -56,9 +56,13 @@ pub(super) fn roll_of(question: &Question) -> u8 {
 /// The box called `name`, with underscores as Erlang writes it, as the game's answer. A box that no
 /// card has is an answer too: the rules refuse it.
 pub(super) fn score_by_name(name: &str) -> String {
+    score_at(box_by_name(name))
+}
+
+/// The box called `name`, with underscores as Erlang writes it.
+pub(super) fn box_by_name(name: &str) -> Option<ScoreBox> {
     let name = name.replace('_', "-");
-    let known = ScoreBox::ALL.into_iter().find(|known| known.name() == name);
-    score_at(known)
+    ScoreBox::ALL.into_iter().find(|known| known.name() == name)
 }
 
 pub(super) fn score_at(at: Option<ScoreBox>) -> String {
@@ -91,16 +95,38 @@ pub(super) fn card_list(card: &CardView) -> Term {
     Term::List(boxes.chain([bonuses]).map(Term::Int).collect())
 }
 
-/// A card as a dictionary: boxes in the order of their names, `no_value` for an empty one.
-pub(super) fn card_dictionary(card: &CardView) -> Term {
-    let mut boxes: Vec<(ScoreBox, Term)> = Vec::new();
+/// A card as a dictionary in the order of its keys: the boxes, `no_value` for an empty one, then its
+/// bonuses and sums, and `now`, the turn that is being played, where it may be seen. Only boxes are
+/// ever `no_value`, so whoever looks for those finds the empty boxes and nothing else.
+pub(super) fn card_dictionary(card: &CardView, now: Option<Term>) -> Term {
+    let mut entries: Vec<Term> = Vec::new();
     for at in ScoreBox::ALL {
         let points = card.boxes.of(at).map(|points| Term::Int(points.into()));
-        boxes.push((at, points.unwrap_or_else(|| Term::atom("no_value"))));
+        let points = points.unwrap_or_else(|| Term::atom("no_value"));
+        entries.push(Term::tuple([box_atom(at), points]));
     }
-    boxes.sort_by_key(|(at, _)| at.name());
-    let pair = |(at, points)| Term::tuple([box_atom(at), points]);
-    Term::List(boxes.into_iter().map(pair).collect())
+    let yahtzee_bonus = card.total - card.upper_bonus - sum(card);
+    for (key, value) in [
+        ("total", card.total),
+        ("upper_bonus", card.upper_bonus),
+        ("upper_total", card.upper),
+        ("yahtzee_bonus", yahtzee_bonus),
+        ("yahtzee_bonuses", card.yahtzee_bonuses.into()),
+    ] {
+        entries.push(Term::tuple([Term::atom(key), Term::Int(value.into())]));
+    }
+    entries.extend(now.map(|turn| Term::tuple([Term::atom("current_turn"), turn])));
+    let key = |entry: &Term| {
+        let key = entry.as_tuple().and_then(|pair| pair.first()).and_then(Term::as_atom);
+        key.unwrap_or_default().to_owned()
+    };
+    entries.sort_by_key(key);
+    Term::List(entries)
+}
+
+/// The points in the boxes of a card, without bonuses.
+fn sum(card: &CardView) -> u16 {
+    ScoreBox::ALL.iter().filter_map(|at| card.boxes.of(*at)).map(u16::from).sum()
 }
 
 /// A list of dice as JSON text; what is no die at all becomes 0, for the rules to refuse.

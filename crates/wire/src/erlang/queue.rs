@@ -1,13 +1,12 @@
 //! The queue protocol: every message of a player carries its name and password.
 
-use super::play::{dice_json, dice_of, dice_term, score_by_name};
-use super::referee::statistics;
+use super::play::{box_by_name, dice_json, dice_of, dice_term, score_by_name};
+use super::referee::{Known, statistics};
 use super::term::{Pid, Ref, Term};
-use super::{Answers, BadMessage, Password, name, password};
+use super::{Answers, BadMessage, Password, name, password, spelling};
 use agon_core::PlayerName;
-use agon_core::statistics::Record;
 use agon_games::Refusal;
-use agon_games::yahtzee::Question;
+use agon_games::yahtzee::{Question, ScoreBox};
 
 /// What a program sends.
 #[derive(Clone, PartialEq, Debug)]
@@ -48,6 +47,8 @@ pub enum FromPlayer {
     StatsRequest {
         /// About whom.
         user: PlayerName,
+        /// The name as the program spells it.
+        spelt: Term,
     },
 }
 
@@ -100,12 +101,34 @@ pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
             Ok(FromPlayer::StartTournament { players_max: players.int().ok_or(wrong)? })
         }
         [user, kind] if kind.as_atom() == Some("stats_request") => {
-            Ok(FromPlayer::StatsRequest { user: name("stats_request", user)? })
+            let spelt = spelling(user);
+            Ok(FromPlayer::StatsRequest { user: name("stats_request", user)?, spelt })
         }
         [user, secret, kind, fields @ ..] => owned(user, secret, kind, fields),
         _ => Err(BadMessage::NotAMessage),
     }
 }
+
+/// Whether a term is meant to be a message that needs a name and a password, whatever they are.
+pub fn needs_password(term: &Term) -> bool {
+    match term.as_tuple() {
+        Some([Term::Pid(_), kind, _, _]) => kind.as_atom() == Some("login"),
+        Some([kind, _, _, _]) if kind.as_atom() == Some("new_password") => true,
+        Some([_, _, kind, ..]) => OWNED.iter().any(|own| kind.as_atom() == Some(own)),
+        _ => false,
+    }
+}
+
+/// A message of a player who is logged in, as text without its password.
+pub(super) fn without_password(term: &Term) -> String {
+    let items = term.as_tuple().unwrap_or_default().iter().enumerate();
+    let shown = items.map(|(at, item)| if at == 1 { "\"…\"".into() } else { item.to_string() });
+    format!("{{{}}}", shown.collect::<Vec<String>>().join(","))
+}
+
+/// The messages of players who are logged in.
+const OWNED: [&str; 6] =
+    ["logout", "enqueueMe", "dequeueMe", "drop_tournament", "modification", "end_turn"];
 
 fn owned(
     user: &Term,
@@ -141,28 +164,27 @@ fn optional(message: &'static str, term: &Term) -> Result<Option<Password>, BadM
     }
 }
 
-/// The answer of the game to rolling these dice again. The game wants those that are kept, so dice
-/// that are not on the table have to be refused here.
+/// The answer of the game to rolling these dice again. The game wants those that are kept. Dice that
+/// are not on the table are named to it as they are, so that the rules refuse them.
 pub fn modify(question: &Question, again: &Term) -> Result<Answers, Refusal> {
-    if matches!(question, Question::Score { .. }) {
-        return Err(Refusal::wrong_kind(
-            "there is no fourth roll: the end of the turn was asked for",
-        ));
-    }
-    let again = again.ints().ok_or_else(|| Refusal::malformed("the dice are not a list"))?;
+    let named = dice_json(again)?;
     let mut keep = dice_of(question).map(|die| (die, true));
-    for die in again {
-        let die = die.ok_or_else(|| Refusal::malformed("the dice are not numbers"))?;
+    for die in again.ints().into_iter().flatten().flatten() {
         // From the right: of dice that show the same, the game keeps the leftmost.
         let found = keep.iter_mut().rev().find(|(held, kept)| *kept && i64::from(*held) == die);
-        let (_, kept) = found.ok_or_else(|| {
-            let dice = dice_of(question);
-            Refusal::illegal("keepers-not-held", format!("{die} is not left among {dice:?}"))
-        })?;
+        let Some((_, kept)) = found else {
+            return Ok(Answers::one(format!(r#"{{"keep":{named}}}"#)));
+        };
         *kept = false;
     }
     let keep = keep.map(|(_, kept)| if kept { "true" } else { "false" }).join(",");
     Ok(Answers::one(format!(r#"{{"keep":[{keep}]}}"#)))
+}
+
+/// The box that the end of a turn names, if there is one of that name.
+pub(super) fn box_of(score: &Term) -> Option<ScoreBox> {
+    let at = score.as_tuple().map_or(Some(score), |pair| pair.first())?;
+    box_by_name(at.as_atom()?)
 }
 
 /// The answers of the game to the end of a turn: the box, with the dice and the points the player
@@ -210,7 +232,8 @@ pub fn tournament_over(tournament: &Ref) -> Term {
     Term::tuple([Term::atom("tournament_over"), tournament.clone().into()])
 }
 
-/// What a player has done.
-pub fn stats(user: &PlayerName, record: &Record) -> Term {
-    Term::tuple([Term::atom("stats"), Term::string(user.as_str()), statistics(record)])
+/// What a player has done; an empty dictionary where nobody has that name. `user` is the name as
+/// whoever asked spelt it.
+pub fn stats(user: &Term, known: Option<&Known>) -> Term {
+    Term::tuple([Term::atom("stats"), user.clone(), statistics(known)])
 }

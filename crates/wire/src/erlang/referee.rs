@@ -67,6 +67,15 @@ pub enum Attempt {
 }
 
 impl Attempt {
+    /// The name of the message that answers it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Attempt::First => "first_modification_attempt",
+            Attempt::Second => "second_modification_attempt",
+            Attempt::Score => "score_selection",
+        }
+    }
+
     /// The kind of a question of the game.
     pub fn of(question: &Question) -> Attempt {
         match roll_of(question) {
@@ -126,8 +135,10 @@ fn asked(
 
 /// The answers of the game that a choice stands for.
 pub fn answers(question: &Question, to: Attempt, choice: &Term) -> Result<Answers, Refusal> {
-    if to != Attempt::of(question) {
-        let detail = format!("{:?} was asked for, not {to:?}", Attempt::of(question));
+    // The rules refuse keepers in the place of a box, and a box in the place of keepers.
+    let asked = Attempt::of(question);
+    if to != asked && to != Attempt::Score && asked != Attempt::Score {
+        let detail = format!("{} was asked for, not {}", asked.name(), to.name());
         return Err(Refusal::wrong_kind(detail));
     }
     if to != Attempt::Score {
@@ -177,13 +188,16 @@ pub fn request(
     ]))
 }
 
-/// `{OwnCard, OpponentCard, History}`.
+/// `{OwnCard, OpponentCard, History}`. The own card has the turn that is being played as well.
 fn game_state(view: &View) -> Option<Term> {
     let own = view.seat?.index();
     let (card, other) = (view.cards.get(own)?, view.cards.get(1 - own)?);
+    let now = view.now.get(own)?.as_ref().map(play);
     let turn = |plays: &[Play; 2]| Term::tuple([play(&plays[own]), play(&plays[1 - own])]);
     let history = view.history.iter().map(turn).collect();
-    Some(Term::tuple([card_dictionary(card), card_dictionary(other), Term::List(history)]))
+    let cards = [card_dictionary(card, now), card_dictionary(other, None)];
+    let [card, other] = cards;
+    Some(Term::tuple([card, other, Term::List(history)]))
 }
 
 /// `{Rolls, Keepers, {Box, Points}}`: all that lay on the table, what was kept of each, what it
@@ -223,7 +237,8 @@ fn match_state(
         let points = |at: usize| Term::Int(game.scores.get(at).copied().unwrap_or(0));
         let known = cards.iter().find(|(number, _)| *number == game.game);
         let cards = known.map_or_else(Term::nil, |(_, cards)| {
-            Term::List(vec![card_dictionary(&cards[own]), card_dictionary(&cards[1 - own])])
+            let card = |at: usize| card_dictionary(&cards[at], None);
+            Term::List(vec![card(own), card(1 - own)])
         });
         Some(Term::tuple([game.game.into(), points(own), points(1 - own), cards]))
     };
@@ -247,13 +262,23 @@ pub fn tournament_ended(reference: &Ref, winner: Option<&PlayerName>) -> Term {
     Term::tuple([reference.clone().into(), Term::atom("tournament_ended"), winner])
 }
 
-/// What a player has done.
-pub fn stats_response(reference: &Ref, record: &Record) -> Term {
-    Term::tuple([reference.clone().into(), Term::atom("stats_response"), statistics(record)])
+/// What a player has done; an empty dictionary where nobody has that name.
+pub fn stats_response(reference: &Ref, known: Option<&Known>) -> Term {
+    Term::tuple([reference.clone().into(), Term::atom("stats_response"), statistics(known)])
 }
 
-/// A record as a dictionary, in the order of its keys.
-pub(super) fn statistics(record: &Record) -> Term {
+/// What is known about a player.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Known {
+    /// What it has done in all games.
+    pub record: Record,
+    /// Its rank on the ladder of this game, if it has one.
+    pub rank: Option<u32>,
+}
+
+/// What is known about a player as a dictionary, in the order of its keys.
+pub(super) fn statistics(known: Option<&Known>) -> Term {
+    let Some(Known { record, rank }) = known else { return Term::nil() };
     let entries = [
         ("cheats", record.cheats),
         ("games_forfeited", record.games_forfeited),
@@ -263,8 +288,14 @@ pub(super) fn statistics(record: &Record) -> Term {
         ("matches_forfeited", record.matches_forfeited),
         ("matches_lost", record.matches.lost),
         ("matches_won", record.matches.won),
+        ("tournaments_lost", record.tournaments.lost),
         ("tournaments_played", record.tournaments_played),
         ("tournaments_won", record.tournaments.won),
     ];
-    Term::List(entries.map(|(key, count)| Term::tuple([Term::atom(key), count.into()])).into())
+    let pair = |key: &'static str, value: Term| Term::tuple([Term::atom(key), value]);
+    let mut all: Vec<Term> = entries.map(|(key, count)| pair(key, count.into())).into();
+    // After `matches_won`, where it belongs by its name.
+    let rank = rank.map_or_else(|| Term::atom("no_value"), Term::from);
+    all.insert(8, pair("rank", rank));
+    Term::List(all)
 }

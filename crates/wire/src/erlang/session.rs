@@ -13,7 +13,7 @@ mod hear;
 
 pub use hear::{NotAccepted, QUEUE};
 
-use super::asked::{ForClass, ForQueue, ForReferee, Open, Parts, REQUEST, Request};
+use super::asked::{ForClass, ForQueue, ForReferee, Missed, Open, Parts, REQUEST, Request};
 use super::class::{Ids, Variant, Writer};
 use super::location::Location;
 use super::refs::{Key, Refs};
@@ -21,7 +21,8 @@ use super::term::{Pid, Ref, Term};
 use super::{Password, queue, referee};
 use crate::native::{FromPlayer, Hello, PROTOCOL_VERSION, ToLobby};
 use agon_core::{Millis, PlayerName, RequestId, TournamentId};
-use agon_games::yahtzee::Question;
+use agon_games::Refusal;
+use agon_games::yahtzee::{Boxes, Question};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -30,6 +31,14 @@ const GAME: &str = "yahtzee";
 
 /// References of a visit before they come again; 0 is its ticket.
 const MARKS_MAX: u32 = (1 << 18) - 1;
+
+/// For how long a turn waits that has the same dice as another one that the player has, or had when
+/// it ended unanswered: an answer to that one may be on its way. No longer, as some programs finish
+/// the turn they are in before they look at another one.
+const SAME_DICE_MS: Millis = 2_000;
+
+/// Turns that ended unanswered that are remembered.
+const MISSED_MAX: usize = 64;
 
 /// Which vocabulary a player speaks, and what only that one has.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,6 +64,8 @@ pub struct Login {
     pub pid: Pid,
     /// Who.
     pub user: PlayerName,
+    /// The name as the player spells it.
+    pub spelt: Term,
     /// Proof.
     pub password: Password,
     /// How it speaks.
@@ -76,6 +87,24 @@ pub enum Deed<W> {
     },
     /// Say this to the server.
     Say(FromPlayer),
+    /// Answer a request of the server.
+    Answer {
+        /// Which.
+        id: RequestId,
+        /// The answer of the game, or why the message is none.
+        answer: Result<String, Refusal>,
+        /// What was sent, without passwords.
+        sent: String,
+    },
+    /// The player has this request already: its time runs from now.
+    Running(W),
+    /// The server refused what the player asked for, and the vocabulary has no word for that.
+    Refused {
+        /// A stable word.
+        code: String,
+        /// A sentence.
+        detail: String,
+    },
     /// The player is logged in.
     LoggedIn,
     /// The login was not good, for the reason of this code.
@@ -104,22 +133,36 @@ struct Tournament<W> {
     stands: Stands<W>,
 }
 
+/// A request that is not sent yet.
+#[derive(Debug)]
+struct Held<W> {
+    id: RequestId,
+    term: Term,
+    written: Option<W>,
+    /// It is sent then at the latest.
+    until: Millis,
+}
+
 /// One player's visit.
 #[derive(Debug)]
 pub struct Session<W> {
     refs: Arc<Refs>,
     key: Key,
     user: PlayerName,
+    spelt: Term,
     pid: Pid,
     manager: Pid,
     speaks: Speaks,
     /// How long it has to say that it comes.
     accept_ms: Millis,
     logged_in: bool,
-    /// Tournaments it was in when it logged in and has not been told of.
-    resumed: u64,
     tournaments: Vec<Tournament<W>>,
+    /// What it is asked, the oldest first.
     open: Vec<Open>,
+    /// Requests that wait until no other one with the same dice is open.
+    held: Vec<Held<W>>,
+    /// Turns that ended unanswered, the latest last.
+    missed: Vec<Missed>,
     /// The number of its latest reference.
     last: u32,
 }
@@ -134,7 +177,7 @@ impl<W> Session<W> {
         key: Key,
         accept_ms: Millis,
     ) -> (Session<W>, [FromPlayer; 2]) {
-        let Login { pid, user, password, speaks } = login;
+        let Login { pid, user, spelt, password, speaks } = login;
         let name = "an Erlang process".into();
         let hello = Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None };
         let says = ToLobby::Login {
@@ -144,19 +187,20 @@ impl<W> Session<W> {
             register: !matches!(speaks, Speaks::Queue { .. }),
             kind: None,
         };
-        let (tournaments, open) = (Vec::new(), Vec::new());
         let session = Session {
             refs,
             key,
             user,
+            spelt,
             pid,
             manager,
             speaks,
             accept_ms,
             logged_in: false,
-            resumed: 0,
-            tournaments,
-            open,
+            tournaments: Vec::new(),
+            open: Vec::new(),
+            held: Vec::new(),
+            missed: Vec::new(),
             last: 0,
         };
         (session, [FromPlayer::Hello(hello), FromPlayer::Lobby(says)])
@@ -175,18 +219,21 @@ impl<W> Session<W> {
         last: u32,
     ) -> Option<Session<W>> {
         let (pid, speaks, key) = (location.pid()?, location.speaks()?, location.key());
+        let spelt = location.spell(&user);
         let mut session = Session {
             refs,
             key,
             user,
+            spelt,
             pid,
             manager,
             speaks,
             accept_ms,
             logged_in: true,
-            resumed: 0,
             tournaments: Vec::new(),
             open: Vec::new(),
+            held: Vec::new(),
+            missed: Vec::new(),
             last: last % MARKS_MAX,
         };
         for id in tournaments {
@@ -239,7 +286,7 @@ impl<W> Session<W> {
     /// A line the server sent, and where to note that it was written.
     pub fn line(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<Deed<W>> {
         if line.starts_with(REQUEST) {
-            return self.asked(line, written);
+            return self.asked(line, written, now);
         }
         let Ok(said) = serde_json::from_slice::<Value>(line) else { return Vec::new() };
         match said["type"].as_str() {
@@ -252,6 +299,10 @@ impl<W> Session<W> {
                 }
                 deeds
             }
+            Some("error") => {
+                let field = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
+                vec![Deed::Refused { code: field("code"), detail: field("detail") }]
+            }
             Some("notice") => self.noticed(&said, now),
             _ => Vec::new(),
         }
@@ -259,10 +310,10 @@ impl<W> Session<W> {
 
     /// A request, where nothing has to follow from it but telling it.
     /// One that was answered before it was asked, and everything else, goes to
-    /// [`line`](Session::line).
-    pub fn ask(&mut self, line: &[u8], written: W) -> Option<Vec<Deed<W>>> {
+    /// [`line`](Session::line). It may bring the [`deadline`](Session::deadline) closer.
+    pub fn ask(&mut self, line: &[u8], written: W, now: Millis) -> Option<Vec<Deed<W>>> {
         let simple = self.open.iter().all(|open| open.then.is_none());
-        (simple && line.starts_with(REQUEST)).then(|| self.asked(line, Some(written)))
+        (simple && line.starts_with(REQUEST)).then(|| self.asked(line, Some(written), now))
     }
 
     /// When something will be due without anybody saying anything.
@@ -271,7 +322,7 @@ impl<W> Session<W> {
             Stands::Told { since, .. } => Some(since + self.accept_ms),
             _ => None,
         });
-        told.min()
+        told.chain(self.held.iter().map(|held| held.until)).min()
     }
 
     /// Who does not say that it comes does not come.
@@ -280,12 +331,13 @@ impl<W> Session<W> {
         let over = self.tournaments.extract_if(.., |tournament| {
             matches!(tournament.stands, Stands::Told { since, .. } if since + accept_ms <= now)
         });
-        over.map(|tournament| withdraw(tournament.id)).collect()
+        let mut deeds: Vec<Deed<W>> = over.map(|tournament| withdraw(tournament.id)).collect();
+        deeds.extend(self.send_held(now));
+        deeds
     }
 
     fn welcomed(&mut self, said: &Value) -> Vec<Deed<W>> {
         self.logged_in = true;
-        self.resumed = said["active"].as_u64().unwrap_or(0);
         let count = |field: &str| u32::try_from(said[field].as_u64().unwrap_or(0)).unwrap_or(0);
         let welcome = match &self.speaks {
             Speaks::Class(variant) => self.writer(*variant).logged_in(&self.ticket()),
@@ -301,7 +353,7 @@ impl<W> Session<W> {
     }
 
     fn writer(&self, variant: Variant) -> Writer {
-        Writer { variant, user: self.user.clone(), manager: self.manager.clone() }
+        Writer { variant, user: self.spelt.clone(), manager: self.manager.clone() }
     }
 
     fn tell(&self, term: Term) -> Deed<W> {
@@ -329,19 +381,18 @@ impl<W> Session<W> {
             }
             // Somebody put it where it cannot play.
             Some("tournament") if !speaks_of_it => vec![withdraw(id)],
-            Some("tournament") if self.resumed > 0 => {
-                self.resumed -= 1;
+            // It plays on where it played before it logged in.
+            Some("tournament") if data["resumed"] == true => {
                 self.enter(id, Stands::Accepted(self.pid.clone()));
                 Vec::new()
             }
             Some("tournament") => then_stirred(self.starts(id, now)),
             Some("tournament-over" | "invitation-over" | "called-off") => {
-                then_stirred(self.over(&id))
+                then_stirred(self.over(&id, now))
             }
             Some("match-over") => {
                 let of_match = data["match"].as_str().map(|of| format!("{}:{of}", id.as_str()));
-                self.open.retain(|open| Some(&*open.of_match) != of_match.as_deref());
-                Vec::new()
+                self.close(now, |open| Some(&*open.of_match) == of_match.as_deref())
             }
             _ => Vec::new(),
         }
@@ -397,29 +448,80 @@ impl<W> Session<W> {
     }
 
     /// It has no more games in a tournament.
-    fn over(&mut self, id: &TournamentId) -> Vec<Deed<W>> {
+    fn over(&mut self, id: &TournamentId, now: Millis) -> Vec<Deed<W>> {
         let Some(at) = self.tournaments.iter().position(|known| known.id == *id) else {
             return Vec::new();
         };
         let Tournament { reference, .. } = self.tournaments.swap_remove(at);
-        self.open.retain(|open| open.tournament != reference);
-        match self.speaks {
+        let mut deeds = match self.speaks {
             Speaks::Class(variant) => {
                 vec![self.tell(self.writer(variant).end_tournament(&reference))]
             }
             Speaks::Referee { .. } => Vec::new(),
             Speaks::Queue { .. } => vec![self.tell(queue::tournament_over(&reference))],
+        };
+        deeds.extend(self.close(now, |open| open.tournament == reference));
+        deeds
+    }
+
+    /// Forgets requests that nobody waits for any more. What others waited for because of them is
+    /// sent.
+    fn close(&mut self, now: Millis, which: impl Fn(&Open) -> bool) -> Vec<Deed<W>> {
+        let closed: Vec<Open> = self.open.extract_if(.., |open| which(open)).collect();
+        closed.iter().for_each(|open| self.forget(open, now));
+        self.send_held(now)
+    }
+
+    /// A request is closed: an answer to it may still come if the player has it.
+    fn forget(&mut self, open: &Open, now: Millis) {
+        self.held.retain(|held| held.id != open.id);
+        if open.is_due() && matches!(self.speaks, Speaks::Queue { .. }) {
+            if self.missed.len() == MISSED_MAX {
+                self.missed.remove(0);
+            }
+            self.missed.push(Missed { hand: open.hand(), until: now + SAME_DICE_MS });
         }
     }
 
+    /// Whether a turn cannot be told apart from another one that the player has, or had lately.
+    /// The end of a turn names nothing but its dice.
+    fn is_ambiguous(&self, asked: &Open, now: Millis) -> bool {
+        let hand = asked.hand();
+        let other = |open: &Open| open.id != asked.id && open.is_due() && open.hand() == hand;
+        self.open.iter().any(other)
+            || self.missed.iter().any(|missed| missed.hand == hand && now < missed.until)
+    }
+
+    /// Sends the requests that waited and need not wait any more.
+    fn send_held(&mut self, now: Millis) -> Vec<Deed<W>> {
+        let mut deeds = Vec::new();
+        let mut at = 0;
+        while at < self.held.len() {
+            let id = &self.held[at].id;
+            let place = self.open.iter().position(|open| open.id == *id);
+            let ambiguous = place.is_some_and(|place| self.is_ambiguous(&self.open[place], now));
+            if ambiguous && now < self.held[at].until {
+                at += 1;
+                continue;
+            }
+            let Held { term, written, .. } = self.held.remove(at);
+            if let Some(place) = place {
+                self.open[place].held = false;
+                let tournament = self.open[place].tournament.clone();
+                deeds.extend(self.send_or_hold(term, &tournament, written));
+            }
+        }
+        deeds
+    }
+
     /// The server asks something.
-    fn asked(&mut self, line: &[u8], written: Option<W>) -> Vec<Deed<W>> {
+    fn asked(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<Deed<W>> {
         let told = match &self.speaks {
             Speaks::Class(variant) => {
                 let variant = *variant;
                 ForClass::read(line).and_then(|asked| {
                     let Request { id, question, view, .. } = asked;
-                    let ids = match self.opens(&id, question)? {
+                    let ids = match self.opens(&id, question, None, now)? {
                         Next::Ask(ids) => ids,
                         Next::Answer(deed) => return Some(Err(deed)),
                     };
@@ -429,7 +531,7 @@ impl<W> Session<W> {
             }
             Speaks::Referee { .. } => ForReferee::read(line).and_then(|asked| {
                 let Request { id, question, view, in_match, ends } = asked;
-                let ids = match self.opens(&id, question)? {
+                let ids = match self.opens(&id, question, None, now)? {
                     Next::Ask(ids) => ids,
                     Next::Answer(deed) => return Some(Err(deed)),
                 };
@@ -447,16 +549,7 @@ impl<W> Session<W> {
                 )?;
                 Some(Ok((term, ids.tournament)))
             }),
-            Speaks::Queue { .. } => ForQueue::read(line).and_then(|asked| {
-                let Request { id, question, .. } = asked;
-                Some(match self.opens(&id, question)? {
-                    Next::Ask(ids) => {
-                        let dice = queue::dice(&ids.tournament, &ids.game, &question);
-                        Ok((dice, ids.tournament))
-                    }
-                    Next::Answer(deed) => Err(deed),
-                })
-            }),
+            Speaks::Queue { .. } => return self.asked_by_dice(line, written, now),
         };
         match told {
             Some(Ok((term, tournament))) => self.send_or_hold(term, &tournament, written),
@@ -464,6 +557,35 @@ impl<W> Session<W> {
             Some(Err(deed)) => vec![deed],
             None => Vec::new(),
         }
+    }
+
+    /// The same in the queue protocol, where dice are sent once and nothing but their values tells
+    /// one turn from another.
+    fn asked_by_dice(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<Deed<W>> {
+        let Some(Request { id, question, view, .. }) = ForQueue::read(line) else {
+            return Vec::new();
+        };
+        let has_it = |open: &Open| open.id.as_str() == &*id && open.is_due();
+        if self.open.iter().any(has_it) {
+            return written.map(Deed::Running).into_iter().collect();
+        }
+        let card = view.seat.and_then(|seat| view.cards.get(seat.index())).map(|card| card.boxes);
+        let ids = match self.opens(&id, question, card, now) {
+            Some(Next::Ask(ids)) => ids,
+            Some(Next::Answer(deed)) => return vec![deed],
+            None => return Vec::new(),
+        };
+        let term = queue::dice(&ids.tournament, &ids.game, &question);
+        let Some(at) = self.open.iter().position(|open| open.reference == ids.reference) else {
+            return Vec::new();
+        };
+        if self.is_ambiguous(&self.open[at], now) {
+            self.open[at].held = true;
+            let id = self.open[at].id.clone();
+            self.held.push(Held { id, term, written, until: now + SAME_DICE_MS });
+            return Vec::new();
+        }
+        self.send_or_hold(term, &ids.tournament, written)
     }
 
     /// Sends a request to the process that plays, or keeps it until there is one.
@@ -482,19 +604,25 @@ impl<W> Session<W> {
     }
 
     /// Notes a request. The same one has the same reference as long as it is open.
-    fn opens(&mut self, id: &str, question: Question) -> Option<Next<W>> {
+    fn opens(
+        &mut self,
+        id: &str,
+        question: Question,
+        card: Option<Boxes>,
+        now: Millis,
+    ) -> Option<Next<W>> {
         let parts = Parts::of(id)?;
         let at = self.open.iter().position(|open| *open.of_match == *parts.of_match);
         if let Some(open) = at.map(|at| &mut self.open[at]) {
             let then = open.then.take().filter(|_| matches!(question, Question::Score { .. }));
             let next_one = open.answered && open.id.as_str() != id;
-            if let Some(answer) = then
+            if let Some((answer, sent)) = then
                 && next_one
                 && parts.game(&self.refs, &open.tournament) == open.game
             {
                 (open.id, open.question) = (RequestId::from_text(id), question);
                 let id = open.id.clone();
-                return Some(Next::Answer(Deed::Say(FromPlayer::Answer { id, answer })));
+                return Some(Next::Answer(Deed::Answer { id, answer: Ok(answer), sent }));
             }
         }
         let mut reference = self.mark();
@@ -506,8 +634,13 @@ impl<W> Session<W> {
         if let Some(at) = at {
             // At the end, where the latest is.
             let open = self.open.remove(at);
-            if !open.answered && open.id.as_str() == id {
-                reference = open.reference;
+            match open.id.as_str() == id {
+                true if !open.answered => {
+                    self.held.retain(|held| held.id != open.id);
+                    reference = open.reference;
+                }
+                true => {}
+                false => self.forget(&open, now),
             }
         }
         let ids = Ids { reference, tournament, game };
@@ -518,7 +651,9 @@ impl<W> Session<W> {
             tournament: ids.tournament.clone(),
             game: ids.game.clone(),
             question,
+            card,
             answered: false,
+            held: false,
             then: None,
         });
         Some(Next::Ask(ids))

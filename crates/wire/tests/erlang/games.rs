@@ -225,7 +225,7 @@ impl Seated {
     }
 
     fn writer(&self, variant: Variant) -> Writer {
-        Writer { variant, user: self.name.clone(), manager: manager() }
+        Writer { variant, user: self.client.me(), manager: manager() }
     }
 
     fn answer(&mut self, question: &Question, view: &View) -> String {

@@ -2,7 +2,7 @@
 
 use agon_core::PlayerName;
 use agon_core::statistics::{Record, Tally};
-use agon_games::RefusalKind::{Illegal, Malformed, WrongKind};
+use agon_games::RefusalKind::{Malformed, WrongKind};
 use agon_games::yahtzee::Question;
 use agon_wire::erlang::class::{self, Action, Status, Variant};
 use agon_wire::erlang::queue::{self, Owned};
@@ -70,7 +70,7 @@ fn messages_of_the_class_protocol() {
     assert_eq!(wanted, class::FromPlayer::RequestTournament { pid: pid(), players: 8, games: 3 });
     for user in [s("eve"), Term::tuple([s("eve")])] {
         let info = class(Term::tuple([a("user_info"), p(), user]));
-        assert_eq!(info, class::FromPlayer::UserInfo { pid: pid(), user: eve() });
+        assert_eq!(info, class::FromPlayer::UserInfo { pid: pid(), user: eve(), spelt: s("eve") });
     }
     for asked in [tid.clone(), Term::tuple([tid.clone()])] {
         let info = class(Term::tuple([a("tournament_info"), p(), asked]));
@@ -96,7 +96,31 @@ fn messages_that_are_none_say_why() {
     assert_eq!(field(Term::tuple([s("eve"), Term::Int(1), a("enqueueMe")])), "enqueueMe");
     assert_eq!(field(Term::tuple([a("start_tournament"), a("many")])), "start_tournament");
     let nameless = Term::tuple([s(""), a("stats_request")]);
-    assert!(matches!(read(&nameless), Err(BadMessage::Name(_))));
+    assert!(matches!(read(&nameless), Err(BadMessage::Name { message: "stats_request", .. })));
+}
+
+/// A program may use atoms for names and passwords, and reads its own spelling back.
+#[test]
+fn atoms_are_names_and_passwords_too() {
+    let both = || Term::tuple([a("eve"), a("pw")]);
+    let spelt = a("eve");
+    let login = class(Term::tuple([a("login"), pid().into(), a("eve"), both()]));
+    let password = Password("pw".into());
+    let (user, variant) = (eve(), Variant::Plain);
+    let expected = class::FromPlayer::Login { pid: pid(), user, spelt, password, variant };
+    assert_eq!(login, expected);
+    let tupled = class(Term::tuple([a("login"), pid().into(), a("eve@box"), both()]));
+    assert!(matches!(tupled, class::FromPlayer::Login { variant: Variant::Tupled, .. }));
+    let writer = class::Writer { variant: Variant::Plain, user: a("eve"), manager: pid() };
+    let told = writer.logged_in(&reference(1)).to_string();
+    assert_eq!(told, "{logged_in,<eve@box.9.0>,eve,#Ref<agon@localhost.1>}");
+    let enqueue = Term::tuple([a("eve"), a("pw"), a("enqueueMe")]);
+    let expected = queue::FromPlayer::Owned {
+        user: eve(),
+        password: Password("pw".into()),
+        what: Owned::Enqueue,
+    };
+    assert_eq!(read(&enqueue), Ok(Message::Queue(expected)));
 }
 
 #[test]
@@ -137,7 +161,9 @@ fn a_line_scores_at_once_and_zero_rolls_again() {
     for line in [14, -1, i64::MIN, i64::MAX] {
         assert_eq!(plain(3, line).expect("for the rules").now, r#"{"score":"no-such-box"}"#);
     }
-    assert_eq!(plain(3, 0).unwrap_err().kind, WrongKind);
+    // The rules refuse what is not what was asked for, with what was sent before them.
+    let kept = r#"{"keep":[true,false,true,false,false]}"#;
+    assert_eq!(plain(3, 0).expect("for the rules").now, kept);
     let other = class::answers(Variant::Plain, &question(2), &action(1, keep, 0));
     assert_eq!(other.unwrap_err().kind, WrongKind);
     // Tupled programs name a box while they roll again.
@@ -159,7 +185,8 @@ fn answers_of_the_referee_protocol() {
     assert_eq!(score.now, r#"{"score":"three-of-a-kind"}"#);
     assert_eq!(one(3, Attempt::Score, &a("sevens")).unwrap().now, r#"{"score":"no-such-box"}"#);
     assert_eq!(one(1, Attempt::Second, &dice(&[2])).unwrap_err().kind, WrongKind);
-    assert_eq!(one(1, Attempt::Score, &a("aces")).unwrap_err().kind, WrongKind);
+    assert_eq!(one(1, Attempt::Score, &a("aces")).unwrap().now, r#"{"score":"aces"}"#);
+    assert_eq!(one(3, Attempt::First, &dice(&[2])).unwrap().now, r#"{"keep":[2]}"#);
     assert_eq!(one(1, Attempt::First, &a("all")).unwrap_err().kind, Malformed);
     assert_eq!(one(1, Attempt::First, &Term::List(vec![a("two")])).unwrap_err().kind, Malformed);
     assert_eq!(one(3, Attempt::Score, &Term::Int(3)).unwrap_err().kind, Malformed);
@@ -171,10 +198,12 @@ fn answers_of_the_queue_protocol() {
     let again = |roll, values: &[i64]| queue::modify(&question(roll), &dice(values));
     assert_eq!(again(1, &[3, 2]).unwrap().now, r#"{"keep":[true,false,false,true,true]}"#);
     assert_eq!(again(1, &[]).unwrap().now, r#"{"keep":[true,true,true,true,true]}"#);
+    // Dice that are not on the table are named to the rules, which refuse them.
     for values in [&[5][..], &[2, 2, 2], &[0], &[i64::MAX], &[6; 20]] {
-        assert_eq!(again(1, values).unwrap_err().kind, Illegal, "{values:?}");
+        let named = serde_json::to_string(values).unwrap();
+        assert_eq!(again(1, values).unwrap().now, format!(r#"{{"keep":{named}}}"#));
     }
-    assert_eq!(again(3, &[2]).unwrap_err().kind, WrongKind);
+    assert_eq!(again(3, &[2]).unwrap().now, r#"{"keep":[true,true,false,true,true]}"#);
     assert_eq!(queue::modify(&question(1), &a("all")).unwrap_err().kind, Malformed);
     let table = dice(&[2, 3, 2, 4, 6]);
     let scored = queue::end_turn(&question(1), &table, &a("chance")).unwrap();
@@ -229,7 +258,7 @@ fn what_is_told_about_players_and_tournaments() {
     let manager = pid();
     let text = |term: Term| term.to_string();
     assert_eq!(
-        text(class::user_status(&manager, &eve(), &record)),
+        text(class::user_status(&manager, &s("eve"), &record)),
         r#"{user_status,<eve@box.9.0>,{"eve",3,2,3,1}}"#
     );
     let tid = Term::from(reference(1));
@@ -251,7 +280,14 @@ fn what_is_told_about_players_and_tournaments() {
         |winner: Option<&PlayerName>| text(referee::tournament_ended(&reference(1), winner));
     assert_eq!(ended(Some(&eve())), r#"{#Ref<agon@localhost.1>,tournament_ended,"eve"}"#);
     assert_eq!(ended(None), "{#Ref<agon@localhost.1>,tournament_ended,bye}");
-    let stats = text(queue::stats(&eve(), &record));
+    let known = referee::Known { record, rank: Some(4) };
+    let stats = text(queue::stats(&a("eve"), Some(&known)));
+    assert!(stats.starts_with("{stats,eve,[") && stats.contains("{rank,4},{tournaments_lost,1}"));
+    assert_eq!(text(queue::stats(&s("ann"), None)), r#"{stats,"ann",[]}"#);
+    let unranked = referee::Known { record, rank: None };
+    let unranked = text(referee::stats_response(&reference(1), Some(&unranked)));
+    assert!(unranked.contains("{rank,no_value}"), "{unranked}");
+    let stats = text(queue::stats(&s("eve"), Some(&known)));
     assert!(stats.starts_with(r#"{stats,"eve",[{cheats,0},"#) && stats.contains("{matches_won,3}"));
     let keys: Vec<&str> =
         stats.split('{').skip(2).map(|entry| entry.split(',').next().unwrap()).collect();

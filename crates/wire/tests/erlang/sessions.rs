@@ -20,24 +20,29 @@ fn reference(number: u32) -> Ref {
 }
 
 /// A visit with the deeds it led to, as text.
-struct Visit {
+pub(crate) struct Visit {
     session: Session<u32>,
+    refs: Arc<Refs>,
+    /// What the clock shows.
+    pub(crate) now: u64,
     /// Terms it was sent.
-    told: Vec<Term>,
+    pub(crate) told: Vec<Term>,
 }
 
 impl Visit {
     fn new(speaks: Speaks) -> Visit {
         let refs = Arc::new(Refs::new(Atom::new("agon@localhost").unwrap(), 7));
         let (user, password) = (PlayerName::new("eve").unwrap(), Password("pw".into()));
-        let login = Login { pid: pid(91), user, password, speaks };
+        let spelt = Term::string("eve");
+        let login = Login { pid: pid(91), user, spelt, password, speaks };
         let manager = refs.pid(1);
-        let (session, first) = Session::new(login, manager, refs, Key::new([9; 8]), 1_000);
+        let (session, first) =
+            Session::new(login, manager, Arc::clone(&refs), Key::new([9; 8]), 1_000);
         assert!(matches!(&first[0], FromPlayer::Hello(_)));
-        Visit { session, told: Vec::new() }
+        Visit { session, refs, now: 0, told: Vec::new() }
     }
 
-    fn logged_in(speaks: Speaks, active: u32) -> Visit {
+    pub(crate) fn logged_in(speaks: Speaks, active: u32) -> Visit {
         let mut visit = Visit::new(speaks);
         let welcome = json!({"type": "welcome", "account": "eve", "active": active, "waiting": 2});
         assert_eq!(visit.line(&welcome, 0)[0], "logged in");
@@ -52,7 +57,11 @@ impl Visit {
                 self.told.push(term);
                 text
             }
-            Deed::Say(FromPlayer::Answer { id, answer }) => format!("say {id} {answer}"),
+            Deed::Answer { id, answer: Ok(answer), .. } => format!("say {id} {answer}"),
+            Deed::Answer { id, answer: Err(refusal), sent } => format!("{id}: {refusal} {sent}"),
+            Deed::Running(written) => format!("#{written} runs"),
+            Deed::Refused { code, detail } => format!("{code}: {detail}"),
+            Deed::Say(FromPlayer::Answer { .. }) => panic!("answers have their own deed"),
             Deed::Say(FromPlayer::Lobby(ToLobby::Accept { tournament })) => {
                 format!("accept {tournament}")
             }
@@ -69,9 +78,14 @@ impl Visit {
         shown.collect()
     }
 
-    fn line(&mut self, line: &Value, now: u64) -> Vec<String> {
+    pub(crate) fn line(&mut self, line: &Value, now: u64) -> Vec<String> {
         let deeds = self.session.line(line.to_string().as_bytes(), None, now);
         self.shown(deeds)
+    }
+
+    pub(crate) fn resumed(&mut self, cup: &str) -> Vec<String> {
+        let data = json!({"tournament": cup, "game": "yahtzee", "resumed": true});
+        self.line(&json!({"type": "notice", "about": "tournament", "data": data}), 0)
     }
 
     fn notice(&mut self, about: &str, now: u64) -> Vec<String> {
@@ -79,18 +93,62 @@ impl Visit {
         self.line(&json!({"type": "notice", "about": about, "data": data}), now)
     }
 
-    fn request(&mut self, id: &str, question: Value, written: u32) -> Vec<String> {
-        let deeds = self.session.line(&request(id, question), Some(written), 0);
+    pub(crate) fn request(&mut self, id: &str, question: Value, written: u32) -> Vec<String> {
+        let deeds = self.session.line(&request(id, question), Some(written), self.now);
         self.shown(deeds)
     }
 
-    fn hear(&mut self, term: &Term) -> Result<Vec<String>, NotAccepted> {
-        let heard = self.session.hear(&read(term).expect("a message"), Some(&pid(91)))?;
+    pub(crate) fn hear(&mut self, term: &Term) -> Result<Vec<String>, NotAccepted> {
+        let message = read(term).expect("a message");
+        let heard = self.session.hear(&message, term, Some(&pid(91)), self.now)?;
         Ok(self.shown(heard))
     }
 
+    /// A line of the server as it is; what is answered to it at once.
+    pub(crate) fn bytes(&mut self, line: &[u8]) -> Vec<(String, String)> {
+        let deeds = self.session.line(line, Some(0), self.now);
+        self.passed_on(deeds)
+    }
+
+    /// The number of the tournament `cup0`, `cup1` … that a reference stands for.
+    pub(crate) fn table_of(&self, tournament: &Term) -> usize {
+        let id = self.refs.tournament_of(tournament.as_reference().expect("a reference"));
+        let id = id.expect("a tournament");
+        id.as_str().trim_start_matches("cup").parse().expect("a number")
+    }
+
+    /// What the player says is passed on as: the request and the answer.
+    pub(crate) fn answers(&mut self, term: &Term) -> Vec<(String, String)> {
+        let message = read(term).expect("a message");
+        let deeds = self.session.hear(&message, term, None, self.now).expect("it is accepted");
+        self.passed_on(deeds)
+    }
+
+    fn passed_on(&mut self, deeds: Vec<Deed<u32>>) -> Vec<(String, String)> {
+        let (mut answers, mut others) = (Vec::new(), Vec::new());
+        for deed in deeds {
+            match deed {
+                Deed::Answer { id, answer, .. } => {
+                    answers.push((id.to_string(), answer.expect("an answer")));
+                }
+                other => others.push(other),
+            }
+        }
+        self.shown(others);
+        answers
+    }
+
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        self.session.deadline()
+    }
+
+    pub(crate) fn due(&mut self, now: u64) -> Vec<String> {
+        let due = self.session.due(now);
+        self.shown(due)
+    }
+
     /// The last term that was sent, taken apart.
-    fn last(&self) -> &[Term] {
+    pub(crate) fn last(&self) -> &[Term] {
         self.told.last().and_then(Term::as_tuple).expect("a tuple")
     }
 
@@ -112,7 +170,7 @@ fn request(id: &str, question: Value) -> Vec<u8> {
     line.to_string().replacen('{', r#"{"type":"request","#, 1).into_bytes()
 }
 
-fn keep(roll: u8) -> Value {
+pub(crate) fn keep(roll: u8) -> Value {
     json!({"ask": "keep", "roll": roll, "dice": [1, 2, 3, 4, 6]})
 }
 
@@ -171,7 +229,7 @@ fn who_does_not_accept_in_time_or_with_a_bad_ticket_leaves() {
 #[test]
 fn who_comes_back_into_a_tournament_is_asked_at_once() {
     let mut visit = Visit::logged_in(class(), 1);
-    assert_eq!(visit.notice("tournament", 0), Vec::<String>::new());
+    assert_eq!(visit.resumed("cup"), Vec::<String>::new());
     let asked = visit.request("cup:r1m1.1.0.3", keep(2), 1);
     assert!(asked[0].starts_with("tell 91: {play_request,"), "{asked:?}");
     // Another one that starts later is a new one.
@@ -183,7 +241,7 @@ fn who_comes_back_into_a_tournament_is_asked_at_once() {
 #[test]
 fn an_answer_is_passed_on_once_and_stale_references_never() {
     let mut visit = Visit::logged_in(class(), 1);
-    visit.notice("tournament", 0);
+    visit.resumed("cup");
     visit.request("cup:r1m1.1.0.0", keep(1), 1);
     let first = visit.request_data();
     // Sent again, it is the same request.
@@ -209,7 +267,7 @@ fn an_answer_is_passed_on_once_and_stale_references_never() {
 #[test]
 fn a_line_on_the_first_roll_is_two_answers_and_one_request() {
     let mut visit = Visit::logged_in(class(), 1);
-    visit.notice("tournament", 0);
+    visit.resumed("cup");
     visit.request("cup:r1m1.1.0.0", keep(1), 1);
     let said = visit.hear(&action(&visit.request_data(), 13)).unwrap();
     assert_eq!(said, [r#"say cup:r1m1.1.0.0 {"keep":[true,true,true,true,true]}"#]);
@@ -223,12 +281,12 @@ fn a_line_on_the_first_roll_is_two_answers_and_one_request() {
 }
 
 #[test]
-fn what_is_refused_here_is_an_answer_the_referee_refuses() {
+fn wrong_answers_reach_the_rules_as_they_were_sent() {
     let mut visit = Visit::logged_in(class(), 1);
-    visit.notice("tournament", 0);
+    visit.resumed("cup");
     visit.request("cup:r1m1.1.0.0", score(), 1);
     let said = visit.hear(&action(&visit.request_data(), 0)).unwrap();
-    assert_eq!(said, [r#"say cup:r1m1.1.0.0 {"keep":[]}"#]);
+    assert_eq!(said, [r#"say cup:r1m1.1.0.0 {"keep":[true,true,true,true,true]}"#]);
     let mut visit = Visit::logged_in(Speaks::Queue { password: Password("pw".into()) }, 1);
     visit.notice("tournament", 0);
     visit.request("cup:r1m1.1.0.0", keep(1), 1);
@@ -239,8 +297,9 @@ fn what_is_refused_here_is_an_answer_the_referee_refuses() {
         let (tid, gid) = (tid.clone(), gid.clone());
         Term::Tuple(vec![name, Term::string(password), kind, tid, gid, dice])
     };
-    assert_eq!(visit.hear(&modify("pv", 1)).unwrap(), ["tell 91: {not_authenticated}"]);
-    assert_eq!(visit.hear(&modify("pw", 5)).unwrap(), [r#"say cup:r1m1.1.0.0 {"keep":[0]}"#]);
+    let wrong = ["tell 91: {not_authenticated}", "wrong-credentials: a wrong password"];
+    assert_eq!(visit.hear(&modify("pv", 1)).unwrap(), wrong);
+    assert_eq!(visit.hear(&modify("pw", 5)).unwrap(), [r#"say cup:r1m1.1.0.0 {"keep":[5]}"#]);
 }
 
 #[test]
@@ -256,6 +315,51 @@ fn logins_are_answered_in_their_vocabulary() {
     for speaks in [class(), Speaks::Referee { login: reference(5) }] {
         assert_eq!(Visit::new(speaks).line(&wrong, 0), ["not let in: wrong-credentials"]);
     }
+}
+
+/// A class player that was knocked out and logs in again is asked before it plays in the next one.
+#[test]
+fn a_new_tournament_after_a_login_is_an_invitation() {
+    // It is out of the only tournament it was in, so the count that comes with the login is wrong.
+    let mut visit = Visit::logged_in(class(), 1);
+    let over = visit.notice("tournament-over", 0);
+    assert_eq!(over, ["stirred"]);
+    let started = visit.notice("tournament", 0);
+    assert!(started[0].contains("start_tournament"), "{started:?}");
+}
+
+#[test]
+fn refusals_of_the_lobby_are_for_the_operators_log() {
+    let mut visit = Visit::logged_in(Speaks::Queue { password: Password("pw".into()) }, 0);
+    let refused = json!({"type": "error", "code": "refused", "detail": "too many places"});
+    assert_eq!(visit.line(&refused, 0), ["refused: too many places"]);
+}
+
+/// The evidence is the term that was sent, without its password.
+#[test]
+fn evidence_is_what_was_sent() {
+    let mut visit = Visit::logged_in(Speaks::Queue { password: Password("pw".into()) }, 0);
+    visit.request("cup:r1m1.1.0.0", keep(1), 1);
+    let dice = Term::List([6; 5].map(Term::Int).into());
+    let (eve, pw) = (Term::string("eve"), Term::string("pw"));
+    let term = Term::tuple([eve, pw, Term::atom("end_turn"), dice, Term::atom("aces")]);
+    let heard = visit.session.hear(&read(&term).unwrap(), &term, None, 0).unwrap();
+    let Deed::Answer { sent, .. } = &heard[0] else { panic!("{heard:?}") };
+    assert_eq!(sent, "{\"eve\",\"…\",end_turn,[6,6,6,6,6],aces}");
+    let mut visit = Visit::logged_in(class(), 0);
+    visit.resumed("cup");
+    visit.request("cup:r1m1.1.0.0", keep(2), 1);
+    let sent = action(&visit.request_data(), 3);
+    let mut wrong = sent.clone();
+    if let Term::Tuple(items) = &mut wrong
+        && let Some(Term::Tuple(data)) = items.last_mut()
+    {
+        data[3] = Term::Int(1);
+    }
+    let heard = visit.hear(&wrong).unwrap();
+    let expected =
+        "cup:r1m1.1.0.0: wrong-kind: the request was for roll 2 {play_action,<eve@box.91.0>,";
+    assert!(heard[0].starts_with(expected), "{heard:?}");
 }
 
 #[test]

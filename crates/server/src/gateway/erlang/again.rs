@@ -7,7 +7,7 @@
 //! was needed for.
 
 use super::dial::{self, Address};
-use super::node::{Node, nodes};
+use super::node::Node;
 use super::{Hub, player};
 use crate::auth;
 use crate::engine::StreamKey;
@@ -70,7 +70,7 @@ pub(super) async fn find_all(hub: Arc<Hub>, reconnect: Duration) {
 async fn find(hub: &Arc<Hub>, address: &Address, deadline: Instant) {
     let node = address.node.as_str();
     loop {
-        if nodes(hub).contains_key(&address.node) {
+        if hub.nodes().contains_key(&address.node) {
             return;
         }
         let why = match dial::connect(hub, address).await {

@@ -16,6 +16,15 @@ use agon_wire::erlang::{Message, queue, referee};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The game that is spoken of.
+const GAME: &str = "yahtzee";
+
+/// How many rounds a tournament of the referee protocol may have.
+const ROUNDS: std::ops::RangeInclusive<u32> = 1..=13;
+
+/// Why nobody hears of a tournament that was asked for.
+const NOT_HELD: &str = "the tournament cannot be held: too few players, or its settings";
+
 /// How often to look at a tournament that nobody here plays in; less often the longer it takes.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -33,9 +42,9 @@ pub(super) enum Question {
     /// How a tournament stands.
     Tournament { pid: Pid, tournament: Term },
     /// What a player has done, and in which form to say it.
-    Player { pid: Pid, user: PlayerName, form: Form },
-    /// Something nobody can want: a match of an even number of games, a tournament of nobody.
-    Nonsense,
+    Player { pid: Pid, user: PlayerName, spelt: Term, form: Form },
+    /// Something nobody can want, and why.
+    Nonsense(&'static str),
 }
 
 /// How a record is shown.
@@ -54,14 +63,16 @@ impl Question {
             Message::Class(class::FromPlayer::RequestTournament { pid, players, games }) => {
                 let wanted = count(*players).zip(odd(*games));
                 let pid = pid.clone();
-                wanted.map(|(players, games)| Question::Invite { pid, players, games })
+                let asked = wanted.map(|(players, games)| Question::Invite { pid, players, games });
+                asked.ok_or("a tournament needs 2 players and an odd number of games a match")
             }
             Message::Class(class::FromPlayer::TournamentInfo { pid, tournament }) => {
                 let (pid, tournament) = (pid.clone(), tournament.clone());
-                Some(Question::Tournament { pid, tournament })
+                Ok(Question::Tournament { pid, tournament })
             }
-            Message::Class(class::FromPlayer::UserInfo { pid, user }) => {
-                Some(Question::Player { pid: pid.clone(), user: user.clone(), form: Form::Class })
+            Message::Class(class::FromPlayer::UserInfo { pid, user, spelt }) => {
+                let (pid, user, spelt) = (pid.clone(), user.clone(), spelt.clone());
+                Ok(Question::Player { pid, user, spelt, form: Form::Class })
             }
             Message::Referee(referee::FromPlayer::StartTournament {
                 pid,
@@ -69,32 +80,38 @@ impl Question {
                 rounds,
                 games,
             }) => {
-                let slots = u32::try_from(*rounds).ok().filter(|rounds| (1..=13).contains(rounds));
+                let slots = u32::try_from(*rounds).ok().filter(|rounds| ROUNDS.contains(rounds));
                 let wanted = slots.map(|rounds| 1 << rounds).zip(odd(*games));
                 let (pid, reference) = (pid.clone(), reference.clone());
-                wanted.map(|(slots, games)| Question::Bracket { pid, reference, slots, games })
+                let asked =
+                    wanted.map(|(slots, games)| Question::Bracket { pid, reference, slots, games });
+                asked.ok_or("M has to be 1 to 13, and K odd")
             }
             Message::Referee(referee::FromPlayer::StatsRequest { pid, reference, user }) => {
-                let form = Form::Referee(reference.clone());
-                Some(Question::Player { pid: pid.clone(), user: user.clone(), form })
+                let (form, spelt) = (Form::Referee(reference.clone()), Term::nil());
+                Ok(Question::Player { pid: pid.clone(), user: user.clone(), spelt, form })
             }
             Message::Queue(queue::FromPlayer::StartTournament { players_max }) => {
-                count(*players_max).map(|at_most| Question::Waiting { at_most })
+                let asked = count(*players_max).map(|at_most| Question::Waiting { at_most });
+                asked.ok_or("MaxPlayers has to be at least 2")
             }
-            Message::Queue(queue::FromPlayer::StatsRequest { user }) => from.map(|pid| {
-                Question::Player { pid: pid.clone(), user: user.clone(), form: Form::Queue }
-            }),
+            Message::Queue(queue::FromPlayer::StatsRequest { user, spelt }) => {
+                let asked = from.map(|pid| {
+                    let (user, spelt, form) = (user.clone(), spelt.clone(), Form::Queue);
+                    Question::Player { pid: pid.clone(), user, spelt, form }
+                });
+                asked.ok_or("nobody is known to have sent it")
+            }
             _ => return None,
         };
-        Some(asked.unwrap_or(Question::Nonsense))
+        Some(asked.unwrap_or_else(Question::Nonsense))
     }
 }
 
 /// Takes a question up, unless too many are being answered.
 pub(super) fn ask(hub: &Arc<Hub>, node: &Arc<Node>, question: Question) {
-    if let Question::Nonsense = question {
-        tracing::debug!(node = node.name.as_str(), "a question that makes no sense is ignored");
-        return;
+    if let Question::Nonsense(reason) = question {
+        return ignore(node, reason);
     }
     let Ok(place) = Arc::clone(&hub.asked).try_acquire_owned() else {
         tracing::warn!(node = node.name.as_str(), "too many questions at once; one is dropped");
@@ -107,13 +124,20 @@ pub(super) fn ask(hub: &Arc<Hub>, node: &Arc<Node>, question: Question) {
     });
 }
 
+/// Tells the operator why somebody is not answered, who is not a player.
+fn ignore(node: &Node, reason: &str) {
+    tracing::info!(node = node.name.as_str(), user = "unknown", reason, "a request is ignored");
+}
+
 async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
     match question {
-        Question::Nonsense => {}
-        Question::Player { pid, user, form } => player(hub, node, pid, user, &form).await,
+        Question::Nonsense(reason) => ignore(node, reason),
+        Question::Player { pid, user, spelt, form } => {
+            player(hub, node, pid, (user, spelt), &form).await;
+        }
         Question::Tournament { pid, tournament } => {
             let id = tournament.as_reference().and_then(|it| hub.refs.tournament_of(it));
-            let Some(id) = id else { return };
+            let Some(id) = id else { return ignore(node, "there is no such tournament") };
             if let Some(status) = status(hub, id).await {
                 let told = class::tournament_status(&own(hub, 0), &tournament, &status);
                 node.tell(pid, told, None);
@@ -134,7 +158,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
                 let (at_least, at_most) = (2, Some(players.min(line.len() as u32)));
                 Selection::Invitation(Terms { players: line, at_least, at_most, wait_ms, ready_ms })
             });
-            let Ok(id) = announced.await else { return };
+            let Ok(id) = announced.await else { return ignore(node, NOT_HELD) };
             requests::answer(hub, &id, &requester).await;
         }
         Question::Bracket { pid, reference, slots, games } => {
@@ -148,16 +172,19 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
                 Err(NotHeld::Nobody) => {
                     node.tell(pid, referee::tournament_ended(&reference, None), None);
                 }
-                Err(NotHeld::Refused) => {}
+                Err(NotHeld::Refused) => ignore(node, NOT_HELD),
             }
         }
         Question::Waiting { at_most } => {
             let queue = QueueName::new(QUEUE).expect("a good name");
             let (name, preset) = ("queue", "yahtzee-queue");
-            let wanted = Wanted { name, preset, games: 1, slots: None };
+            let games = hub.settings.queue_games;
+            let wanted = Wanted { name, preset, games, slots: None };
             // Who asks is told nothing, in this vocabulary.
             let waiting = move |_: &mut Engine| Selection::Queue { queue, at_most };
-            let _ = announce(hub, wanted, None, waiting).await;
+            if announce(hub, wanted, None, waiting).await.is_err() {
+                ignore(node, NOT_HELD);
+            }
         }
     }
 }
@@ -175,18 +202,26 @@ pub(super) fn own(hub: &Hub, name: u32) -> Pid {
     hub.refs.pid(manager(name))
 }
 
-async fn player(hub: &Hub, node: &Node, pid: Pid, user: PlayerName, form: &Form) {
+async fn player(hub: &Hub, node: &Node, pid: Pid, (user, spelt): (PlayerName, Term), form: &Form) {
     let (engine, name) = (hub.gateway.engine(), user.clone());
     let known =
         engine.ask(vec![StreamKey::Lobby], move |engine| engine.lobby().account(&name).is_some());
-    if known.await != Some(true) {
-        return;
-    }
-    let Ok(record) = hub.gateway.ledger().record(engine, user.clone()).await else { return };
-    let told = match form {
-        Form::Class => class::user_status(&own(hub, 0), &user, &record),
-        Form::Referee(reference) => referee::stats_response(reference, &record),
-        Form::Queue => queue::stats(&user, &record),
+    let known = match known.await {
+        Some(true) => match hub.gateway.ledger().record(engine, user.clone(), GAME).await {
+            Ok((record, rank)) => Some(referee::Known { record, rank }),
+            Err(_) => return ignore(node, "there are no statistics now"),
+        },
+        _ => None,
+    };
+    let told = match (form, &known) {
+        (Form::Class, Some(known)) => class::user_status(&own(hub, 0), &spelt, &known.record),
+        (Form::Class, None) => {
+            let (name, user) = (node.name.as_str(), user.as_str());
+            let reason = "nobody has that name";
+            return tracing::info!(node = name, user, reason, "a request is ignored");
+        }
+        (Form::Referee(reference), known) => referee::stats_response(reference, known.as_ref()),
+        (Form::Queue, known) => queue::stats(&spelt, known.as_ref()),
     };
     node.tell(pid, told, None);
 }

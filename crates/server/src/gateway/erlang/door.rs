@@ -5,32 +5,51 @@ use super::node::Node;
 use super::player::Player;
 use super::{Hub, player};
 use crate::auth;
+use crate::clock::now_ms;
 use crate::engine::StreamKey;
-use agon_core::PlayerName;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
+use agon_core::{Millis, PlayerName};
 use agon_wire::erlang::session::{Login, Speaks};
-use agon_wire::erlang::term::Pid;
+use agon_wire::erlang::term::{Pid, Term};
 use agon_wire::erlang::{Password, queue};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
+
+/// Logins of one node that may wait because of wrong passwords before them.
+pub(super) const WAITING_MAX: usize = 64;
+
+/// How long a login may wait in all.
+const WAITING_MS_MAX: Millis = 180_000;
+
+/// Why nothing is done any more.
+const STOPPING: &str = "the server stops";
 
 /// Whoever wants in, or something changed about it.
 pub(super) enum Knock {
-    /// Registers or logs in.
-    Visit(Login),
+    /// Registers or logs in, since then.
+    Visit(Login, Millis),
     /// Logs in by the queue protocol, which tells more.
     Queue { pid: Pid, user: PlayerName, password: Option<Password> },
-    /// Sets or changes a password.
-    NewPassword { user: PlayerName, new: Password, old: Option<Password> },
+    /// Sets or changes a password; `from` hears if it is not set.
+    NewPassword { user: PlayerName, new: Password, old: Option<Password>, from: Option<Pid> },
 }
 
 impl Knock {
     /// The process that is to be reached from now on.
     pub(super) fn pid(&self) -> Option<&Pid> {
         match self {
-            Knock::Visit(login) => Some(&login.pid),
+            Knock::Visit(login, _) => Some(&login.pid),
             Knock::Queue { pid, .. } => Some(pid),
             Knock::NewPassword { .. } => None,
+        }
+    }
+
+    /// Whose it is.
+    pub(super) fn user(&self) -> &PlayerName {
+        match self {
+            Knock::Visit(login, _) => &login.user,
+            Knock::Queue { user, .. } | Knock::NewPassword { user, .. } => user,
         }
     }
 }
@@ -39,18 +58,47 @@ impl Knock {
 pub(super) async fn keep(hub: Arc<Hub>, node: Arc<Node>, mut knocks: mpsc::Receiver<Knock>) {
     while let Some(knock) = knocks.recv().await {
         match knock {
-            Knock::Visit(login) => player::visit(&hub, &node, login).await,
+            Knock::Visit(login, since) => player::visit(&hub, &node, login, since).await,
             Knock::Queue { pid, user, password } => {
                 by_queue(&hub, &node, pid, user, password).await;
             }
-            Knock::NewPassword { user, new, old } => {
-                if set_password(&hub, &node, &user, &new, old).await.is_none() {
-                    let user = user.as_str();
-                    tracing::info!(user, from = %node.from, "a new password was not set");
+            Knock::NewPassword { user, new, old, from } => {
+                if let Err(reason) = set_password(&hub, &node, &user, &new, old).await {
+                    let (user, name) = (user.as_str(), node.name.as_str());
+                    tracing::info!(node = name, user, reason, "a new password was not set");
+                    if let Some(from) = from {
+                        node.tell(from, queue::not_authenticated(), None);
+                    }
                 }
             }
         }
     }
+}
+
+/// Logs a player in when wrong passwords before it are forgiven: its vocabulary has no word for
+/// being refused, so it would wait for ever. `since` is when it asked for it.
+pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: Login, since: Millis) {
+    let place = Arc::clone(&node.waiting).try_acquire_owned();
+    let over = now_ms().saturating_sub(since) > WAITING_MS_MAX;
+    let Some(place) = place.ok().filter(|_| !over) else {
+        let (name, user) = (node.name.as_str(), login.user.as_str());
+        let reason = if over { "it waited too long" } else { "too many logins wait" };
+        tracing::info!(node = name, user, reason, "a login that waited is given up");
+        return;
+    };
+    let (hub, node) = (Arc::clone(hub), Arc::clone(node));
+    tokio::spawn(async move {
+        let (engine, user, from) = (hub.gateway.engine(), login.user.clone(), node.from);
+        let wait_ms = engine.call(move |engine| engine.password_wait_ms(from, &user)).await;
+        let wait_ms = wait_ms.flatten().unwrap_or(0);
+        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        drop(place);
+        let known = node.players().with_user(&login.user);
+        // It may have logged in by another message meanwhile.
+        if known.is_none_or(|player| player.pid != login.pid) {
+            let _ = node.door.send(Knock::Visit(login, since)).await;
+        }
+    });
 }
 
 async fn by_queue(
@@ -72,23 +120,30 @@ async fn by_queue(
         (Some((false, _)), _) => node.tell(pid, queue::new_user(), None),
         (Some((true, elsewhere)), Some(password)) if again || !elsewhere => {
             let speaks = Speaks::Queue { password: password.clone() };
-            player::visit(hub, node, Login { pid, user, password, speaks }).await;
+            let spelt = Term::string(user.as_str());
+            let login = Login { pid, user, spelt, password, speaks };
+            player::visit(hub, node, login, now_ms()).await;
         }
-        (Some((true, _)), _) => node.tell(pid, queue::not_authenticated(), None),
+        (Some((true, here)), _) => {
+            let reason = if here { "the name is logged in" } else { "there is no password" };
+            let (name, user) = (node.name.as_str(), user.as_str());
+            tracing::info!(node = name, user, reason, "a login was refused");
+            node.tell(pid, queue::not_authenticated(), None);
+        }
     }
 }
 
-/// Sets the first password of a new account, or changes the one it has; `None` if it is not set.
+/// Sets the first password of a new account, or changes the one it has; why not, if it is not set.
 async fn set_password(
     hub: &Hub,
     node: &Node,
     user: &PlayerName,
     new: &Password,
     old: Option<Password>,
-) -> Option<()> {
-    auth::check_length(&new.0).ok()?;
+) -> Result<(), &'static str> {
+    auth::check_length(&new.0).map_err(|_| "the new password is too short or too long")?;
     if user.as_str().starts_with(crate::engine::HOUSE) {
-        return None;
+        return Err("the name is one of the server's own players");
     }
     let (engine, name, from) = (hub.gateway.engine(), user.clone(), node.from);
     let (known, hashers, wait_ms) = engine
@@ -97,19 +152,26 @@ async fn set_password(
             let wait_ms = known.as_ref().and_then(|_| engine.password_wait_ms(from, &name));
             (known, engine.hashers(), wait_ms)
         })
-        .await?;
+        .await
+        .ok_or(STOPPING)?;
     let (new_text, is_new) = (new.0.clone(), known.is_none());
     let hash = match (known, old) {
-        _ if wait_ms.is_some() => return None,
-        (None, None) => hashers.run(move || auth::hash(&new_text).ok()).await??,
-        (Some(Some(kept)), Some(old)) => {
-            let checked = hashers.run(move || changed(&kept, &old, &new_text)).await?;
-            let (name, right) = (user.clone(), checked.is_some());
-            engine.call(move |engine| engine.password_was(from, &name, right)).await?;
-            checked?
+        _ if wait_ms.is_some() => return Err("too many wrong passwords before it"),
+        (None, None) => {
+            let hashed = hashers.run(move || auth::hash(&new_text).ok()).await;
+            hashed.flatten().ok_or(STOPPING)?
         }
+        (Some(Some(kept)), Some(old)) => {
+            let checked = hashers.run(move || changed(&kept, &old, &new_text)).await;
+            let checked = checked.ok_or(STOPPING)?;
+            let (name, right) = (user.clone(), checked.is_some());
+            let counted = engine.call(move |engine| engine.password_was(from, &name, right));
+            counted.await.ok_or(STOPPING)?;
+            checked.ok_or("the old password is wrong")?
+        }
+        (None, Some(_)) => return Err("the name is not registered: its old password is false"),
         // Nobody sets the password of an account that has one without knowing it.
-        _ => return None,
+        _ => return Err("the old password is missing, or the account has none"),
     };
     let (account, password) = (user.clone(), hash);
     let command = match is_new {
@@ -120,12 +182,11 @@ async fn set_password(
         false => LobbyCommand::ChangePassword { account, password, keep: None },
     };
     let done = engine.ask(vec![StreamKey::Lobby], move |engine| engine.command(command)).await;
-    done?.ok()?;
-    let player = node.players().with_user(user);
-    if let Some(player) = player {
+    done.ok_or(STOPPING)?.map_err(|_| "the name cannot be registered")?;
+    if let Some((_, player)) = hub.player(user) {
         player.session().changed_password(new.clone());
     }
-    Some(())
+    Ok(())
 }
 
 fn changed(kept: &PasswordHash, old: &Password, new: &str) -> Option<PasswordHash> {

@@ -27,15 +27,16 @@ mod requests;
 mod route;
 
 use super::Gateway;
-use agon_core::{Millis, TournamentId};
+use agon_core::{Millis, PlayerName, TournamentId};
 use agon_wire::erlang::handshake::Cookie;
 use agon_wire::erlang::location::Location;
 use agon_wire::erlang::refs::Refs;
-use agon_wire::erlang::term::Atom;
+use agon_wire::erlang::term::{Atom, Pid, Term};
 use node::Node;
+use player::Player;
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
@@ -58,6 +59,8 @@ pub struct ErlangSettings {
     pub answer_ms: Option<Millis>,
     /// How long a match waits for who is lost, in the same way.
     pub wait_ms: Option<Millis>,
+    /// How many games a match of the queue protocol is, whose messages do not say.
+    pub queue_games: u32,
 }
 
 /// Ticks without a sign of life before a node is lost.
@@ -147,6 +150,32 @@ struct Hub {
     /// A node was connected.
     connected: Notify,
     asked: Arc<Semaphore>,
+}
+
+/// A player and the node it is on.
+type OnNode = (Arc<Node>, Arc<Player>);
+
+impl Hub {
+    fn nodes(&self) -> MutexGuard<'_, HashMap<Atom, Arc<Node>>> {
+        self.nodes.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// A player who is logged in on any node, and that node.
+    fn player(&self, user: &PlayerName) -> Option<OnNode> {
+        let nodes: Vec<Arc<Node>> = self.nodes().values().cloned().collect();
+        nodes.into_iter().find_map(|node| {
+            let player = node.players().with_user(user)?;
+            Some((node, player))
+        })
+    }
+
+    /// Sends a message to a process of whichever node it runs on.
+    fn tell(&self, to: Pid, message: Term) {
+        let node = self.nodes().get(&to.node).cloned();
+        if let Some(node) = node {
+            node.tell(to, message, None);
+        }
+    }
 }
 
 /// Becomes a node: registers with EPMD, or answers in its place, and lets nodes in until the

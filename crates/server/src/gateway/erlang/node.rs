@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 /// Bytes read at once.
 const READ_BYTES: usize = 32 * 1024;
@@ -53,6 +53,8 @@ pub(super) struct Node {
     players: Mutex<Players>,
     /// Logins and new passwords, one after the other.
     pub(super) door: mpsc::Sender<door::Knock>,
+    /// Places for logins that wait because of wrong passwords before them.
+    pub(super) waiting: Arc<Semaphore>,
 }
 
 impl Node {
@@ -150,8 +152,9 @@ pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, fr
     let (mut read, write) = socket.into_split();
     let (pen, players) = (Pen::new(write), Mutex::default());
     let (own, port) = (name.clone(), OnceLock::new());
-    let node = Arc::new(Node { name: own, creation, from, port, pen, players, door });
-    let old = nodes(hub).insert(name.clone(), Arc::clone(&node));
+    let waiting = Arc::new(Semaphore::new(door::WAITING_MAX));
+    let node = Arc::new(Node { name: own, creation, from, port, pen, players, door, waiting });
+    let old = hub.nodes().insert(name.clone(), Arc::clone(&node));
     if let Some(old) = old {
         // Its system lost the old connection without a word.
         lose_all(hub, &old, &Gone::Again);
@@ -171,7 +174,7 @@ pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, fr
     node.pen.close();
     node.pen.end().await;
     opened.abort();
-    let mut all = nodes(hub);
+    let mut all = hub.nodes();
     if all.get(&name).is_some_and(|current| Arc::ptr_eq(current, &node)) {
         all.remove(&name);
     }
@@ -188,10 +191,6 @@ async fn look_up(hub: Arc<Hub>, node: Arc<Node>) {
     if let Ok(Ok(Some(port))) = tokio::time::timeout(LOOK_UP, asked).await {
         let _ = node.port.set(port);
     }
-}
-
-pub(super) fn nodes(hub: &Hub) -> MutexGuard<'_, std::collections::HashMap<Atom, Arc<Node>>> {
-    hub.nodes.lock().unwrap_or_else(|broken| broken.into_inner())
 }
 
 fn lose_all(hub: &Hub, node: &Node, gone: &Gone) {
@@ -225,7 +224,9 @@ async fn listen(
                     hear(hub, node, control, at, &mut bucket).await;
                 }
                 // One message that is none does not spoil the next.
-                Err(bad) => tracing::debug!(node = node.name.as_str(), %bad, "not a message"),
+                Err(bad) => tracing::info!(
+                    node = node.name.as_str(), reason = %bad, "a message cannot be read"
+                ),
             }
         }
         match tokio::time::timeout(silence, from.read(&mut bytes)).await {

@@ -2,10 +2,10 @@
 
 use super::again::CutOff;
 use super::node::Node;
-use super::{Hub, node};
+use super::{Hub, door, node};
 use crate::auth;
 use crate::clock::now_ms;
-use crate::engine::{ConnId, Engine, Input};
+use crate::engine::{ConnId, Engine, Input, TranslatedAnswer};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
 use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Shows, Taker, Written};
@@ -13,13 +13,15 @@ use crate::wires::Wire;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
 use agon_wire::erlang::location::Location;
+use agon_wire::erlang::queue;
 use agon_wire::erlang::refs::Key;
 use agon_wire::erlang::session::{Deed, Login, Session, Speaks};
 use agon_wire::erlang::term::{Pid, Ref};
 use agon_wire::native::FromPlayer;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// One player, from its login on.
 pub(super) struct Player {
@@ -32,6 +34,11 @@ pub(super) struct Player {
     /// The engine's inbox has so many places for it.
     room: Arc<Semaphore>,
     bucket: Mutex<Bucket>,
+    /// Its login until it is let in, and since when it wants to be, where nobody tells it to try
+    /// again.
+    login: Mutex<Option<(Login, Millis)>>,
+    /// Something may be due earlier than before.
+    wake: Notify,
     /// The processes that are missed if they end.
     monitors: Mutex<Vec<(Ref, Pid)>>,
     /// Where it is, as the log keeps it.
@@ -41,22 +48,32 @@ pub(super) struct Player {
     _place: OwnedSemaphorePermit,
 }
 
-/// Begins a visit: to the engine a connection is opened, says hello and logs in.
-pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login) {
+/// Begins a visit: to the engine a connection is opened, says hello and logs in. `since` is when the
+/// player asked for it.
+pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login, since: Millis) {
     let places = Arc::clone(&hub.gateway.0.places).try_acquire_owned();
     let (Ok(place), Ok(random)) = (places, auth::random::<8>()) else {
         hub.gateway.engine().meters().turned_away.add();
-        tracing::warn!(node = node.name.as_str(), "a player was turned away: too many are here");
+        let (node_name, user) = (node.name.as_str(), login.user.as_str());
+        let reason = "too many players are connected";
+        tracing::warn!(node = node_name, user, reason, "a login was refused");
+        if let Speaks::Queue { .. } = login.speaks {
+            node.tell(login.pid, queue::not_authenticated(), None);
+        }
         return;
+    };
+    let again = match login.speaks {
+        Speaks::Queue { .. } => None,
+        Speaks::Class(_) | Speaks::Referee { .. } => Some((login.clone(), since)),
     };
     let key = Key::new(random);
     let (manager, refs) = (manager(hub, &login.speaks), Arc::clone(&hub.refs));
-    let mut location = Location::new(&manager, &login.pid, key, &login.speaks, node.from);
+    let mut location = Location::new(&manager, &login, key, node.from);
     location.port = node.address().port;
     let kept = location.write();
     let (user, pid, shows) = (login.user.clone(), login.pid.clone(), shows(&login.speaks));
     let (session, first) = Session::new(login, manager, refs, key, hub.settings.accept_ms);
-    let who = Who { user, pid, key, location, found_again: false };
+    let who = Who { user, pid, key, login: again, location, found_again: false };
     let player = begin(hub, who, session, place, first.len());
     let (conn, now) = (player.conn, now_ms());
     open(hub, node, &player, shows);
@@ -79,7 +96,8 @@ pub(super) async fn visit_again(hub: &Arc<Hub>, node: &Arc<Node>, found: CutOff)
     let Some(session) = session else { return };
     let played: Vec<Pid> = session.plays_elsewhere().map(|(_, pid)| pid.clone()).collect();
     let kept = location.write();
-    let who = Who { user: user.clone(), pid: pid.clone(), key, location, found_again: true };
+    let own = (user.clone(), pid.clone());
+    let who = Who { user: own.0, pid: own.1, key, login: None, location, found_again: true };
     let player = begin(hub, who, session, place, 0);
     open(hub, node, &player, shows(&speaks));
     node.players().logged_in(&player);
@@ -120,6 +138,8 @@ struct Who {
     user: PlayerName,
     pid: Pid,
     key: Key,
+    /// What to try again if there were too many wrong passwords, and since when.
+    login: Option<(Login, Millis)>,
     location: Location,
     found_again: bool,
 }
@@ -132,7 +152,7 @@ fn begin(
     place: OwnedSemaphorePermit,
     first: usize,
 ) -> Arc<Player> {
-    let Who { user, pid, key, location, found_again } = who;
+    let Who { user, pid, key, login, location, found_again } = who;
     let limits = hub.gateway.limits();
     let bucket = Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now_ms());
     Arc::new(Player {
@@ -143,6 +163,8 @@ fn begin(
         session: Mutex::new(session),
         room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(first))),
         bucket: Mutex::new(bucket),
+        login: Mutex::new(login),
+        wake: Notify::new(),
         monitors: Mutex::default(),
         location: Mutex::new(location),
         found_again,
@@ -172,11 +194,17 @@ struct Asked {
 impl Taker for Asked {
     fn take(&self, line: &[u8]) -> Option<Written> {
         let note = Note::default();
-        let deeds = self.player.session().ask(line, Arc::clone(&note))?;
+        let now = now_ms();
+        let deeds = self.player.session().ask(line, Arc::clone(&note), now)?;
         for deed in deeds {
-            if let Deed::Tell { to, term, written } = deed {
-                self.node.put(to, term, written);
+            match deed {
+                Deed::Tell { to, term, written } => self.node.put(to, term, written),
+                Deed::Running(note) => note.store(now, Ordering::Release),
+                _ => {}
             }
+        }
+        if self.player.session().deadline().is_some() {
+            self.player.wake.notify_one();
         }
         Some(Written::Later(note))
     }
@@ -196,17 +224,13 @@ async fn attend(
 ) {
     loop {
         let deadline = player.session().deadline();
-        let came = match deadline {
-            None => Ok(outbox.recv().await),
-            Some(at) => {
-                let left = Duration::from_millis(at.saturating_sub(now_ms()));
-                tokio::time::timeout(left, outbox.recv()).await
-            }
-        };
-        let (deeds, is_line) = match came {
-            Ok(Some(out)) => (player.take(out), true),
-            Ok(None) => break,
-            Err(_) => (player.session().due(now_ms()), false),
+        let (deeds, is_line) = tokio::select! {
+            came = outbox.recv() => match came {
+                Some(out) => (player.take(out), true),
+                None => break,
+            },
+            () = pass(deadline) => (player.session().due(now_ms()), false),
+            () = player.wake.notified() => continue,
         };
         player.perform(&hub, &node, deeds, now_ms()).await;
         if is_line && let Some(at_once) = &pulse.at_once {
@@ -221,6 +245,16 @@ async fn attend(
         node.pen.write(&Control::Demonitor { from, to, reference }, None);
     }
     connection::note_end(hub.gateway.engine(), &pulse, player.conn);
+}
+
+/// Waits for a point in time, for ever if there is none.
+async fn pass(deadline: Option<Millis>) {
+    match deadline {
+        Some(at) => {
+            tokio::time::sleep(Duration::from_millis(at.saturating_sub(now_ms()))).await;
+        }
+        None => std::future::pending().await,
+    }
 }
 
 impl Player {
@@ -244,12 +278,31 @@ impl Player {
     }
 
     /// Does what follows from something that was read at `at`.
-    pub(super) async fn perform(&self, hub: &Hub, node: &Node, deeds: Vec<Deed<Note>>, at: Millis) {
+    pub(super) async fn perform(
+        &self,
+        hub: &Arc<Hub>,
+        node: &Arc<Node>,
+        deeds: Vec<Deed<Note>>,
+        at: Millis,
+    ) {
         for deed in deeds {
             match deed {
+                // A message with a wrong password may come from anywhere.
+                Deed::Tell { to, term, .. } if to.node != node.name => hub.tell(to, term),
                 Deed::Tell { to, term, written } => node.tell(to, term, written),
+                Deed::Running(note) => note.store(now_ms(), Ordering::Release),
                 Deed::Say(message) => self.say(hub, message, at).await,
+                Deed::Answer { id, answer, sent } => {
+                    let place = self.place().await;
+                    let (conn, said) = (self.conn, TranslatedAnswer { id, answer, sent });
+                    hub.gateway.engine().send(Input::Translated { conn, said, at, place });
+                }
+                Deed::Refused { code, detail } => {
+                    let (user, node) = (self.user.as_str(), node.name.as_str());
+                    tracing::info!(node, user, code, reason = detail, "a message was refused");
+                }
                 Deed::LoggedIn => {
+                    self.login().take();
                     node.players().logged_in(self);
                     self.monitor(hub, node, self.pid.clone());
                 }
@@ -258,9 +311,13 @@ impl Player {
                     self.relocate(hub);
                 }
                 Deed::NotLetIn(code) => {
-                    let (user, node) = (self.user.as_str(), node.name.as_str());
-                    tracing::info!(conn = self.conn, user, node, code, "a login was not good");
+                    let (user, name) = (self.user.as_str(), node.name.as_str());
+                    tracing::info!(node = name, user, reason = code, "a login was refused");
                     hub.gateway.engine().send(Input::Closed { conn: self.conn });
+                    let again = self.login().take().filter(|_| code == "slow-down");
+                    if let Some((login, since)) = again {
+                        door::try_again(hub, node, login, since);
+                    }
                 }
                 Deed::Stirred => hub.stirred.notify_waiters(),
             }
@@ -269,9 +326,17 @@ impl Player {
 
     /// Says something to the engine, when it has room for it.
     async fn say(&self, hub: &Hub, message: FromPlayer, at: Millis) {
-        let place = Arc::clone(&self.room).acquire_owned().await;
-        let place = place.expect("the room is never closed");
+        let place = self.place().await;
         hub.gateway.engine().send(Input::Said { conn: self.conn, message, at, place });
+    }
+
+    async fn place(&self) -> OwnedSemaphorePermit {
+        let place = Arc::clone(&self.room).acquire_owned().await;
+        place.expect("the room is never closed")
+    }
+
+    fn login(&self) -> MutexGuard<'_, Option<(Login, Millis)>> {
+        self.login.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
     /// Misses a process if it ends.

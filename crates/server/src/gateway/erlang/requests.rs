@@ -2,7 +2,6 @@
 //! keeps where it is; it is told once its node can be reached, also after a restart of the server.
 
 use super::dial::{self, Address};
-use super::node::nodes;
 use super::{Hub, desk};
 use crate::engine::StreamKey;
 use crate::gateway::outbox::Note;
@@ -57,11 +56,17 @@ pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Reques
     };
     let Some(pid) = requester.pid() else { return };
     let address = Address { node: pid.node.clone(), from: requester.from, port: requester.port };
-    // Nothing is said of a tournament that was called off before it started.
-    if let Some(told) = told
-        && !deliver(hub, id, &address, &pid, &told).await
-    {
-        return;
+    match told {
+        Some(told) => {
+            if !deliver(hub, id, &address, &pid, &told).await {
+                return;
+            }
+        }
+        // The vocabularies have no word for a tournament that was called off before it started.
+        None => {
+            let (node, reason) = (pid.node.as_str(), "the tournament was called off");
+            tracing::info!(node, user = "unknown", reason, "a request is ignored");
+        }
     }
     let tournament = id.clone();
     let settled = move |engine: &mut crate::engine::Engine| {
@@ -80,7 +85,7 @@ async fn deliver(
 ) -> bool {
     let mut again = AGAIN;
     loop {
-        let node = nodes(hub).get(&address.node).cloned();
+        let node = hub.nodes().get(&address.node).cloned();
         if let Some(node) = node {
             let note = Note::default();
             node.tell(pid.clone(), told.clone(), Some(Arc::clone(&note)));

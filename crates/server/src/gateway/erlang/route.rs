@@ -4,10 +4,10 @@ use super::desk::{self, Question};
 use super::door::Knock;
 use super::node::Node;
 use super::player::Player;
-use super::{Hub, again};
+use super::{Hub, OnNode, again};
 use crate::clock::now_ms;
 use crate::gateway::bucket::Bucket;
-use agon_core::Millis;
+use agon_core::{Millis, PlayerName};
 use agon_wire::erlang::session::{Login, Speaks};
 use agon_wire::erlang::term::{Pid, Ref, Term};
 use agon_wire::erlang::{BadMessage, Message, class, queue, read, referee};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Delivers a message that was sent to one of our names. Nothing of it is logged: passwords are in
-/// some.
+/// some. Whatever is not accepted is either answered or in the log, with its reason.
 pub(super) async fn deliver(
     hub: &Arc<Hub>,
     node: &Arc<Node>,
@@ -28,18 +28,21 @@ pub(super) async fn deliver(
     let player = match &message {
         Ok(message) => player_of(hub, node, message),
         Err(_) => {
-            reference_in(hub, term).and_then(|reference| with_reference(hub, node, reference))
+            let reference = reference_in(hub, term);
+            let player = reference.and_then(|reference| with_reference(hub, node, reference));
+            player.map(|player| (Arc::clone(node), player))
         }
     };
-    hold_back(player.as_deref(), bucket).await;
+    hold_back(player.as_ref().map(|(_, player)| &**player), bucket).await;
     let message = match message {
         Ok(message) => message,
-        Err(bad) => return garbled(hub, node, player, term, &bad, at).await,
+        Err(bad) => return garbled(hub, node, (player, from), term, &bad, at).await,
     };
-    if let Some(knock) = knock(&message) {
+    if let Some(knock) = knock(&message, from) {
         if knock.pid().is_some_and(|pid| pid.node != node.name) {
-            tracing::info!(node = node.name.as_str(), "a login for a process of another node");
-            return;
+            let reason = "the process runs on another node";
+            refuse(node, Some(knock.user()), reason, "a login was refused");
+            return not_authenticated(node, from, term);
         }
         // Who waits there waits for hashes of passwords: the node waits with it.
         let _ = node.door.send(knock).await;
@@ -48,25 +51,39 @@ pub(super) async fn deliver(
     if let Some(question) = Question::of(&message, from) {
         return desk::ask(hub, node, question);
     }
-    if let Some(player) = &player
-        && !has_proved(hub, node, player, &message).await
-    {
-        let to = from.unwrap_or(&player.pid).clone();
-        return node.tell(to, queue::not_authenticated(), None);
-    }
-    let heard = match &player {
-        Some(player) => player.session().hear(&message, from),
-        None => {
-            if let (Message::Queue(_), Some(from)) = (&message, from) {
-                node.tell(from.clone(), queue::not_authenticated(), None);
-            }
-            return;
-        }
+    let Some((owner, player)) = player else {
+        let user = match &message {
+            Message::Queue(queue::FromPlayer::Owned { user, .. }) => Some(user),
+            _ => None,
+        };
+        refuse(node, user, "nobody is logged in who it could be from", NOT_ACCEPTED);
+        return not_authenticated(node, from, term);
     };
-    match (heard, player) {
-        (Ok(deeds), Some(player)) => player.perform(hub, node, deeds, at).await,
-        (Err(why), _) => tracing::debug!(node = node.name.as_str(), %why, "not accepted"),
-        (Ok(_), None) => {}
+    if !has_proved(hub, &owner, &player, &message).await {
+        refuse(node, Some(&player.user), "the password is wrong", NOT_ACCEPTED);
+        return not_authenticated(node, from.or(Some(&player.pid)), term);
+    }
+    let heard = player.session().hear(&message, term, from, now_ms());
+    match heard {
+        Ok(deeds) => player.perform(hub, &owner, deeds, at).await,
+        Err(why) => refuse(node, Some(&player.user), &why.to_string(), NOT_ACCEPTED),
+    }
+}
+
+/// What the log says of a message that is not accepted.
+const NOT_ACCEPTED: &str = "a message was not accepted";
+
+/// Tells the operator why nothing follows from a message.
+fn refuse(node: &Node, user: Option<&PlayerName>, reason: &str, what: &'static str) {
+    let user = user.map_or("unknown", PlayerName::as_str);
+    tracing::info!(node = node.name.as_str(), user, reason, "{what}");
+}
+
+/// Tells who sent a message with a name and a password that they are not good. Other vocabularies
+/// have no word for that.
+fn not_authenticated(node: &Node, from: Option<&Pid>, term: &Term) {
+    if let (Some(from), true) = (from, queue::needs_password(term)) {
+        node.tell(from.clone(), queue::not_authenticated(), None);
     }
 }
 
@@ -101,18 +118,21 @@ async fn hold_back(player: Option<&Player>, bucket: &mut Bucket) {
 
 /// A message with a name and fields that do not fit: an answer, if it names an open request.
 async fn garbled(
-    hub: &Hub,
-    node: &Node,
-    player: Option<Arc<Player>>,
+    hub: &Arc<Hub>,
+    node: &Arc<Node>,
+    (player, from): (Option<OnNode>, Option<&Pid>),
     term: &Term,
     bad: &BadMessage,
     at: Millis,
 ) {
-    tracing::debug!(node = node.name.as_str(), %bad, "not a message of any vocabulary");
-    let (Some(player), Some(reference)) = (player, reference_in(hub, term)) else { return };
-    let heard = player.session().hear_garbled(reference, bad);
+    let user = player.as_ref().map(|(_, player)| &player.user);
+    refuse(node, user, &bad.to_string(), NOT_ACCEPTED);
+    let (Some((owner, player)), Some(reference)) = (player, reference_in(hub, term)) else {
+        return not_authenticated(node, from, term);
+    };
+    let heard = player.session().hear_garbled(reference, bad, term);
     if let Ok(deeds) = heard {
-        player.perform(hub, node, deeds, at).await;
+        player.perform(hub, &owner, deeds, at).await;
     }
 }
 
@@ -129,10 +149,11 @@ fn with_reference(hub: &Hub, node: &Node, reference: &Ref) -> Option<Arc<Player>
     hub.refs.key_of(reference).and_then(|key| node.players().with_key(key))
 }
 
-/// Who says something, by what only it can know: references of its own, or name and password.
-fn player_of(hub: &Hub, node: &Node, message: &Message) -> Option<Arc<Player>> {
+/// Who says something, by what only it can know: references of its own, or name and password. The
+/// latter may come from any node, and go to the one that the player is on.
+fn player_of(hub: &Hub, node: &Arc<Node>, message: &Message) -> Option<OnNode> {
     let by_term = |term: &Term| with_reference(hub, node, term.as_reference()?);
-    match message {
+    let here = match message {
         Message::Class(said) => match said {
             class::FromPlayer::Logout { ticket, .. } => by_term(ticket),
             class::FromPlayer::Action(action) => by_term(&action.reference),
@@ -146,23 +167,25 @@ fn player_of(hub: &Hub, node: &Node, message: &Message) -> Option<Arc<Player>> {
         Message::Referee(referee::FromPlayer::Answer { reference, .. }) => {
             with_reference(hub, node, reference)
         }
-        Message::Referee(_) => None,
-        Message::Queue(queue::FromPlayer::Owned { user, .. }) => node.players().with_user(user),
-        Message::Queue(_) => None,
-    }
+        Message::Queue(queue::FromPlayer::Owned { user, .. }) => return hub.player(user),
+        Message::Referee(_) | Message::Queue(_) => None,
+    };
+    here.map(|player| (Arc::clone(node), player))
 }
 
 /// What has to do with passwords.
-fn knock(message: &Message) -> Option<Knock> {
+fn knock(message: &Message, from: Option<&Pid>) -> Option<Knock> {
     match message {
-        Message::Class(class::FromPlayer::Login { pid, user, password, variant }) => {
+        Message::Class(class::FromPlayer::Login { pid, user, spelt, password, variant }) => {
             let (pid, user, password) = (pid.clone(), user.clone(), password.clone());
-            Some(Knock::Visit(Login { pid, user, password, speaks: Speaks::Class(*variant) }))
+            let (spelt, speaks) = (spelt.clone(), Speaks::Class(*variant));
+            Some(Knock::Visit(Login { pid, user, spelt, password, speaks }, now_ms()))
         }
         Message::Referee(referee::FromPlayer::Register { pid, reference, user, password }) => {
             let (pid, user, password) = (pid.clone(), user.clone(), password.clone());
             let speaks = Speaks::Referee { login: reference.clone() };
-            Some(Knock::Visit(Login { pid, user, password, speaks }))
+            let spelt = Term::string(user.as_str());
+            Some(Knock::Visit(Login { pid, user, spelt, password, speaks }, now_ms()))
         }
         Message::Queue(queue::FromPlayer::Login { pid, user, password }) => {
             let (pid, user, password) = (pid.clone(), user.clone(), password.clone());
@@ -170,7 +193,7 @@ fn knock(message: &Message) -> Option<Knock> {
         }
         Message::Queue(queue::FromPlayer::NewPassword { user, new, old }) => {
             let (user, new, old) = (user.clone(), new.clone(), old.clone());
-            Some(Knock::NewPassword { user, new, old })
+            Some(Knock::NewPassword { user, new, old, from: from.cloned() })
         }
         _ => None,
     }

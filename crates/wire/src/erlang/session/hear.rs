@@ -1,12 +1,12 @@
 //! What a player says, for the server.
 
 use super::{Deed, Open, Session, Speaks, Stands, reject, withdraw};
-use crate::erlang::asked::refused;
-use crate::erlang::queue::Owned;
+use crate::erlang::asked::{Hand, turn_of};
+use crate::erlang::queue::{Owned, without_password};
 use crate::erlang::term::{Pid, Ref, Term};
 use crate::erlang::{Answers, BadMessage, Message, Password, class, queue, referee};
 use crate::native::{FromPlayer, ToLobby};
-use agon_core::TournamentId;
+use agon_core::{Millis, TournamentId};
 use agon_games::Refusal;
 
 /// The queue that the queue protocol's players wait in, together with those of other wires.
@@ -18,27 +18,33 @@ pub enum NotAccepted {
     /// A reference that is foreign, or no longer open.
     #[error("a reference that is foreign or no longer open")]
     Stale,
+    /// The end of a turn that is over: it came too late.
+    #[error("the end of a turn that is over already")]
+    Late,
     /// A message of another vocabulary than the login's, or one that is not a player's.
     #[error("not a message of this player's vocabulary")]
     Unexpected,
 }
 
 impl<W> Session<W> {
-    /// Something the player says; `from` is the process that sent it, if that is known.
+    /// Something the player says, as a message and as the term that it is; `from` is the process
+    /// that sent it, if that is known.
     pub fn hear(
         &mut self,
         message: &Message,
+        term: &Term,
         from: Option<&Pid>,
+        now: Millis,
     ) -> Result<Vec<Deed<W>>, NotAccepted> {
         match (message, &self.speaks) {
-            (Message::Class(said), Speaks::Class(variant)) => self.hear_class(*variant, said),
+            (Message::Class(said), Speaks::Class(variant)) => self.hear_class(*variant, said, term),
             (
                 Message::Referee(referee::FromPlayer::Answer { reference, to, choice }),
                 Speaks::Referee { .. },
             ) => {
                 let open = self.open_at(reference)?;
                 let answers = referee::answers(&open.question, *to, choice);
-                Ok(answer(open, answers, || format!("{to:?}: {choice}")))
+                Ok(vec![answer(open, answers, term.to_string())])
             }
             (
                 Message::Queue(queue::FromPlayer::Owned { password, what, .. }),
@@ -47,9 +53,11 @@ impl<W> Session<W> {
                 if !same(password, own) {
                     let to = from.unwrap_or(&self.pid).clone();
                     let term = queue::not_authenticated();
-                    return Ok(vec![Deed::Tell { to, term, written: None }]);
+                    let (code, detail) = ("wrong-credentials".into(), "a wrong password".into());
+                    let refused = Deed::Refused { code, detail };
+                    return Ok(vec![Deed::Tell { to, term, written: None }, refused]);
                 }
-                self.hear_queue(what)
+                self.hear_queue(what, term, now)
             }
             _ => Err(NotAccepted::Unexpected),
         }
@@ -60,15 +68,18 @@ impl<W> Session<W> {
         &mut self,
         reference: &Ref,
         bad: &BadMessage,
+        term: &Term,
     ) -> Result<Vec<Deed<W>>, NotAccepted> {
         let open = self.open_at(reference)?;
-        Ok(answer(open, Err(Refusal::malformed(bad.to_string())), || bad.to_string()))
+        let refusal = Refusal::malformed(bad.to_string());
+        Ok(vec![answer(open, Err(refusal), term.to_string())])
     }
 
     fn hear_class(
         &mut self,
         variant: class::Variant,
         said: &class::FromPlayer,
+        term: &Term,
     ) -> Result<Vec<Deed<W>>, NotAccepted> {
         match said {
             class::FromPlayer::Logout { ticket, .. } => match *ticket == self.ticket().into() {
@@ -93,8 +104,7 @@ impl<W> Session<W> {
                     return Err(NotAccepted::Stale);
                 }
                 let answers = class::answers(variant, &open.question, action);
-                let evidence = || format!("roll {}, line {}", action.roll, action.line);
-                Ok(answer(open, answers, evidence))
+                Ok(vec![answer(open, answers, term.to_string())])
             }
             _ => Err(NotAccepted::Unexpected),
         }
@@ -135,7 +145,12 @@ impl<W> Session<W> {
         Ok(deeds)
     }
 
-    fn hear_queue(&mut self, what: &Owned) -> Result<Vec<Deed<W>>, NotAccepted> {
+    fn hear_queue(
+        &mut self,
+        what: &Owned,
+        term: &Term,
+        now: Millis,
+    ) -> Result<Vec<Deed<W>>, NotAccepted> {
         let lobby = |what| Ok(vec![Deed::Say(FromPlayer::Lobby(what))]);
         match what {
             Owned::Logout => lobby(ToLobby::Logout {}),
@@ -147,21 +162,35 @@ impl<W> Session<W> {
             }
             Owned::Modify { tournament, game, dice } => {
                 let about = |own: &Ref, said: &Term| said.as_reference() == Some(own);
-                let mut open = self.open.iter_mut().filter(|open| !open.answered);
+                let mut open = self.open.iter_mut().filter(|open| open.is_due());
                 let open = open
                     .find(|open| about(&open.tournament, tournament) && about(&open.game, game));
                 let open = open.ok_or(NotAccepted::Stale)?;
                 let answers = queue::modify(&open.question, dice);
-                Ok(answer(open, answers, || format!("roll {dice} again")))
+                let mut deeds = vec![answer(open, answers, without_password(term))];
+                deeds.extend(self.send_held(now));
+                Ok(deeds)
             }
             Owned::EndTurn { dice, score } => {
-                // The latest dice that were sent, wherever they were.
-                let open = self.open.iter_mut().rev().find(|open| !open.answered);
-                let open = open.ok_or(NotAccepted::Stale)?;
+                let at = match turn_of(&self.open, dice, score) {
+                    Ok(at) => at,
+                    Err(likely) if !self.was_missed(dice) => likely.ok_or(NotAccepted::Late)?,
+                    Err(_) => return Err(NotAccepted::Late),
+                };
+                let open = &mut self.open[at];
                 let answers = queue::end_turn(&open.question, dice, score);
-                Ok(answer(open, answers, || format!("end of turn: {dice}, {score}")))
+                let mut deeds = vec![answer(open, answers, without_password(term))];
+                deeds.extend(self.send_held(now));
+                Ok(deeds)
             }
         }
+    }
+
+    /// Whether these were the dice of a turn that ended unanswered. Its answer comes once.
+    fn was_missed(&mut self, dice: &Term) -> bool {
+        let hand = Hand::named(dice);
+        let at = self.missed.iter().position(|missed| Some(missed.hand) == hand);
+        at.map(|at| self.missed.remove(at)).is_some()
     }
 
     fn tournament_of(&self, said: &Term) -> Result<TournamentId, NotAccepted> {
@@ -172,25 +201,18 @@ impl<W> Session<W> {
 
     fn open_at(&mut self, reference: &Ref) -> Result<&mut Open, NotAccepted> {
         let open = self.open.iter_mut().find(|open| open.reference == *reference);
-        open.filter(|open| !open.answered).ok_or(NotAccepted::Stale)
+        open.filter(|open| open.is_due()).ok_or(NotAccepted::Stale)
     }
 }
 
-/// Passes the answers to a request on; one that is refused here is refused by the referee.
-fn answer<W>(
-    open: &mut Open,
-    answers: Result<Answers, Refusal>,
-    evidence: impl Fn() -> String,
-) -> Vec<Deed<W>> {
+/// Passes the answer to a request on, with what was sent for it.
+fn answer<W>(open: &mut Open, answers: Result<Answers, Refusal>, sent: String) -> Deed<W> {
     open.answered = true;
-    let answer = match answers {
-        Ok(Answers { now, then }) => {
-            open.then = then;
-            now
-        }
-        Err(refusal) => refused(&open.question, &refusal, &evidence()),
-    };
-    vec![Deed::Say(FromPlayer::Answer { id: open.id.clone(), answer })]
+    let answer = answers.map(|Answers { now, then }| {
+        open.then = then.map(|then| (then, sent.clone()));
+        now
+    });
+    Deed::Answer { id: open.id.clone(), answer, sent }
 }
 
 /// Compares in a time that does not tell where two passwords differ.
