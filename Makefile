@@ -17,7 +17,7 @@ bench:
 	scripts/bench
 
 deny:
-	cargo deny check
+	scripts/deny
 
 # make mutants SAMPLE=300 SEED=1: changes games and core in so many ways, lists what no test notices.
 mutants:

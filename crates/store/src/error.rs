@@ -111,6 +111,33 @@ pub enum LogError {
         /// What was found.
         reason: String,
     },
+    /// Records that were acknowledged are not in the database.
+    #[error(
+        "{path}: {lost} acknowledged records are gone: it ends with record {found}, and {acknowledged} \
+         were acknowledged. The database or its write-ahead log was damaged, removed or replaced. \
+         Put a copy back, or accept the loss with `agon log repair --apply`",
+        path = path.display(), lost = acknowledged - found
+    )]
+    Lost {
+        /// The database file.
+        path: PathBuf,
+        /// The last record there is.
+        found: u64,
+        /// The last record that was acknowledged.
+        acknowledged: u64,
+    },
+    /// The file that says how many records were acknowledged is of no use.
+    #[error(
+        "{path}: {what}, so it is not known whether acknowledged records are gone. Put it back, or \
+         accept what is there with `agon log repair --apply`",
+        path = path.display()
+    )]
+    BadWatermark {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// A record is not what was written, or is missing.
     #[error("{path}: stream {stream}, event {seq}: {reason}", path = path.display())]
     BadRecord {

@@ -55,7 +55,10 @@ agon.sqlite.damaged-1, files of a run as NAME.jsonl.damaged-1. In its place come
 - of a tournament that runs, only what its matches still show: it is cut back to before the first
   result that is lost, and goes on from there;
 - of a tournament that is over, all or nothing: who won stays in the lobby;
-- nothing that the lobby, where its end is lost, does not know of any more.";
+- nothing that the lobby, where its end is lost, does not know of any more.
+
+Where acknowledged records are gone from the end of the log, a server refuses to start. It says how many,
+and --apply accepts that: the server goes on from what is left, or from nothing.";
 
 #[derive(Args, Debug)]
 #[command(after_help = repair_help())]

@@ -240,3 +240,79 @@ fn whatever_page_is_damaged_the_log_is_repaired_or_that_is_refused() {
     }
     assert!(repaired > 0, "something can be repaired");
 }
+
+/// Runs `agon serve` on a log that it refuses, and gives what it says.
+fn refused(place: &Place) -> String {
+    let args = ["serve", "--config", "agon.toml", "--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+    let (code, said) = place.agon(&args);
+    assert_eq!(code, Some(5), "{said}");
+    said
+}
+
+/// A server that was killed in the middle of a cup.
+fn killed_in_a_cup() -> Place {
+    let place = Place::new(CUP);
+    let mut server = Server::start(&place);
+    let _clients = ["ann", "bob"].map(|name| Client::logged_in(&server.address, name));
+    until("a match was reported", || {
+        place.events("tournament/").iter().any(|(_, event)| event["type"] == "match-reported")
+    });
+    server.process.signal(Signal::KILL);
+    server.process.code();
+    place
+}
+
+#[test]
+fn a_changed_bit_in_the_write_ahead_log_is_noticed_and_the_loss_has_to_be_accepted() {
+    let place = killed_in_a_cup();
+    let wal = place.path("agon-data/agon.sqlite-wal");
+    let mut bytes = fs::read(&wal).expect("a write-ahead log");
+    // Behind most of the lobby, before the matches.
+    let at = bytes.len() * 3 / 4;
+    bytes[at] ^= 1;
+    fs::write(&wal, &bytes).expect("a write-ahead log");
+    let said = refused(&place);
+    assert!(said.contains("acknowledged records are gone") && said.contains("agon log repair"));
+    assert_eq!(fs::read(&wal).expect("it is there"), bytes, "nothing is changed by looking");
+    let (code, found) = check(&place);
+    let lost = found["lost_records"].as_u64().expect("a number");
+    assert_eq!((code, &found["ok"]), (Some(5), &Value::Bool(false)), "{found}");
+    assert!(lost > 0 && found["pages"].as_str().is_some_and(|told| told.contains("are gone")));
+    let (code, said) = place.agon(&["log", "repair", "--json", "agon-data"]);
+    assert_eq!(code, Some(5), "{said}");
+    let (code, said) = place.agon(&["log", "repair", "--apply", "--json", "agon-data"]);
+    assert_eq!(code, Some(0), "{said}");
+    let done: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(done["lost_records"].as_u64(), Some(lost), "{done}");
+    goes_on(&place);
+}
+
+#[test]
+fn a_database_that_was_removed_is_missed_until_the_loss_is_accepted() {
+    let place = killed_in_a_cup();
+    for name in ["agon.sqlite", "agon.sqlite-wal"] {
+        fs::remove_file(place.path(&format!("agon-data/{name}"))).expect("it was there");
+    }
+    let said = refused(&place);
+    assert!(said.contains("acknowledged records are gone"), "{said}");
+    let (code, said) = place.agon(&["log", "check", "agon-data"]);
+    assert_eq!(code, Some(5), "{said}");
+    let (code, said) = place.agon(&["log", "repair", "agon-data"]);
+    assert!(code == Some(5) && said.contains("with --apply"), "{said}");
+    assert!(refused(&place).contains("are gone"), "it only says what it would do");
+    let (code, said) = place.agon(&["log", "repair", "--apply", "agon-data"]);
+    assert!(code == Some(0) && said.contains("begins with an empty log"), "{said}");
+    drop(Server::start(&place));
+}
+
+#[test]
+fn a_server_whose_data_folder_is_removed_ends_and_acknowledges_nothing_more() {
+    let place = Place::new("");
+    let mut server = Server::start(&place);
+    let mut ann = Client::logged_in(&server.address, "ann");
+    fs::remove_dir_all(place.path("agon-data")).expect("it was there");
+    ann.say(r#"{"type":"enqueue","queue":"yahtzee-queue"}"#);
+    let heard = ann.rest();
+    assert!(heard.iter().all(|message| message["type"] != "done"), "{heard:?}");
+    assert_ne!(server.process.code(), Some(0));
+}

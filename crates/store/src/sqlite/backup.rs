@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use rusqlite::Connection;
+
 use super::reader::Reader;
 use super::schema::{failure, open_reader};
-use super::{SqliteLog, beside, snapshot_path};
+use super::{SqliteLog, beside, snapshot_path, watermark};
 use crate::LogError;
 use crate::disk::{create_private, sync_above};
 
@@ -48,22 +50,58 @@ impl SqliteLog {
     pub fn replace(path: impl AsRef<Path>, by: impl AsRef<Path>) -> Result<PathBuf, LogError> {
         let (path, by) = (path.as_ref(), by.as_ref());
         let failed = |error| LogError::io("replace", path, &error);
-        let names = (1..).map(|number| beside(path, &format!(".damaged-{number}")));
-        let mut free = names.filter(|name| !name.exists());
-        let kept = free.next().expect("there are more numbers than files");
+        let kept = free_name(path);
         // The write-ahead log belongs to the database it was written for, and to no other.
         let wal = beside(path, "-wal");
         if wal.exists() {
             keep(&wal, &beside(&kept, "-wal")).map_err(failed)?;
+        }
+        let own = watermark::file_path(path);
+        if own.exists() {
+            keep(&own, &watermark::file_path(&kept)).map_err(failed)?;
         }
         keep(path, &kept).and_then(|()| sync_above(path)).map_err(failed)?;
         for end in ["-wal", "-shm"] {
             remove(&beside(path, end)).map_err(failed)?;
         }
         remove(&snapshot_path(path, "lobby")).map_err(failed)?;
-        fs::rename(by, path).and_then(|()| sync_above(path)).map_err(failed)?;
+        // A crash before the second rename leaves a log that refuses to open, and no loss unnoticed.
+        fs::rename(by, path).map_err(failed)?;
+        let new = watermark::file_path(by);
+        match new.exists() {
+            true => fs::rename(&new, &own).map_err(failed)?,
+            false => remove(&own).map_err(failed)?,
+        }
+        sync_above(path).map_err(failed)?;
         Ok(kept)
     }
+}
+
+impl SqliteLog {
+    /// Puts aside what is left of a database of which nothing can be read, so that a server begins
+    /// with an empty log. Whoever calls this holds the writer's place at `path`.
+    pub fn set_aside(path: impl AsRef<Path>) -> Result<PathBuf, LogError> {
+        let path = path.as_ref();
+        let failed = |error| LogError::io("put aside", path, &error);
+        let kept = free_name(path);
+        for end in ["", "-wal", watermark::END] {
+            match fs::rename(beside(path, end), beside(&kept, end)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+                _ => {}
+            }
+        }
+        remove(&beside(path, "-shm")).map_err(failed)?;
+        remove(&snapshot_path(path, "lobby")).map_err(failed)?;
+        sync_above(path).map_err(failed)?;
+        Ok(kept)
+    }
+}
+
+/// A name for a damaged database that is not taken, nor is that of its watermark.
+fn free_name(path: &Path) -> PathBuf {
+    let names = (1..).map(|number| beside(path, &format!(".damaged-{number}")));
+    let mut free = names.filter(|name| !name.exists() && !watermark::file_path(name).exists());
+    free.next().expect("there are more numbers than files")
 }
 
 fn copy(from: &Path, part: &Path) -> Result<Backup, LogError> {
@@ -73,6 +111,10 @@ fn copy(from: &Path, part: &Path) -> Result<Backup, LogError> {
     let db = open_reader(from)?;
     db.execute("VACUUM INTO ?1", [part.to_string_lossy()])
         .map_err(|error| failure("copy", from, &error))?;
+    // The copy may be put in any place, and goes on from where it is.
+    Connection::open(part)
+        .and_then(|copy| watermark::forget(&copy))
+        .map_err(|error| failure("copy", part, &error))?;
     File::open(part).and_then(|file| file.sync_all()).map_err(failed("write"))?;
     let reader = Reader::open(part)?;
     let streams = reader.streams()?;

@@ -9,6 +9,7 @@ use super::chain::{self, Break, Record};
 use super::salvage::Salvage;
 use super::schema::Fault;
 use super::tail::{Head, Tail};
+use crate::LogError;
 
 const FORMAT: &str = "PRAGMA user_version";
 const STREAMS: &str = "SELECT id, version, head, name FROM streams ORDER BY name";
@@ -21,6 +22,8 @@ pub(super) struct Lookup {
     tail: Tail,
     /// Whether everything is read as of one instant, which `tail` is of.
     pub(super) is_still: bool,
+    /// What the watermark says is missing at that instant.
+    pub(super) lost: Option<Box<LogError>>,
     /// A look at every record, once it was needed.
     salvage: Option<Salvage>,
 }
@@ -41,7 +44,7 @@ impl Stream {
 
 impl Lookup {
     pub(super) fn new(db: Connection) -> Lookup {
-        Lookup { db, tail: Tail::default(), is_still: false, salvage: None }
+        Lookup { db, tail: Tail::default(), is_still: false, lost: None, salvage: None }
     }
 
     /// Whether there are chains. Asked every time: a server may convert the database meanwhile.

@@ -3,7 +3,8 @@
 //! One file for all streams, so that one sync makes the decisions of many matches durable. This
 //! module puts the parts together: [`schema`] opens the database, [`writer`] turns a group of
 //! appends into a transaction, [`reader`] reads on a connection of its own, [`tail`] knows where
-//! streams end and [`chain`] how a stream is read from there.
+//! streams end and [`chain`] how a stream is read from there. [`watermark`] notices when records that
+//! were acknowledged are gone.
 
 mod backup;
 mod chain;
@@ -13,6 +14,7 @@ mod reader;
 mod salvage;
 mod schema;
 mod tail;
+mod watermark;
 mod writer;
 
 #[cfg(test)]
@@ -31,6 +33,7 @@ use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Meter, Snapshot};
 
 pub use backup::Backup;
 pub(crate) use reader::Reader;
+use watermark::Watermark;
 use writer::{Writer, refuse};
 
 /// A log in a SQLite database.
@@ -50,22 +53,32 @@ impl SqliteLog {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let path = path.as_ref();
         let lock = Lock::take(&lock_path(path), path)?;
+        // Before anything is changed: what is left of a damaged log stays as it is.
+        watermark::check(path)?;
         let db = schema::open_writer(path)?;
         // Here, where it can still be told, and not on the thread below.
         Writer::new(&db).map_err(|error| schema::failure("open", path, &error))?;
+        let watermark = Watermark::open(path, &db)?;
         let reader = Reader::open(path)?;
         reader.look_at_tail()?;
         let meter = Arc::<Meter>::default();
         let own = Arc::clone(&meter);
-        let group = Group::start(move |turns| run(db, lock, &own, &turns))
+        let group = Group::start(move |turns| run(db, lock, watermark, &own, &turns))
             .map_err(|error| LogError::io("start a thread for", path, &error))?;
         Ok(SqliteLog { reader, group: Some(group), meter })
     }
 
     /// Opens an existing database for reading, even while another process writes it.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, LogError> {
+        watermark::check_for_reading(path.as_ref())?;
         let reader = Reader::open(path.as_ref())?;
         Ok(SqliteLog { reader, group: None, meter: Arc::default() })
+    }
+
+    /// How many records of a database were acknowledged, as far as its watermark says; also where
+    /// the database itself is gone.
+    pub fn acknowledged(path: impl AsRef<Path>) -> Option<u64> {
+        watermark::acknowledged(path.as_ref())
     }
 
     /// Looks at every page and every event of a database, and says what is wrong with the first
@@ -128,10 +141,11 @@ impl Log for SqliteLog {
 }
 
 /// The life of the writer thread, which holds the lock to its end.
-fn run(db: Connection, _lock: Lock, meter: &Meter, turns: &Turns) {
+fn run(db: Connection, _lock: Lock, mut watermark: Watermark, meter: &Meter, turns: &Turns) {
     match Writer::new(&db) {
         Ok(mut writer) => {
-            turns.serve(|group| meter.measure(|| writer.commit(group)));
+            turns
+                .serve(|group| meter.measure(|| writer.commit(group, |last| watermark.note(last))));
             // This and the next only save work: what was answered is durable without them.
             let _ = writer.close();
         }

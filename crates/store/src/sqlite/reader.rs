@@ -8,6 +8,7 @@ use rusqlite::OptionalExtension;
 use super::chain::{self, Break, check_headers};
 use super::lookup::Lookup;
 use super::schema::{failure, open_reader};
+use super::watermark;
 use crate::{Damage, Inspection, LogError};
 
 const ORPHANS: &str = "
@@ -22,7 +23,9 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(path: &Path) -> Result<Self, LogError> {
-        let db = open_reader(path)?;
+        // Of a database in which nothing is left, the watermark says more.
+        let db =
+            open_reader(path).map_err(|error| watermark::check(path).err().unwrap_or(error))?;
         Ok(Reader { path: path.to_owned(), lookup: Mutex::new(Lookup::new(db)) })
     }
 
@@ -32,7 +35,11 @@ impl Reader {
         let mut lookup = self.lock();
         // The instant is that of the first look.
         let begin = "BEGIN; SELECT count(*) FROM sqlite_schema";
-        lookup.db.execute_batch(begin).map_err(|error| failure("check", &self.path, &error))?;
+        let begin = || lookup.db.execute_batch(begin);
+        let lost = watermark::check_instant(&self.path, &lookup.db, || {
+            begin().map_err(|error| failure("check", &self.path, &error))
+        })?;
+        lookup.lost = lost.map(Box::new);
         lookup.stay();
         Ok(())
     }
@@ -79,13 +86,20 @@ impl Reader {
         for (stream, _) in self.streams()? {
             self.each_record(&stream, 1, |seq, text| check_headers(&stream, seq, text))?;
         }
-        self.check_strays()
+        self.check_strays()?;
+        self.check_watermark()
+    }
+
+    /// Looks whether all records are there that were acknowledged.
+    fn check_watermark(&self) -> Result<(), LogError> {
+        self.lock().lost.clone().map_or(Ok(()), |lost| Err(*lost))
     }
 
     /// Looks at every page, and for records that belong to nobody.
     pub(crate) fn check_pages(&self) -> Result<(), LogError> {
         self.check_file()?;
-        self.check_strays()
+        self.check_strays()?;
+        self.check_watermark()
     }
 
     fn check_file(&self) -> Result<(), LogError> {

@@ -88,12 +88,17 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection, LogError> {
 
 /// Opens an existing database to read it.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, LogError> {
-    let db = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    if check_format(&db, path)? == 0 {
+    let empty = || {
         let reason = "the database is empty".to_owned();
-        return Err(LogError::BadDatabase { path: path.to_owned(), reason });
-    }
-    Ok(db)
+        LogError::BadDatabase { path: path.to_owned(), reason }
+    };
+    open_existing(path)?.ok_or_else(empty)
+}
+
+/// The same; `None` if there is nothing in it.
+pub(super) fn open_existing(path: &Path) -> Result<Option<Connection>, LogError> {
+    let db = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    Ok((check_format(&db, path)? > 0).then_some(db))
 }
 
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, LogError> {

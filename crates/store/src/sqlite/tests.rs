@@ -38,12 +38,12 @@ fn sql(path: &Path, batch: &str) {
 }
 
 #[test]
-fn a_closed_log_is_one_file_and_sound() {
+fn a_closed_log_has_no_write_ahead_log_and_is_sound() {
     let (dir, path) = closed_log();
     let mut names: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["log.db", "log.db.lock"]);
+    assert_eq!(names, ["log.db", "log.db.lock", "log.db.watermark"]);
     assert_eq!(SqliteLog::check(&path), Ok(()));
 }
 
@@ -230,7 +230,7 @@ fn a_full_database_refuses_the_group_and_goes_on_when_there_is_room() {
     let mut commit = |appends: Vec<Append>| {
         let pending = |append| Pending::one(append, Box::new(|_| ()));
         let group: Vec<_> = appends.into_iter().map(pending).collect();
-        writer.commit(&group).concat()
+        writer.commit(&group, |_| Ok(())).concat()
     };
     assert_eq!(commit(vec![append("a", 0, 1), append("b", 0, 1)]), [Ok(1), Ok(1)]);
 
@@ -362,7 +362,7 @@ fn what_is_replaced_is_kept_with_its_write_ahead_log() {
     // As if a server had been killed: what it wrote last is in the write-ahead log only.
     let db = schema::open_writer(&path).unwrap();
     let mut writer = Writer::new(&db).unwrap();
-    writer.commit(&[Pending::one(append("last", 0, 1), Box::new(|_| ()))]);
+    writer.commit(&[Pending::one(append("last", 0, 1), Box::new(|_| ()))], |_| Ok(()));
     let kept = SqliteLog::replace(&path, &by).unwrap();
     drop(writer);
     drop(db);

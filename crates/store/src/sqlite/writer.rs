@@ -81,13 +81,18 @@ impl<'db> Writer<'db> {
         })
     }
 
-    /// Makes a group durable. A conflict is the matter of one append; a failure of the disk is
-    /// that of all, and whatever they wrote is taken back.
-    pub(super) fn commit(&mut self, group: &[Pending]) -> Vec<Answers> {
-        match self.transact(|writer| writer.append_all(group)) {
-            Ok(results) => results,
-            Err(fault) => refuse(group, &fault),
-        }
+    /// Makes a group durable, and notes that before anybody hears of it. A conflict is the matter of
+    /// one append; a failure of the disk is that of all, and whatever they wrote is taken back.
+    pub(super) fn commit(
+        &mut self,
+        group: &[Pending],
+        note: impl FnOnce(u64) -> Result<(), Fault>,
+    ) -> Vec<Answers> {
+        let committed = self.transact(|writer| writer.append_all(group)).and_then(|results| {
+            note(self.last.cast_unsigned())?;
+            Ok(results)
+        });
+        committed.unwrap_or_else(|fault| refuse(group, &fault))
     }
 
     /// Brings `streams` up to date, so that whoever opens the log next has nothing to look at.

@@ -34,7 +34,11 @@ fn child_writes_until_killed() {
 }
 
 /// Lets a child write, kills it, and gives the last version acknowledged for each stream.
-fn write_and_kill(kind: Kind, dir: &std::path::Path, enough: usize) -> BTreeMap<String, u64> {
+pub(crate) fn write_and_kill(
+    kind: Kind,
+    dir: &std::path::Path,
+    enough: usize,
+) -> BTreeMap<String, u64> {
     let name = "crash::child_writes_until_killed";
     let mut child = child::command(name, kind, dir, "").spawn().unwrap();
     let mut acknowledged = BTreeMap::new();

@@ -3,7 +3,7 @@
 use super::{Place, count};
 use crate::args::log::LogBackupArgs;
 use crate::exit::{Exit, Misuse};
-use agon_store::{Inspector, SqliteLog};
+use agon_store::{Inspector, LogError, SqliteLog};
 use anyhow::{Context, Result};
 use std::fs;
 use std::io::Write;
@@ -52,6 +52,10 @@ fn copy_all(place: &Place, to: &Path) -> Result<(u64, u64)> {
         Place::Database(path) => {
             let copied = SqliteLog::backup(path, to.join(crate::command::serve::LOG_FILE))?;
             Ok((copied.streams, copied.events))
+        }
+        Place::Gone(path, acknowledged) => {
+            let (path, acknowledged) = (path.clone(), *acknowledged);
+            Err(LogError::Lost { path, found: 0, acknowledged }.into())
         }
         Place::Folder(dir) => copy_run(dir, to),
     }

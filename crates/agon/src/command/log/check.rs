@@ -23,6 +23,7 @@ pub(super) fn check(args: &LogCheckArgs) -> Result<Exit> {
             "streams": survey.streams.len(),
             "events": survey.events(),
             "pages": survey.pages,
+            "lost_records": survey.lost_records,
             "torn": torn,
             "faults": faults.iter().take(1_000).collect::<Vec<_>>(),
             "faults_total": faults.len(),

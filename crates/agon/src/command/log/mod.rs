@@ -7,7 +7,7 @@ mod survey;
 
 use crate::args::log::{LogArgs, LogCommand};
 use crate::exit::{Exit, Unreadable};
-use agon_store::Inspector;
+use agon_store::{Inspector, LogError, SqliteLog};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,8 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit> {
 enum Place {
     /// A server's database.
     Database(PathBuf),
+    /// A server's database that is not there, and how many records it had acknowledged.
+    Gone(PathBuf, u64),
     /// The folder of a run.
     Folder(PathBuf),
 }
@@ -40,6 +42,9 @@ impl Place {
         if data.join("tournament").is_dir() {
             return Ok(Place::Folder(data.to_owned()));
         }
+        if let Some(records) = SqliteLog::acknowledged(&database).filter(|records| *records > 0) {
+            return Ok(Place::Gone(database, records));
+        }
         let file = super::serve::LOG_FILE;
         let what = format!(
             "{} holds no log: neither {file} of a server nor tournament/ of a run; give its folder",
@@ -51,13 +56,17 @@ impl Place {
     fn inspector(&self) -> Result<Inspector> {
         Ok(match self {
             Place::Database(path) => Inspector::of_sqlite(path)?,
+            Place::Gone(path, acknowledged) => {
+                let (path, acknowledged) = (path.clone(), *acknowledged);
+                return Err(LogError::Lost { path, found: 0, acknowledged }.into());
+            }
             Place::Folder(dir) => Inspector::of_folder(dir)?,
         })
     }
 
     fn path(&self) -> &Path {
         match self {
-            Place::Database(path) | Place::Folder(path) => path,
+            Place::Database(path) | Place::Gone(path, _) | Place::Folder(path) => path,
         }
     }
 }

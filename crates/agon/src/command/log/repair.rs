@@ -9,7 +9,7 @@ use crate::args::log::LogRepairArgs;
 use crate::exit::{Exit, Unreadable};
 use agon_core::Line;
 use agon_core::lobby::Standing;
-use agon_store::{Append, FileLog, Hold, Inspector, Log, SqliteLog, Sync};
+use agon_store::{Append, FileLog, Hold, Inspector, Log, LogError, SqliteLog, Sync};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,6 +32,9 @@ pub(super) fn repair(args: &LogRepairArgs) -> Result<Exit> {
     let place = Place::find(&args.data)?;
     // Before looking, so that nobody writes what was not looked at.
     let _hold = args.apply.then(|| hold(&place)).transpose()?;
+    if let Some(records) = all_lost(&place) {
+        return accept_loss(args, place.path(), records);
+    }
     let survey = Survey::take(&place, args.quiet)?;
     let losses = plan(&survey)?;
     let sound = losses.is_empty() && survey.pages.is_none();
@@ -44,7 +47,7 @@ pub(super) fn repair(args: &LogRepairArgs) -> Result<Exit> {
         return Ok(Exit::Damaged);
     }
     let kept = match &place {
-        Place::Database(path) => rebuild(path, &survey, &losses)?,
+        Place::Database(path) | Place::Gone(path, _) => rebuild(path, &survey, &losses)?,
         Place::Folder(dir) => cut_files(dir, &losses)?,
     };
     let after = Survey::take(&place, true)?;
@@ -57,6 +60,44 @@ pub(super) fn repair(args: &LogRepairArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// How many records were acknowledged, where nothing at all is left of them.
+fn all_lost(place: &Place) -> Option<u64> {
+    match place.inspector().err()?.downcast_ref::<LogError>()? {
+        LogError::Lost { found: 0, acknowledged, .. } => Some(*acknowledged),
+        _ => None,
+    }
+}
+
+/// Lets a server begin with an empty log, if that is asked for.
+fn accept_loss(args: &LogRepairArgs, path: &Path, records: u64) -> Result<Exit> {
+    let kept_as = args.apply.then(|| SqliteLog::set_aside(path)).transpose()?;
+    let applied = kept_as.is_some();
+    if args.json {
+        let text = serde_json::json!({
+            "applied": applied,
+            "damaged_copy": kept_as,
+            "lost_records": records,
+            "kept": 0,
+        });
+        super::super::print(&format!("{text}\n"))?;
+    } else {
+        let records = count(records, "acknowledged record is", "acknowledged records are");
+        let text = match &kept_as {
+            None => format!(
+                "Nothing was changed. All {records} gone; with --apply the next start begins with an \
+                 empty log\nIf there is a copy (`agon log backup`), putting it back loses less\n"
+            ),
+            Some(kept_as) => format!(
+                "Accepted: all {records} gone, and the next start begins with an empty log\nWhat was \
+                 left of the log is {}*\n",
+                kept_as.display()
+            ),
+        };
+        super::super::print(&text)?;
+    }
+    Ok(if applied { Exit::Success } else { Exit::Damaged })
+}
+
 /// Keeps everybody else from writing.
 enum Held {
     Database(#[expect(dead_code, reason = "it is held, not used")] Hold),
@@ -65,7 +106,7 @@ enum Held {
 
 fn hold(place: &Place) -> Result<Held> {
     Ok(match place {
-        Place::Database(path) => Held::Database(Hold::take(path)?),
+        Place::Database(path) | Place::Gone(path, _) => Held::Database(Hold::take(path)?),
         Place::Folder(dir) => Held::Folder(Box::new(FileLog::open(dir, Sync::Process)?)),
     })
 }
@@ -178,7 +219,8 @@ impl Plan<'_> {
 /// Builds a new database from what is kept, and puts it in the old one's place.
 fn rebuild(path: &Path, survey: &Survey, losses: &[Loss]) -> Result<PathBuf> {
     let new = path.with_extension("sqlite.repaired");
-    for file in [&new, &new.with_extension("repaired.lock")] {
+    let own = ["repaired.lock", "repaired.watermark"].map(|end| new.with_extension(end));
+    for file in own.iter().chain([&new]) {
         // Left by a repair that was broken off.
         if file.exists() {
             fs::remove_file(file)
@@ -277,6 +319,7 @@ fn say(
             "applied": kept_as.is_some(),
             "damaged_copy": kept_as,
             "pages": survey.pages,
+            "lost_records": survey.lost_records,
             "kept": kept,
             "lost": lost,
             "losses": losses,

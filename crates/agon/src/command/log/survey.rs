@@ -8,7 +8,7 @@ use agon_core::lobby::{Lobby, Standing};
 use agon_core::{ApplyError, Event, Line, Match, MatchResult, Misfit, Secret, Secrets, Tournament};
 use agon_games::Registry;
 use agon_runner::Folder;
-use agon_store::{Damage, Inspector};
+use agon_store::{Damage, Inspector, LogError};
 use anyhow::Result;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +63,8 @@ pub(super) struct Survey {
     pub(super) streams: BTreeMap<String, Found>,
     /// What is wrong with the database as a file.
     pub(super) pages: Option<String>,
+    /// Acknowledged records that are gone from its end.
+    pub(super) lost_records: u64,
     /// Where streams contradict each other.
     pub(super) disagreements: Vec<Fault>,
 }
@@ -70,7 +72,12 @@ pub(super) struct Survey {
 impl Survey {
     pub(super) fn take(place: &Place, quiet: bool) -> Result<Survey> {
         let inspector = place.inspector()?;
-        let pages = inspector.pages().err().map(|error| error.to_string());
+        let pages = inspector.pages().err();
+        let lost_records = match &pages {
+            Some(LogError::Lost { found, acknowledged, .. }) => acknowledged - found,
+            _ => 0,
+        };
+        let pages = pages.map(|error| error.to_string());
         let mut names = inspector.streams()?;
         // Secrets first: matches cannot be folded without. Tournaments before matches: files of a
         // run may grow meanwhile, and no result is in them before the match it comes from.
@@ -78,7 +85,7 @@ impl Survey {
             (!name.starts_with("secret/"), name.starts_with("match/"), name.clone())
         });
         let known = match place {
-            Place::Database(_) => None,
+            Place::Database(_) | Place::Gone(..) => None,
             Place::Folder(dir) => Folder::new(dir).secret()?,
         };
         let games = Registry::standard();
@@ -92,7 +99,7 @@ impl Survey {
         }
         progress.end();
         let disagreements = disagreements(&streams);
-        Ok(Survey { streams, pages, disagreements })
+        Ok(Survey { streams, pages, lost_records, disagreements })
     }
 
     /// Everything that is wrong; what is damaged before what contradicts it.

@@ -19,7 +19,7 @@ fn killed_log() -> (TempDir, PathBuf) {
 }
 
 fn commit(writer: &mut Writer<'_>, appends: Vec<Append>) {
-    let answers = writer.commit(&[Pending::new(appends, Box::new(|_| ()))]).concat();
+    let answers = writer.commit(&[Pending::new(appends, Box::new(|_| ()))], |_| Ok(())).concat();
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
 }
 
@@ -127,7 +127,7 @@ fn a_group_that_was_taken_back_leaves_no_trace() {
                 BEGIN SELECT raise(FAIL, 'not today'); END",
     );
     let group = vec![append("m/7", 10, 1), append("new", 0, 2), append("m/8", 9, 1)];
-    let answers = writer.commit(&[Pending::new(group, Box::new(|_| ()))]).concat();
+    let answers = writer.commit(&[Pending::new(group, Box::new(|_| ()))], |_| Ok(())).concat();
     assert!(answers.iter().all(|answer| matches!(answer, Err(AppendError::Io { .. }))));
     sql(&path, "DROP TRIGGER no");
     commit(&mut writer, vec![append("m/7", 10, 1), append("new", 0, 2), append("m/8", 9, 1)]);

@@ -1,0 +1,384 @@
+//! The watermark: a small file beside the database that says how many records were acknowledged, so
+//! that a start notices when some of them are gone.
+//!
+//! SQLite ends its write-ahead log at the first frame that is not as it was written, as it must: that
+//! is what a crash in the middle of a commit looks like. So one changed bit, or a removed file, drops
+//! every record behind it without an error. The watermark is kept apart from both files.
+//!
+//! After a commit is durable, and before anybody hears of it, the writer notes the number of the last
+//! record in the file. It never claims more than is durable. The note is in the hands of the operating
+//! system at once, so it outlives the process however that ends; a thread syncs it to the disk soon
+//! after, so that it outlives a power failure as well, up to the last moments. Two places are written
+//! by turns: when a crash tears one, the other says what held one commit earlier.
+//!
+//! The writer also looks whether the files it writes are still in their folder. A log whose folder
+//! was removed takes no more records.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::beside;
+use super::schema::{Fault, failure, open_existing};
+use crate::LogError;
+use crate::disk::{create_private, sync_above};
+use crate::sum::crc32;
+
+/// The two places are on pages of their own: a write that is torn tears one of them.
+const PLACE_BYTES: u64 = 4096;
+const NOTE_BYTES: usize = 36;
+const MAGIC: [u8; 8] = *b"AGONMARK";
+
+/// How long a note may be on its way to the disk. Every sync costs commits some of the disk's time.
+const SYNC_EVERY: Duration = Duration::from_millis(200);
+
+/// What a database says of its watermark; it has no such table until it has one.
+const HAS_TABLE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'watermark'";
+const ID: &str = "SELECT id FROM watermark";
+const LAST: &str = "SELECT coalesce(max(id), 0) FROM records";
+const KEEP: &str = "
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS watermark (id INTEGER NOT NULL) STRICT;
+    DELETE FROM watermark;
+    INSERT INTO watermark VALUES (?1);
+    COMMIT;";
+const FORGET: &str = "DROP TABLE IF EXISTS watermark";
+
+/// One note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Note {
+    /// How many notes there were before.
+    number: u64,
+    /// Which database it is about.
+    id: i64,
+    /// Its last record.
+    last: u64,
+}
+
+impl Note {
+    fn write(self) -> [u8; NOTE_BYTES] {
+        let mut bytes = [0; NOTE_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..16].copy_from_slice(&self.number.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.id.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.last.to_le_bytes());
+        let sum = crc32(&bytes[..32]);
+        bytes[32..].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Option<Note> {
+        let bytes: &[u8; NOTE_BYTES] = bytes.get(..NOTE_BYTES)?.try_into().ok()?;
+        let word = |at: usize| bytes[at..at + 8].try_into().map(u64::from_le_bytes).ok();
+        let sum = u32::from_le_bytes(bytes[32..].try_into().ok()?);
+        let sound = bytes[..8] == MAGIC && sum == crc32(&bytes[..32]);
+        let (number, id, last) = (word(8)?, word(16)?.cast_signed(), word(24)?);
+        sound.then_some(Note { number, id, last })
+    }
+}
+
+/// What the file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Missing,
+    /// Neither place can be read.
+    Damaged,
+    Note(Note),
+}
+
+fn find(path: &Path) -> Result<Found, LogError> {
+    let file = file_path(path);
+    let mut bytes = Vec::new();
+    match File::open(&file).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Missing),
+        read => read.map_err(|error| LogError::io("read", &file, &error))?,
+    };
+    let notes = [0, PLACE_BYTES as usize].map(|at| Note::read(bytes.get(at..).unwrap_or(&[])));
+    let latest = notes.into_iter().flatten().max_by_key(|note| note.number);
+    Ok(latest.map_or(Found::Damaged, Found::Note))
+}
+
+/// What the database says.
+struct Held {
+    last: u64,
+    id: Option<i64>,
+}
+
+/// `None` if there is no database, or nothing in it. Changes nothing, so that what is left of a
+/// damaged write-ahead log stays.
+fn held(path: &Path) -> Result<Option<Held>, LogError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let Some(db) = open_existing(path)? else { return Ok(None) };
+    held_by(&db).map(Some).map_err(|fault| fault.told("read", path))
+}
+
+fn held_by(db: &Connection) -> Result<Held, Fault> {
+    let last = db.query_row(LAST, [], |row| row.get::<_, i64>(0))?.cast_unsigned();
+    let has_table = db.query_row(HAS_TABLE, [], |row| row.get::<_, i64>(0))? > 0;
+    let id = match has_table {
+        true => db.query_row(ID, [], |row| row.get(0)).optional()?,
+        false => None,
+    };
+    Ok(Held { last, id })
+}
+
+/// Says what is wrong if records that were acknowledged are not in the database.
+pub(super) fn check(path: &Path) -> Result<(), LogError> {
+    // Before the database: a server that runs meanwhile may be ahead with what is read later.
+    let found = find(path)?;
+    compare(path, found, held(path)?.as_ref())
+}
+
+/// The same for whoever only reads. Somebody may have copied the database without its watermark.
+pub(super) fn check_for_reading(path: &Path) -> Result<(), LogError> {
+    match find(path)? {
+        Found::Missing => Ok(()),
+        _ => check(path),
+    }
+}
+
+/// The same for a connection that reads as of an instant, which `begin` makes this one.
+pub(super) fn check_instant(
+    path: &Path,
+    db: &Connection,
+    begin: impl FnOnce() -> Result<(), LogError>,
+) -> Result<Option<LogError>, LogError> {
+    let found = find(path)?;
+    begin()?;
+    // A database that cannot be read at all is found to be damaged by other means.
+    let held = held_by(db).ok();
+    Ok(held.and_then(|held| compare(path, found, Some(&held)).err()))
+}
+
+fn compare(path: &Path, found: Found, held: Option<&Held>) -> Result<(), LogError> {
+    let unknown = |what| LogError::BadWatermark { path: file_path(path), what };
+    let last = held.map_or(0, |held| held.last);
+    match (found, held.and_then(|held| held.id)) {
+        (Found::Note(note), Some(id)) if note.id != id => {
+            Err(unknown("it belongs to another database"))
+        }
+        (Found::Note(note), _) if last < note.last => {
+            let (path, acknowledged) = (path.to_owned(), note.last);
+            Err(LogError::Lost { path, found: last, acknowledged })
+        }
+        (Found::Missing, Some(_)) => Err(unknown("it is missing")),
+        (Found::Damaged, Some(_)) => Err(unknown("it is damaged")),
+        _ => Ok(()),
+    }
+}
+
+/// How many records were acknowledged, as far as the watermark of a database says.
+pub(super) fn acknowledged(path: &Path) -> Option<u64> {
+    match find(path) {
+        Ok(Found::Note(note)) => Some(note.last),
+        _ => None,
+    }
+}
+
+/// Takes the watermark out of a copy of a database: the copy goes on from where it is.
+pub(super) fn forget(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(FORGET)
+}
+
+/// The writer's hand on the watermark.
+pub(super) struct Watermark {
+    file: Arc<File>,
+    note: Note,
+    files: Vec<Place>,
+    syncer: Syncer,
+}
+
+impl Watermark {
+    /// Opens the watermark of a database, which was checked, and makes it if there is none.
+    pub(super) fn open(path: &Path, db: &Connection) -> Result<Watermark, LogError> {
+        let own = file_path(path);
+        let failed = |error| LogError::io("write", &own, &error);
+        let held = held_by(db).map_err(|fault| fault.told("open", path))?;
+        let file = match (find(path)?, held.id) {
+            (Found::Note(note), Some(_)) => {
+                let file = OpenOptions::new().write(true).open(&own).map_err(failed)?;
+                (file, Note { last: held.last, ..note })
+            }
+            _ => create(path, db, held.last)?,
+        };
+        let (file, note) = file;
+        let file = Arc::new(file);
+        let files = [path.to_owned(), beside(path, "-wal"), own.clone()];
+        let files = files.into_iter().map(Place::of).collect::<io::Result<_>>().map_err(failed)?;
+        let syncer = Syncer::start(Arc::clone(&file)).map_err(failed)?;
+        let mut watermark = Watermark { file, note, files, syncer };
+        watermark.write(held.last).map_err(failed)?;
+        Ok(watermark)
+    }
+
+    /// Notes the last record of a commit that is durable, if the log is still where it was.
+    pub(super) fn note(&mut self, last: u64) -> Result<(), Fault> {
+        let gone = |what: String| Err(Fault::Content(what));
+        if let Some(place) = self.files.iter().find(|place| !place.is_there()) {
+            let path = place.path.display();
+            return gone(format!("{path} was removed or replaced while the log was open"));
+        }
+        if let Some(why) = self.syncer.failure() {
+            return gone(format!("failed to sync the watermark: {why}"));
+        }
+        match last > self.note.last {
+            true => self.write(last).or_else(|why| gone(format!("failed to note records: {why}"))),
+            false => Ok(()),
+        }
+    }
+
+    fn write(&mut self, last: u64) -> io::Result<()> {
+        self.note = Note { number: self.note.number + 1, last, ..self.note };
+        let at = (self.note.number % 2) * PLACE_BYTES;
+        write_at(&self.file, &self.note.write(), at)?;
+        self.syncer.wake();
+        Ok(())
+    }
+}
+
+/// Makes a watermark: first the file, then the database says that there is one. A crash in between
+/// leaves a file that claims no more than is there.
+fn create(path: &Path, db: &Connection, last: u64) -> Result<(File, Note), LogError> {
+    let own = file_path(path);
+    let failed = |error| LogError::io("make", &own, &error);
+    let refused = |error| failure("open", path, &error);
+    let id = db.query_row("SELECT random()", [], |row| row.get(0)).map_err(refused)?;
+    let note = Note { number: 0, id, last };
+    let file = create_private(&own).map_err(failed)?;
+    file.set_len(2 * PLACE_BYTES).map_err(failed)?;
+    // Both places, so that no later write needs room on the disk.
+    let written = [0, PLACE_BYTES].into_iter().try_for_each(|at| {
+        let mut page = vec![0; PLACE_BYTES as usize];
+        page[..NOTE_BYTES].copy_from_slice(&note.write());
+        write_at(&file, &page, at)
+    });
+    written.and_then(|()| file.sync_all()).map_err(failed)?;
+    sync_above(&own).map_err(failed)?;
+    db.execute_batch(&KEEP.replace("?1", &id.to_string())).map_err(refused)?;
+    Ok((file, note))
+}
+
+/// What the name of the file adds to that of the database.
+pub(super) const END: &str = ".watermark";
+
+pub(super) fn file_path(path: &Path) -> PathBuf {
+    beside(path, END)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom, Write};
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)
+}
+
+/// A file that the log writes, and which file that was when it was opened.
+struct Place {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Place {
+    fn of(path: PathBuf) -> io::Result<Place> {
+        let identity = identity(&path)?;
+        Ok(Place { path, identity })
+    }
+
+    fn is_there(&self) -> bool {
+        identity(&self.path).is_ok_and(|found| found == self.identity)
+    }
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path)?;
+    Ok((found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    std::fs::metadata(path).map(|_| (0, 0))
+}
+
+/// The thread that syncs the file, so that no commit waits for it.
+struct Syncer {
+    shared: Arc<(Mutex<Work>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Work {
+    is_due: bool,
+    is_over: bool,
+    failure: Option<String>,
+}
+
+impl Syncer {
+    fn start(file: Arc<File>) -> io::Result<Syncer> {
+        let shared = Arc::<(Mutex<Work>, Condvar)>::default();
+        let own = Arc::clone(&shared);
+        let name = "log-watermark".to_owned();
+        let thread = thread::Builder::new().name(name).spawn(move || serve(&file, &own))?;
+        Ok(Syncer { shared, thread: Some(thread) })
+    }
+
+    fn wake(&self) {
+        let mut work = lock(&self.shared.0);
+        if !std::mem::replace(&mut work.is_due, true) {
+            self.shared.1.notify_one();
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        lock(&self.shared.0).failure.clone()
+    }
+}
+
+impl Drop for Syncer {
+    fn drop(&mut self) {
+        lock(&self.shared.0).is_over = true;
+        self.shared.1.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // It does not panic; if it did, the panic hook has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(file: &File, (work, stirred): &(Mutex<Work>, Condvar)) {
+    loop {
+        let mut held = lock(work);
+        while !held.is_due && !held.is_over {
+            held = stirred.wait(held).unwrap_or_else(PoisonError::into_inner);
+        }
+        let is_over = held.is_over;
+        held.is_due = false;
+        drop(held);
+        if let Err(error) = file.sync_data() {
+            lock(work).failure.get_or_insert_with(|| error.to_string());
+        }
+        if is_over {
+            return;
+        }
+        let held = lock(work);
+        let paused = stirred.wait_timeout_while(held, SYNC_EVERY, |work| !work.is_over);
+        drop(paused.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
+    work.lock().unwrap_or_else(PoisonError::into_inner)
+}
