@@ -40,7 +40,7 @@ use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Ids, Log, LogError};
 use agon_wire::native::FromPlayer;
-pub use announce::AnnounceError;
+pub use announce::{AnnounceError, check_announcement};
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
