@@ -19,6 +19,7 @@ mod matches;
 mod news;
 mod notes;
 mod operator;
+mod peer_observers;
 mod peers;
 mod recover;
 mod request;
@@ -53,6 +54,7 @@ pub(crate) use key::MatchKey;
 use matches::LiveMatch;
 use news::News;
 pub(crate) use operator::NotObeyed;
+use peer_observers::PeerObservers;
 pub(crate) use peers::{AskId, BadReply, PeerSaid};
 pub(crate) use results::Report;
 use snapshots::Snapshots;
@@ -288,6 +290,8 @@ pub struct Engine {
     sessions: Ids<ConnId, Session>,
     /// Connections that share a socket and were sent something since it was written to.
     unflushed: Vec<ConnId>,
+    /// Observers on the wires of other systems.
+    peer_observers: PeerObservers,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
     /// How often somebody came or went over a wire.
@@ -361,6 +365,7 @@ impl Engine {
             playing: HashMap::new(),
             sessions: Ids::default(),
             unflushed: Vec::new(),
+            peer_observers: PeerObservers::new(),
             here: HashMap::new(),
             attachments: 0,
             gone_since: HashMap::new(),

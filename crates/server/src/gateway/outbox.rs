@@ -61,6 +61,8 @@ pub(crate) enum Out {
     Rest(Vec<u8>, Option<Note>),
     /// Something to be put into the words of another system.
     Tell(Box<Tell>),
+    /// Something for an observer on the wire of another system, and when it may be sent.
+    Observed(Box<Told>, Millis),
     /// A sign of life.
     Heartbeat,
     /// The answer to a ping frame.
@@ -227,6 +229,11 @@ impl Outbox {
         self.put(Out::Tell(Box::new(tell)))
     }
 
+    /// Hands over what an observer may be sent from then on; `false` if there is no room.
+    pub(crate) fn observe(&self, told: Told, due: Millis) -> bool {
+        self.put(Out::Observed(Box::new(told), due))
+    }
+
     fn put(&self, out: Out) -> bool {
         match self.lines.try_send(out) {
             Ok(()) => true,
@@ -369,7 +376,7 @@ mod tests {
         let outs = std::iter::from_fn(|| receiver.try_recv().ok());
         let words = outs.map(|out| match out {
             Out::Line(..) | Out::Rest(..) => "line",
-            Out::Tell(_) => "tell",
+            Out::Tell(_) | Out::Observed(..) => "tell",
             Out::Heartbeat => "heartbeat",
             Out::Pong(_) => "pong",
             Out::Close(_) => "close",

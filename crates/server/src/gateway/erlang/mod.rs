@@ -150,8 +150,8 @@ pub async fn serve_erlang(
     let port = address.map_err(|error| ErlangError::Address(error.to_string()))?.port();
     let own = epmd::node(settings.node.alive(), port);
     let (place, creation) = epmd::register(settings.epmd, &own).await?;
-    let instead = matches!(place, epmd::Place::Ours(_));
-    tracing::info!(node = %settings.node, port, epmd = %settings.epmd, instead, "an Erlang node");
+    let own_epmd = matches!(place, epmd::Place::Ours(_));
+    tracing::info!(node = %settings.node, port, epmd = %settings.epmd, own_epmd, "an Erlang node");
     tokio::spawn(epmd::stay(settings.epmd, own, creation, place));
     let refs = Arc::new(Refs::new(settings.node.0.clone(), creation));
     let hub = Arc::new(Hub {
