@@ -167,8 +167,32 @@ fn the_page_shows_what_is_said() {
     let input = port.place.path("input.json");
     std::fs::write(&input, format!("{map} [] []")).expect("a file");
     let input = input.to_string_lossy().into_owned();
-    port.play("trains", &[input, "eve,Buy-Now".into(), "bob,Cheat".into()]);
+    let played = port.play("trains", &[input, "eve,Buy-Now".into(), "bob,Cheat".into()]);
+    let config = &played.tournament["plan"]["config"];
+    assert_eq!(
+        config["map"],
+        serde_json::from_str::<Value>(map).expect("JSON"),
+        "as it was played"
+    );
     compare(&port, "trains.md", "## Recorded");
+    port.verify();
+}
+
+/// Nobody proposes a map with enough destinations: everybody hears the end before the socket closes.
+#[test]
+fn players_of_a_tournament_without_a_map_hear_its_end() {
+    let map = r#"{"width":10,"height":10,"cities":[["A",[0,0]],["B",[1,1]]],"connections":{"A":{"B":{"red":3}}}}"#;
+    let port = Port::open("trains", "at_most = 2\nanswer_ms = 60000");
+    let input = port.place.path("input.json");
+    std::fs::write(&input, format!("{map} [] []")).expect("a file");
+    let input = input.to_string_lossy().into_owned();
+    let played = port.play("trains", &[input, "eve,Buy-Now".into(), "bob,Hold-10".into()]);
+    assert_eq!(played.report["status"], "aborted: not enough destinations");
+    assert_eq!(played.said["won"], json!({"eve": false, "bob": false}));
+    let said = std::fs::read_to_string(port.place.path("transcript")).expect("a transcript");
+    let last: Vec<&str> = said.lines().rev().take(2).collect();
+    assert_eq!(last, ["< \"void\"", "> [\"end\",[false]]"]);
+    assert_eq!((played.list("cheating"), played.list("failing")), (vec![], vec![]));
     port.verify();
 }
 
