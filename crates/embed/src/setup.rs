@@ -15,6 +15,9 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 /// How long the end of a game waits for players and observers to hear of it.
 const DELIVERY_LIMIT: Duration = Duration::from_secs(1);
 
+/// The longest that the end of a game may wait.
+const DELIVERY_LIMIT_MAX: Duration = Duration::from_secs(3_600);
+
 /// A player's id, name and age.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlayerInfo {
@@ -115,10 +118,10 @@ impl<G: Game> GameSetup<G> {
     }
 
     /// How long the end of the game waits for players and observers that are still busy with
-    /// notifications; one second by default.
+    /// notifications; one second by default, an hour at most.
     #[must_use]
     pub fn delivery_limit(self, delivery_limit: Duration) -> Self {
-        GameSetup { delivery_limit, ..self }
+        GameSetup { delivery_limit: delivery_limit.min(DELIVERY_LIMIT_MAX), ..self }
     }
 
     /// Who sits first where ages are known; the youngest by default.

@@ -2,7 +2,7 @@
 
 use crate::exit::Misuse;
 use agon_core::lobby::{Announcement, Selection, Window};
-use agon_core::{Format, PlanError, Preset, Raw, TournamentId};
+use agon_core::{Format, Greeting, PlanError, Preset, Raw, TournamentId};
 use agon_games::trains::{Config as TrainsConfig, Map, Trains};
 use agon_games::{Game, Registry, SetupError};
 use agon_server::{AnnounceError, Peers, check_announcement};
@@ -133,6 +133,10 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     }
     let config = config(table, &preset).map_err(wrong)?;
     let mut policy = preset.policy;
+    if language == Language::Trains(trains::Vocabulary::Memo) {
+        // The operator supplies the map: nobody is asked for one, native players included.
+        policy.greeting = Greeting::Ready;
+    }
     super::set(&mut policy.rules.time.answer_ms, table.answer_ms);
     policy.check().map_err(wrong)?;
     super::set(&mut window.at_most, table.at_most);
@@ -159,9 +163,9 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
         selection: Selection::SignUp(window),
         by: None,
     });
+    check_map(&series, at_most).map_err(wrong)?;
     let games = Registry::standard();
     check_announcement(&series, &games).map_err(|error| wrong(unplayable(system, &error)))?;
-    check_map(&series, at_most).map_err(wrong)?;
     let lenient_names = table.lenient_names.unwrap_or(false);
     let tls = table.tls.unwrap_or(false);
     let peers = Peers { language, lenient_names, sign_up_ms, tls, series };

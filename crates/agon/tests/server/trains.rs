@@ -178,6 +178,25 @@ fn the_page_shows_what_is_said() {
     port.verify();
 }
 
+#[test]
+fn native_players_and_programs_play_the_same_tournament() {
+    for vocabulary in ["course", "memo"] {
+        let settings = format!("at_most = 2\nvocabulary = \"{vocabulary}\"\nanswer_ms = 60000");
+        let port = Port::open("trains", &settings);
+        let plays = ["--bot", "house:hold-10", "--sign-up", "trains"];
+        let mut ann = port.place.player(&port.server.address, "ann", &plays);
+        let specs = ["eve,Buy-Now".to_owned()];
+        let played =
+            if vocabulary == "memo" { play_by_memo(&port, &specs) } else { play(&port, &specs) };
+        assert_eq!(ann.code(), Some(0), "{vocabulary}");
+        assert_eq!(misbehaving(&played), Vec::<String>::new(), "{vocabulary}");
+        assert_eq!(played.list("winners").len(), 1, "{vocabulary}");
+        let players = played.tournament["plan"]["players"].as_array().expect("players");
+        assert!(players.contains(&json!("ann")) && players.contains(&json!("eve")));
+        port.verify();
+    }
+}
+
 /// Nobody proposes a map with enough destinations: everybody hears the end before the socket closes.
 #[test]
 fn players_of_a_tournament_without_a_map_hear_its_end() {

@@ -422,6 +422,15 @@ mod tests {
     }
 
     #[test]
+    fn observer_that_does_not_read_is_cut_off() {
+        let (outbox, _unread) = Outbox::new(1, Wire::Fish, 1, None);
+        let told = || Told::SignedUp { next: true };
+        assert!(outbox.observe(told(), 0));
+        assert!(!outbox.observe(told(), 0), "there is no room");
+        assert_eq!(outbox.pulse().ended().0, End::SlowReader);
+    }
+
+    #[test]
     fn an_outbox_that_is_gone_gets_nothing() {
         let (outbox, mut receiver) = Outbox::new(1, Wire::Tcp, 1, None);
         let pulse = Arc::clone(outbox.pulse());

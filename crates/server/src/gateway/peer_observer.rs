@@ -121,3 +121,22 @@ impl Feed<'_> {
         matches!(timeout(patience, written).await, Ok(Ok(())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_sent_before_its_time_and_the_oldest_makes_room() {
+        let limits = Limits::default();
+        let (observer, delayed) = (Observer::new(), VecDeque::new());
+        let mut feed = Feed { observer, delayed, limits: &limits };
+        feed.delay(Told::Won(true), now_ms() + 3_600_000);
+        assert!(feed.next_due().is_none(), "not for an hour");
+        for _ in 0..DELAYED_MAX {
+            feed.delay(Told::Won(false), 0);
+        }
+        assert_eq!(feed.delayed.len(), DELAYED_MAX);
+        assert!(matches!(feed.next_due(), Some(Told::Won(false))), "the oldest is gone");
+    }
+}
