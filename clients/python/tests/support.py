@@ -79,6 +79,7 @@ class Server:
         self._process: Optional["subprocess.Popen[str]"] = None
         self.tcp, self.http, self.operator = "127.0.0.1:0", "127.0.0.1:0", ""
         self.websocket = False
+        self.said: Dict[str, Any] = {}
 
     def __enter__(self) -> "Server":
         self.start()
@@ -116,7 +117,7 @@ class Server:
         if not line:
             self.kill()
             return False
-        said = json.loads(line)
+        said = self.said = json.loads(line)
         self.tcp = said["players"]["tcp"]
         self.http = said["http"]
         #: Whether players are taken over WebSocket as well.

@@ -20,10 +20,8 @@
 //! - [`fair`] derives all luck from secrets that are committed to before and revealed after.
 //! - [`Event`] is the one vocabulary of the log; [`verify`] checks a log against the rules.
 //! - [`rating`] and [`statistics`] are what results say about players.
-//! - [`driver`] runs one game for people who embed Agon in a program of their own.
 #![forbid(unsafe_code)]
 
-pub mod driver;
 mod event;
 mod evidence;
 pub mod fair;

@@ -56,7 +56,7 @@ fn values_of(bytes: &[u8], how: u8) -> (Vec<String>, Option<String>) {
     (found, None)
 }
 
-/// The first value of a connection signs somebody up, or it is said why not.
+/// The first value of a connection signs somebody up or asks to observe, or it is said why not.
 pub fn sign_up(data: &[u8]) -> bool {
     let mut input = Input(data);
     let (lenient, how) = (input.byte().is_multiple_of(2), input.byte());
@@ -78,6 +78,10 @@ pub fn sign_up(data: &[u8]) -> bool {
     ];
     let mut good = false;
     for language in languages {
+        if let Some(observer) = language.observer(&first) {
+            good |= observer.is_ok();
+            assert!(language.sign_up(&first, lenient).is_err(), "an observer is no player");
+        }
         match language.sign_up(&first, lenient) {
             Ok((name, mut speaker)) => {
                 good = true;

@@ -61,20 +61,32 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         + Sync;
 
     /// What a seat is asked.
-    type Question: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq;
+    type Question: Serialize
+        + DeserializeOwned
+        + JsonSchema
+        + Clone
+        + Debug
+        + PartialEq
+        + Send
+        + Sync;
 
     /// What a seat may reply.
-    type Answer: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq;
+    type Answer: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq + Send + Sync;
 
     /// What a viewer sees. One type for seats, public and full view: a player needs no memory, so
     /// it holds everything its reader may know.
-    type View: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq;
+    type View: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq + Send + Sync;
 
     /// What luck may give: dice rolled, cards dealt, a board laid out.
     type Drawn: Serialize;
 
     /// Sets up a game for `seats` players.
     fn new(config: &Self::Config, seats: usize, seed: &Seed) -> Result<Self, SetupError>;
+
+    /// The colour that the player in a seat has, in games that give players colours.
+    fn color_of(_seat: Seat) -> Option<&'static str> {
+        None
+    }
 
     /// How many seats the game was set up with.
     fn seats(&self) -> usize;

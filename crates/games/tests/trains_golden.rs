@@ -4,7 +4,7 @@
 //!
 //! `AGON_BLESS=1 cargo test -p agon-games --test trains_golden` writes the file anew.
 
-use agon_games::trains::{Answer, Config, Trains};
+use agon_games::trains::{Answer, Config, Map, Trains};
 use agon_games::{Game, Outcome, Seat, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,7 +31,8 @@ struct Step {
 }
 
 fn begin(seats: usize, seed: u64, confirm: bool) -> Trains {
-    let config = Config { confirm, ..Config::default() };
+    let map = Map::parse(include_str!("data/trains/large_map.json")).expect("a map");
+    let config = Config { confirm, ..Config::default() }.with_map(map);
     Trains::new(&config, seats, &Seed::from_number(seed)).expect("a game")
 }
 

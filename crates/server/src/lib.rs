@@ -24,7 +24,7 @@ mod wires;
 
 pub use engine::{
     AnnounceError, Asked, Driven, Engine, EngineError, GameCounts, Handle, Order, Over, Promise,
-    SecondLogin, Settings, Socket, Status, Wrote, hash_password,
+    SecondLogin, Settings, Socket, Status, Wrote, check_announcement, hash_password,
 };
 pub use gateway::{
     ErlangCookie, ErlangError, ErlangSettings, Gateway, Limits, NodeName, Peers, Tls, TlsError,

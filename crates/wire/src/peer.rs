@@ -151,6 +151,15 @@ pub enum Speaker {
 }
 
 impl Language {
+    /// Reads the first value of a connection as a request to observe; `None` if it is something
+    /// else, or if this port has no words for observers.
+    pub fn observer(self, first: &str) -> Option<Result<fish::observer::Follow, BadSignUp>> {
+        match self {
+            Language::Fish(Some(fish::Vocabulary::Call)) | Language::Trains(_) => None,
+            Language::Fish(_) => fish::observer::observer_request(first),
+        }
+    }
+
     /// Reads the first value of a connection: who is it, and how does it speak?
     pub fn sign_up(self, first: &str, lenient: bool) -> Result<(PlayerName, Speaker), BadSignUp> {
         match self {

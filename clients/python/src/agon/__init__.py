@@ -3,9 +3,10 @@
 A bot is a function or an object with a method per question. ``main`` makes it a program, ``play``
 brings it to a server, ``run_stdio`` runs it under ``agon run``, and ``Api`` speaks to the server's
 HTTP interface. The rules of the games are in ``agon.yahtzee``, ``agon.fish`` and ``agon.trains``.
+``agon.fish_wire`` plays on the port for programs of the Fish system.
 """
 
-from . import fish, trains, yahtzee
+from . import fish, fish_wire, trains, yahtzee
 from .api import Api
 from .bot import Bot, BotFunction
 from .cli import main
@@ -39,6 +40,7 @@ __all__ = [
     "Unreachable",
     "View",
     "fish",
+    "fish_wire",
     "main",
     "play",
     "run_stdio",

@@ -26,6 +26,12 @@ those over the file. `agon serve --check` shows what comes of it; docs/operate.m
     lines_per_second_max = 2000            lines_burst_max = 4000
     login_ms_max = 10000                   heartbeat_ms = 15000
     silence_ms_max = 45000
+    [fish]                                 # a port for programs of the Fish system; closed otherwise
+    listen = \"127.0.0.1:7310\"             vocabulary = \"auto\"
+    [trains]                               # a port for programs of the Trains system
+    listen = \"127.0.0.1:7320\"             vocabulary = \"course\"
+    [erlang]                               # a node for Yahtzee players in Erlang; none otherwise
+    node = \"agon@localhost\"               cookie_file = \"erlang.cookie\"
     [[tournament]]                         # starts as soon as its players are logged in
     name = \"cup\"                           preset = \"yahtzee-queue\"
     players = 8                            # the first in line; or

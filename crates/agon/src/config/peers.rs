@@ -2,14 +2,15 @@
 
 use crate::exit::Misuse;
 use agon_core::lobby::{Announcement, Selection, Window};
-use agon_core::{Preset, Raw, TournamentId};
-use agon_games::Registry;
-use agon_server::Peers;
+use agon_core::{Format, Greeting, PlanError, Preset, Raw, TournamentId};
+use agon_games::trains::{Config as TrainsConfig, Map, Trains};
+use agon_games::{Game, Registry, SetupError};
+use agon_server::{AnnounceError, Peers, check_announcement};
 use agon_wire::peer::Language;
 use agon_wire::{fish, trains};
 use anyhow::Result;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -132,6 +133,10 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     }
     let config = config(table, &preset).map_err(wrong)?;
     let mut policy = preset.policy;
+    if language == Language::Trains(trains::Vocabulary::Memo) {
+        // The operator supplies the map: nobody is asked for one, native players included.
+        policy.greeting = Greeting::Ready;
+    }
     super::set(&mut policy.rules.time.answer_ms, table.answer_ms);
     policy.check().map_err(wrong)?;
     super::set(&mut window.at_most, table.at_most);
@@ -147,6 +152,8 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     if waits.iter().any(|wait| *wait > WAIT_MS_MAX) || sign_up_ms == 0 || window.wait_ms == 0 {
         return Err(wrong(format!("a wait is 1 to {WAIT_MS_MAX} ms")).into());
     }
+    let at_most = window.at_most;
+    check_confirms(system, &config).map_err(wrong)?;
     let series = Arc::new(Announcement {
         id: TournamentId::from(name),
         preset: Some(preset.name.into()),
@@ -156,15 +163,65 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
         selection: Selection::SignUp(window),
         by: None,
     });
+    check_map(&series, at_most).map_err(wrong)?;
+    let games = Registry::standard();
+    check_announcement(&series, &games).map_err(|error| wrong(unplayable(system, &error)))?;
     let lenient_names = table.lenient_names.unwrap_or(false);
     let tls = table.tls.unwrap_or(false);
     let peers = Peers { language, lenient_names, sign_up_ms, tls, series };
     Ok(Some(Port { system, listen, peers }))
 }
 
+/// Refuses a game that would begin without telling programs what they need: their colour, their
+/// cards, the map. Only native players see these in every request.
+fn check_confirms(system: &str, config: &agon_games::Json) -> Result<(), String> {
+    let config: Value = serde_json::from_str(config.get()).unwrap_or_default();
+    if config["confirm"] == false {
+        let missing = match system {
+            "fish" => "programs would never be told their colour",
+            _ => "programs would never be sent the map and their cards",
+        };
+        return Err(format!(
+            "config has confirm = false, and {missing}; leave confirm out of this table"
+        ));
+    }
+    Ok(())
+}
+
+/// What is wrong with settings that no tournament can be played with, and what to do.
+fn unplayable(system: &str, error: &AnnounceError) -> String {
+    let next = match (error, system) {
+        (AnnounceError::Plan(PlanError::SetUp(SetupError::TooSmall(_))), "fish") => {
+            "; give a board with more tiles, or a smaller difficulty"
+        }
+        _ => "",
+    };
+    format!("no tournament can be played with these settings: {error}{next}")
+}
+
+/// Refuses a Trains map that cannot serve the largest game that the sign-up allows. Where programs
+/// propose maps, it is the map that is played on when nobody proposes one.
+fn check_map(series: &Announcement, at_most: u32) -> Result<(), String> {
+    let Format::Knockout { max, .. } = series.policy.format else { return Ok(()) };
+    if series.game != Trains::NAME {
+        return Ok(());
+    }
+    let config = serde_json::from_str::<TrainsConfig>(series.config.get());
+    let map = config.map_err(|error| error.to_string())?.map;
+    let seats = at_most.min(max) as usize;
+    if map.serves(seats) {
+        return Ok(());
+    }
+    let (found, needed) = (map.destination_count(), Map::destinations_needed(seats));
+    Err(format!(
+        "the map has {found} destinations, and a game of {seats} players needs {needed}: give a \
+         map on which connections join more cities, or lower at_most"
+    ))
+}
+
 /// The preset's configuration, the file's over it, the table's over both.
 fn config(table: &PeerTable, preset: &Preset) -> Result<agon_games::Json, String> {
-    let object = |text: &str| serde_json::from_str::<Map<String, Value>>(text);
+    let object = |text: &str| serde_json::from_str::<serde_json::Map<String, Value>>(text);
     let mut config = object(preset.config).expect("presets are checked");
     if let Some(file) = &table.config_file {
         let shown = file.display();

@@ -129,7 +129,11 @@ impl Serve {
     pub(crate) fn read(args: &ServeArgs) -> Result<Serve> {
         // Once as what it should be, for mistakes to be named with their place in the file.
         let _: ServeFile = super::read_toml(args.config.as_deref())?;
-        let mut layers = Layers::over(super::read_toml(args.config.as_deref())?);
+        let mut file = super::read_toml(args.config.as_deref())?;
+        if let Some(folder) = args.config.as_deref().and_then(Path::parent) {
+            resolve_paths(&mut file, folder);
+        }
+        let mut layers = Layers::over(file);
         layers.take_variables(std::env::vars_os(), fits)?;
         Serve::of(layers, args)
     }
@@ -205,6 +209,20 @@ impl Serve {
         });
         self.ports.iter().for_each(|port| all[port.system] = port.effective());
         all
+    }
+}
+
+/// The files that a server's file names relative to itself, wherever the server is started.
+const RELATIVE_FILES: [(&str, &str); 3] =
+    [("fish", "config_file"), ("trains", "config_file"), ("erlang", "cookie_file")];
+
+/// Makes the paths that a file names relative to its own folder paths of this process.
+fn resolve_paths(file: &mut toml::Table, folder: &Path) {
+    for (table, field) in RELATIVE_FILES {
+        let table = file.get_mut(table).and_then(toml::Value::as_table_mut);
+        if let Some(toml::Value::String(path)) = table.and_then(|table| table.get_mut(field)) {
+            *path = folder.join(&*path).to_string_lossy().into_owned();
+        }
     }
 }
 
@@ -364,4 +382,66 @@ fn player(game: &str, name: &str) -> Result<PlayerName, String> {
         Houses::standard().make(game, house).map_err(|error| error.to_string())?;
     }
     PlayerName::new(name).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const EXAMPLE: &str = include_str!("../../../../packaging/agon.toml");
+
+    /// The fields of a table, as the definition of settings names them when it refuses another one.
+    fn fields(table: &str) -> BTreeSet<String> {
+        let text = match table {
+            "" => "no_such_field = 1".to_owned(),
+            "tournament" => "[[tournament]]\nno_such_field = 1".to_owned(),
+            table => format!("[{table}]\nno_such_field = 1"),
+        };
+        let refused = toml::from_str::<ServeFile>(&text).expect_err("no such field").to_string();
+        let (_, known) = refused
+            .split_once("expected one of")
+            .or(refused.split_once("expected "))
+            .expect("a list");
+        known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    /// The fields of the example file by table, those in comments included.
+    fn shown() -> BTreeSet<(String, String)> {
+        let (mut table, mut all) = (String::new(), BTreeSet::new());
+        for line in EXAMPLE.lines() {
+            let line = line.trim_start_matches(['#', ' ']);
+            if let Some(rest) = line.strip_prefix('[') {
+                table = rest.trim_start_matches('[').split(']').next().unwrap_or("").to_owned();
+            } else if let Some((name, _)) = line.split_once(" = ") {
+                all.insert((table.clone(), name.to_owned()));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn example_file_has_every_field_of_every_table() {
+        let tables = ["tls", "erlang", "limits", "fish", "trains", "tournament"];
+        // One of two fields that exclude each other; the example shows the other one.
+        let left_out = [("erlang", "cookie"), ("tournament", "named")];
+        let shown = shown();
+        assert!(tables.iter().all(|table| fields("").contains(*table)));
+        assert_eq!(fields("").len() - tables.len(), 12, "{:?}", fields(""));
+        for table in ["", "tls", "erlang", "limits", "fish", "trains", "tournament"] {
+            for field in fields(table) {
+                let here = (table.to_owned(), field.clone());
+                let excused = tables.contains(&field.as_str()) && table.is_empty()
+                    || left_out.contains(&(table, field.as_str()));
+                assert!(excused || shown.contains(&here), "[{table}] lacks {field}");
+            }
+        }
+    }
+
+    #[test]
+    fn example_file_has_no_field_that_is_none() {
+        for (table, field) in shown() {
+            assert!(fields(&table).contains(&field), "[{table}] {field} is no setting");
+        }
+    }
 }

@@ -53,6 +53,11 @@ impl Port {
         Port::open_with(system, 0, 1_000, settings)
     }
 
+    /// Opens one under other settings of the server.
+    pub(crate) fn open_under(system: &'static str, server: &str, settings: &str) -> Port {
+        Port::open_file(system, 0, &format!("reconnect_ms = 1000\n{server}"), settings)
+    }
+
     /// Opens one that can be opened again.
     pub(crate) fn open_with(
         system: &'static str,
@@ -60,8 +65,12 @@ impl Port {
         reconnect_ms: u32,
         settings: &str,
     ) -> Port {
+        Port::open_file(system, port, &format!("reconnect_ms = {reconnect_ms}"), settings)
+    }
+
+    fn open_file(system: &'static str, port: u16, server: &str, settings: &str) -> Port {
         let place = Place::new(&format!(
-            "reconnect_ms = {reconnect_ms}\nseed = 7\n\
+            "{server}\nseed = 7\n\
              [{system}]\nlisten = \"127.0.0.1:{port}\"\n{settings}\n"
         ));
         let server = Server::start(&place);

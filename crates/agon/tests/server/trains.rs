@@ -167,8 +167,51 @@ fn the_page_shows_what_is_said() {
     let input = port.place.path("input.json");
     std::fs::write(&input, format!("{map} [] []")).expect("a file");
     let input = input.to_string_lossy().into_owned();
-    port.play("trains", &[input, "eve,Buy-Now".into(), "bob,Cheat".into()]);
+    let played = port.play("trains", &[input, "eve,Buy-Now".into(), "bob,Cheat".into()]);
+    let config = &played.tournament["plan"]["config"];
+    assert_eq!(
+        config["map"],
+        serde_json::from_str::<Value>(map).expect("JSON"),
+        "as it was played"
+    );
     compare(&port, "trains.md", "## Recorded");
+    port.verify();
+}
+
+#[test]
+fn native_players_and_programs_play_the_same_tournament() {
+    for vocabulary in ["course", "memo"] {
+        let settings = format!("at_most = 2\nvocabulary = \"{vocabulary}\"\nanswer_ms = 60000");
+        let port = Port::open("trains", &settings);
+        let plays = ["--bot", "house:hold-10", "--sign-up", "trains"];
+        let mut ann = port.place.player(&port.server.address, "ann", &plays);
+        let specs = ["eve,Buy-Now".to_owned()];
+        let played =
+            if vocabulary == "memo" { play_by_memo(&port, &specs) } else { play(&port, &specs) };
+        assert_eq!(ann.code(), Some(0), "{vocabulary}");
+        assert_eq!(misbehaving(&played), Vec::<String>::new(), "{vocabulary}");
+        assert_eq!(played.list("winners").len(), 1, "{vocabulary}");
+        let players = played.tournament["plan"]["players"].as_array().expect("players");
+        assert!(players.contains(&json!("ann")) && players.contains(&json!("eve")));
+        port.verify();
+    }
+}
+
+/// Nobody proposes a map with enough destinations: everybody hears the end before the socket closes.
+#[test]
+fn players_of_a_tournament_without_a_map_hear_its_end() {
+    let map = r#"{"width":10,"height":10,"cities":[["A",[0,0]],["B",[1,1]]],"connections":{"A":{"B":{"red":3}}}}"#;
+    let port = Port::open("trains", "at_most = 2\nanswer_ms = 60000");
+    let input = port.place.path("input.json");
+    std::fs::write(&input, format!("{map} [] []")).expect("a file");
+    let input = input.to_string_lossy().into_owned();
+    let played = port.play("trains", &[input, "eve,Buy-Now".into(), "bob,Hold-10".into()]);
+    assert_eq!(played.report["status"], "aborted: not enough destinations");
+    assert_eq!(played.said["won"], json!({"eve": false, "bob": false}));
+    let said = std::fs::read_to_string(port.place.path("transcript")).expect("a transcript");
+    let last: Vec<&str> = said.lines().rev().take(2).collect();
+    assert_eq!(last, ["< \"void\"", "> [\"end\",[false]]"]);
+    assert_eq!((played.list("cheating"), played.list("failing")), (vec![], vec![]));
     port.verify();
 }
 

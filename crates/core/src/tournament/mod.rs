@@ -317,6 +317,12 @@ impl Tournament {
         &self.plan
     }
 
+    /// The configuration its games are played with: the plan's, or the one that was chosen among the
+    /// players' proposals.
+    pub fn config(&self) -> &Raw {
+        &self.state.config
+    }
+
     /// The rounds so far.
     pub fn rounds(&self) -> &[Round] {
         &self.state.rounds

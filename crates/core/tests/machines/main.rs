@@ -5,7 +5,6 @@ mod support;
 
 mod agreement;
 mod departures;
-mod driver;
 mod equal;
 mod evidence;
 mod forgeries;

@@ -7,8 +7,8 @@ use crate::support::check::verify_all;
 use crate::support::plan::{name, numbered, of_preset};
 use crate::support::script::first_legal;
 use crate::support::{Call, Reply, Script, What, World};
-use agon_core::driver::{Asked, Table};
 use agon_core::{Preset, Raw, Secret, TournamentPlan};
+use agon_embed::{GameSetup, TurnRequest};
 use agon_games::{Game, Luck, Outcome, Refusal, Registry, Seat, SeatSet, Seed, SetupError, Viewer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -212,9 +212,9 @@ fn a_log_of_a_game_nobody_knows_is_a_finding() {
 
 #[test]
 fn another_game_runs_at_a_table_of_ones_own() {
-    let first = |ask: &Asked<'_, Pebbles>| Pebbles::legal_in(ask.question, ask.view).pop();
-    let report = Table::<Pebbles>::new(Config::default())
-        .player("bob", |_: &Asked<'_, Pebbles>| Some(0))
+    let first = |turn: &TurnRequest<'_, Pebbles>| Pebbles::legal_in(turn.question, turn.view).pop();
+    let report = GameSetup::<Pebbles>::new(Config::default())
+        .player("bob", |_: &TurnRequest<'_, Pebbles>| Some(0))
         .player("ann", first)
         .run()
         .expect("a game");

@@ -85,6 +85,10 @@ impl Game for Fish {
         Ok(game)
     }
 
+    fn color_of(seat: Seat) -> Option<&'static str> {
+        Color::ALL.get(seat.index()).map(|color| color.name())
+    }
+
     fn seats(&self) -> usize {
         self.seats.into()
     }

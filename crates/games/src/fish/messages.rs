@@ -37,14 +37,21 @@ impl Color {
     }
 }
 
-impl fmt::Display for Color {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+impl Color {
+    /// The colour's name on wires.
+    pub fn name(self) -> &'static str {
+        match self {
             Color::Red => "red",
             Color::White => "white",
             Color::Brown => "brown",
             Color::Black => "black",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

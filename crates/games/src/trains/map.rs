@@ -222,10 +222,15 @@ impl Map {
         Pair::in_order(name(first), name(second))
     }
 
-    /// Whether there are destinations enough for a game of `seats` players: each is offered five,
-    /// when the players before it kept two each.
+    /// Whether there are destinations enough for a game of `seats` players.
     pub fn serves(&self, seats: usize) -> bool {
-        self.destination_count() >= 3 + 2 * seats
+        self.destination_count() >= Map::destinations_needed(seats)
+    }
+
+    /// How many destinations a game of `seats` players needs: each player is offered five, after
+    /// the players before it kept two each.
+    pub fn destinations_needed(seats: usize) -> usize {
+        3 + 2 * seats
     }
 
     pub(super) fn network(&self) -> &Network {

@@ -8,7 +8,7 @@ use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Role, Selecti
 use agon_core::{
     PlanError, PlayerName, Secret, SecretKept, Tournament, TournamentId, TournamentPlan,
 };
-use agon_games::GameKind;
+use agon_games::{GameKind, Registry};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -102,20 +102,11 @@ impl Engine {
         announcement: &Announcement,
         started: Option<TournamentPlan>,
     ) -> Result<(), AnnounceError> {
-        let kind = self.games.kind(&announcement.game).cloned();
-        let kind = kind.ok_or_else(|| AnnounceError::UnknownGame(announcement.game.clone()))?;
-        let (counts, named) = match &announcement.selection {
-            Selection::SignUp(window) => (vec![window.at_least, window.at_most], &[][..]),
-            Selection::Invitation(terms) => {
-                (vec![terms.at_least, terms.most() as u32], &terms.players[..])
-            }
-            _ => (Vec::new(), &[][..]),
+        let kind = check_announcement(announcement, &self.games)?;
+        let named = match &announcement.selection {
+            Selection::Invitation(terms) => &terms.players[..],
+            _ => &[][..],
         };
-        for count in counts {
-            let names = (1..=count.min(10_000)).map(|number| format!("player {number}"));
-            let names = names.filter_map(|name| PlayerName::new(&name).ok()).collect();
-            try_plan(announcement.plan(names), &kind)?;
-        }
         let players = started.as_ref().map_or(named, |plan| &plan.players[..]);
         for player in players {
             if let Some(name) = player.as_str().strip_prefix(house::PREFIX) {
@@ -136,6 +127,28 @@ impl Engine {
         let made = self.new_secret(id).map_err(|e| AnnounceError::Entropy(e.to_string()))?;
         Ok((made, false))
     }
+}
+
+/// Whether an announced tournament can be played with as few and with as many players as may come;
+/// the game it is for. Settings are checked by it before a server starts, and announcements by a
+/// server that runs.
+pub fn check_announcement(
+    announcement: &Announcement,
+    games: &Registry,
+) -> Result<Arc<dyn GameKind>, AnnounceError> {
+    let kind = games.kind(&announcement.game).cloned();
+    let kind = kind.ok_or_else(|| AnnounceError::UnknownGame(announcement.game.clone()))?;
+    let counts = match &announcement.selection {
+        Selection::SignUp(window) => vec![window.at_least, window.at_most],
+        Selection::Invitation(terms) => vec![terms.at_least, terms.most() as u32],
+        _ => Vec::new(),
+    };
+    for count in counts {
+        let names = (1..=count.min(10_000)).map(|number| format!("player {number}"));
+        let names = names.filter_map(|name| PlayerName::new(&name).ok()).collect();
+        try_plan(announcement.plan(names), &kind)?;
+    }
+    Ok(kind)
 }
 
 /// Whether a tournament can be held: a plan that cannot must not get into the log.

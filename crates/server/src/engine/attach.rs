@@ -9,6 +9,7 @@ use agon_core::lobby::{LobbyCommand, TokenHash};
 use agon_core::{Fault, Match, Millis, PlayerName, Raw, TournamentId};
 use agon_games::brief;
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
+use agon_wire::peer::Told;
 use std::net::IpAddr;
 
 /// One connection, as long as the server runs.
@@ -56,6 +57,16 @@ impl Session {
     /// Hands over what the wire of another system has words for, if there is room for it.
     pub(super) fn tell(&self, tell: Tell) -> bool {
         self.out.tell(tell)
+    }
+
+    /// Hands over what an observer on such a wire may be sent from then on, if there is room for it.
+    pub(super) fn tell_observer(&self, told: Told, due: Millis) -> bool {
+        self.out.observe(told, due)
+    }
+
+    /// Notes that the connection is an observer's: it will not log in.
+    pub(super) fn admit_observer(&self) {
+        self.out.logged_in();
     }
 
     /// Sends a line; when that was written, or will be. `None` if there is no room for it.
@@ -287,6 +298,7 @@ impl Engine {
     pub(super) fn detach(&mut self, conn: ConnId) -> Option<(PlayerName, Wire)> {
         let session = self.sessions.remove(&conn)?;
         self.unsubscribe(conn);
+        self.peer_observers.remove(&conn);
         let wire = session.wire();
         let account = session.account?;
         if self.here.get(&account) != Some(&conn) {

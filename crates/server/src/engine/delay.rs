@@ -89,7 +89,7 @@ impl HeldBack {
 
 impl Engine {
     /// By how much matches of a tournament are held back.
-    fn observer_delay_ms(&self, tournament: &TournamentId) -> Millis {
+    pub(super) fn observer_delay_ms(&self, tournament: &TournamentId) -> Millis {
         let live = self.live_tournament(tournament);
         let own = live.map_or(0, |live| live.plan().policy.observer_delay_ms);
         own.max(self.settings.observer_delay_ms)

@@ -279,7 +279,8 @@ impl Engine {
 
     /// The same for a match whose latest record is durable.
     pub(super) fn speak_now(&mut self, key: &MatchKey) {
-        if self.matches.get(key).is_some_and(|live| live.listeners.any) {
+        let observed = !self.peer_observers.is_empty();
+        if self.matches.get(key).is_some_and(|live| live.listeners.any || observed) {
             self.show_listeners(key);
         }
         let Some(live) = self.matches.get_mut(key) else { return };

@@ -21,6 +21,7 @@ mod matches;
 mod news;
 mod notes;
 mod operator;
+mod peer_observers;
 mod peers;
 mod recover;
 mod request;
@@ -43,7 +44,7 @@ use agon_games::Registry;
 use agon_players::Houses;
 use agon_store::{AppendError, Ids, Log, LogError};
 use agon_wire::native::FromPlayer;
-pub use announce::AnnounceError;
+pub use announce::{AnnounceError, check_announcement};
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
@@ -56,6 +57,7 @@ pub(crate) use key::MatchKey;
 use matches::LiveMatch;
 use news::News;
 pub(crate) use operator::NotObeyed;
+use peer_observers::PeerObservers;
 pub(crate) use peers::{AskId, BadReply, PeerSaid};
 pub(crate) use results::Report;
 use snapshots::Snapshots;
@@ -294,6 +296,8 @@ pub struct Engine {
     sessions: Ids<ConnId, Session>,
     /// Connections that share a socket and were sent something since it was written to.
     unflushed: Vec<ConnId>,
+    /// Observers on the wires of other systems.
+    peer_observers: PeerObservers,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
     /// How often somebody came or went over a wire.
@@ -369,6 +373,7 @@ impl Engine {
             playing: HashMap::new(),
             sessions: Ids::default(),
             unflushed: Vec::new(),
+            peer_observers: PeerObservers::new(),
             here: HashMap::new(),
             attachments: 0,
             gone_since: HashMap::new(),

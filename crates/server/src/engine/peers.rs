@@ -7,7 +7,7 @@
 //!
 //! Which words it is said in is up to the gateway.
 
-use super::journal::Effect;
+use super::journal::{Effect, StreamKey};
 use super::matches::ON_ITS_WAY_MS;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::{PeerAsk, Tell, Written};
@@ -18,6 +18,7 @@ use agon_core::{
     TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
 };
 use agon_games::{Refusal, Viewer};
+use agon_wire::fish::observer::Follow;
 use agon_wire::peer::Told;
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub(crate) enum AskId {
 pub(crate) enum PeerSaid {
     /// Who it is. It wants to play where `series` is open, and hears of every change if it listens.
     SignUp { name: PlayerName, listens: bool, series: Arc<Announcement> },
+    /// It only watches the tournaments of `series`.
+    Observe { follow: Follow, series: Arc<Announcement> },
     /// An answer, or what came instead of one.
     Answer { ask: AskId, answer: Result<String, BadReply> },
 }
@@ -86,6 +89,7 @@ impl Engine {
             PeerSaid::SignUp { name, listens, series } => {
                 self.sign_up_peer(conn, name, listens, &series);
             }
+            PeerSaid::Observe { follow, series } => self.observe_series(conn, follow, &series),
             PeerSaid::Answer { ask, answer } => {
                 let session = self.sessions.get(&conn);
                 let Some(player) = session.and_then(|session| session.account.clone()) else {
@@ -351,6 +355,7 @@ impl Engine {
             all.push(Told::View { view, seats });
         }
         let players = live.played.plan().players.clone();
+        self.show_observers(key, &all);
         for conn in players.iter().filter_map(|player| self.conn_of(player)).collect::<Vec<_>>() {
             if self.sessions.get(&conn).is_some_and(|session| session.listens) {
                 all.iter().for_each(|told| self.tell(conn, told.clone(), None));
@@ -368,7 +373,18 @@ impl Engine {
             Event::PlayerFaulted(faulted) => Some(&faulted.faulted.player),
             _ => None,
         });
-        out.filter_map(|player| self.parting(player)).collect()
+        let leaves = |player| {
+            let (part, key) = (self.parting(player)?, key.clone());
+            let effect: Effect = Box::new(move |engine| {
+                // The last message to a removed player is the position without its penguins.
+                if engine.is_durable(&StreamKey::Match(key.clone())) {
+                    engine.show_listeners(&key);
+                }
+                part(engine);
+            });
+            Some(effect)
+        };
+        out.filter_map(leaves).collect()
     }
 
     /// The same for those who are out of a tournament.
@@ -397,16 +413,23 @@ impl Engine {
         let asked = |player: &PlayerName| {
             live.asked.values().any(|asked| asked.farewell && asked.player == *player)
         };
-        let told = match live.machine.aborted() {
-            None => live.machine.told_at_end(),
-            Some(_) => Vec::new(),
-        };
-        for (player, won) in told {
+        // Of a tournament that could not be played, everybody hears that it is over and not won.
+        for (player, won) in live.machine.told_at_end() {
             if let Some(conn) = self.peer_conn(&player).filter(|_| !asked(&player)) {
                 self.tell(conn, Told::End { won }, None);
             }
         }
         for player in &live.machine.plan().players {
+            self.dismiss_idle(player);
+        }
+    }
+
+    /// Tells the players of a tournament that could not begin that it is over, and dismisses them.
+    pub(super) fn dismiss_unplayed(&mut self, players: &[PlayerName]) {
+        for player in players {
+            if let Some(conn) = self.peer_conn(player) {
+                self.tell(conn, Told::End { won: false }, None);
+            }
             self.dismiss_idle(player);
         }
     }

@@ -26,6 +26,16 @@ pub(crate) fn plan(plan: &TournamentPlan, over: bool) -> Value {
     shown
 }
 
+/// The plan with the configuration that was played: the map that was chosen among proposals.
+fn played_plan(tournament: &Tournament) -> Value {
+    let over = tournament.is_over();
+    let mut shown = plan(tournament.plan(), over);
+    if over {
+        shown["config"] = json!(tournament.config());
+    }
+    shown
+}
+
 /// A tournament that runs or is over.
 pub(crate) fn tournament(tournament: &Tournament) -> Value {
     let over = tournament.is_over();
@@ -51,7 +61,7 @@ pub(crate) fn tournament(tournament: &Tournament) -> Value {
     let mut shown = json!({
         "id": tournament.plan().id,
         "standing": if over { "over" } else { "running" },
-        "plan": plan(tournament.plan(), over),
+        "plan": played_plan(tournament),
         "pairings": pairings.collect::<Vec<_>>(),
         "results": tournament.results(),
     });

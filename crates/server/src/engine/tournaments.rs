@@ -71,13 +71,16 @@ impl Engine {
         let began_at = lines.first().map_or(self.now_ms(), |line| line.at);
         let machine = if !taken_up {
             let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
+            let players = plan.players.clone();
             match Tournament::create(plan, kind, secret.clone()) {
                 Ok((machine, events)) => {
                     self.commit(stream, &events, Vec::new());
                     machine
                 }
                 // Those who signed up cannot play it (too few for the groups): nobody wins.
-                Err(_) => {
+                Err(error) => {
+                    tracing::warn!(tournament = %id, %error, "a tournament cannot be played");
+                    self.dismiss_unplayed(&players);
                     let (tournament, winners) = (id.clone(), Vec::new());
                     let finish = LobbyCommand::Finish { tournament, winners };
                     let report = Report::without_play("not played");
@@ -120,6 +123,7 @@ impl Engine {
                 self.tell_tournament(conn, &id, false);
             }
         }
+        self.begin_for_observers(&id);
         self.set_timer(greet_by, Timer::Greeting(id.clone()));
         // Nothing is said by it to native players, so it need not wait for the disk: who is here now
         // was here.
@@ -356,6 +360,9 @@ impl Engine {
     }
 
     fn tournament_over(&mut self, id: &TournamentId) {
+        if self.tournaments.contains_key(id) {
+            self.end_for_observers(id);
+        }
         let Some(live) = self.tournaments.remove(id) else { return };
         self.handle.meters().tournaments_ended.add();
         let standing = live.machine.winners().len();

@@ -103,7 +103,7 @@ impl Batch {
                 self.frame(Opcode::Close, &code.to_be_bytes());
                 self.last = true;
             }
-            (_, Out::Tell(_) | Out::Heartbeat | Out::Pong(_)) => {}
+            (_, Out::Tell(_) | Out::Observed(..) | Out::Heartbeat | Out::Pong(_)) => {}
             (_, Out::Close(_)) => self.last = true,
         }
     }

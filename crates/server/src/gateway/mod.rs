@@ -19,6 +19,7 @@ mod guests;
 mod limits;
 mod outbox;
 mod peer;
+mod peer_observer;
 mod sweep;
 mod talk;
 mod tcp;

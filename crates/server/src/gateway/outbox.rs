@@ -61,6 +61,8 @@ pub(crate) enum Out {
     Rest(Vec<u8>, Option<Note>),
     /// Something to be put into the words of another system.
     Tell(Box<Tell>),
+    /// Something for an observer on the wire of another system, and when it may be sent.
+    Observed(Box<Told>, Millis),
     /// A sign of life.
     Heartbeat,
     /// The answer to a ping frame.
@@ -228,6 +230,11 @@ impl Outbox {
         self.put(Out::Tell(Box::new(tell)))
     }
 
+    /// Hands over what an observer may be sent from then on; `false` if there is no room.
+    pub(crate) fn observe(&self, told: Told, due: Millis) -> bool {
+        self.put(Out::Observed(Box::new(told), due))
+    }
+
     fn put(&self, out: Out) -> bool {
         match self.lines.try_send(out) {
             Ok(()) => true,
@@ -370,7 +377,7 @@ mod tests {
         let outs = std::iter::from_fn(|| receiver.try_recv().ok());
         let words = outs.map(|out| match out {
             Out::Line(..) | Out::Rest(..) => "line",
-            Out::Tell(_) => "tell",
+            Out::Tell(_) | Out::Observed(..) => "tell",
             Out::Heartbeat => "heartbeat",
             Out::Pong(_) => "pong",
             Out::Close(_) => "close",
@@ -413,6 +420,15 @@ mod tests {
         let times = [(10_000, "says"), (15_000, ""), (25_000, ""), (3_600_000, "")];
         let expected = [&[][..], &[], &["heartbeat"], &["heartbeat"]];
         assert_eq!(looked_at(Wire::Tcp, &times), expected);
+    }
+
+    #[test]
+    fn observer_that_does_not_read_is_cut_off() {
+        let (outbox, _unread) = Outbox::new(1, Wire::Fish, 1, None);
+        let told = || Told::SignedUp { next: true };
+        assert!(outbox.observe(told(), 0));
+        assert!(!outbox.observe(told(), 0), "there is no room");
+        assert_eq!(outbox.pulse().ended().0, End::SlowReader);
     }
 
     #[test]

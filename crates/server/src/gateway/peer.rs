@@ -5,6 +5,7 @@
 //! the engine's.
 
 use super::outbox::{Out, Outbox, Pulse, Tell};
+use super::peer_observer::serve_observer;
 use super::talk::{GRACE_MS, PAUSE_MS, Talk};
 use super::{Gateway, Limits, Stream, accept, connection};
 use crate::clock::now_ms;
@@ -13,6 +14,7 @@ use crate::meters::End;
 use crate::wires::Wire;
 use agon_core::lobby::Announcement;
 use agon_core::{Millis, PlayerName};
+use agon_wire::fish::observer::Follow;
 use agon_wire::peer::{Language, Speaker};
 use agon_wire::sign_up::Newcomer;
 use agon_wire::values::{self, Values};
@@ -85,9 +87,15 @@ pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) 
 async fn visit(gateway: &Gateway, mut socket: Stream, from: IpAddr, peers: &Peers) {
     let patience = Duration::from_millis(peers.sign_up_ms);
     let signed_up = timeout(patience, sign_up(&mut socket, peers)).await;
-    let Ok(Some((name, speaker, values))) = signed_up else {
-        tracing::debug!(%from, wire = peers.wire().word(), "a connection did not sign up");
-        return;
+    let (name, speaker, values) = match signed_up {
+        Ok(Some(Arrival::Player(name, speaker, values))) => (name, *speaker, values),
+        Ok(Some(Arrival::Observer(follow))) => {
+            return serve_observer(gateway, socket, from, peers, follow).await;
+        }
+        Ok(None) | Err(_) => {
+            tracing::debug!(%from, wire = peers.wire().word(), "a connection did not sign up");
+            return;
+        }
     };
     let (engine, limits) = (gateway.engine(), gateway.limits());
     let (conn, wire) = (connection::number(), peers.wire());
@@ -113,8 +121,14 @@ async fn visit(gateway: &Gateway, mut socket: Stream, from: IpAddr, peers: &Peer
     }
 }
 
-/// Reads who it is; `None` if that is nobody.
-async fn sign_up(socket: &mut Stream, peers: &Peers) -> Option<(PlayerName, Speaker, Values)> {
+/// What a connection is, as its first value says.
+enum Arrival {
+    Player(PlayerName, Box<Speaker>, Values),
+    Observer(Follow),
+}
+
+/// Reads what a connection is; `None` if its first value says nothing of the kind.
+async fn sign_up(socket: &mut Stream, peers: &Peers) -> Option<Arrival> {
     let mut newcomer = Newcomer::new(values::Limits::default(), peers.lenient_names);
     let mut piece = [0; 512];
     let first = loop {
@@ -131,11 +145,16 @@ async fn sign_up(socket: &mut Stream, peers: &Peers) -> Option<(PlayerName, Spea
         }
     };
     let signed_up = first.map_err(|bad| bad.to_string()).and_then(|first| {
-        let read = peers.language.sign_up(&first, peers.lenient_names);
-        read.map_err(|bad| bad.to_string())
+        let arrival = match peers.language.observer(&first) {
+            Some(follow) => follow.map(Arrival::Observer),
+            None => peers.language.sign_up(&first, peers.lenient_names).map(|(name, speaker)| {
+                Arrival::Player(name, Box::new(speaker), newcomer.into_values())
+            }),
+        };
+        arrival.map_err(|bad| bad.to_string())
     });
     match signed_up {
-        Ok((name, speaker)) => Some((name, speaker, newcomer.into_values())),
+        Ok(arrival) => Some(arrival),
         Err(why) => {
             tracing::info!(wire = peers.wire().word(), why, "a sign-up cannot be read");
             None

@@ -1,6 +1,6 @@
 //! What everybody at a game is told in the message vocabulary, from one public view to the next:
-//! the position when penguins begin to move and after a removal, otherwise the move that was made
-//! and who was passed over.
+//! the position after every placement and every removal, otherwise the move that was made and who
+//! was passed over.
 
 use super::message::{broadcast_action, broadcast_state};
 use agon_core::PlayerName;
@@ -31,7 +31,7 @@ impl Broadcasts {
     pub fn next(&mut self, view: &View, names: &[PlayerName]) -> Vec<String> {
         let now = Seen { phase: view.phase, turn: view.turn, players: view.players.clone() };
         let told = match &self.last {
-            None if view.phase != Phase::Move => Vec::new(),
+            None if view.players.iter().all(|player| player.places.is_empty()) => Vec::new(),
             None => vec![broadcast_state(view, names)],
             Some(last) => last.until(&now, view, names),
         };
@@ -49,8 +49,11 @@ impl Seen {
         if removed(self) != removed(now) || moving(self) != moving(now) {
             return vec![broadcast_state(view, names)];
         }
-        if !moving(now) || self.players == now.players {
+        if self.players == now.players {
             return Vec::new();
+        }
+        if !moving(now) {
+            return vec![broadcast_state(view, names)];
         }
         match view.since.last() {
             Some(action) if self.leads_to(action, now) => {

@@ -108,20 +108,29 @@ pub fn game_over(view: &View, result: &GameResult) -> String {
     message("broadcast_game_over", value)
 }
 
+/// The answer to a request to observe: the program is shown games, or there are too many observers.
+pub(super) fn observing(accepted: bool) -> String {
+    message("observer_confirmation", accepted)
+}
+
+/// The value of a message of this type; `None` if the text is something else.
+pub(super) fn value_of<'a>(kind: &str, text: &'a str) -> Option<&'a str> {
+    let message: In<'a> = serde_json::from_str(text).ok()?;
+    (message.kind == kind).then(|| message.value.get())
+}
+
 /// The name in a request to sign up.
 pub(super) fn sign_up(first: &str) -> Result<String, BadSignUp> {
-    let wrong = || BadSignUp::NotASignUp(cut(first));
-    let message: In<'_> = serde_json::from_str(first).map_err(|_| wrong())?;
-    match &*message.kind {
-        "signup_request" => serde_json::from_str(message.value.get()).map_err(|_| wrong()),
-        _ => Err(wrong()),
-    }
+    let name = value_of("signup_request", first);
+    let name = name.and_then(|value| serde_json::from_str(value).ok());
+    name.ok_or_else(|| BadSignUp::NotASignUp(cut(first)))
 }
 
 /// A player's message as the answer the game or the tournament takes.
 pub fn reply(awaited: Awaited, text: &str) -> Result<String, Refusal> {
-    let message: In<'_> = serde_json::from_str(text)
-        .map_err(|error| Refusal::malformed(agon_games::brief(error.to_string())))?;
+    let message: In<'_> = serde_json::from_str(text).map_err(|_| {
+        Refusal::malformed("not a message, which is an object with a type and a value")
+    })?;
     let value = message.value.get();
     let Some(kind) = kind(&message.kind) else {
         return Err(Refusal::malformed(format!("there is no message {:?}", cut(&message.kind))));

@@ -2,7 +2,7 @@
 //!
 //! - [`call`]: the server calls, the client answers with one value, what existing clients speak;
 //! - [`message`]: objects with a type and a value both ways, and [`broadcast`], what everybody is
-//!   told there.
+//!   told there. [`observer`]s watch in its words.
 //!
 //! Questions and views of the game go in and texts come out; replies go in and come out as the
 //! game's own answers. Whether an answer keeps to the rules is for the game to say: here a reply is
@@ -11,6 +11,7 @@
 pub mod broadcast;
 pub mod call;
 pub mod message;
+pub mod observer;
 mod speaker;
 
 use crate::sign_up::{BadSignUp, cut, letters};

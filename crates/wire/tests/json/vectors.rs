@@ -18,6 +18,18 @@ pub(crate) fn vectors(folder: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
+/// A document beside the workspace whose name begins like this; `None` where there is none.
+pub(crate) fn beside(folder: &str, number: &str) -> Option<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(folder);
+    let mut files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let begins = |name: std::ffi::OsString| name.to_string_lossy().starts_with(number);
+    let Some(file) = files.find(|file| begins(file.file_name())) else {
+        eprintln!("not run: no document {number} in {}", folder.display());
+        return None;
+    };
+    std::fs::read_to_string(file.path()).ok()
+}
+
 /// All values of a file, through the framer.
 pub(crate) fn values(bytes: &[u8]) -> Vec<String> {
     let mut values = Values::new(Limits::default());

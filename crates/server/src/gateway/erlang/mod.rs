@@ -192,8 +192,8 @@ pub async fn serve_erlang(
     let (kept, tournaments, reconnect_ms) = before(&gateway, &settings.node.0).await;
     // Players who never log in twice hold pids and references of the run before: it goes on.
     let creation = kept.unwrap_or(given);
-    let instead = matches!(place, epmd::Place::Ours(_));
-    tracing::info!(node = %settings.node, port, epmd = %settings.epmd, instead, "an Erlang node");
+    let own_epmd = matches!(place, epmd::Place::Ours(_));
+    tracing::info!(node = %settings.node, port, epmd = %settings.epmd, own_epmd, "an Erlang node");
     tokio::spawn(epmd::stay(settings.epmd, own, creation, place));
     let refs = Arc::new(Refs::new(settings.node.0.clone(), creation));
     tournaments.iter().for_each(|id| drop(refs.tournament(id)));

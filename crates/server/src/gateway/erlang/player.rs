@@ -273,7 +273,9 @@ impl Player {
                 self.session().line(&line, written, now_ms())
             }
             // Its node has ticks, and no codes; what is told to other systems is not told to it.
-            Out::Tell(_) | Out::Heartbeat | Out::Pong(_) | Out::Close(_) => Vec::new(),
+            Out::Tell(_) | Out::Observed(..) | Out::Heartbeat | Out::Pong(_) | Out::Close(_) => {
+                Vec::new()
+            }
         }
     }
 

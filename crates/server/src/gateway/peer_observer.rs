@@ -1,0 +1,142 @@
+//! One observer on the Fish port: it is sent what happens, and nothing is asked of it.
+//!
+//! What observers may see late waits here until its time. An observer that does not read is cut
+//! off: by the engine when its outbox is full, or here when a write takes too long.
+
+use super::outbox::{Out, Outbox, Pulse};
+use super::{Gateway, Limits, Peers, Stream, connection};
+use crate::clock::now_ms;
+use crate::engine::{Input, PeerSaid};
+use crate::meters::End;
+use agon_core::Millis;
+use agon_wire::fish::observer::{Follow, Observer};
+use agon_wire::peer::Told;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+/// What may wait for its time. Beyond that the oldest is dropped, and a position is sent instead of
+/// the moves that led to it.
+const DELAYED_MAX: usize = 4_096;
+
+/// Bytes that an observer may send before it is cut off: it has nothing to say.
+const UNASKED_MAX: usize = 64 * 1024;
+
+/// Serves an observer until one of both ends closes the connection.
+pub(super) async fn serve_observer(
+    gateway: &Gateway,
+    mut socket: Stream,
+    from: IpAddr,
+    peers: &Peers,
+    follow: Follow,
+) {
+    let (engine, limits, wire) = (gateway.engine(), gateway.limits(), peers.wire());
+    let conn = connection::number();
+    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, None);
+    let pulse = Arc::clone(out.pulse());
+    gateway.0.pulses.add(&pulse);
+    engine.meters().opened(wire).add();
+    tracing::debug!(conn, %from, wire = wire.word(), "an observer connected");
+    engine.send(Input::Opened { conn, out, from });
+    let said = PeerSaid::Observe { follow, series: Arc::clone(&peers.series) };
+    engine.send(Input::Peer { conn, said, at: now_ms() });
+    let mut feed = Feed { observer: Observer::new(), delayed: VecDeque::new(), limits };
+    feed.run(&mut socket, outbox, &pulse).await;
+    engine.send(Input::Closed { conn });
+    connection::note_end(engine, &pulse, conn);
+}
+
+struct Feed<'a> {
+    observer: Observer,
+    /// What waits for its time, in order.
+    delayed: VecDeque<(Millis, Told)>,
+    limits: &'a Limits,
+}
+
+impl Feed<'_> {
+    async fn run(&mut self, socket: &mut Stream, mut outbox: mpsc::Receiver<Out>, pulse: &Pulse) {
+        let mut piece = [0; 512];
+        let mut unasked = 0;
+        loop {
+            while let Some(told) = self.next_due() {
+                if !self.write(socket, &told).await {
+                    return pulse.ends(End::Unwritable);
+                }
+            }
+            let wait_ms = self.delayed.front().map(|(due, _)| due.saturating_sub(now_ms()));
+            tokio::select! {
+                out = outbox.recv() => match out {
+                    Some(Out::Observed(told, due)) => self.delay(*told, due),
+                    Some(Out::Close(_)) | None => return self.finish(socket).await,
+                    Some(_) => {}
+                },
+                () = sleep(Duration::from_millis(wait_ms.unwrap_or(0))), if wait_ms.is_some() => {}
+                read = socket.read(&mut piece) => {
+                    let Ok(count @ 1..) = read else { return };
+                    pulse.heard(now_ms());
+                    unasked += count;
+                    if unasked > UNASKED_MAX {
+                        return pulse.ends(End::Flood);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_due(&mut self) -> Option<Told> {
+        let now = now_ms();
+        self.delayed.pop_front_if(|(due, _)| *due <= now).map(|(_, told)| told)
+    }
+
+    fn delay(&mut self, told: Told, due: Millis) {
+        if self.delayed.len() >= DELAYED_MAX {
+            self.delayed.pop_front();
+        }
+        self.delayed.push_back((due, told));
+    }
+
+    /// Says what may be said by now, and closes.
+    async fn finish(&mut self, socket: &mut Stream) {
+        while let Some(told) = self.next_due() {
+            if !self.write(socket, &told).await {
+                return;
+            }
+        }
+        let _ = socket.shutdown().await;
+    }
+
+    async fn write(&mut self, socket: &mut Stream, told: &Told) -> bool {
+        // A view of another game is nothing that this wire has words for.
+        let Ok(texts) = self.observer.tell(told) else { return true };
+        let text = texts.concat();
+        let written = async {
+            socket.write_all(text.as_bytes()).await?;
+            socket.flush().await
+        };
+        let patience = Duration::from_millis(self.limits.write_ms_max);
+        matches!(timeout(patience, written).await, Ok(Ok(())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_sent_before_its_time_and_the_oldest_makes_room() {
+        let limits = Limits::default();
+        let (observer, delayed) = (Observer::new(), VecDeque::new());
+        let mut feed = Feed { observer, delayed, limits: &limits };
+        feed.delay(Told::Won(true), now_ms() + 3_600_000);
+        assert!(feed.next_due().is_none(), "not for an hour");
+        for _ in 0..DELAYED_MAX {
+            feed.delay(Told::Won(false), 0);
+        }
+        assert_eq!(feed.delayed.len(), DELAYED_MAX);
+        assert!(matches!(feed.next_due(), Some(Told::Won(false))), "the oldest is gone");
+    }
+}
