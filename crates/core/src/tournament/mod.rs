@@ -60,6 +60,11 @@ pub enum TournamentCommand {
         /// What came of it.
         result: MatchResult,
     },
+    /// The secret is lost, and luck comes from another one from now on.
+    RenewLuck {
+        /// The commitment to the new secret.
+        commitment: Commitment,
+    },
     /// An operator decides something.
     Order {
         /// What.

@@ -5,8 +5,8 @@ use super::{
     paired, round_robin,
 };
 use crate::event::{
-    ConfigChosen, Event, FarewellConfirmed, MatchReported, PlayerDropped, PlayerGreeted,
-    RoundsEnded, TournamentAborted, TournamentEnded,
+    ConfigChosen, Event, FarewellConfirmed, LuckRenewed, MatchReported, PlayerDropped,
+    PlayerGreeted, RoundsEnded, TournamentAborted, TournamentEnded,
 };
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, Raw, RequestId};
@@ -55,6 +55,9 @@ impl Tournament {
                     return Err(TournamentRejection::Stranger(player.clone()));
                 }
                 self.emit(&mut events, MatchReported { id, result });
+            }
+            TournamentCommand::RenewLuck { commitment } => {
+                self.emit(&mut events, LuckRenewed { commitment });
             }
             TournamentCommand::Order { order, ruling } => self.obey(&mut events, order, ruling)?,
         }
@@ -297,6 +300,8 @@ impl Tournament {
                 let at = self.entrant_at(&confirmed.player)?;
                 self.close_request(at);
             }
+            // Where luck comes from is no part of the state: secrets come in from outside.
+            Event::LuckRenewed(_) => {}
             Event::TournamentEnded(ended) => {
                 self.state.winners = ended.winners.clone();
                 self.state.phase = Phase::Ended;
