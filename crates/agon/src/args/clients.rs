@@ -84,15 +84,20 @@ explained and not sent.
 
 Examples:
     agon play --game yahtzee --vs house:optimal
+    agon play --game fish --vs 'python3 bot.py' house:random
     agon play --game fish --vs house:greedy house:search:3 --game-config '{\"rows\":6,\"columns\":5}'
     agon play --server 127.0.0.1:7300 --account ann --register --queue yahtzee-queue
     AGON_TOKEN=… agon play --server 127.0.0.1:7300 --sign-up spring";
 
+fn play_help() -> String {
+    format!("{PLAY_HELP}\n\n{SANDBOX_HELP}")
+}
+
 #[derive(ClapArgs, Debug)]
-#[command(after_help = PLAY_HELP)]
+#[command(after_help = play_help())]
 pub(crate) struct PlayArgs {
-    /// Play here, at once, against these house players; see `agon list`.
-    #[arg(long, value_name = "house:NAME", num_args = 1.., conflicts_with = "server")]
+    /// Play here, at once, against these house players (see `agon list`) and programs.
+    #[arg(long, value_name = "SPEC", num_args = 1.., conflicts_with = "server")]
     pub(crate) vs: Vec<String>,
     /// The game to play here.
     #[arg(long, value_name = "NAME", default_value = "yahtzee")]
@@ -114,6 +119,8 @@ pub(crate) struct PlayArgs {
     /// Sign up for a tournament.
     #[arg(long, value_name = "ID", requires = "server")]
     pub(crate) sign_up: Option<String>,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
     /// Colours: auto, always or never.
     #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
     pub(crate) colour: ColourArg,

@@ -19,6 +19,7 @@ use agon_players::client::{
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
 use mind::{Mind, Player};
+pub(super) use program::read_lines;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};

@@ -13,13 +13,13 @@ use std::path::Path;
 /// password. A flag wins over a variable: with `--account` the token in `AGON_TOKEN`, which may be
 /// anybody's, is not used.
 pub(super) fn given(args: &LoginArgs) -> Result<Option<Login>> {
-    if args.token_file.is_some() && args.register {
-        let why = "--token-file is for an account that exists, --register for one that does not; \
-                   leave out one of them";
-        return Err(Misuse(why.into()).into());
-    }
     let by_name = args.account.is_some() || args.password_file.is_some() || args.register;
     if let Some(token) = token(args.token_file.as_deref(), !by_name)? {
+        if args.register {
+            let why = "--token-file is for an account that exists, --register for one that does \
+                       not; leave out one of them";
+            return Err(Misuse(why.into()).into());
+        }
         return Ok(Some(Login::Token(token)));
     }
     let Some(password) = password(args.password_file.as_deref())? else { return Ok(None) };

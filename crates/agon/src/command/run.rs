@@ -193,13 +193,13 @@ fn check_programs(settings: &RunSettings) -> Result<()> {
 
 /// Says now, not in the middle of the tournament, that a house player does not exist.
 fn check_players(settings: &RunSettings) -> Result<()> {
-    check_programs(settings)?;
     let houses = Houses::standard();
     for player in &settings.players {
         if let Plays::House(name) = &player.plays {
             houses.make(&settings.plan.game, name)?;
         }
     }
+    check_programs(settings)?;
     let kind = Registry::standard().kind(&settings.plan.game).cloned();
     let kind = kind.expect("the game was looked up before");
     agon_core::Tournament::create(settings.plan.clone(), kind, Secret::from_seed_number(0))?;

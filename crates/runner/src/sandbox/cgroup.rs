@@ -324,7 +324,7 @@ fn remove_stale(parent: &Path) {
         }
         for group in fs::read_dir(entry.path()).into_iter().flatten().flatten() {
             if group.path().is_dir() {
-                let _ = fs::write(group.path().join("cgroup.kill"), "1");
+                // By their ids, which only processes of this container have.
                 kill_members(&group.path());
                 let _ = fs::remove_dir(group.path());
             }

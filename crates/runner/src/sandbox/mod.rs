@@ -107,7 +107,8 @@ const PID: &str = "--unshare-pid";
 const NET: &str = "--unshare-net";
 const IPC: &str = "--unshare-ipc";
 const UTS: &str = "--unshare-uts";
-const PARTS: [&str; 4] = [PID, NET, IPC, UTS];
+const NESTED: &str = "--disable-userns";
+const PARTS: [&str; 5] = [PID, NET, IPC, UTS, NESTED];
 
 /// What holds on this machine, and how programs are started under it.
 #[derive(Debug)]

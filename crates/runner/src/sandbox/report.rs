@@ -1,6 +1,6 @@
 //! Which protections hold on this machine, for people and programs.
 
-use super::{IPC, NET, PID, Sandbox, UTS};
+use super::{IPC, NESTED, NET, PID, Sandbox, UTS};
 use serde::Serialize;
 
 /// One protection, and whether it holds.
@@ -60,6 +60,7 @@ impl Sandbox {
             network,
             namespace("ipc", has(IPC), "it shares no memory and no queues with others"),
             namespace("hostname", has(UTS), "it cannot rename this machine"),
+            namespace("namespaces", has(NESTED), "it cannot make namespaces of its own"),
             limit("memory", on, memory, ""),
             limit(
                 "process-count",

@@ -37,7 +37,7 @@ impl Player {
                 Plays::House(house.to_owned())
             }
             (None, words @ [first, ..]) => {
-                find_program(first).map_err(|why| Misuse(format!("failed to start {why}")))?;
+                find_program(first).map_err(|why| anyhow::anyhow!("failed to start {why}"))?;
                 let sandbox = Sandbox::open(args.sandbox.over(SandboxSettings::default()), None);
                 if let Some(warning) = sandbox.warning() {
                     eprintln!("agon: {warning}");

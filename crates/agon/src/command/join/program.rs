@@ -138,7 +138,7 @@ fn write_lines(mut stdin: ChildStdin) -> SyncSender<String> {
 }
 
 /// Reads until the end, or until nobody wants more. A line that is too long is no message.
-fn read_lines(mut from: impl Read, mut tell: impl FnMut(String) -> bool) {
+pub(crate) fn read_lines(mut from: impl Read, mut tell: impl FnMut(String) -> bool) {
     let mut lines = Lines::new(LINE_BYTES_MAX);
     let mut piece = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut piece) {
