@@ -58,7 +58,7 @@ fn executable(path: &Path, word: &str) -> Result<PathBuf, NotStartable> {
 }
 
 /// The interpreter that a script's first line names.
-fn interpreter(program: &Path) -> Option<PathBuf> {
+pub(crate) fn interpreter(program: &Path) -> Option<PathBuf> {
     let mut start = [0; 256];
     let count = std::fs::File::open(program).ok()?.read(&mut start).ok()?;
     let line = start[..count].strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;

@@ -35,7 +35,7 @@ fn codes(results: &Value, player: &str) -> Vec<String> {
 }
 
 /// Attacks that are simply in vain: the attacker plays on, and nobody is charged.
-fn in_vain(mode: &str, argument: &str, expected: &str) {
+fn in_vain(mode: &str, argument: &str, expected: &str) -> Place {
     let place = Place::new();
     let bob_token = token("bob");
     let eve = python("hostile.py", &format!("{mode} {argument}"));
@@ -49,6 +49,7 @@ fn in_vain(mode: &str, argument: &str, expected: &str) {
     assert_eq!(codes(&results, "bob"), [""; 0], "{mode}");
     let games = &results["rounds"][0]["matches"][0]["result"]["games"];
     assert_eq!(games[0]["end"], "played", "{mode}: {results:#}");
+    place
 }
 
 /// Attacks that end at a limit: eve is charged with its name, and bob wins.
@@ -67,6 +68,17 @@ fn at_a_limit(mode: &str, flags: &[&str], code: &str, expected: &str) {
 #[test]
 fn program_cannot_read_the_secret() {
     in_vain("read-secret", "-", "0 secrets found, 0 files of the run opened");
+}
+
+#[test]
+fn program_cannot_change_its_nonce_once_the_game_is_committed_to() {
+    let place = in_vain("grind", "-", "another nonce sent");
+    let text = fs::read_to_string(logs(&place.path("run/match")).remove(0)).expect("a log");
+    let (first, second) = ("ab".repeat(32), "cd".repeat(32));
+    assert!(text.contains(&first) && !text.contains(&second), "{text}");
+    // The nonce was in the log before the game began, and the commitment before the nonce.
+    let (nonce, started) = (text.find(&first), text.find("game-started"));
+    assert!(nonce.is_some() && nonce < started, "{text}");
 }
 
 #[test]
@@ -135,6 +147,67 @@ fn run_folder_may_not_hold_the_programs_of_players() {
     assert!(ended.stderr.contains("choose another --out"), "{ended:#?}");
 }
 
+/// A folder with a `bwrap` that is this script, before everything else in `PATH`.
+fn path_with_bwrap(place: &Place, script: &str) -> String {
+    let bin = place.path("bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    fs::write(bin.join("bwrap"), format!("#!/bin/sh\n{script}\n")).expect("a file");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(bin.join("bwrap"), mode).expect("a mode");
+    format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"))
+}
+
+/// Runs two programs with such a `bwrap`, and gives how that ended.
+fn run_with_bwrap(place: &Place, script: &str) -> Ended {
+    let players = [format!("a={}", stdio("greedy")), format!("b={}", stdio("random"))];
+    let mut args = vec!["run", "--game", "yahtzee", "--out", "run", "--hello-ms", "60000"];
+    args.extend(["--player", &players[0], &players[1]]);
+    let mut command = place.command(&args);
+    command.env("PATH", path_with_bwrap(place, script));
+    let ended = finish(command.spawn().expect("agon starts"));
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    place.good(&["verify", "--quiet", "run"]);
+    ended
+}
+
+#[test]
+fn machine_without_namespaces_says_so_and_keeps_the_secret_in_memory() {
+    let place = Place::new();
+    let ended = run_with_bwrap(&place, "echo 'bwrap: namespaces are forbidden' >&2; exit 1");
+    let warning = ended.stderr.lines().find(|line| line.contains("not protected"));
+    let warning = warning.unwrap_or_else(|| panic!("no warning: {ended:#?}"));
+    let expected = "files, processes, network, ipc, hostname, namespaces";
+    assert!(warning.contains(expected), "{warning}");
+    assert!(warning.contains("bwrap: namespaces are forbidden"), "{warning}");
+    assert!(!place.path("run/secret").exists());
+}
+
+#[test]
+fn machine_without_network_namespaces_hides_everything_else() {
+    let place = Place::new();
+    let script = "case \" $* \" in *--unshare-net*) exit 1;; esac; exec /usr/bin/bwrap \"$@\"";
+    let ended = run_with_bwrap(&place, script);
+    let warning = ended.stderr.lines().find(|line| line.contains("not protected"));
+    let warning = warning.unwrap_or_else(|| panic!("no warning: {ended:#?}"));
+    assert!(warning.contains("sandbox: network (this system does not allow"), "{warning}");
+    assert!(!warning.contains("files") && !warning.contains("processes"), "{warning}");
+    assert!(place.path("run/secret").exists());
+}
+
+#[test]
+fn doctor_shows_which_protections_hold() {
+    let place = Place::new();
+    let said = place.good(&["doctor", "--sandbox"]).stdout;
+    for word in ["files", "processes", "network", "memory", "pause"] {
+        assert!(said.contains(word), "{said}");
+    }
+    let json = place.good(&["doctor", "--sandbox", "--json"]).stdout;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let all = json["protections"].as_array().expect("a list");
+    assert_eq!(json["all_hold"], all.iter().all(|one| one["holds"] == true));
+    assert!(all.iter().all(|one| one["detail"].as_str().is_some_and(|text| !text.is_empty())));
+}
+
 /// Whether any file below a folder holds the secret that the run is committed to.
 fn files_with_secret(dir: &Path, secret: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -181,7 +254,10 @@ fn waiting_run(place: &Place, flags: &[&str], word: &str) -> std::process::Child
         format!("eve={}", python("hostile.py", &format!("wait '{}' {word}", place.arg("go"))));
     let bob = format!("bob={}", stdio("random"));
     let mut args = vec!["run", "--preset", "yahtzee-class", "--quiet", "--out", "run"];
-    args.extend(["--hello-ms", "60000", "--answer-ms", "60000"]);
+    args.extend(["--hello-ms", "60000"]);
+    if !flags.contains(&"--answer-ms") {
+        args.extend(["--answer-ms", "60000"]);
+    }
     args.extend(flags);
     args.extend(["--player", &eve, &bob, "house:greedy", "c=house:greedy"]);
     let child = place.command(&args).spawn().expect("agon starts");
@@ -267,6 +343,20 @@ fn game_is_void_when_somebody_kills_a_sandboxed_program() {
 #[test]
 fn game_is_void_when_somebody_kills_a_program_without_a_sandbox() {
     killed_from_outside_is_void(&["--no-sandbox"]);
+}
+
+#[test]
+fn game_is_void_when_somebody_stops_a_program_without_a_sandbox() {
+    let place = Place::new();
+    let word = token("stopped");
+    let child = waiting_run(&place, &["--no-sandbox", "--answer-ms", "3000"], &word);
+    let victim = marked(&word).into_iter().find(|id| *id != child.id());
+    signal(victim.expect("a process"), Signal::STOP);
+    fs::write(place.path("go"), "").expect("a file");
+    let ended = finish(child);
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    assert!(ended.stdout.contains("killed-from-outside: the program of eve"), "{ended:#?}");
+    assert_eq!(codes(&place.results("run"), "eve"), [""; 0], "{ended:#?}");
 }
 
 #[test]

@@ -52,6 +52,12 @@ def read_secret(_):
     note(f"read-secret: {found} secrets found, {opened} files of the run opened")
 
 
+def grind(_):
+    """Tries to replace the nonce now that the game's commitment is known."""
+    misbehave.say({"type": "hello", "protocol": 1, "name": "hostile", "nonce": "cd" * 32})
+    note("grind: another nonce sent")
+
+
 def others():
     """The processes this one can see, without itself and its own parents."""
     own, parent = set(), os.getpid()
@@ -187,6 +193,7 @@ def survive(word):
 
 ATTACKS = {
     "read-secret": read_secret,
+    "grind": grind,
     "kill": kill,
     "attach": attach,
     "fork": fork,

@@ -1,5 +1,6 @@
 //! Which files a program in a sandbox sees: the system, its own folders and nothing else.
 
+use crate::lookup::interpreter;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,10 @@ const PATH_LISTS: [&str; 5] = ["PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "NODE_PA
 /// Files that only folders of runs and servers have. Such folders hold secrets, and are hidden even
 /// where they are inside a folder that a program may read.
 const OURS: [&str; 2] = ["run.json", "agon.sqlite"];
+
+/// Folders with keys and passwords, which are hidden where somebody's home can be read.
+const PRIVATE: [&str; 8] =
+    [".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".mozilla", ".config/gcloud"];
 
 /// What of the file system a program is shown.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -126,6 +131,7 @@ fn own_folders(words: &[String], program: &Path, cwd: &Path) -> Vec<PathBuf> {
         all.extend(real.and_then(|real| folder_of(&real)));
     };
     with_real(cwd.join(program), prefix_of);
+    interpreter(program).into_iter().for_each(|named| with_real(named, prefix_of));
     for word in &words[1..] {
         // Also the value of an option: --model=weights/big.bin.
         let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
@@ -138,7 +144,7 @@ fn own_folders(words: &[String], program: &Path, cwd: &Path) -> Vec<PathBuf> {
     for name in PATH_LISTS {
         let list = std::env::var_os(name).unwrap_or_default();
         for folder in std::env::split_paths(&list).filter(|folder| folder.is_absolute()) {
-            with_real(folder.join("-"), prefix_of);
+            with_real(folder, |folder| prefix_of(&folder.join("program")));
         }
     }
     all
@@ -207,6 +213,8 @@ fn hidden_in(
             all.insert(path);
         }
     }
+    let private = own.iter().flat_map(|folder| PRIVATE.map(|name| folder.join(name)));
+    all.extend(private.filter(|path| path.is_dir()));
     Ok(outermost(all))
 }
 
@@ -236,9 +244,10 @@ mod tests {
             std::fs::create_dir(dir.join(name)).unwrap();
         }
         std::fs::write(dir.join("other/run.json"), "{}").unwrap();
+        std::fs::create_dir(dir.join(".ssh")).unwrap();
         let cup = dir.join("cup");
         let hidden = hidden_in(std::slice::from_ref(&dir), &[], Some(&cup)).unwrap();
-        assert_eq!(hidden, [cup.clone(), dir.join("other")]);
+        assert_eq!(hidden, [dir.join(".ssh"), cup.clone(), dir.join("other")]);
         assert_eq!(
             hidden_in(&[dir.join("bots")], &[], Some(&cup)).unwrap(),
             [""; 0].map(PathBuf::from)

@@ -14,84 +14,29 @@ pub struct Protection {
     pub detail: String,
 }
 
+impl Protection {
+    fn new(name: &'static str, holds: bool, what: impl Into<String>, why_not: &str) -> Protection {
+        let detail = if holds { what.into() } else { why_not.to_owned() };
+        Protection { name, holds, detail }
+    }
+}
+
 impl Sandbox {
     /// All protections there are.
     pub fn protections(&self) -> Vec<Protection> {
-        let limits = &self.settings.limits;
-        let why_not = self.namespaces.as_ref().err();
-        let has = |flag| self.namespaces.as_ref().is_ok_and(|namespaces| namespaces.has(flag));
-        let namespace = |name, holds, what: &str| {
-            let refused = "this system does not allow the namespace".to_owned();
-            let detail = match holds {
-                true => what.to_owned(),
-                false => why_not.cloned().unwrap_or(refused),
-            };
-            Protection { name, holds, detail }
-        };
-        let found = self.cgroups.found();
-        let on = !self.settings.off;
-        let limit = |name, holds: bool, what: String, why: &str| {
-            let why = if on { why } else { "--no-sandbox" };
-            let detail = if holds { what } else { why.to_owned() };
-            Protection { name, holds, detail }
-        };
-        let no_group = "there is no control group this user may write to";
-        let memory = match found.memory {
-            true => format!("{} MB for all its processes together", limits.memory >> 20),
-            false => format!("{} MB for each of its processes", limits.memory >> 20),
-        };
-        let wanted = (self.settings.network && on)
-            .then(|| ("network", false, "--network lets programs use it".to_owned()));
-        let network = match wanted {
-            Some((name, holds, detail)) => Protection { name, holds, detail },
-            None => namespace("network", has(NET), "it can neither listen nor connect"),
-        };
-        vec![
-            namespace(
-                "files",
-                self.hides_files(),
-                "it sees the system, its own folder read-only, and scratch files",
-            ),
-            namespace(
-                "processes",
-                has(PID),
-                "it can neither see nor signal other processes, and leaves none",
-            ),
-            network,
-            namespace("ipc", has(IPC), "it shares no memory and no queues with others"),
-            namespace("hostname", has(UTS), "it cannot rename this machine"),
-            namespace("namespaces", has(NESTED), "it cannot make namespaces of its own"),
-            limit("memory", on, memory, ""),
-            limit(
-                "process-count",
-                on && (found.processes || self.processes.is_some()),
-                format!("{} processes and threads", limits.processes),
-                "root is limited by a control group only, and there is none it may write to",
-            ),
-            limit("cpus", found.cpu, format!("{} processors at a time", limits.cpus), no_group),
-            limit(
-                "cpu-time",
-                on,
-                format!("{} s for each of its processes", limits.cpu_seconds),
-                "",
-            ),
-            limit("file-size", on, format!("{} MB for each file", limits.file_bytes >> 20), ""),
-            limit("open-files", on, format!("{} for each of its processes", limits.files), ""),
-            limit("pause", found.pause, "it is stopped while others think".to_owned(), no_group),
-        ]
+        let mut all = self.isolation();
+        all.extend(self.bounds());
+        all
     }
 
-    /// One line about what does not hold; `None` if everything does.
+    /// One line about what does not hold; `None` if everything does that was asked for.
     pub fn warning(&self) -> Option<String> {
         if self.settings.off {
             // That is what was asked for.
             return None;
         }
-        let missing: Vec<Protection> = self
-            .protections()
-            .into_iter()
-            .filter(|one| !one.holds && one.name != "network")
-            .collect();
+        let asked = |one: &Protection| one.name != "network" || !self.settings.network;
+        let missing = self.protections().into_iter().filter(|one| !one.holds && asked(one));
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         for one in missing {
             match reasons.iter_mut().find(|(detail, _)| *detail == one.detail) {
@@ -99,15 +44,58 @@ impl Sandbox {
                 None => reasons.push((one.detail, vec![one.name])),
             }
         }
-        let words: Vec<String> = reasons
-            .into_iter()
-            .map(|(why, names)| format!("{} ({why})", names.join(", ")))
-            .collect();
+        let words = reasons.into_iter().map(|(why, names)| format!("{} ({why})", names.join(", ")));
+        let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| {
-            format!(
-                "the sandbox does not protect: {}; `agon doctor --sandbox` shows the rest",
-                words.join("; ")
-            )
+            let words = words.join("; ");
+            format!("not protected by the sandbox: {words}. `agon doctor --sandbox` shows the rest")
         })
+    }
+
+    /// What a program cannot see or reach.
+    fn isolation(&self) -> Vec<Protection> {
+        let has = |flag| self.namespaces.as_ref().is_ok_and(|namespaces| namespaces.has(flag));
+        let refused = "this system does not allow the namespace";
+        let why_not = self.namespaces.as_ref().err().map_or(refused, String::as_str);
+        let one = |name, holds, what: &str| Protection::new(name, holds, what, why_not);
+        let network = match self.settings.network && !self.settings.off {
+            true => Protection::new("network", false, "", "--network lets programs use it"),
+            false => one("network", has(NET), "it can neither listen nor connect"),
+        };
+        let files = "it sees the system, its own folder read-only, and scratch files";
+        let processes = "it can neither see nor signal other processes, and leaves none";
+        vec![
+            one("files", self.hides_files(), files),
+            one("processes", has(PID), processes),
+            network,
+            one("ipc", has(IPC), "it shares no memory and no queues with others"),
+            one("hostname", has(UTS), "it cannot rename this machine"),
+            one("namespaces", has(NESTED), "it cannot make namespaces of its own"),
+        ]
+    }
+
+    /// How much a program can use.
+    fn bounds(&self) -> Vec<Protection> {
+        let (limits, found, on) = (&self.settings.limits, self.cgroups.found(), !self.settings.off);
+        let no_group = match on {
+            true => "there is no control group this user may write to",
+            false => "--no-sandbox",
+        };
+        let one = |name, holds, what: String| Protection::new(name, holds, what, no_group);
+        let whose =
+            if found.memory { "all its processes together" } else { "each of its processes" };
+        let counted = on && (found.processes || self.processes.is_some());
+        // Without namespaces, signals reach the program and what it started in its group.
+        let pause = found.pause || (on && !self.hides_files());
+        let each = "for each of its processes";
+        vec![
+            one("memory", on, format!("{} MB for {whose}", limits.memory >> 20)),
+            one("process-count", counted, format!("{} processes and threads", limits.processes)),
+            one("cpus", found.cpu, format!("{} at a time", limits.cpus)),
+            one("cpu-time", on, format!("{} s {each}", limits.cpu_seconds)),
+            one("file-size", on, format!("{} MB for each file", limits.file_bytes >> 20)),
+            one("open-files", on, format!("{} {each}", limits.files)),
+            one("pause", pause, "it is stopped while others think".into()),
+        ]
     }
 }
