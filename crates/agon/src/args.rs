@@ -4,6 +4,7 @@ mod admin;
 mod clients;
 mod doctor;
 pub(crate) mod log;
+mod sandbox;
 mod serve;
 
 pub(crate) use admin::{
@@ -12,6 +13,7 @@ pub(crate) use admin::{
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
 
 use crate::exit;
@@ -108,16 +110,17 @@ A TOML file has any of these fields; flags win over it:
 
 /// The help with the exit codes.
 fn run_help() -> String {
-    format!("{RUN_HELP}\n\n{}", exit::HELP)
+    format!("{RUN_HELP}\n\n{SANDBOX_HELP}\n\n{}", exit::HELP)
 }
 
 #[derive(ClapArgs, Debug, Default)]
 #[command(after_help = run_help())]
 pub(crate) struct RunArgs {
-    /// Go on with the run in this folder. All other settings come from there.
+    /// Go on with the run in this folder. All other settings come from there; a run whose luck was
+    /// not kept in a file goes on with the same luck if --seed is given again.
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
-        "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "seed", "name",
+        "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "name",
     ])]
     pub(crate) resume: Option<PathBuf>,
     /// Settings from a TOML file; flags win over it.
@@ -183,6 +186,11 @@ pub(crate) struct RunArgs {
     /// End with code 6 if any player was at fault.
     #[arg(long)]
     pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+    /// Let programs compute while it is not their turn; by default they are stopped meanwhile.
+    #[arg(long)]
+    pub(crate) ponder: bool,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]

@@ -13,7 +13,7 @@ use agon_core::{
     Ties, TimeLimits, TournamentId, TournamentPlan,
 };
 use agon_games::{GameKind, Registry};
-use agon_runner::{PlayerSpec, RunSettings, name_players};
+use agon_runner::{PlayerSpec, RunSettings, SandboxSettings, name_players};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -144,7 +144,9 @@ pub(crate) fn new_run(args: &RunArgs, file: RunFile, games: &Registry) -> Result
         players: players.iter().map(|player| player.name.clone()).collect(),
     };
     let hello_ms = args.hello_ms.or(file.limits.hello_ms).unwrap_or(10_000);
-    let settings = RunSettings { version: 1, plan, players, concurrency, hello_ms };
+    let sandbox = SandboxSettings { ponder: args.ponder, ..SandboxSettings::default() };
+    let sandbox = args.sandbox.over(sandbox);
+    let settings = RunSettings { version: 1, plan, players, concurrency, hello_ms, sandbox };
     Ok(NewRun { settings, seed: args.seed.or(file.seed), out })
 }
 

@@ -18,7 +18,8 @@ pub(crate) enum Exit {
     Failure = 1,
     /// The arguments make no sense.
     Usage = 2,
-    /// The tournament could not be held: no configuration fits the players.
+    /// The tournament could not be held: no configuration fits the players, there are too few, or
+    /// a program cannot be started.
     NotHeld = 3,
     /// A log does not follow from the rules.
     NotVerified = 4,
@@ -59,6 +60,18 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
+/// A tournament that cannot be held, with what to do about it. Nothing was played.
+#[derive(Debug)]
+pub(crate) struct NotHeld(pub(crate) String);
+
+impl std::fmt::Display for NotHeld {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotHeld {}
+
 /// A log or folder that is not what it should be.
 #[derive(Debug)]
 pub(crate) struct Unreadable(pub(crate) String);
@@ -98,6 +111,9 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     }
     if error.is::<Finding>() || error.is::<Unreadable>() {
         return Exit::Damaged;
+    }
+    if error.is::<NotHeld>() {
+        return Exit::NotHeld;
     }
     let misuse = error.is::<Misuse>()
         || error.is::<BadSpec>()

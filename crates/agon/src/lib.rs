@@ -18,6 +18,10 @@ use std::process::ExitCode;
 
 /// Runs the command with the arguments of this process.
 pub fn run() -> ExitCode {
+    // Before anything else: this is part of every start of a player's program.
+    if std::env::args_os().nth(1).is_some_and(|first| first == agon_runner::CONFINE) {
+        return agon_runner::confine(std::env::args_os().skip(2));
+    }
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {

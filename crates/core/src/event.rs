@@ -160,6 +160,13 @@ events! {
         plan: MatchPlan,
     }
 
+    /// The tournament's secret was lost with the process that held it; from here on luck comes from
+    /// another. Matches that were not over begin anew.
+    "luck-renewed" LuckRenewed {
+        /// The commitment to the new secret.
+        commitment: Commitment,
+    }
+
     /// A player is there.
     "player-arrived" PlayerArrived {
         /// Who.

@@ -77,6 +77,8 @@ pub struct TournamentCheck {
     pub plan: TournamentPlan,
     /// Its secret, if it is over.
     pub secret: Option<Secret>,
+    /// Matches that were over when luck was renewed: the secret they came from is lost.
+    pub of_lost_luck: BTreeSet<MatchId>,
     /// All matches it paired.
     pub matches: Vec<MatchPlan>,
     /// The results it reported, as the matches came to them.
@@ -354,8 +356,7 @@ pub fn verify_tournament(
     games: &Registry,
     known: Option<&Secret>,
 ) -> Result<TournamentCheck, Finding> {
-    let mut records = records(lines);
-    let first = records.next().ok_or_else(empty)?;
+    let first = records(lines).next().ok_or_else(empty)?;
     let Event::TournamentCreated(created) = &first[0].event else {
         return Err(finding(&first[0], "a tournament begins with tournament-created".into()));
     };
@@ -369,19 +370,35 @@ pub fn verify_tournament(
         _ => None,
     });
     let secret = secret.or(known);
-    if secret.is_some_and(|secret| secret.commitment() != created.commitment) {
-        return Err(finding(&first[0], "it is no commitment to the secret revealed".into()));
+    let renewed = lines.iter().rposition(|line| matches!(line.event, Event::LuckRenewed(_)));
+    let (line, commitment) = match renewed.map(|at| (&lines[at], &lines[at].event)) {
+        Some((line, Event::LuckRenewed(renewed))) => (line, &renewed.commitment),
+        _ => (&first[0], &created.commitment),
+    };
+    if secret.is_some_and(|secret| secret.commitment() != *commitment) {
+        return Err(finding(line, "it is no commitment to the secret revealed".into()));
     }
-    let (mut tournament, events) = Tournament::create_unrevealed(
-        created.plan.clone(),
-        kind.clone(),
-        secret.cloned(),
-        created.commitment.clone(),
-    )
-    .map_err(|error| finding(&first[0], error.to_string()))?;
-    compare(first, &events)?;
-    let mut count = first.len() as u64;
-    for record in records {
+    // Pairings that were drawn from a lost secret cannot be drawn again; what followed can.
+    let lost = renewed.filter(|_| created.plan.policy.pairing == Pairing::Random).unwrap_or(0);
+    let mut tournament = if lost > 0 {
+        let folded = Tournament::fold(&lines[..lost], games, secret.cloned());
+        folded.map_err(|error| finding(&first[0], error.to_string()))?
+    } else {
+        let (plan, commitment) = (created.plan.clone(), created.commitment.clone());
+        let made = Tournament::create_unrevealed(plan, kind.clone(), secret.cloned(), commitment);
+        let (tournament, events) = made.map_err(|error| finding(&first[0], error.to_string()))?;
+        compare(first, &events)?;
+        tournament
+    };
+    let mut of_lost_luck = BTreeSet::new();
+    let mut count = first.len().max(lost) as u64;
+    for record in records(&lines[count as usize..]) {
+        if matches!(record[0].event, Event::LuckRenewed(_)) {
+            let drawn = tournament.rounds().iter().flat_map(|round| &round.matches);
+            let open: BTreeSet<_> = tournament.open_matches().map(|plan| &plan.id).collect();
+            let over = drawn.map(|plan| &plan.id).filter(|id| !open.contains(id));
+            of_lost_luck = over.cloned().collect();
+        }
         let command = tournament_cause(&record[0])?;
         let events = match tournament.step(command) {
             // Random pairings cannot be checked before the end. Otherwise the secret is missing at
@@ -400,13 +417,15 @@ pub fn verify_tournament(
         compare(record, &events)?;
         count += record.len() as u64;
     }
-    let unchecked = lines.len() as u64 - count;
     let reports = lines.iter().filter_map(|line| match &line.event {
         Event::MatchReported(reported) => Some((reported.id.clone(), line.at)),
         _ => None,
     });
     let reports = reports.collect();
-    Ok(TournamentCheck { unchecked, reports, ..checked(&tournament, secret.cloned(), count) })
+    let unchecked = lines.len() as u64 - count + lost as u64;
+    let count = count - lost as u64;
+    let check = checked(&tournament, secret.cloned(), count);
+    Ok(TournamentCheck { unchecked, of_lost_luck, reports, ..check })
 }
 
 /// What a tournament that follows from its log says of its matches.
@@ -414,6 +433,7 @@ fn checked(tournament: &Tournament, secret: Option<Secret>, events: u64) -> Tour
     let mut check = TournamentCheck {
         plan: tournament.plan().clone(),
         secret,
+        of_lost_luck: BTreeSet::new(),
         matches: Vec::new(),
         reported: BTreeMap::new(),
         earlier: BTreeMap::new(),
@@ -496,6 +516,9 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
         }),
         Event::TournamentInterrupted(interrupted) => {
             Ok(TournamentCommand::Interrupt(interrupted.interruption.clone()))
+        }
+        Event::LuckRenewed(renewed) => {
+            Ok(TournamentCommand::RenewLuck { commitment: renewed.commitment.clone() })
         }
         event => match tournament_order(event) {
             Some((order, ruling)) => Ok(TournamentCommand::Order { order, ruling: ruling.clone() }),

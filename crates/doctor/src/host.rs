@@ -4,10 +4,11 @@ use crate::report::Failure;
 use crate::session::{Session, Stopped};
 use crate::socket::Socket;
 use agon_core::PlayerName;
-use agon_runner::{Connection, Incoming, Stop};
+use agon_runner::{Connection, Incoming, Sandbox, Stop};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -205,7 +206,7 @@ impl Started {
             words.iter().map(|word| word.replace("{server}", &place)).collect();
         let name = PlayerName::new("candidate").expect("a name of letters");
         let mark = format!("agon-doctor-{}-guest", std::process::id());
-        let mut connection = Connection::start(&words, &name, &mark)?;
+        let mut connection = Connection::start(&words, &name, &mark, &Arc::new(Sandbox::none()))?;
         let (over, mut told) = oneshot::channel();
         let task = tokio::spawn(async move {
             loop {

@@ -4,10 +4,11 @@ use crate::report::Failure;
 use crate::socket::Socket;
 use crate::table::Case;
 use agon_core::PlayerName;
-use agon_runner::{Connection, Ended, Incoming, Stop};
+use agon_runner::{Connection, Ended, Incoming, Sandbox, Stop};
 use agon_wire::native::{FromPlayer, Hello};
 use std::collections::HashSet;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -79,13 +80,14 @@ impl Session {
         patience: Duration,
         stop: &Stop,
     ) -> Result<Result<Session, Failure>, Stopped> {
-        let mut connection = match Connection::start(words, player, mark) {
-            Ok(connection) => connection,
-            Err(error) => {
-                let fix = "check the command after --, and that it can be run from here";
-                return Ok(Err(Failure::new(format!("it cannot be started: {error}"), fix)));
-            }
-        };
+        let mut connection =
+            match Connection::start(words, player, mark, &Arc::new(Sandbox::none())) {
+                Ok(connection) => connection,
+                Err(error) => {
+                    let fix = "check the command after --, and that it can be run from here";
+                    return Ok(Err(Failure::new(format!("it cannot be started: {error}"), fix)));
+                }
+            };
         connection.send(hello);
         let started = Instant::now();
         let mut banner = 0;

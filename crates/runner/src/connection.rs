@@ -5,15 +5,17 @@
 
 use crate::evidence::Evidence;
 use crate::leftovers;
+use crate::sandbox::{Confined, Sandbox};
 use agon_core::PlayerName;
 use agon_wire::lines::{Lines, TooLong};
 use agon_wire::native::{self, BadMessage, FromPlayer, Hello};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::pin::Pin;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -74,10 +76,36 @@ impl Incoming {
     }
 }
 
+/// Variables of the environment that no program is handed.
+pub const SECRETS: [&str; 2] = ["AGON_PASSWORD", "AGON_TOKEN"];
+
+/// Signals that a process gets from others, not for something it did.
+const FROM_OTHERS: [Signal; 8] = [
+    Signal::KILL,
+    Signal::TERM,
+    Signal::INT,
+    Signal::HUP,
+    Signal::QUIT,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::ALARM,
+];
+
 /// A program and everything it started. Dropped, all of them are gone.
 struct Group {
-    child: Child,
+    confined: Confined,
     id: Pid,
+}
+
+/// How a program ended that was not told to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Departure {
+    /// For people.
+    pub(crate) words: String,
+    /// The code of its fault.
+    pub(crate) code: &'static str,
+    /// Whether a signal ended it that neither the referee nor the program itself sent.
+    pub(crate) from_outside: bool,
 }
 
 /// How a program ended, and what it left.
@@ -110,27 +138,35 @@ pub struct Connection {
     pub(crate) junk: u32,
     /// Bytes since the last request.
     taken: usize,
+    /// Whether its processes are stopped.
+    paused: bool,
 }
 
 impl Connection {
-    /// Starts a program in a process group of its own, with the run's mark in its environment.
-    pub fn start(words: &[String], player: &PlayerName, mark: &str) -> io::Result<Connection> {
-        let mut child = Command::new(&words[0])
-            .args(&words[1..])
-            .env("AGON_PLAYER", player.as_str())
-            .env(leftovers::MARK, mark)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+    /// Starts a program in the sandbox, in a process group of its own, with the run's mark in its
+    /// environment.
+    pub fn start(
+        words: &[String],
+        player: &PlayerName,
+        mark: &str,
+        sandbox: &Arc<Sandbox>,
+    ) -> io::Result<Connection> {
+        let mut confined = sandbox.start(words, |command| {
+            command.env("AGON_PLAYER", player.as_str()).env(leftovers::MARK, mark);
+            for secret in SECRETS {
+                command.env_remove(secret);
+            }
+            command.process_group(0);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        })?;
+        let child = confined.child();
         let id = Pid::from_raw(child.id() as i32).expect("process ids are positive");
         let gone = || io::Error::other("the program's pipes are gone");
         let stdin = pipe::Sender::from_owned_fd(child.stdin.take().ok_or_else(gone)?.into())?;
         let stdout = pipe::Receiver::from_owned_fd(child.stdout.take().ok_or_else(gone)?.into())?;
         let stderr = pipe::Receiver::from_owned_fd(child.stderr.take().ok_or_else(gone)?.into())?;
         Ok(Connection {
-            group: Group { child, id },
+            group: Group { confined, id },
             stdin,
             stdout,
             lines: Lines::new(native::LINE_BYTES_MAX),
@@ -142,6 +178,7 @@ impl Connection {
             hello: None,
             junk: 0,
             taken: 0,
+            paused: false,
         })
     }
 
@@ -153,12 +190,32 @@ impl Connection {
 
     /// Whether the process has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
-        !matches!(self.group.child.try_wait(), Ok(None))
+        !matches!(self.group.confined.child().try_wait(), Ok(None))
+    }
+
+    /// Stops the program until it is next sent something, so that it takes no time from others.
+    pub(crate) fn pause(&mut self) {
+        self.paused = self.paused || self.group.pause(true);
+    }
+
+    /// Whether somebody else stopped the program: then it is not to blame for its silence.
+    pub(crate) fn is_stopped_from_outside(&self) -> bool {
+        let stat = format!("/proc/{}/stat", self.group.id.as_raw_nonzero());
+        let text = std::fs::read_to_string(stat).unwrap_or_default();
+        let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        !self.paused && state == Some('T')
+    }
+
+    fn go_on(&mut self) {
+        if std::mem::take(&mut self.paused) {
+            self.group.pause(false);
+        }
     }
 
     /// Sends a line, or as much of it as the pipe takes now; the rest goes as the program reads.
     /// `true` if all of it is in the pipe.
     pub fn send(&mut self, line: &[u8]) -> bool {
+        self.go_on();
         if self.out_from == self.out.len() {
             self.out.clear();
             self.out_from = 0;
@@ -227,28 +284,28 @@ impl Connection {
     /// Ends the program: closes its input, gives it `grace` to go by itself, then ends the whole
     /// group. Says how it ended.
     pub(crate) async fn close(
-        self,
+        mut self,
         grace: Duration,
         evidence_dir: &Path,
         player: &PlayerName,
-    ) -> String {
+    ) -> Departure {
+        self.go_on();
         let Connection { mut group, stdin, stdout, evidence, .. } = self;
         drop(stdin);
-        let status = match group.end_within(grace).await {
-            Some(status) => status.to_string(),
-            None => "closed its output without ending".into(),
-        };
+        let status = group.end_within(grace).await;
+        let departure = group.departure(status);
         // Also after a good end: what the program forked is still in its group.
         drop(group);
         drop(stdout);
         // Evidence is a courtesy: a full disk does not stop a tournament for it.
         let _ = evidence.save(evidence_dir, player.as_str()).await;
-        status
+        departure
     }
 
     /// The same, for whoever wants to know all about it: also what the program left running, in
     /// its group or outside of it.
-    pub async fn finish(self, grace: Duration) -> Ended {
+    pub async fn finish(mut self, grace: Duration) -> Ended {
+        self.go_on();
         let Connection { mut group, stdin, stdout, evidence, mark, .. } = self;
         drop(stdin);
         let started = tokio::time::Instant::now();
@@ -266,14 +323,48 @@ impl Group {
     /// Waits until the program has ended by itself, or `grace` is over.
     async fn end_within(&mut self, grace: Duration) -> Option<ExitStatus> {
         let deadline = tokio::time::Instant::now() + grace;
-        let mut ended = self.child.try_wait().ok().flatten();
+        let mut ended = self.confined.child().try_wait().ok().flatten();
         let mut pause = Duration::from_micros(200);
         while ended.is_none() && tokio::time::Instant::now() < deadline {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(20));
-            ended = self.child.try_wait().ok().flatten();
+            ended = self.confined.child().try_wait().ok().flatten();
         }
         ended
+    }
+
+    /// What an end means. Only the process we started tells who ended it: inside a process tree of
+    /// its own nobody but the program itself can send a signal.
+    fn departure(&self, status: Option<ExitStatus>) -> Departure {
+        let plain = |words: String| Departure { words, code: "disconnected", from_outside: false };
+        let Some(status) = status else {
+            return plain("closed its output without ending".into());
+        };
+        let closed = self.confined.is_closed();
+        // A shell's way to say that a signal ended a child is the sandbox's way too.
+        let inner = status.code().filter(|code| closed && *code > 128).map(|code| code - 128);
+        if let Some((code, what)) = self.confined.limit_reached(inner.or(status.signal())) {
+            return Departure { words: what, code, from_outside: false };
+        }
+        let outer = status.signal().and_then(Signal::from_named_raw);
+        if let Some(signal) = outer.filter(|signal| FROM_OTHERS.contains(signal)) {
+            let words =
+                format!("signal {} ended it, and the referee did not send it", signal.as_raw());
+            return Departure { words, code: "killed-from-outside", from_outside: true };
+        }
+        match inner {
+            Some(signal) => plain(format!("signal {signal} from one of its own processes")),
+            None => plain(status.to_string()),
+        }
+    }
+
+    /// Stops all processes or lets them go on. `false` if that is not possible.
+    fn pause(&self, paused: bool) -> bool {
+        let signal = if paused { Signal::STOP } else { Signal::CONT };
+        // Behind a sandbox the program is in a session of its own, which no signal to the group
+        // reaches.
+        self.confined.pause(paused)
+            || !self.confined.is_wrapped() && kill_process_group(self.id, signal).is_ok()
     }
 }
 
@@ -287,6 +378,6 @@ impl Drop for Group {
     fn drop(&mut self) {
         // Nobody left in the group is as good as everybody ended.
         let _ = kill_process_group(self.id, Signal::KILL);
-        let _ = self.child.wait();
+        let _ = self.confined.child().wait();
     }
 }

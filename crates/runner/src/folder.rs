@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! DIR/run.json                     who plays and how the run goes on; written first
-//! DIR/secret                       the tournament's secret, readable by the owner only
+//! DIR/secret                       the tournament's secret, where no program can open it
 //! DIR/tournament/ID.jsonl          the tournament's stream
 //! DIR/match/ID/r1m1.jsonl          a match's stream, games included
 //! DIR/evidence/PLAYER-1.stderr     what a player's program said on stderr
+//! DIR/match/ID/r1m1.jsonl.lost-1   a match that began anew because its luck was lost
 //! DIR/results.json                 standings and results, once the tournament is over
 //! ```
 
+use crate::sandbox::SandboxSettings;
 use crate::spec::PlayerSpec;
 use agon_core::{Results, Secret, TournamentPlan};
 use agon_store::{FileLog, LogError, Sync};
@@ -31,6 +33,9 @@ pub struct RunSettings {
     pub concurrency: usize,
     /// How long a program may take to say hello.
     pub hello_ms: u64,
+    /// How programs are confined.
+    #[serde(default)]
+    pub sandbox: SandboxSettings,
 }
 
 /// A folder that cannot be used.
@@ -92,28 +97,58 @@ impl Folder {
         &self.dir
     }
 
-    /// Writes the settings and the secret of a new run.
-    pub fn create(&self, settings: &RunSettings, secret: &Secret) -> Result<(), FolderError> {
+    /// Writes the settings of a new run, and its secret if that may be kept in a file.
+    pub fn create(
+        &self,
+        settings: &RunSettings,
+        secret: Option<&Secret>,
+    ) -> Result<(), FolderError> {
         if self.dir.join(RUN).exists() {
             return Err(FolderError::Taken { dir: self.shown() });
         }
         fs::create_dir_all(&self.dir).map_err(|source| io("create", &self.dir, source))?;
-        self.write_whole(SECRET, format!("{}\n", secret.hex()).as_bytes(), 0o600)?;
+        secret.map_or(Ok(()), |secret| self.keep_secret(secret))?;
         let mut text = serde_json::to_vec_pretty(settings).expect("settings are JSON");
         text.push(b'\n');
         self.write_whole(RUN, &text, 0o644)
     }
 
-    /// Reads the settings and the secret of a run.
-    pub fn open(&self) -> Result<(RunSettings, Secret), FolderError> {
+    /// Keeps the secret in a file, readable by the owner only.
+    pub fn keep_secret(&self, secret: &Secret) -> Result<(), FolderError> {
+        self.write_whole(SECRET, format!("{}\n", secret.hex()).as_bytes(), 0o600)
+    }
+
+    /// Removes the file of the secret: programs are about to run that could open it.
+    pub fn remove_secret(&self) -> Result<(), FolderError> {
+        let path = self.dir.join(SECRET);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(io("remove", &path, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Renames the file of a stream, so that the stream begins anew.
+    pub(crate) fn set_aside(&self, stream: &str) -> Result<(), FolderError> {
+        let path = self.dir.join(format!("{stream}.jsonl"));
+        if !path.exists() {
+            return Ok(());
+        }
+        let names = (1..).map(|number| self.dir.join(format!("{stream}.jsonl.lost-{number}")));
+        let free = names.into_iter().find(|name| !name.exists()).expect("numbers do not run out");
+        fs::rename(&path, free).map_err(|source| io("rename", &path, source))
+    }
+
+    /// Reads the settings of a run.
+    pub fn open(&self) -> Result<RunSettings, FolderError> {
         let settings: RunSettings = serde_json::from_str(&self.read(RUN)?)
             .map_err(|error| self.damaged(RUN, error.to_string()))?;
         if settings.version != SETTINGS_VERSION {
             let why = format!("version {} of a newer agon", settings.version);
             return Err(self.damaged(RUN, why));
         }
-        let secret = self.secret()?.ok_or_else(|| self.missing(SECRET))?;
-        Ok((settings, secret))
+        Ok(settings)
     }
 
     /// The run's secret, if it is there.

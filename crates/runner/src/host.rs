@@ -3,14 +3,16 @@
 use crate::folder::{Folder, FolderError, RunSettings};
 use crate::house::{self, HouseTable};
 use crate::leftovers;
-use crate::play::{Commit, Play};
+use crate::play::{Commit, INTERRUPTIONS_MAX, Play, Played, ruling};
 use crate::program::Program;
 use crate::progress::{Progress, Stop};
+use crate::sandbox::Sandbox;
 use crate::spec::Plays;
 use agon_core::{
-    ApplyError, BadLine, Commitment, Event, Fault, Line, Match, MatchId, MatchPlan, MatchResult,
-    PlanError, PlayerName, Results, Secret, Secrets, Tournament, TournamentAsk, TournamentCommand,
-    TournamentPending, TournamentPlan, record_lines,
+    ApplyError, BadLine, Command, Commitment, Event, Fault, Line, Match, MatchId, MatchOrder,
+    MatchPlan, MatchResult, PlanError, PlayerName, Results, Ruling, Secret, Secrets, Tournament,
+    TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending, TournamentPlan,
+    record_lines,
 };
 use agon_games::{GameKind, Registry};
 use agon_players::{HouseError, Houses};
@@ -69,6 +71,14 @@ pub enum RunError {
     Broken(String),
 }
 
+/// The games and house players there are.
+pub struct Known {
+    /// The games.
+    pub games: Registry,
+    /// The house players.
+    pub houses: Arc<Houses>,
+}
+
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -89,6 +99,10 @@ pub(crate) struct Shared {
     /// What marks the programs of this run.
     pub(crate) mark: String,
     pub(crate) hello_limit: Duration,
+    /// How programs are confined.
+    pub(crate) sandbox: Arc<Sandbox>,
+    /// Whether programs are stopped while others think.
+    pub(crate) pauses: bool,
     pub(crate) stop: Stop,
     pub(crate) tell: Box<dyn Fn(Progress) + Send + std::marker::Sync>,
     games: Registry,
@@ -112,15 +126,20 @@ impl Shared {
 }
 
 /// Plays the tournament in `folder` from where it stands.
+///
+/// `secret` is what all luck comes from. Where the log is committed to another one, that is lost:
+/// matches that are not over begin anew with the luck of `secret`.
 pub async fn run(
     folder: &Folder,
+    secret: Secret,
     sync: Sync,
-    games: Registry,
-    houses: Arc<Houses>,
+    known: Known,
+    sandbox: Sandbox,
     stop: Stop,
     tell: impl Fn(Progress) + Send + std::marker::Sync + 'static,
 ) -> Result<Outcome, RunError> {
-    let (settings, secret) = folder.open()?;
+    let Known { games, houses } = known;
+    let settings = folder.open()?;
     let plan = settings.plan.clone();
     let unknown = || RunError::UnknownGame(plan.game.clone());
     let kind = games.kind(&plan.game).cloned().ok_or_else(unknown)?;
@@ -130,6 +149,8 @@ pub async fn run(
         evidence: folder.evidence(),
         mark: leftovers::mark_of(folder.path()),
         hello_limit: Duration::from_millis(settings.hello_ms),
+        pauses: sandbox.pauses(),
+        sandbox: Arc::new(sandbox),
         stop,
         tell: Box::new(tell),
         games,
@@ -139,7 +160,7 @@ pub async fn run(
     });
     // The log is ours now, so whatever still plays in this folder belongs to a run that is dead.
     leftovers::end(&shared.mark);
-    let mut host = Host::open(shared, settings, houses)?;
+    let mut host = Host::open(shared, settings, houses, folder)?;
     let was_over = host.tournament.is_over();
     let outcome = host.run().await;
     host.say_goodbye().await;
@@ -159,7 +180,7 @@ struct Cast {
     houses: HouseTable,
 }
 
-type MatchDone = (MatchPlan, Cast, Result<Option<MatchResult>, RunError>);
+type MatchDone = (MatchPlan, Cast, Result<Played, RunError>);
 
 struct Host {
     shared: Arc<Shared>,
@@ -178,6 +199,7 @@ impl Host {
         shared: Arc<Shared>,
         settings: RunSettings,
         house_list: Arc<Houses>,
+        folder: &Folder,
     ) -> Result<Host, RunError> {
         let stream = format!("tournament/{}", shared.plan.id);
         let lines = shared.load(&stream)?;
@@ -201,11 +223,40 @@ impl Host {
             }
         }
         let idle = HashMap::new();
-        Ok(Host { shared, settings, house_list, tournament, stream, version, idle, plays })
+        let mut host =
+            Host { shared, settings, house_list, tournament, stream, version, idle, plays };
+        let committed = lines.iter().rev().find_map(|line| match &line.event {
+            Event::TournamentCreated(created) => Some(&created.commitment),
+            Event::LuckRenewed(renewed) => Some(&renewed.commitment),
+            _ => None,
+        });
+        if committed.is_some_and(|commitment| *commitment != host.shared.commitment) {
+            host.renew_luck(folder)?;
+        }
+        Ok(host)
+    }
+
+    /// Starts the matches that are not over anew, with the luck of another secret.
+    fn renew_luck(&mut self, folder: &Folder) -> Result<(), RunError> {
+        if self.tournament.is_over() {
+            return Ok(());
+        }
+        let open = self.tournament.open_matches();
+        let streams: Vec<String> = open.map(stream_of).collect();
+        // First of all: a run that is killed in between finds the old commitment, and does it again.
+        streams.iter().try_for_each(|stream| folder.set_aside(stream))?;
+        (self.shared.tell)(Progress::LuckRenewed { matches: streams.len() });
+        let commitment = self.shared.commitment.clone();
+        self.step(TournamentCommand::RenewLuck { commitment })
     }
 
     /// Runs to the end; `true` if it was stopped before.
     async fn run(&mut self) -> Result<bool, RunError> {
+        if self.tournament.paused().is_some() {
+            // The run was killed while a match was being given up.
+            let (order, ruling) = (TournamentOrder::Resume, ruling("the run goes on"));
+            self.step(TournamentCommand::Order { order, ruling })?;
+        }
         while !self.tournament.is_over() {
             if self.shared.stop.is_asked() {
                 return Ok(true);
@@ -296,8 +347,16 @@ impl Host {
         player: &PlayerName,
     ) -> Result<String, Fault> {
         let mut program = self.program_of(player);
-        let ready = (program.connection.is_some() || program.start(&self.shared))
-            && program.await_hello(&self.shared).await;
+        let mut ready = false;
+        // One that somebody else killed is started again.
+        for _ in 0..=INTERRUPTIONS_MAX {
+            let killed = program.killed;
+            ready = (program.connection.is_some() || program.start(&self.shared))
+                && program.await_hello(&self.shared).await;
+            if ready || program.killed == killed {
+                break;
+            }
+        }
         let hello = program.connection.as_ref().and_then(|connection| connection.hello.clone());
         let absence = program.absence();
         self.idle.insert(player.clone(), program);
@@ -341,8 +400,9 @@ impl Host {
             let (plan, cast, result) = done.map_err(|error| RunError::Broken(error.to_string()))?;
             self.return_cast(cast).await;
             match result {
-                Ok(Some(result)) => self.report(plan.id, result)?,
-                Ok(None) => {}
+                Ok(Played::Over(result)) => self.report(plan.id, result)?,
+                Ok(Played::Stopped) => {}
+                Ok(Played::Abandoned(ruling)) => self.abandon(&plan, &ruling)?,
                 Err(error) => {
                     // Let the others finish what they are committing, then end.
                     self.shared.stop.ask();
@@ -354,6 +414,22 @@ impl Host {
             Some(error) => Err(error),
             None => Ok(self.shared.stop.is_asked()),
         }
+    }
+
+    /// Gives a match up: nobody wins it.
+    fn abandon(&mut self, plan: &MatchPlan, ruling: &Ruling) -> Result<(), RunError> {
+        let over = TournamentOrder::Override { id: plan.id.clone(), winners: Vec::new() };
+        for order in [TournamentOrder::Pause, over, TournamentOrder::Resume] {
+            self.step(TournamentCommand::Order { order, ruling: ruling.clone() })?;
+        }
+        let (mut played, mut commit) = open_match(&self.shared, plan)?;
+        let (order, ruling) = (MatchOrder::CallOff, ruling.clone());
+        let command = Command::Order { order, ruling };
+        commit.step(&self.shared, &mut played, command)?.ok();
+        if let Some(result) = played.result().cloned() {
+            (self.shared.tell)(Progress::MatchEnded { id: plan.id.clone(), result });
+        }
+        Ok(())
     }
 
     fn report(&mut self, id: MatchId, result: MatchResult) -> Result<(), RunError> {
@@ -395,7 +471,8 @@ impl Host {
     }
 
     async fn return_cast(&mut self, cast: Cast) {
-        for program in cast.programs {
+        for mut program in cast.programs {
+            program.pause(&self.shared);
             self.idle.insert(program.player.clone(), program);
         }
         self.trim_idle().await;
@@ -444,9 +521,13 @@ impl Host {
     }
 }
 
+fn stream_of(plan: &MatchPlan) -> String {
+    format!("match/{}/{}", plan.tournament, plan.id)
+}
+
 /// The match of a plan as it stands in the log, new if it is not there.
 fn open_match(shared: &Shared, plan: &MatchPlan) -> Result<(Match, Commit), RunError> {
-    let stream = format!("match/{}/{}", plan.tournament, plan.id);
+    let stream = stream_of(plan);
     let secrets = Secrets::Known(shared.secret.of_match(&plan.id));
     let lines = shared.load(&stream)?;
     if !lines.is_empty() {
@@ -467,16 +548,17 @@ fn play_houses(
     shared: &Shared,
     plan: &MatchPlan,
     houses: &mut HouseTable,
-) -> Result<Option<MatchResult>, RunError> {
+) -> Result<Played, RunError> {
     let (played, mut commit) = open_match(shared, plan)?;
-    house::play(shared, played, &mut commit, houses)
+    let result = house::play(shared, played, &mut commit, houses)?;
+    Ok(result.map_or(Played::Stopped, Played::Over))
 }
 
 async fn play_match(
     shared: &Shared,
     plan: &MatchPlan,
     cast: &mut Cast,
-) -> Result<Option<MatchResult>, RunError> {
+) -> Result<Played, RunError> {
     let (played, commit) = open_match(shared, plan)?;
     let (programs, houses) = (&mut cast.programs, &mut cast.houses);
     Play { shared, played, commit, programs, houses }.run().await

@@ -17,14 +17,21 @@ mod folder;
 mod host;
 mod house;
 mod leftovers;
+mod lookup;
 mod play;
 mod program;
 mod progress;
+mod sandbox;
 mod spec;
 
-pub use connection::{Connection, Ended, Incoming};
+pub use connection::{Connection, Ended, Incoming, SECRETS};
 pub use evidence::Evidence;
 pub use folder::{Folder, FolderError, RunSettings};
-pub use host::{Outcome, RunError, run};
+pub use host::{Known, Outcome, RunError, run};
+pub use lookup::{NotStartable, find_program};
 pub use progress::{Progress, Stop};
+pub use sandbox::{
+    CONFINE, Confined, InsideHidden, Limits, Protection, Sandbox, SandboxError, SandboxSettings,
+    confine, protect_memory,
+};
 pub use spec::{BadSpec, PlayerSpec, Plays, name_players};

@@ -1,13 +1,13 @@
 //! One match between players of which at least one is a program: requests out, answers in, time.
 
-use crate::connection::{Connection, Incoming};
+use crate::connection::{Connection, Departure, Incoming};
 use crate::host::{RunError, Shared};
 use crate::house::{HouseTable, house_answer};
-use crate::program::{GRACE, JUNK_MAX, Program, STARTS_MAX};
+use crate::program::{GRACE, IDLE, JUNK_MAX, Program, STARTS_MAX};
 use crate::progress::Progress;
 use agon_core::{
-    Ask, Command, CrashCost, Event, Fault, Match, MatchResult, Pending, PlayerName, Rejection,
-    RequestId, record_lines,
+    Ask, Command, CrashCost, Event, Fault, FaultKind, Match, MatchOrder, MatchResult, Pending,
+    PlayerName, Rejection, RequestId, Ruling, Why, record_lines,
 };
 use agon_store::{Append, Log};
 use agon_wire::native::{self, FromPlayer, Request, ToPlayer};
@@ -68,11 +68,35 @@ impl Commit {
     }
 }
 
+/// The name under which the referee rules by itself.
+const REFEREE: &str = "agon";
+
+/// How many games of a match are played again because a program was killed from outside, before
+/// the match ends without a winner.
+pub(crate) const INTERRUPTIONS_MAX: usize = 3;
+
+/// How a match came out.
+pub(crate) enum Played {
+    /// It is over.
+    Over(MatchResult),
+    /// The run was asked to stop.
+    Stopped,
+    /// It cannot be decided: its programs are killed from outside again and again.
+    Abandoned(Ruling),
+}
+
 /// Why waiting ended.
 enum Woke {
     Program(usize, Incoming),
     Time,
     Stop,
+}
+
+/// A ruling of the referee itself.
+pub(crate) fn ruling(why: &str) -> Ruling {
+    let text: String = why.chars().filter(|letter| !letter.is_control()).take(200).collect();
+    let why = Why::new(text.trim()).expect("a short text without control characters");
+    Ruling { by: PlayerName::new(REFEREE).expect("a name of letters"), why }
 }
 
 /// A match at play.
@@ -86,14 +110,21 @@ pub(crate) struct Play<'a> {
 
 impl Play<'_> {
     /// Plays to the end, or until the run is asked to stop.
-    pub(crate) async fn run(mut self) -> Result<Option<MatchResult>, RunError> {
+    pub(crate) async fn run(mut self) -> Result<Played, RunError> {
+        if self.played.paused().is_some() {
+            // The run was killed while a game was being voided.
+            self.order(MatchOrder::Resume, &ruling("the run goes on")).await?;
+        }
         self.meet().await;
         loop {
             if self.shared.stop.is_asked() {
-                return Ok(None);
+                return Ok(Played::Stopped);
             }
             if let Some(result) = self.played.result() {
-                return Ok(Some(result.clone()));
+                return Ok(Played::Over(result.clone()));
+            }
+            if let Some(ruling) = self.abandoned() {
+                return Ok(Played::Abandoned(ruling));
             }
             self.start_programs();
             self.arrivals().await?;
@@ -114,6 +145,7 @@ impl Play<'_> {
     async fn meet(&mut self) {
         for program in self.programs.iter_mut() {
             program.given_up = false;
+            program.killed = 0;
             if program.connection.as_mut().is_some_and(Connection::has_ended) {
                 program.end(self.shared, Duration::ZERO).await;
             }
@@ -256,6 +288,7 @@ impl Play<'_> {
         connection.asked();
         program.unwritten = !connection.send(&line);
         program.sent = Some(pending.id.clone());
+        program.idle_since = None;
         program.failed_starts = 0;
         // The clock starts again once the last byte is out, but it runs: a program that does not
         // read, or closed its input, must not hold up the match for ever.
@@ -263,6 +296,7 @@ impl Play<'_> {
     }
 
     fn send(&mut self, at: usize, message: &ToPlayer<'_>) {
+        self.programs[at].idle_since = Some(Instant::now());
         if let Some(connection) = &mut self.programs[at].connection {
             connection.send(&native::encode(message));
         }
@@ -279,7 +313,9 @@ impl Play<'_> {
         let hello = self.programs.iter().filter_map(|program| {
             program.hello_by.filter(|_| !program.ready() && program.connection.is_some())
         });
-        let until = hello.chain(due).min();
+        let idle = self.programs.iter().filter_map(|program| program.idle_since);
+        let idle = idle.filter(|_| self.shared.pauses).map(|since| since + IDLE);
+        let until = hello.chain(due).chain(idle).min();
         let programs = &mut *self.programs;
         let next = poll_fn(|cx| {
             for (at, program) in programs.iter_mut().enumerate() {
@@ -308,6 +344,9 @@ impl Play<'_> {
     async fn on_time(&mut self) -> Result<(), RunError> {
         for at in 0..self.programs.len() {
             let program = &mut self.programs[at];
+            if program.idle_since.is_some_and(|since| since + IDLE <= Instant::now()) {
+                program.pause(self.shared);
+            }
             let late = program.hello_by.is_some_and(|by| by <= Instant::now());
             if late && !program.ready() && program.connection.is_some() {
                 program.failed_starts += 1;
@@ -315,6 +354,13 @@ impl Play<'_> {
             }
         }
         while let Some(command) = self.played.due(self.shared.now_ms()) {
+            if let Some(at) = self.stopped_from_outside(&command) {
+                let words = "a signal stopped it, and the referee did not send it".to_owned();
+                let player = self.programs[at].player.clone();
+                self.programs[at].end(self.shared, Duration::ZERO).await;
+                self.interrupt(at, player, &words).await?;
+                break;
+            }
             if self.step(command).await?.is_err() {
                 break;
             }
@@ -350,32 +396,103 @@ impl Play<'_> {
             Incoming::Bad { why, line } => self.on_bad(at, player, why, &line).await,
             Incoming::Refused { why } => {
                 self.programs[at].failed_starts = STARTS_MAX;
-                self.lose(at, Duration::ZERO, |_| why).await
+                self.dismiss(at, why).await
             }
-            Incoming::Flood { why } => self.lose(at, Duration::ZERO, |_| why).await,
-            Incoming::Closed => {
-                self.lose(at, GRACE, |status| format!("the program ended: {status}")).await
-            }
+            Incoming::Flood { why } => self.dismiss(at, why).await,
+            Incoming::Closed => self.on_closed(at).await,
         }
     }
 
-    /// Ends a program; `why` is told how it ended.
+    /// Ends a program because of what it sent.
+    async fn dismiss(&mut self, at: usize, why: String) -> Result<(), RunError> {
+        let program = &mut self.programs[at];
+        let (ready, asked) = (program.ready(), program.sent.is_some());
+        program.end(self.shared, Duration::ZERO).await;
+        self.lose(at, ready, asked, "disconnected", why).await
+    }
+
+    /// A program ended, or closed its output.
+    async fn on_closed(&mut self, at: usize) -> Result<(), RunError> {
+        let program = &mut self.programs[at];
+        let (ready, asked) = (program.ready(), program.sent.is_some());
+        let Departure { words, code, from_outside } = program.end(self.shared, GRACE).await;
+        if from_outside {
+            let player = program.player.clone();
+            return self.interrupt(at, player, &words).await;
+        }
+        self.lose(at, ready, asked, code, format!("the program ended: {words}")).await
+    }
+
+    /// The game in progress counts for nothing, because somebody else ended or stopped a program.
+    /// Nobody is charged; the program is started again.
+    async fn interrupt(
+        &mut self,
+        at: usize,
+        player: PlayerName,
+        words: &str,
+    ) -> Result<(), RunError> {
+        self.programs[at].killed += 1;
+        let Some(game) = self.played.referee().map(|referee| referee.number()) else {
+            return Ok(());
+        };
+        let ruling = ruling(&format!("killed-from-outside: the program of {player}: {words}"));
+        self.order(MatchOrder::Pause, &ruling).await?;
+        self.order(MatchOrder::Void(game), &ruling).await?;
+        (self.shared.tell)(Progress::Interrupted {
+            id: self.played.plan().id.clone(),
+            game,
+            why: ruling.why.to_string(),
+        });
+        self.order(MatchOrder::Resume, &ruling).await
+    }
+
+    async fn order(&mut self, order: MatchOrder, ruling: &Ruling) -> Result<(), RunError> {
+        let ruling = ruling.clone();
+        self.step(Command::Order { order, ruling }).await?.ok();
+        Ok(())
+    }
+
+    /// Why the match is given up, if it has been interrupted too often.
+    fn abandoned(&self) -> Option<Ruling> {
+        let own = |ruling: &&Ruling| ruling.by.as_str() == REFEREE;
+        let voids = self.played.finished().filter_map(|(result, _)| result.voided.as_ref());
+        let voids = voids.filter(own).count();
+        let killed = self.programs.iter().find(|one| one.killed as usize > INTERRUPTIONS_MAX);
+        if voids <= INTERRUPTIONS_MAX && killed.is_none() {
+            return None;
+        }
+        let why = "killed-from-outside: programs of this match are killed again and again, so \
+                   nobody wins it";
+        Some(ruling(why))
+    }
+
+    /// The program whose silence is due to be charged, if somebody else stopped it.
+    fn stopped_from_outside(&self, command: &Command) -> Option<usize> {
+        let Command::Charge { player, fault } = command else { return None };
+        let at = self.programs.iter().position(|program| program.player == *player)?;
+        let connection = self.programs[at].connection.as_ref()?;
+        let silent = fault.kind == FaultKind::Timeout;
+        (silent && connection.is_stopped_from_outside()).then_some(at)
+    }
+
+    /// Notes that a program is gone by its own fault.
     async fn lose(
         &mut self,
         at: usize,
-        grace: Duration,
-        why: impl FnOnce(String) -> String,
+        ready: bool,
+        asked: bool,
+        code: &'static str,
+        why: String,
     ) -> Result<(), RunError> {
         let program = &mut self.programs[at];
-        let (ready, asked) = (program.ready(), program.sent.is_some());
-        let why = why(program.end(self.shared, grace).await);
         // One that goes before it was asked anything has not really started.
         if !asked {
             program.failed_starts += 1;
             program.why_not = Some(why.clone());
         }
         if ready {
-            let (player, fault) = (program.player.clone(), Fault::disconnected(why));
+            let fault = Fault::new(FaultKind::Disconnected, code, why);
+            let player = program.player.clone();
             self.step(Command::Leave { player, fault }).await?.ok();
         }
         Ok(())
@@ -390,7 +507,10 @@ impl Play<'_> {
     ) -> Result<(), RunError> {
         let request = id.clone();
         let command = Command::Answer { player, request, answer, took_ms: None };
-        let Err(rejection) = self.step(command).await? else { return Ok(()) };
+        let Err(rejection) = self.step(command).await? else {
+            self.programs[at].idle_since = Some(Instant::now());
+            return Ok(());
+        };
         let (code, accepted) = match &rejection {
             Rejection::Repeated { accepted } => ("repeated", accepted.clone().map(|raw| raw.0)),
             Rejection::Late | Rejection::Over => ("late", None),
@@ -431,7 +551,6 @@ impl Play<'_> {
         if connection.junk <= JUNK_MAX {
             return Ok(());
         }
-        let why = format!("sent over {JUNK_MAX} lines nobody asked for");
-        self.lose(at, Duration::ZERO, |_| why).await
+        self.dismiss(at, format!("sent over {JUNK_MAX} lines nobody asked for")).await
     }
 }

@@ -1,6 +1,6 @@
 //! A player's program from start to end: its process, its hello, the request it was sent.
 
-use crate::connection::{Connection, Incoming};
+use crate::connection::{Connection, Departure, Incoming};
 use crate::host::Shared;
 use agon_core::{Fault, PlayerName, RequestId};
 use agon_wire::native::{self, FromPlayer, ToPlayer};
@@ -14,6 +14,10 @@ pub(crate) const JUNK_MAX: u32 = 100;
 /// Starts of a program in a row that fail before it is given up.
 pub(crate) const STARTS_MAX: u32 = 3;
 
+/// How long a program that owes no answer may still compute before it is stopped. Programs that
+/// answer faster than this are never stopped, and cost nothing more.
+pub(crate) const IDLE: Duration = Duration::from_millis(20);
+
 /// How long a program has to end by itself.
 pub(crate) const GRACE: Duration = Duration::from_millis(300);
 
@@ -25,6 +29,8 @@ pub(crate) struct Program {
     /// When its hello is due, while that is missing.
     pub(crate) hello_by: Option<Instant>,
     pub(crate) failed_starts: u32,
+    /// How often a signal from outside ended it in this match.
+    pub(crate) killed: u32,
     /// Why it did not start, as far as is known.
     pub(crate) why_not: Option<String>,
     /// Whether this match has been told that it will not come.
@@ -33,6 +39,8 @@ pub(crate) struct Program {
     pub(crate) sent: Option<RequestId>,
     /// Whether that request is still partly in our buffer.
     pub(crate) unwritten: bool,
+    /// Since when it owes no answer while it runs.
+    pub(crate) idle_since: Option<Instant>,
 }
 
 impl Program {
@@ -43,10 +51,12 @@ impl Program {
             connection: None,
             hello_by: None,
             failed_starts: 0,
+            killed: 0,
             why_not: None,
             given_up: false,
             sent: None,
             unwritten: false,
+            idle_since: None,
         }
     }
 
@@ -57,7 +67,7 @@ impl Program {
 
     /// Starts the process and greets it. `false` if it cannot be started.
     pub(crate) fn start(&mut self, shared: &Shared) -> bool {
-        match Connection::start(&self.words, &self.player, &shared.mark) {
+        match Connection::start(&self.words, &self.player, &shared.mark, &shared.sandbox) {
             Ok(mut connection) => {
                 connection.send(&native::encode(&ToPlayer::Hello {
                     protocol: native::PROTOCOL_VERSION,
@@ -81,12 +91,23 @@ impl Program {
     }
 
     /// Ends the process, if there is one, and says how it ended.
-    pub(crate) async fn end(&mut self, shared: &Shared, grace: Duration) -> String {
+    pub(crate) async fn end(&mut self, shared: &Shared, grace: Duration) -> Departure {
         self.sent = None;
         self.hello_by = None;
+        self.idle_since = None;
         match self.connection.take() {
             Some(connection) => connection.close(grace, &shared.evidence, &self.player).await,
-            None => "not running".into(),
+            None => {
+                Departure { words: "not running".into(), code: "disconnected", from_outside: false }
+            }
+        }
+    }
+
+    /// Stops the process until it is next sent something, if the run's policy says so.
+    pub(crate) fn pause(&mut self, shared: &Shared) {
+        self.idle_since = None;
+        if let Some(connection) = self.connection.as_mut().filter(|_| shared.pauses) {
+            connection.pause();
         }
     }
 
@@ -120,7 +141,13 @@ impl Program {
                     Some(why)
                 }
                 Some(Incoming::Closed) => {
-                    Some(format!("the program ended: {}", self.end(shared, GRACE).await))
+                    let departure = self.end(shared, GRACE).await;
+                    if departure.from_outside {
+                        self.killed += 1;
+                        self.why_not = Some(departure.words);
+                        return false;
+                    }
+                    Some(format!("the program ended: {}", departure.words))
                 }
                 Some(Incoming::Message(FromPlayer::Answer { .. } | FromPlayer::Lobby(_))) => {
                     Some("it answered before it said hello".into())

@@ -40,6 +40,20 @@ pub enum Progress {
         /// What.
         faulted: Faulted,
     },
+    /// A game counts for nothing, because somebody killed a program. Nobody is charged.
+    Interrupted {
+        /// In which match.
+        id: MatchId,
+        /// Which game.
+        game: u32,
+        /// Who was killed, and how.
+        why: String,
+    },
+    /// The secret of the run was lost when it was killed, and luck comes from a new one.
+    LuckRenewed {
+        /// How many matches begin anew.
+        matches: usize,
+    },
     /// A match ended.
     MatchEnded {
         /// Which.

@@ -28,7 +28,8 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
             given.server,
             account=given.account,
             password=password,
-            token=os.environ.get("AGON_TOKEN"),
+            # A flag wins over a variable: the token may be somebody else's.
+            token=os.environ.get("AGON_TOKEN") if given.account is None else None,
             register=given.register,
             person=given.person,
             queue=given.queue,

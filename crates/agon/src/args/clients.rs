@@ -1,19 +1,21 @@
 //! The command line of clients: who joins, plays and watches.
 
-use super::ColourArg;
+use super::{ColourArg, SANDBOX_HELP, SandboxArgs};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
 /// Where, and as whom.
 #[derive(ClapArgs, Debug, Default)]
 pub(crate) struct LoginArgs {
-    /// The name to play under; not needed with a token.
+    /// The account to play as, with its password. A token says itself whose it is: with this flag
+    /// the token in AGON_TOKEN is not used.
     #[arg(long, value_name = "NAME")]
     pub(crate) account: Option<String>,
     /// A file whose first line is the password; by default it is in AGON_PASSWORD.
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
-    /// A file whose first line is a token, instead of a password; or it is in AGON_TOKEN.
+    /// A file whose first line is a token, instead of a password; without --account the token may
+    /// be in AGON_TOKEN.
     #[arg(long, value_name = "FILE", conflicts_with = "password_file")]
     pub(crate) token_file: Option<PathBuf>,
     /// Make the account if there is none.
@@ -38,8 +40,12 @@ Examples:
     AGON_TOKEN=… agon join --server 127.0.0.1:7300 --queue yahtzee-queue --times 10 -- ./bot
     agon join --server 127.0.0.1:7300 --token-file token --sign-up spring --once -- ./bot";
 
+fn join_help() -> String {
+    format!("{JOIN_HELP}\n\n{SANDBOX_HELP}")
+}
+
 #[derive(ClapArgs, Debug)]
-#[command(after_help = JOIN_HELP)]
+#[command(after_help = join_help())]
 pub(crate) struct JoinArgs {
     /// The server's address: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
     #[arg(long, value_name = "ADDR")]
@@ -64,6 +70,8 @@ pub(crate) struct JoinArgs {
     /// The game the program is told of when it is asked for its nonce and proposal.
     #[arg(long, value_name = "GAME")]
     pub(crate) game: Option<String>,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
     /// The program that plays, and its arguments.
     #[arg(last = true, value_name = "CMD ARGS")]
     pub(crate) program: Vec<String>,
@@ -76,15 +84,20 @@ explained and not sent.
 
 Examples:
     agon play --game yahtzee --vs house:optimal
+    agon play --game fish --vs 'python3 bot.py' house:random
     agon play --game fish --vs house:greedy house:search:3 --game-config '{\"rows\":6,\"columns\":5}'
     agon play --server 127.0.0.1:7300 --account ann --register --queue yahtzee-queue
     AGON_TOKEN=… agon play --server 127.0.0.1:7300 --sign-up spring";
 
+fn play_help() -> String {
+    format!("{PLAY_HELP}\n\n{SANDBOX_HELP}")
+}
+
 #[derive(ClapArgs, Debug)]
-#[command(after_help = PLAY_HELP)]
+#[command(after_help = play_help())]
 pub(crate) struct PlayArgs {
-    /// Play here, at once, against these house players; see `agon list`.
-    #[arg(long, value_name = "house:NAME", num_args = 1.., conflicts_with = "server")]
+    /// Play here, at once, against these house players (see `agon list`) and programs.
+    #[arg(long, value_name = "SPEC", num_args = 1.., conflicts_with = "server")]
     pub(crate) vs: Vec<String>,
     /// The game to play here.
     #[arg(long, value_name = "NAME", default_value = "yahtzee")]
@@ -106,6 +119,8 @@ pub(crate) struct PlayArgs {
     /// Sign up for a tournament.
     #[arg(long, value_name = "ID", requires = "server")]
     pub(crate) sign_up: Option<String>,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
     /// Colours: auto, always or never.
     #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
     pub(crate) colour: ColourArg,

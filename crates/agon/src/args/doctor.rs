@@ -16,6 +16,7 @@ sockets); a command after -- is started for that, with {server} in its arguments
 
 Examples:
     agon doctor -- python3 bot.py
+    agon doctor --sandbox
     agon doctor --quick --game fish -- ./my-bot --fast
     agon doctor --game yahtzee --listen 127.0.0.1:7300
     agon doctor --game yahtzee --listen 127.0.0.1:0 -- my-bot --connect {server}";
@@ -46,6 +47,9 @@ pub(crate) struct DoctorArgs {
     /// free one.
     #[arg(long, value_name = "ADDR", requires = "game")]
     pub(crate) listen: Option<String>,
+    /// Show which protections of the sandbox hold on this machine, instead of an exam.
+    #[arg(long, conflicts_with_all = ["game", "listen", "program", "quick"])]
+    pub(crate) sandbox: bool,
     /// Fewer positions and restarts.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -56,6 +60,6 @@ pub(crate) struct DoctorArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// The program and its arguments.
-    #[arg(last = true, value_name = "CMD ARGS", required_unless_present = "listen")]
+    #[arg(last = true, value_name = "CMD ARGS", required_unless_present_any = ["listen", "sandbox"])]
     pub(crate) program: Vec<String>,
 }

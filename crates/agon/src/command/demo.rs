@@ -7,7 +7,6 @@ use crate::args::{ColourArg, DemoArgs, DemoSystem, ReplayArgs, RunArgs, VerifyAr
 use crate::command::{replay, run, verify};
 use crate::exit::Exit;
 use crate::show;
-use agon_runner::Folder;
 use agon_store::Sync;
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
@@ -34,15 +33,15 @@ fn house_cup() -> Result<Exit> {
         out: Some(out.clone()),
         ..RunArgs::default()
     };
-    let folder = run::prepare(&args)?;
-    let exit = show_all(&folder);
+    let exit = show_all(run::prepare(&args)?);
     std::fs::remove_dir_all(&out).context("failed to remove the demonstration's folder")?;
     exit
 }
 
 /// Plays, shows the results and the final, and checks everything.
-fn show_all(folder: &Folder) -> Result<Exit> {
-    let outcome = run::play(folder, Sync::Process, !std::io::stderr().is_terminal())?;
+fn show_all(ready: run::Ready) -> Result<Exit> {
+    let folder = ready.folder.clone();
+    let outcome = run::play(ready, Sync::Process, !std::io::stderr().is_terminal())?;
     if outcome.stopped {
         return Ok(Exit::Stopped);
     }

@@ -4,13 +4,16 @@ use crate::args::DoctorArgs;
 use crate::exit::{Exit, Misuse};
 use crate::show;
 use agon_doctor::{GameExam, Report, Settings, SettingsError};
-use agon_runner::Stop;
+use agon_runner::{Sandbox, SandboxSettings, Stop};
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
+    if args.sandbox {
+        return sandbox(args);
+    }
     let settings = settings(args)?;
     super::solve::use_cache(None);
     let quiet = args.quiet || (args.json && !std::io::stderr().is_terminal());
@@ -33,6 +36,21 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
         (false, true) => Exit::Success,
         (false, false) => Exit::NotPassed,
     })
+}
+
+/// Shows which protections of the sandbox hold on this machine.
+fn sandbox(args: &DoctorArgs) -> Result<Exit> {
+    let protections = Sandbox::open(SandboxSettings::default(), None).protections();
+    let text = match args.json {
+        true => {
+            let all = protections.iter().all(|one| one.holds);
+            let value = serde_json::json!({ "all_hold": all, "protections": protections });
+            format!("{value:#}\n")
+        }
+        false => show::protections(&protections, show::colour(std::io::stdout().is_terminal())),
+    };
+    super::print(&text)?;
+    Ok(Exit::Success)
 }
 
 /// Holds the exam until its end, or until Ctrl-C.

@@ -19,6 +19,7 @@ use agon_players::client::{
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
 use mind::{Mind, Player};
+pub(super) use program::read_lines;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -49,6 +50,7 @@ struct Join<'a> {
 
 pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     let Some(login) = login::given(&args.login)? else {
+        login::check_unused_token(&args.login)?;
         let why = "give the password with --password-file FILE or in AGON_PASSWORD, or a token \
                    with --token-file FILE or in AGON_TOKEN";
         return Err(Misuse(why.into()).into());
@@ -62,6 +64,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     (settings.nonce, settings.proposal) = player.introduction(args)?;
     super::client_runtime()?.block_on(async {
         let client = Client::connect(settings).await.map_err(explained)?;
+        login::check_account(&args.login, client.account())?;
         eprintln!("agon: logged in as {} on {}", client.account(), args.server);
         player.name = client.account().clone();
         let (said, mut heard) = mpsc::channel(SAID_MAX);

@@ -2,23 +2,56 @@
 
 use crate::args::LoginArgs;
 use crate::exit::Misuse;
+use agon_core::PlayerName;
 use agon_players::client::Login;
 use anyhow::{Context, Result};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-/// The variables a program that is started must not see.
-pub(super) const SECRETS: [&str; 2] = ["AGON_PASSWORD", "AGON_TOKEN"];
-
 /// The login that the arguments and the environment give. `None`: there is neither a token nor a
-/// password. Files win over the environment, and there tokens over passwords.
+/// password. A flag wins over a variable: with `--account` the token in `AGON_TOKEN`, which may be
+/// anybody's, is not used.
 pub(super) fn given(args: &LoginArgs) -> Result<Option<Login>> {
-    if let Some(token) = token(args.token_file.as_deref(), args.password_file.is_none())? {
+    let by_name = args.account.is_some() || args.password_file.is_some() || args.register;
+    if let Some(token) = token(args.token_file.as_deref(), !by_name)? {
+        if args.register {
+            let why = "--token-file is for an account that exists, --register for one that does \
+                       not; leave out one of them";
+            return Err(Misuse(why.into()).into());
+        }
         return Ok(Some(Login::Token(token)));
     }
     let Some(password) = password(args.password_file.as_deref())? else { return Ok(None) };
     Ok(Some(by_password(args, password)?))
+}
+
+/// An error for `--account` without a password beside a token: which of the two is meant?
+pub(super) fn check_unused_token(args: &LoginArgs) -> Result<()> {
+    let Some(account) = &args.account else { return Ok(()) };
+    if variable("AGON_TOKEN").is_none() {
+        return Ok(());
+    }
+    let why = format!(
+        "--account {account} and the token in AGON_TOKEN contradict each other: the token says \
+         who you are. To log in as {account}, give the password with --password-file FILE or in \
+         AGON_PASSWORD; to use the token, leave out --account"
+    );
+    Err(Misuse(why).into())
+}
+
+/// An error if the account a token belongs to is not the one that `--account` names.
+pub(super) fn check_account(args: &LoginArgs, account: &PlayerName) -> Result<()> {
+    match &args.account {
+        Some(wanted) if wanted != account.as_str() => {
+            let why = format!(
+                "the token is of {account}, and --account says {wanted}; give a token of \
+                 {wanted}, or leave out --account to play as {account}"
+            );
+            Err(Misuse(why).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A login by password.

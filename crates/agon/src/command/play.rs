@@ -3,6 +3,7 @@
 mod desk;
 mod here;
 mod keyboard;
+mod program;
 mod there;
 
 use crate::args::{ColourArg, PlayArgs};
@@ -13,7 +14,7 @@ use std::io::IsTerminal;
 
 pub(crate) fn play(args: &PlayArgs) -> Result<Exit> {
     if args.server.is_none() && args.vs.is_empty() {
-        let why = "say whom to play: --vs house:NAME, here, or --server HOST:PORT";
+        let why = "say whom to play: --vs house:NAME or a program, here, or --server HOST:PORT";
         return Err(Misuse(why.into()).into());
     }
     super::solve::use_cache(None);

@@ -12,18 +12,18 @@ use agon_games::{GameState, Registry, Viewer};
 use agon_runner::Folder;
 use agon_store::{FileLog, Log, read_file};
 use anyhow::Result;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::IsTerminal;
 
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     let (lines, secret) = load(args)?;
-    let secrets = match (secret, lines.first().map(|line| &line.event)) {
+    let secret = match (secret, lines.first().map(|line| &line.event)) {
         (Some(secret), Some(Event::MatchCreated(created))) => {
-            Secrets::Known(secret.of_match(&created.plan.id))
+            Some(secret.of_match(&created.plan.id))
         }
-        _ => Secrets::Revealed(revealed(&lines)),
+        _ => None,
     };
+    let secrets = Secrets::of_log(&lines, secret);
     let colour = match args.colour {
         ColourArg::Auto => show::colour(std::io::stdout().is_terminal()),
         ColourArg::Always => true,
@@ -67,14 +67,6 @@ fn place(id: &str) -> (u32, u32) {
     let numbers = id.trim_start_matches('r').split_once('m');
     let number = |text: &str| text.parse().unwrap_or(0);
     numbers.map_or((0, 0), |(round, at)| (number(round), number(at)))
-}
-
-fn revealed(lines: &[Line]) -> BTreeMap<u32, agon_core::Secret> {
-    let ended = lines.iter().filter_map(|line| match &line.event {
-        Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
-        _ => None,
-    });
-    ended.collect()
 }
 
 struct Teller<'a> {

@@ -2,47 +2,139 @@
 
 use crate::args::RunArgs;
 use crate::config::{NewRun, RunFile, new_run};
-use crate::exit::Exit;
+use crate::exit::{Exit, Misuse, NotHeld};
 use crate::show;
-use agon_core::{Results, Secret};
+use agon_core::{Commitment, Event, Line, Results, Secret};
 use agon_games::Registry;
 use agon_players::Houses;
-use agon_runner::{Folder, Outcome, RunSettings, Stop};
-use agon_store::Sync;
+use agon_runner::{Folder, Outcome, Plays, RunSettings, Sandbox, Stop};
+use agon_store::{FileLog, Log, Sync};
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
+/// A run that can be played.
+pub(crate) struct Ready {
+    pub(crate) folder: Folder,
+    secret: Secret,
+    sandbox: Sandbox,
+    /// What to add to the command that resumes it.
+    resume_flags: String,
+}
+
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
-    let folder = match &args.resume {
-        Some(dir) => Folder::new(dir),
+    let ready = match &args.resume {
+        Some(dir) => resume(args, dir)?,
         None => prepare(args)?,
     };
     let sync = if args.fsync { Sync::Always } else { Sync::Process };
     let quiet = args.quiet || (args.json && !std::io::stderr().is_terminal());
-    folder.open()?;
+    let command = resume_command(&ready);
     if !quiet {
+        if let Some(warning) = ready.sandbox.warning() {
+            eprintln!("agon: {warning}");
+        }
         // Said before anything can happen: whoever is killed later cannot say it.
-        eprintln!("If this is interrupted, go on with: {}", resume_command(&folder));
+        eprintln!("If this is interrupted, go on with: {command}");
     }
-    let outcome = play(&folder, sync, quiet)?;
-    finish(args, &folder, &outcome)
+    let folder = ready.folder.clone();
+    let outcome = play(ready, sync, quiet)?;
+    finish(args, &folder, &command, &outcome)
 }
 
 /// Makes the folder of a new run.
-pub(crate) fn prepare(args: &RunArgs) -> Result<Folder> {
+pub(crate) fn prepare(args: &RunArgs) -> Result<Ready> {
     let file = RunFile::read(args.config.as_deref())?;
     let NewRun { settings, seed, out } = new_run(args, file, &Registry::standard())?;
     check_players(&settings)?;
     let folder = Folder::new(out);
-    folder.create(&settings, &secret(seed)?)?;
-    Ok(folder)
+    let (secret, sandbox) = (secret(seed)?, open_sandbox(&settings, &folder)?);
+    let keep = may_keep_secret(&settings, &sandbox);
+    folder.create(&settings, keep.then_some(&secret))?;
+    let resume_flags = resume_flags(keep, seed);
+    Ok(Ready { folder, secret, sandbox, resume_flags })
+}
+
+/// Opens the folder of a run that was begun.
+fn resume(args: &RunArgs, dir: &Path) -> Result<Ready> {
+    let folder = Folder::new(dir);
+    let mut settings = folder.open()?;
+    settings.sandbox = args.sandbox.over(settings.sandbox);
+    settings.sandbox.ponder |= args.ponder;
+    let kept = folder.secret()?;
+    let wanted = args.seed.map(Secret::from_seed_number);
+    if let (Some(wanted), Some(committed)) = (&wanted, committed(&folder, &settings)?)
+        && wanted.commitment() != committed
+    {
+        let why =
+            "--seed is not the number this run was begun with; leave it out, or give that one";
+        return Err(Misuse(why.into()).into());
+    }
+    let secret = wanted.or(kept.clone()).map_or_else(|| secret(None), Ok)?;
+    if folder.results_text().is_some() {
+        let (sandbox, resume_flags) = (Sandbox::none(), String::new());
+        return Ok(Ready { folder, secret, sandbox, resume_flags });
+    }
+    check_programs(&settings)?;
+    let sandbox = open_sandbox(&settings, &folder)?;
+    let keep = may_keep_secret(&settings, &sandbox);
+    match keep {
+        true if kept.as_ref() != Some(&secret) => folder.keep_secret(&secret)?,
+        true => {}
+        false => folder.remove_secret()?,
+    }
+    let resume_flags = resume_flags(keep, args.seed);
+    Ok(Ready { folder, secret, sandbox, resume_flags })
+}
+
+/// Whether the secret can be in a file: nobody plays who could open it.
+fn may_keep_secret(settings: &RunSettings, sandbox: &Sandbox) -> bool {
+    !has_programs(settings) || sandbox.hides_files()
+}
+
+fn has_programs(settings: &RunSettings) -> bool {
+    settings.players.iter().any(|player| matches!(player.plays, Plays::Command(_)))
+}
+
+fn resume_flags(keep: bool, seed: Option<u64>) -> String {
+    seed.filter(|_| !keep).map_or_else(String::new, |seed| format!(" --seed {seed}"))
+}
+
+/// Tries what this machine can enforce, and whether every program can be started under it.
+fn open_sandbox(settings: &RunSettings, folder: &Folder) -> Result<Sandbox> {
+    if !has_programs(settings) {
+        return Ok(Sandbox::none());
+    }
+    let sandbox = Sandbox::open(settings.sandbox.clone(), Some(folder.path()));
+    for player in &settings.players {
+        if let Plays::Command(words) = &player.plays {
+            sandbox.check(words).map_err(|error| Misuse(error.to_string()))?;
+        }
+    }
+    if !sandbox.hides_files() {
+        agon_runner::protect_memory();
+    }
+    Ok(sandbox)
+}
+
+/// What the log of a run is committed to, if it has begun.
+fn committed(folder: &Folder, settings: &RunSettings) -> Result<Option<Commitment>> {
+    let log = FileLog::open_read_only(folder.path())?;
+    let lines = log.load(&format!("tournament/{}", settings.plan.id), 0)?;
+    let commitments = lines.iter().rev().filter_map(|text| match Line::read(text).ok()?.event {
+        Event::TournamentCreated(created) => Some(created.commitment),
+        Event::LuckRenewed(renewed) => Some(renewed.commitment),
+        _ => None,
+    });
+    Ok(commitments.take(1).next())
 }
 
 /// Plays what is in the folder, with progress on stderr.
-pub(crate) fn play(folder: &Folder, sync: Sync, quiet: bool) -> Result<Outcome> {
-    let (settings, _) = folder.open()?;
+pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<Outcome> {
+    let Ready { folder, secret, sandbox, .. } = ready;
+    let settings = folder.open()?;
     crate::command::solve::use_cache(None);
     let stop = Stop::default();
     let progress = show::Progress::start(&settings, quiet);
@@ -66,24 +158,48 @@ pub(crate) fn play(folder: &Folder, sync: Sync, quiet: bool) -> Result<Outcome> 
             }
             asked.ask();
         });
-        let houses = Arc::new(Houses::standard());
-        let outcome =
-            agon_runner::run(folder, sync, Registry::standard(), houses, stop, teller).await;
+        let players = agon_runner::Known {
+            games: Registry::standard(),
+            houses: Arc::new(Houses::standard()),
+        };
+        let played = agon_runner::run(&folder, secret, sync, players, sandbox, stop, teller).await;
         signals.abort();
-        anyhow::Ok(outcome?)
+        anyhow::Ok(played?)
     });
     progress.finish();
     outcome
+}
+
+/// Refuses a tournament that nobody could lose: one player, or a program that cannot be started.
+fn check_programs(settings: &RunSettings) -> Result<()> {
+    if settings.players.len() < 2 {
+        let why = "a tournament needs at least 2 players, and there is only 1; add one, for \
+                   example house:random. Nothing was played";
+        return Err(NotHeld(why.into()).into());
+    }
+    let mut missing = Vec::new();
+    for player in &settings.players {
+        if let Plays::Command(words) = &player.plays
+            && let Err(why) = agon_runner::find_program(&words[0])
+        {
+            missing.push(format!("player {} cannot be started: {why}", player.name));
+        }
+    }
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(NotHeld(format!("{}. Nothing was played", missing.join("; "))).into()),
+    }
 }
 
 /// Says now, not in the middle of the tournament, that a house player does not exist.
 fn check_players(settings: &RunSettings) -> Result<()> {
     let houses = Houses::standard();
     for player in &settings.players {
-        if let agon_runner::Plays::House(name) = &player.plays {
+        if let Plays::House(name) = &player.plays {
             houses.make(&settings.plan.game, name)?;
         }
     }
+    check_programs(settings)?;
     let kind = Registry::standard().kind(&settings.plan.game).cloned();
     let kind = kind.expect("the game was looked up before");
     agon_core::Tournament::create(settings.plan.clone(), kind, Secret::from_seed_number(0))?;
@@ -101,8 +217,8 @@ fn secret(seed: Option<u64>) -> Result<Secret> {
 }
 
 /// What to type to go on.
-fn resume_command(folder: &Folder) -> String {
-    format!("agon run --resume {}", quoted(folder))
+fn resume_command(ready: &Ready) -> String {
+    format!("agon run --resume {}{}", quoted(&ready.folder), ready.resume_flags)
 }
 
 /// The folder as a shell reads it.
@@ -115,9 +231,8 @@ fn quoted(folder: &Folder) -> String {
     }
 }
 
-fn finish(args: &RunArgs, folder: &Folder, outcome: &Outcome) -> Result<Exit> {
+fn finish(args: &RunArgs, folder: &Folder, command: &str, outcome: &Outcome) -> Result<Exit> {
     if outcome.stopped {
-        let command = resume_command(folder);
         eprintln!("Stopped. Nothing is lost; go on with:\n\n    {command}\n");
         return Ok(Exit::Stopped);
     }

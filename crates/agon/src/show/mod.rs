@@ -5,11 +5,13 @@ mod exam;
 mod live;
 mod progress;
 mod results;
+mod sandbox;
 
 pub(crate) use exam::{ExamProgress, exam};
 pub(crate) use live::{of_match, on_wires, tournament};
 pub(crate) use progress::Progress;
 pub(crate) use results::results;
+pub(crate) use sandbox::protections;
 
 /// Whether to write ANSI colours, on a terminal or not.
 pub(crate) fn colour(terminal: bool) -> bool {

@@ -127,6 +127,15 @@ impl View {
                     self.say(&text);
                 }
             }
+            agon_runner::Progress::Interrupted { id, game, why } => {
+                self.say(&format!("game {game} of {id} is void and played again: {why}"));
+            }
+            agon_runner::Progress::LuckRenewed { matches } => {
+                self.say(&format!(
+                    "the luck of this run was kept in memory only and is lost; it is renewed, and \
+                     {matches} unfinished matches begin anew"
+                ));
+            }
             agon_runner::Progress::MatchStarted { .. } | agon_runner::Progress::Decisions(_) => {}
         }
     }

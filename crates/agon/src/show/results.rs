@@ -21,6 +21,7 @@ pub(crate) fn results(results: &Results, colour: bool) -> String {
     }
     let _ = writeln!(out, "\n{}", standings(results, colour));
     out.push_str(&faults(&results.standings, colour));
+    out.push_str(&voids(&results.rounds, colour));
     let _ = writeln!(out, "{}", paint(&winners(results), "1;32", colour));
     out
 }
@@ -88,6 +89,30 @@ fn faults(standings: &[PlayerSummary], colour: bool) -> String {
         lines.push(format!("  … and {rest} more; all of them are in results.json"));
     }
     format!("{}\n{}\n\n", paint("Faults", "1;31", colour), lines.join("\n"))
+}
+
+/// Every game and match that counts for nothing, with its reason. Nobody is charged with these.
+fn voids(rounds: &[RoundResult], colour: bool) -> String {
+    let mut lines = Vec::new();
+    for report in rounds.iter().flat_map(|round| &round.matches) {
+        for game in &report.result.games {
+            if let Some(ruling) = &game.voided {
+                lines.push(format!("  {} game {}: {}", report.id, game.game, ruling.why));
+            }
+        }
+        if let Some(by) = report.overridden.as_ref().filter(|by| by.winners.is_empty()) {
+            lines.push(format!("  {}: {}", report.id, by.ruling.why));
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let rest = lines.len().saturating_sub(30);
+    lines.truncate(30);
+    if rest > 0 {
+        lines.push(format!("  … and {rest} more; all of them are in results.json"));
+    }
+    format!("{}\n{}\n\n", paint("Void, and nobody's fault", "1;33", colour), lines.join("\n"))
 }
 
 fn rounds(rounds: &[RoundResult]) -> String {

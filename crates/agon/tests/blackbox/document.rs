@@ -46,7 +46,8 @@ fn the_transcript_is_what_happens() {
     let eve = format!("eve={}", python("recorder.py", &format!("record {player}")));
     let mut args = vec!["run", "--preset", "fish", "--seed", "1", "--quiet", "--out", "run"];
     args.extend(["--game-config", r#"{"rows":4,"columns":3}"#, "--hello-ms", "60000"]);
-    args.extend(["--player", &eve, "house:greedy"]);
+    // The record is written beside the run.
+    args.extend(["--no-sandbox", "--player", &eve, "house:greedy"]);
     place.good(&args);
     let record = fs::read_to_string(place.path("record")).expect("a record");
     let text = document();

@@ -154,7 +154,7 @@ fn programs_of_a_killed_run_are_gone_after_it_goes_on() {
     // It ignores the end of its input, and hangs at its third request so that the run stands still.
     let eve = format!("eve={}", python("misbehave.py", &format!("stubborn-hang 3 {token}")));
     let mut args = vec!["run", "--preset", "yahtzee-class", "--quiet", "--out", &out];
-    args.extend(["--answer-ms", "60000", "--hello-ms", "60000"]);
+    args.extend(["--answer-ms", "60000", "--hello-ms", "60000", "--no-sandbox"]);
     args.extend(["--player", &eve, "house:random"]);
     let mut child = place.command(&args).spawn().expect("agon starts");
     let evidence = place.path("run/match/yahtzee-class/r1m1.jsonl");
@@ -173,4 +173,24 @@ fn programs_of_a_killed_run_are_gone_after_it_goes_on() {
     signal(child.id(), Signal::INT);
     assert_eq!(finish(child).code, Some(130));
     until("the new program is gone too", || bots().is_empty());
+}
+
+#[test]
+fn sandboxed_programs_end_with_a_killed_run() {
+    let place = Place::new();
+    let token = token("orphan");
+    // It ignores the end of its input, and would hang for ever.
+    let eve = format!("eve={}", python("misbehave.py", &format!("stubborn-hang 0 {token}")));
+    let mut args = vec!["run", "--preset", "yahtzee-class", "--quiet", "--out", "run"];
+    args.extend(["--answer-ms", "60000", "--hello-ms", "60000"]);
+    args.extend(["--player", &eve, "house:random"]);
+    let mut child = place.command(&args).spawn().expect("agon starts");
+    let started = place.path("run/match/yahtzee-class/r1m1.jsonl");
+    until("the match has begun", || {
+        fs::read_to_string(&started).is_ok_and(|text| text.contains("game-started"))
+    });
+    assert!(!marked(&token).is_empty());
+    child.kill().expect("a child can be killed");
+    finish(child);
+    until("the program is gone", || marked(&token).is_empty());
 }

@@ -3,6 +3,7 @@
 mod cli;
 mod doctor;
 mod document;
+mod hostile;
 mod kill;
 mod logs;
 mod misbehaviour;

@@ -165,4 +165,5 @@ def main():
         time.sleep(FOREVER)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -89,7 +89,8 @@ fn a_disk_that_fills_up_costs_nobody_anything() {
     let mut players: Vec<Process> = Vec::new();
     for name in names {
         let line = format!("tee -a {name}.in | '{AGON}' bot greedy | tee -a {name}.out");
-        players.push(place.player(&server.address, name, &["--", "sh", "-c", &line]));
+        let words = ["--no-sandbox", "--", "sh", "-c", &line];
+        players.push(place.player(&server.address, name, &words));
     }
     assert_eq!(server.process.code(), Some(1), "it ends when there is no more room");
     let said = server.process.all_output();

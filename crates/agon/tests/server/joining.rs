@@ -34,6 +34,40 @@ fn token(server: &Server, account: &str) -> String {
 }
 
 #[test]
+fn account_flag_wins_over_a_token_in_the_environment() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let operator = server.said["operator"]["token"].as_str().expect("a first token").to_owned();
+    fs::write(place.path("bob.token"), token(&server, "bob")).expect("a file");
+    let join = |flags: &[&str], password: Option<&str>| {
+        let bot = ["--bot", "house:random"];
+        let args = [&["join", "--server", &server.address], flags, &bot].concat();
+        let mut command = place.command(&args);
+        command.env("AGON_TOKEN", &operator).env_remove("AGON_PASSWORD").stdout(Stdio::null());
+        if let Some(password) = password {
+            command.env("AGON_PASSWORD", password);
+        }
+        Process(command.spawn().expect("agon starts"))
+    };
+    // Without a password nothing says whether the account or the token is meant.
+    for (flags, why) in [
+        (&["--account", "ann"][..], "contradict each other"),
+        (&["--account", "ann", "--token-file", "bob.token"], "the token is of bob"),
+        (&["--account", "ann", "--token-file", "bob.token", "--register"], "leave out one"),
+    ] {
+        let mut process = join(flags, None);
+        let (code, said) = (process.code(), process.all_output());
+        assert_eq!(code, Some(2), "{flags:?}: {said}");
+        assert!(said.contains(why), "{flags:?}: {said}");
+    }
+    let mut ann = join(&["--account", "ann", "--register", "--times", "9"], Some("swordfish-9"));
+    let mut line = String::new();
+    let stderr = ann.0.stderr.take().expect("a pipe");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(stderr), &mut line).expect("a line");
+    assert!(line.contains("logged in as ann"), "{line}");
+}
+
+#[test]
 fn a_token_and_a_sign_up_and_what_a_program_says_of_itself() {
     let place = Place::new("");
     let server = Server::start(&place);

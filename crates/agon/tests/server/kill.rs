@@ -40,7 +40,7 @@ fn players(place: &Place, server: &str, bots: &[&str]) -> Vec<Process> {
             return place.player(server, &name, &["--bot", &format!("house:{bot}")]);
         }
         let line = recorder(bot, &format!("{name}.record"));
-        place.player(server, &name, &["--", "sh", "-c", &line])
+        place.player(server, &name, &["--no-sandbox", "--", "sh", "-c", &line])
     });
     all.collect()
 }

@@ -72,6 +72,30 @@ fn a_game_of_each_kind_against_house_players_here() {
 }
 
 #[test]
+fn program_is_an_opponent_here_and_sees_only_its_own_folder() {
+    let place = Place::new("");
+    fs::create_dir(place.path("bots")).expect("a folder");
+    fs::write(place.path("private"), "secret").expect("a file");
+    let bot = format!("exec '{}' bot random", crate::support::AGON);
+    let script = format!("cat '{}/private' /etc/shadow >&2 || echo hidden >&2\n{bot}\n", "..");
+    fs::write(place.path("bots/bot.sh"), script).expect("a file");
+    let mut command = place.command(&["play", "--vs", "sh bot.sh", "--seed", "1"]);
+    let out = File::create(place.path("out")).expect("a file");
+    command.current_dir(place.path("bots")).stdin(Stdio::piped());
+    command.stderr(out.try_clone().expect("a file")).stdout(out);
+    let mut person = Process(command.spawn().expect("agon starts"));
+    type_all(&mut person, &thirteen_turns());
+    assert_eq!(person.code(), Some(0), "{}", shown(&place));
+    let said = shown(&place);
+    assert!(said.contains("hidden") && said.contains("you against bot"), "{said}");
+    assert!(said.contains("turn 13 of 13") && said.contains("points\nYou "), "{said}");
+    let missing = place.command(&["play", "--vs", "./no-such-bot", "--seed", "1"]);
+    let mut process = Process({ missing }.spawn().expect("agon starts"));
+    assert_eq!(process.code(), Some(2));
+    assert!(process.all_output().contains("no such file"));
+}
+
+#[test]
 fn quitting_ending_and_mistakes() {
     let place = Place::new("");
     let here = ["play", "--vs", "house:greedy", "--seed", "1"];

@@ -24,6 +24,7 @@ use crate::event::{Event, MatchCreated};
 use crate::fair::{Nonce, Secret};
 use crate::fault::{Fault, Faulted};
 use crate::ids::{Millis, PlayerName, Raw, RequestId};
+use crate::line::Line;
 use crate::plan::MatchPlan;
 use crate::policy::CrashCost;
 use crate::referee::Referee;
@@ -159,6 +160,22 @@ pub enum Secrets {
 }
 
 impl Secrets {
+    /// The secrets for a match's stream: from the match's own secret, or, where that is not known
+    /// or not the one its games came from, those that the stream reveals.
+    pub fn of_log<'a>(lines: impl IntoIterator<Item = &'a Line>, known: Option<Secret>) -> Secrets {
+        let ended = lines.into_iter().filter_map(|line| match &line.event {
+            Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
+            _ => None,
+        });
+        let revealed: BTreeMap<u32, Secret> = ended.collect();
+        let fits =
+            |secret: &Secret| revealed.iter().all(|(game, one)| secret.of_game(*game) == *one);
+        match known.filter(fits) {
+            Some(secret) => Secrets::Known(secret),
+            None => Secrets::Revealed(revealed),
+        }
+    }
+
     /// The secret of a game.
     pub fn of_game(&self, game: u32) -> Option<Secret> {
         match self {

@@ -63,6 +63,11 @@ pub enum TournamentCommand {
     },
     /// Players are missing because the server was restarted, and cannot reconnect by themselves.
     Interrupt(Interruption),
+    /// The secret is lost, and luck comes from another one from now on.
+    RenewLuck {
+        /// The commitment to the new secret.
+        commitment: Commitment,
+    },
     /// An operator decides something.
     Order {
         /// What.

@@ -5,8 +5,8 @@ use super::{
     paired, round_robin,
 };
 use crate::event::{
-    ConfigChosen, Event, FarewellConfirmed, MatchReported, PlayerDropped, PlayerGreeted,
-    RoundsEnded, TournamentAborted,
+    ConfigChosen, Event, FarewellConfirmed, LuckRenewed, MatchReported, PlayerDropped,
+    PlayerGreeted, RoundsEnded, TournamentAborted,
 };
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, Raw, RequestId};
@@ -58,6 +58,9 @@ impl Tournament {
             }
             TournamentCommand::Interrupt(interruption) => {
                 self.interrupt(&mut events, interruption)?;
+            }
+            TournamentCommand::RenewLuck { commitment } => {
+                self.emit(&mut events, LuckRenewed { commitment });
             }
             TournamentCommand::Order { order, ruling } => self.obey(&mut events, order, ruling)?,
         }
@@ -305,6 +308,8 @@ impl Tournament {
                 let at = self.entrant_at(&confirmed.player)?;
                 self.close_request(at);
             }
+            // Where luck comes from is no part of the state: secrets come in from outside.
+            Event::LuckRenewed(_) => {}
             Event::TournamentEnded(ended) => {
                 self.state.winners = ended.winners.clone();
                 self.state.phase = Phase::Ended;

@@ -2,8 +2,12 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, numbered, of_preset};
-use agon_core::{Event, Match, Secret, Tournament, verify};
+use agon_core::{
+    Event, How, Line, LuckRenewed, Match, MatchId, MatchResult, Pairing, Secret, Tournament,
+    TournamentCommand, record_lines, verify,
+};
 use agon_games::{Registry, Viewer};
+use std::collections::BTreeSet;
 
 const SEED: u64 = 9;
 
@@ -154,4 +158,63 @@ fn nothing_is_no_log() {
     let found = verify::verify_match(&[], &games, None).expect_err("nothing");
     assert_eq!(found.to_string(), ", event 1 (none) does not follow: the stream is empty");
     assert_eq!(verify::verify_tournament(&[], &games, None).expect_err("nothing"), found);
+}
+
+/// A cup of four whose secret is lost after the first of its three matches.
+fn cup_with_renewed_luck(pairing: Pairing) -> (Vec<Line>, Secret) {
+    let mut plan = of_preset("yahtzee-class", "", numbered(4));
+    plan.policy.pairing = pairing;
+    let games = Registry::standard();
+    let kind = games.kind(&plan.game).expect("a game").clone();
+    let (lost, new) = (Secret::from_seed_number(1), Secret::from_seed_number(2));
+    let (cup, events) = Tournament::create(plan, kind, lost).expect("a plan");
+    let stream = format!("tournament/{}", cup.plan().id);
+    let mut lines = record_lines(&stream, 0, 1, &events);
+    let mut cup = cup;
+    for number in 1..=3 {
+        let plan = cup.open_matches().next().expect("an open match").clone();
+        let result = MatchResult {
+            winners: vec![plan.players[0].clone()],
+            how: How::Played,
+            halves: vec![2, 0],
+            games: Vec::new(),
+            counts_from: 1,
+            faults: Vec::new(),
+            out: Vec::new(),
+        };
+        let events = cup.step(TournamentCommand::Report { id: plan.id, result }).expect("open");
+        lines.extend(record_lines(&stream, lines.len() as u64, 2, &events));
+        if number == 1 {
+            let read = verify::read(&lines).expect("lines");
+            cup = Tournament::fold(&read, &games, Some(new.clone())).expect("it folds");
+            let commitment = new.commitment();
+            let events = cup.step(TournamentCommand::RenewLuck { commitment }).expect("it runs");
+            assert_eq!(events.len(), 1, "nothing follows from it");
+            lines.extend(record_lines(&stream, lines.len() as u64, 3, &events));
+        }
+    }
+    assert!(cup.is_over());
+    (verify::read(&lines).expect("lines"), new)
+}
+
+#[test]
+fn renewed_luck_is_checked_against_its_own_commitment() {
+    for pairing in [Pairing::Seeded, Pairing::Random] {
+        let (mut lines, new) = cup_with_renewed_luck(pairing);
+        let games = Registry::standard();
+        let check = verify::verify_tournament(&lines, &games, None).expect("it follows");
+        assert_eq!(check.secret, Some(new));
+        assert_eq!(check.of_lost_luck, BTreeSet::from([MatchId::of(1, 1)]), "{pairing:?}");
+        assert_eq!(check.matches.len(), 3);
+        // Pairings that were drawn from the lost secret are taken as they are.
+        let at = lines.iter().position(|line| matches!(line.event, Event::LuckRenewed(_)));
+        let at = at.expect("the event");
+        let unchecked = if pairing == Pairing::Random { at as u64 } else { 0 };
+        assert_eq!(check.unchecked, unchecked, "{pairing:?}");
+        let commitment = Secret::from_seed_number(3).commitment();
+        lines[at].event = LuckRenewed { commitment }.into();
+        let finding = verify::verify_tournament(&lines, &games, None).expect_err("it is forged");
+        assert_eq!(finding.event, "luck-renewed");
+        assert!(finding.what.contains("no commitment to the secret revealed"), "{finding}");
+    }
 }

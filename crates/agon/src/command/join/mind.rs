@@ -1,6 +1,6 @@
 //! Who thinks in one tournament: a house player on a thread, or a program with pipes.
 
-use super::program::Program;
+use super::program::{Command, Program};
 use super::{Said, check_house};
 use crate::args::JoinArgs;
 use crate::command::bot;
@@ -8,6 +8,7 @@ use crate::exit::Misuse;
 use agon_core::{Nonce, PlayerName};
 use agon_games::{Json, Registry};
 use agon_players::Houses;
+use agon_runner::{Sandbox, SandboxSettings, find_program};
 use agon_wire::native::PROTOCOL_VERSION;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ pub(super) struct Player {
 
 enum Plays {
     House(String),
-    Program(Vec<String>),
+    Program(Command),
 }
 
 impl Player {
@@ -35,7 +36,14 @@ impl Player {
                 check_house(house)?;
                 Plays::House(house.to_owned())
             }
-            (None, [_, ..]) => Plays::Program(args.program.clone()),
+            (None, words @ [first, ..]) => {
+                find_program(first).map_err(|why| anyhow::anyhow!("failed to start {why}"))?;
+                let sandbox = Sandbox::open(args.sandbox.over(SandboxSettings::default()), None);
+                if let Some(warning) = sandbox.warning() {
+                    eprintln!("agon: {warning}");
+                }
+                Plays::Program(Command { words: words.to_vec(), sandbox: Arc::new(sandbox) })
+            }
             (None, []) => {
                 let why = "say who plays: --bot house:NAME, or a program after --";
                 return Err(Misuse(why.into()).into());
@@ -57,10 +65,10 @@ impl Player {
                 let proposal = made.flatten().find_map(|mut player| player.propose());
                 Ok((None, proposal))
             }
-            Plays::Program(words) => {
+            Plays::Program(command) => {
                 let game = args.game.as_deref().unwrap_or_default();
                 let about = json!({"tournament": "", "game": game, "commitment": "0".repeat(64)});
-                let hello = Program::probe(words, &self.name, &hello(&self.name, &about))?;
+                let hello = Program::probe(command, &self.name, &hello(&self.name, &about))?;
                 Ok(hello.map_or((None, None), |hello| (hello.nonce, hello.proposal)))
             }
         }
@@ -125,8 +133,8 @@ impl Mind {
                 });
                 Hands::House(sender)
             }
-            Plays::Program(words) => {
-                Hands::Program(Program::start(words, &player.name, tournament, start, said)?)
+            Plays::Program(command) => {
+                Hands::Program(Program::start(command, &player.name, tournament, start, said)?)
             }
         };
         let greeted = matches!(hands, Hands::House(_));

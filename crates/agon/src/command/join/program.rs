@@ -1,15 +1,16 @@
 //! A program with pipes: what it is told waits for it on a thread, what it says is read on another.
 
 use super::Said;
-use crate::command::login::SECRETS;
 use agon_core::PlayerName;
+use agon_runner::{Confined, SECRETS, Sandbox};
 use agon_wire::lines::Lines;
 use agon_wire::native::{self, FromPlayer, Hello, LINE_BYTES_MAX};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -21,8 +22,14 @@ const HELLO: Duration = Duration::from_secs(10);
 /// Lines that wait for a program that does not read.
 const UNREAD_MAX: usize = 256;
 
+/// A program and the sandbox it is started in.
+pub(super) struct Command {
+    pub(super) words: Vec<String>,
+    pub(super) sandbox: Arc<Sandbox>,
+}
+
 pub(super) struct Program {
-    child: Child,
+    confined: Confined,
     /// Lines for its input, which ends when this is dropped.
     input: SyncSender<String>,
 }
@@ -30,14 +37,14 @@ pub(super) struct Program {
 impl Program {
     /// Starts a program; what it says comes as it says it.
     pub(super) fn start(
-        words: &[String],
+        command: &Command,
         name: &PlayerName,
         tournament: String,
         start: u32,
         said: mpsc::Sender<Said>,
     ) -> Result<Program> {
-        let (mut child, input) = spawn(words, name, Stdio::inherit())?;
-        let stdout = child.stdout.take().context("failed to read from the program")?;
+        let (mut confined, input) = spawn(command, name, Stdio::inherit())?;
+        let stdout = confined.child().stdout.take().context("failed to read from the program")?;
         std::thread::spawn(move || {
             read_lines(stdout, |line| {
                 let tournament = tournament.clone();
@@ -45,13 +52,17 @@ impl Program {
             });
             let _ = said.blocking_send(Said::Ended { tournament, start });
         });
-        Ok(Program { child, input: write_lines(input) })
+        Ok(Program { confined, input: write_lines(input) })
     }
 
     /// Starts a program for its hello alone; `None` if it does not say one.
-    pub(super) fn probe(words: &[String], name: &PlayerName, hello: &str) -> Result<Option<Hello>> {
-        let (mut child, input) = spawn(words, name, Stdio::null())?;
-        let stdout = child.stdout.take().context("failed to read from the program")?;
+    pub(super) fn probe(
+        command: &Command,
+        name: &PlayerName,
+        hello: &str,
+    ) -> Result<Option<Hello>> {
+        let (mut confined, input) = spawn(command, name, Stdio::null())?;
+        let stdout = confined.child().stdout.take().context("failed to read from the program")?;
         let (sender, greeted) = sync_channel(1);
         std::thread::spawn(move || {
             read_lines(stdout, |line| match native::decode(line.as_bytes()) {
@@ -62,7 +73,7 @@ impl Program {
                 _ => true,
             });
         });
-        let program = Program { child, input: write_lines(input) };
+        let program = Program { confined, input: write_lines(input) };
         program.tell(hello);
         let hello = greeted.recv_timeout(HELLO).ok();
         program.end();
@@ -77,39 +88,41 @@ impl Program {
 
     /// Its input ends, and so should the program.
     pub(super) fn end(self) {
-        let Program { mut child, input } = self;
+        let Program { mut confined, input } = self;
         drop(input);
         let deadline = Instant::now() + END;
-        while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
+        while matches!(confined.child().try_wait(), Ok(None)) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }
-        kill(child);
+        kill(confined);
     }
 
     /// Kills whatever is left of it.
     pub(super) fn kill(self) {
-        kill(self.child);
+        kill(self.confined);
     }
 }
 
 /// Kills a program, with everything it started.
-fn kill(mut child: Child) {
-    if let Some(group) = Pid::from_raw(child.id() as i32) {
+fn kill(mut confined: Confined) {
+    if let Some(group) = Pid::from_raw(confined.child().id() as i32) {
         let _ = kill_process_group(group, Signal::KILL);
     }
-    let _ = child.wait();
+    let _ = confined.child().wait();
 }
 
-fn spawn(words: &[String], name: &PlayerName, stderr: Stdio) -> Result<(Child, ChildStdin)> {
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).env("AGON_PLAYER", name.as_str()).process_group(0);
-    for secret in SECRETS {
-        command.env_remove(secret);
-    }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
-    let mut child = command.spawn().with_context(|| format!("failed to start {:?}", words[0]))?;
-    let stdin = child.stdin.take().context("failed to write to the program")?;
-    Ok((child, stdin))
+fn spawn(command: &Command, name: &PlayerName, stderr: Stdio) -> Result<(Confined, ChildStdin)> {
+    let started = command.sandbox.start(&command.words, |process| {
+        process.env("AGON_PLAYER", name.as_str()).process_group(0);
+        for secret in SECRETS {
+            process.env_remove(secret);
+        }
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+    });
+    let mut confined =
+        started.with_context(|| format!("failed to start {:?}", command.words[0]))?;
+    let stdin = confined.child().stdin.take().context("failed to write to the program")?;
+    Ok((confined, stdin))
 }
 
 fn write_lines(mut stdin: ChildStdin) -> SyncSender<String> {
@@ -125,7 +138,7 @@ fn write_lines(mut stdin: ChildStdin) -> SyncSender<String> {
 }
 
 /// Reads until the end, or until nobody wants more. A line that is too long is no message.
-fn read_lines(mut from: impl Read, mut tell: impl FnMut(String) -> bool) {
+pub(crate) fn read_lines(mut from: impl Read, mut tell: impl FnMut(String) -> bool) {
     let mut lines = Lines::new(LINE_BYTES_MAX);
     let mut piece = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut piece) {

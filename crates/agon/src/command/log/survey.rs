@@ -202,14 +202,7 @@ impl Surveyor {
         secret: Option<&Secret>,
         id: &str,
     ) -> Result<Says, Misfit> {
-        let revealed = lines.iter().filter_map(|line| match &line.event {
-            Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
-            _ => None,
-        });
-        let secrets = match secret {
-            Some(secret) => Secrets::Known(secret.of_match(&id.into())),
-            None => Secrets::Revealed(revealed.collect()),
-        };
+        let secrets = Secrets::of_log(lines, secret.map(|secret| secret.of_match(&id.into())));
         let fold = |lines: &[Line]| Match::fold(lines, &self.games, secrets.clone());
         match agon_core::fold(lines, fold) {
             Ok(played) => Ok(Says::Match(played.result().cloned().map(Box::new))),

@@ -1,14 +1,17 @@
-//! A game here and now: one person, house players, and no server.
+//! A game here and now: one person, house players and programs, and no server.
 
 use super::desk::{Desk, Wish};
 use super::keyboard::{Keyboard, Typed};
+use super::program::Program;
 use super::say;
 use crate::args::PlayArgs;
 use crate::exit::{Exit, Misuse};
 use agon_games::{GameKind, GameState, Registry, Seat, Seed, Viewer};
 use agon_players::{HousePlayer, Houses};
+use agon_runner::{Plays, Sandbox, SandboxSettings, name_players};
 use anyhow::{Context, Result};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// The person's seat and name.
 const YOU: Seat = Seat(0);
@@ -46,6 +49,35 @@ pub(super) async fn play(args: &PlayArgs, colour: bool) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// The names of all players, the person first, and everybody else.
+fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Rival>)> {
+    let known = Houses::standard();
+    let (mut names, mut rivals) = (vec![NAME.to_owned()], Vec::new());
+    let mut sandbox: Option<Arc<Sandbox>> = None;
+    for (given, spec) in args.vs.iter().zip(name_players(&args.vs)?) {
+        let words = match spec.plays {
+            // A house player may be named without `house:`.
+            Plays::Command(words) if known.make(kind.name(), given).is_err() => words,
+            _ => {
+                let name = given.strip_prefix("house:").unwrap_or(given);
+                rivals.push(Rival::House(known.make(kind.name(), name)?));
+                names.push(name.to_owned());
+                continue;
+            }
+        };
+        let sandbox = sandbox.get_or_insert_with(|| {
+            let settings = args.sandbox.over(SandboxSettings::default());
+            let sandbox = Sandbox::open(settings, None);
+            sandbox.warning().iter().for_each(|warning| eprintln!("agon: {warning}"));
+            Arc::new(sandbox)
+        });
+        sandbox.check(&words).map_err(|error| Misuse(error.to_string()))?;
+        rivals.push(Rival::Program(Program::start(&words, &spec.name, kind.name(), sandbox)?));
+        names.push(spec.name.to_string());
+    }
+    Ok((names, rivals))
+}
+
 /// What the person answers, or how it ends instead.
 async fn wish(desk: &mut Desk, keyboard: &mut Keyboard) -> Result<Result<agon_games::Json, Exit>> {
     loop {
@@ -70,25 +102,25 @@ async fn wish(desk: &mut Desk, keyboard: &mut Keyboard) -> Result<Result<agon_ga
     }
 }
 
+/// Who plays against the person.
+enum Rival {
+    House(Box<dyn HousePlayer>),
+    Program(Program),
+}
+
 /// The game and who plays it.
 struct Table {
     game: Box<dyn GameState>,
     names: Vec<String>,
     /// Those after the person, in the order of seats.
-    houses: Vec<Box<dyn HousePlayer>>,
+    rivals: Vec<Rival>,
     /// How many answers there were: a house player's request is known by it.
     answers: u64,
 }
 
 impl Table {
     fn new(args: &PlayArgs, kind: &dyn GameKind) -> Result<Table> {
-        let known = Houses::standard();
-        let (mut names, mut houses) = (vec![NAME.to_owned()], Vec::new());
-        for given in &args.vs {
-            let name = given.strip_prefix("house:").unwrap_or(given);
-            houses.push(known.make(kind.name(), name)?);
-            names.push(name.to_owned());
-        }
+        let (names, rivals) = rivals(args, kind)?;
         let config = match &args.game_config {
             Some(config) => config.clone(),
             None => kind.default_config().to_string(),
@@ -104,24 +136,42 @@ impl Table {
         };
         let game =
             kind.set_up(&config, names.len(), &seed).map_err(|error| Misuse(error.to_string()))?;
-        Ok(Table { game, names, houses, answers: 0 })
+        Ok(Table { game, names, rivals, answers: 0 })
     }
 
-    /// House players answer whatever they are asked.
+    /// Everybody else answers whatever they are asked.
     fn others(&mut self) -> Result<()> {
         loop {
             let asked = self.game.awaiting().find(|seat| *seat != YOU);
             let Some(seat) = asked else { return Ok(()) };
-            let house = &mut self.houses[seat.index() - 1];
-            let (name, key) = (&self.names[seat.index()], format!("{}", self.answers));
-            let answer = house.answer(name, &key, seat, &*self.game);
-            if self.game.apply(seat, answer.get()).is_err() {
+            let out = match self.answer_of(seat) {
                 // house:cheat is there to be caught.
-                say(&format!("{name} cheats and is out.\n"))?;
+                Ok(answer) => self.game.apply(seat, &answer).err().map(|_| "cheats".to_owned()),
+                Err(why) => Some(format!("fails ({why:#})")),
+            };
+            if let Some(why) = out {
+                say(&format!("{} {why} and is out.\n", self.names[seat.index()]))?;
                 self.game.remove(seat);
             }
             self.answers += 1;
         }
+    }
+
+    fn answer_of(&mut self, seat: Seat) -> Result<String> {
+        let (name, key) = (&self.names[seat.index()], format!("{}", self.answers));
+        let program = match &mut self.rivals[seat.index() - 1] {
+            Rival::House(house) => {
+                return Ok(house.answer(name, &key, seat, &*self.game).get().to_owned());
+            }
+            Rival::Program(program) => program,
+        };
+        let question = self.game.question(seat).context("who is awaited is asked")?;
+        if self.game.only_tells(seat) {
+            program.notice(&question)?;
+            return Ok("\"ok\"".to_owned());
+        }
+        let view = self.game.view(Viewer::Seat(seat));
+        program.ask(&format!("r1m1.1.{}.{key}", seat.index()), seat, question, view, &self.names)
     }
 
     fn apply(&mut self, seat: Seat, answer: &str) -> Result<()> {

@@ -37,6 +37,7 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
     let mut settings = Settings::new(server, login.person());
     settings.name = concat!("agon-play/", env!("CARGO_PKG_VERSION")).into();
     let client = Client::connect(settings).await.map_err(explained)?;
+    login::check_account(&args.login, client.account())?;
     say(&format!("You are {}. Waiting for a game; `quit` leaves.\n", client.account()))?;
     if let Some(queue) = &args.queue {
         client.enqueue(queue).await?;
