@@ -10,7 +10,8 @@
 %%   {waiting, Players}.                              queue: a tournament
 %%   {info}.  {user_info, User}.  {stats, User}.  {queue_stats, User}.
 %%   {raw, Name, Term}.  {monitor}.  {link}.  {ping}.  {disconnect}.
-%%   {send, Name, Term}.                              as raw, with self and ref for a pid and a reference
+%%   {send, Name, Term}.                              as raw, with self and ref for a pid and a
+%%                                                    reference, and elsewhere for a pid on two@localhost
 %%
 %% Vocabularies: class, tupled, no_user, referee, queue. Options:
 %%   {crash_at, N}     the process ends at its Nth request, once
@@ -123,6 +124,7 @@ do({ping}, Players) -> say({ping, net_adm:ping(get(agon))}), Players.
 
 filled_in(self) -> self();
 filled_in(ref) -> make_ref();
+filled_in(elsewhere) -> rpc:call('two@localhost', erlang, whereis, [init]);
 filled_in(Tuple) when is_tuple(Tuple) ->
     list_to_tuple([filled_in(Item) || Item <- tuple_to_list(Tuple)]);
 filled_in(Term) -> Term.

@@ -194,3 +194,75 @@ fn a_login_during_the_slow_down_is_answered() {
     vm.hear("{heard,{logged_in,");
     until("both are in", || vm.hear("{heard,{#Ref<").ends_with("login_success}}"));
 }
+
+/// Nothing can be sent to a process of a node by way of another one.
+#[test]
+fn logins_for_processes_of_other_nodes_are_refused() {
+    let host = Host::start();
+    let (mut one, _two) = (host.vm("one"), host.vm("two"));
+    let reason = "the process runs on another node";
+    silent(
+        &host,
+        &mut one,
+        "yahtzee_manager,{login,elsewhere,\"ann\",{\"ann\",\"pw\"}}",
+        "ann",
+        reason,
+    );
+    let login = "main_manager,{elsewhere,ref,player_registration,\"bob\",\"pw\"}";
+    silent(&host, &mut one, login, "bob", reason);
+    let login = "tournament_manager,{elsewhere,login,\"cat\",\"pw\"}";
+    unauthenticated(&host, &mut one, login, "cat", reason);
+}
+
+#[test]
+fn a_login_is_refused_when_too_many_players_are_connected() {
+    let host = Host::with("answer_ms = 100000\n[limits]\nconnections_max = 8");
+    let mut vm = host.vm("one");
+    // Listeners and the node itself have places as well: one of eight players finds none.
+    let refused = (1..=8).map(|number| format!("p{number}")).find(|user| {
+        vm.say(&format!("{{send,tournament_manager,{{new_password,{user:?},\"pw\",false}}}}"));
+        vm.say(&format!("{{send,tournament_manager,{{self,login,{user:?},\"pw\"}}}}"));
+        vm.hear("{heard,") == "{heard,{not_authenticated}}"
+    });
+    let user = format!("user={:?}", refused.expect("there is no room for eight"));
+    until("the operator is told", || {
+        let parts = [" WARN ", "one@localhost", &user, "too many players"];
+        host.words().lines().any(|line| parts.iter().all(|part| line.contains(part)))
+    });
+}
+
+#[test]
+fn a_blacklisted_player_cannot_enter_the_queue() {
+    let host = Host::start();
+    let mut vm = host.vm("one");
+    vm.log_in("ann", "queue", "");
+    vm.log_in("bad", "queue", "{cheat_at,1,dice}");
+    until("both wait", || {
+        let lobby = host.place.events("lobby");
+        lobby.iter().filter(|(_, event)| event["type"] == "player-enqueued").count() == 2
+    });
+    vm.say("{waiting,2}");
+    host.wait_until_over("queue-1");
+    silent(
+        &host,
+        &mut vm,
+        "tournament_manager,{\"bad\",\"pw of bad\",enqueueMe}",
+        "bad",
+        "blacklist",
+    );
+}
+
+#[test]
+fn a_tournament_that_nobody_comes_to_is_in_the_log() {
+    let host = Host::start();
+    let mut vm = host.vm("one");
+    vm.log_in("ann", "class", "{rejects,true}");
+    vm.log_in("bob", "class", "{rejects,true}");
+    silent(
+        &host,
+        &mut vm,
+        "yahtzee_manager,{request_tournament,self,{2,1}}",
+        "unknown",
+        "called off",
+    );
+}
