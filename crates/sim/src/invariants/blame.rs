@@ -64,6 +64,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                     let gone = not_here(history, player.as_str(), entry, entry.line.at);
                     gone.or_else(|_| disconnected(world, player.as_str(), entry))
                 }
+                // It had signed up when a restart cut it off: the tournament begins without it.
+                FaultKind::Withdrew if fault.code == "cut-off" => {
+                    not_here(history, player.as_str(), entry, entry.line.at)
+                }
                 FaultKind::Withdrew => withdrew(world, id, player.as_str()),
                 FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
                     said(history, player.as_str(), fault)
