@@ -9,13 +9,16 @@ use super::operator::telling;
 use super::{ConnId, Engine, MatchKey};
 use agon_core::lobby::LobbyCommand;
 use agon_core::{
-    FaultKind, Interruption, Millis, PlayerName, Raw, TournamentAsk, TournamentCommand,
+    Fault, FaultKind, Interruption, Millis, PlayerName, Raw, TournamentAsk, TournamentCommand,
     TournamentId, TournamentPending, Why,
 };
 use agon_wire::native::{Hello, PROTOCOL_VERSION};
 
 /// What everybody is told about a tournament that was interrupted.
 const WHY: &str = "Interrupted by a server restart; no result counts against anybody";
+
+/// The code of players whom a tournament begins without: they are charged with nothing.
+const CUT_OFF: &str = "cut-off";
 
 impl Engine {
     /// Notes who was connected before this start and cannot reconnect by itself.
@@ -105,6 +108,9 @@ impl Engine {
             return false;
         }
         let Some(live) = self.tournaments.get(id) else { return false };
+        if live.machine.rounds().is_empty() && self.began_since(live.began_at) {
+            return false;
+        }
         let players = live.machine.plan().players.iter();
         let missing =
             players.filter(|player| self.is_cut_off(player) && live.machine.needs(player));
@@ -145,13 +151,30 @@ impl Engine {
         self.interrupts_at(id).max(self.now_ms() + 1_000)
     }
 
-    /// What becomes of a request outside matches to somebody who was cut off: a result that is
-    /// known stands, and is confirmed for the player; everything else waits.
+    /// Whether something began in this run of the server.
+    fn began_since(&self, at: Millis) -> bool {
+        at.saturating_add(self.settings.reconnect_ms) >= self.grace_until
+    }
+
+    /// What becomes of a request outside matches to somebody who was cut off. A result that is known
+    /// stands, and is confirmed for the player. A tournament that the player had only signed up for
+    /// begins without it, and it is charged with nothing. Everything else waits.
     pub(super) fn spare_cut_off(&mut self, id: &TournamentId, pending: TournamentPending) {
-        if let TournamentAsk::Farewell { .. } = pending.ask {
-            let (player, request, answer) = (pending.player, pending.id, "\"ok\"".to_owned());
-            self.step_tournament(id, TournamentCommand::Answer { player, request, answer });
-        }
+        let began_at = self.tournaments.get(id).map_or(0, |live| live.began_at);
+        let player = pending.player;
+        let command = match pending.ask {
+            TournamentAsk::Farewell { .. } => {
+                let (request, answer) = (pending.id, "\"ok\"".to_owned());
+                TournamentCommand::Answer { player, request, answer }
+            }
+            _ if self.began_since(began_at) => {
+                let detail = "a restart of the server cut it off before the tournament began";
+                let fault = Fault::new(FaultKind::Withdrew, CUT_OFF, detail);
+                TournamentCommand::Drop { player, fault }
+            }
+            _ => return,
+        };
+        self.step_tournament(id, command);
     }
 
     /// Who was cut off and where its program was, with the tournaments it plays in.

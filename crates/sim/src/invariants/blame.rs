@@ -67,6 +67,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 FaultKind::Withdrew if fault.code == "blacklisted" => {
                     listed(world, player.as_str())
                 }
+                // It had signed up when a restart cut it off: the tournament begins without it.
+                FaultKind::Withdrew if fault.code == "cut-off" => {
+                    not_here(history, player.as_str(), entry, entry.line.at)
+                }
                 FaultKind::Withdrew => withdrew(world, id, player.as_str()),
                 FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
                     said(history, player.as_str(), fault)

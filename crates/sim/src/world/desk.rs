@@ -48,8 +48,10 @@ impl World {
                 };
                 self.order(Order::Tournament(id.clone(), order));
             }
-            if !paused.is_empty() || !self.desk.has_nothing_open() {
-                self.at(self.now + 500, Happening::Order);
+            // A tournament may be interrupted later, when its players had their time to come back.
+            let more = !paused.is_empty() || !self.unfinished().is_empty();
+            if more || !self.desk.has_nothing_open() {
+                self.at(self.now + 1_000, Happening::Order);
             }
         } else if let Some(order) = self.draw_order() {
             self.order(order);
