@@ -10,7 +10,7 @@ mod program;
 use crate::args::JoinArgs;
 use crate::command::login;
 use crate::exit::{Exit, Misuse};
-use agon_core::TournamentId;
+use agon_core::{Age, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_players::client::{
@@ -95,7 +95,8 @@ impl Join<'_> {
         let mut terminate = signal(SignalKind::terminate())?;
         self.enter().await?;
         if let Some(tournament) = &self.args.sign_up {
-            self.client.sign_up(&TournamentId::from(tournament.as_str())).await?;
+            let age = self.args.age.map(Age);
+            self.client.sign_up(&TournamentId::from(tournament.as_str()), age).await?;
         }
         while self.times().is_none_or(|times| self.over < times) {
             tokio::select! {

@@ -28,8 +28,14 @@ impl Host {
 
     /// A server with these lines in its `[erlang]` section.
     pub(crate) fn with(lines: &str) -> Host {
+        Host::with_reconnect(1_000, lines)
+    }
+
+    /// The same, where players who lost the connection stay in line for so long.
+    pub(crate) fn with_reconnect(reconnect_ms: u64, lines: &str) -> Host {
         let epmd = free_port();
-        let place = Place::new(&config(epmd, lines));
+        let config = config(epmd, lines).replace("1000\n", &format!("{reconnect_ms}\n"));
+        let place = Place::new(&config);
         let server = Server::from_command(serve(&place)).expect("a server starts");
         Host { place, server, epmd }
     }

@@ -4,6 +4,7 @@ mod admin;
 mod bench;
 mod cup;
 mod disk;
+mod drawing;
 mod errors;
 mod fish;
 mod four;

@@ -4,8 +4,9 @@ use super::{
     AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
 };
 use crate::fair::Secret;
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{Age, Millis, PlayerName, TournamentId};
 use crate::ruling::Ruling;
+use std::collections::BTreeSet;
 
 /// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
 /// the connection; whether it can be done is decided here.
@@ -94,6 +95,9 @@ pub enum LobbyCommand {
         /// The tournament's secret, which the luck of a random selection comes from; others need
         /// none yet.
         secret: Option<Secret>,
+        /// Players in line or in queues who are not connected. They are not taken, and keep their
+        /// places.
+        absent: BTreeSet<PlayerName>,
     },
     /// Sign up for a tournament.
     SignUp {
@@ -101,6 +105,8 @@ pub enum LobbyCommand {
         tournament: TournamentId,
         /// Who.
         player: PlayerName,
+        /// The player's age, if the player gave one.
+        age: Option<Age>,
     },
     /// Take a sign-up back.
     Withdraw {
@@ -229,8 +235,11 @@ pub enum LobbyRejection {
     /// A random selection without luck.
     #[error("a random selection needs the tournament's secret")]
     NoSecret,
+    /// Too few players are connected for a draw.
+    #[error("{0} players are connected, and {1} are needed")]
+    TooFew(usize, u32),
     /// Nobody to play.
-    #[error("nobody waits for this tournament")]
+    #[error("no connected player waits for this tournament")]
     Nobody,
     /// It does not run.
     #[error("tournament {0} does not run")]

@@ -28,6 +28,7 @@ struct Kept<'a> {
     tournaments: Cow<'a, BTreeMap<TournamentId, Standing>>,
     selections: Cow<'a, BTreeMap<TournamentId, Selection>>,
     series: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
+    continues: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
     askers: Cow<'a, BTreeMap<TournamentId, PlayerName>>,
     owed: Cow<'a, BTreeMap<PlayerName, VecDeque<TournamentId>>>,
 }
@@ -35,7 +36,7 @@ struct Kept<'a> {
 impl Lobby {
     /// The version of snapshots this program writes, and the only one it reads. It changes whenever
     /// the lobby's fields do, or what an event does to them: a new program then folds the log.
-    pub const SNAPSHOT_VERSION: u32 = 1;
+    pub const SNAPSHOT_VERSION: u32 = 2;
 
     /// The lobby as text. It holds hashes of passwords and tokens, as the log does.
     pub fn snapshot(&self) -> String {
@@ -47,6 +48,7 @@ impl Lobby {
             tournaments: Cow::Borrowed(&self.tournaments),
             selections: Cow::Borrowed(&self.selections),
             series: Cow::Borrowed(&self.series),
+            continues: Cow::Borrowed(&self.continues),
             askers: Cow::Borrowed(&self.askers),
             owed: Cow::Borrowed(&self.owed),
         };
@@ -71,6 +73,7 @@ impl Lobby {
             index: Index::default(),
             selections: kept.selections.into_owned(),
             series: kept.series.into_owned(),
+            continues: kept.continues.into_owned(),
             askers: kept.askers.into_owned(),
             owed: kept.owed.into_owned(),
         };

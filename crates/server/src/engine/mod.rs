@@ -20,6 +20,7 @@ mod news;
 mod notes;
 mod operator;
 mod peers;
+mod presence;
 mod recover;
 mod request;
 mod results;

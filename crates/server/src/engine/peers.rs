@@ -167,7 +167,7 @@ impl Engine {
                 engine.tell(conn, Told::SignedUp { next }, None);
             }
         });
-        let command = LobbyCommand::SignUp { tournament, player: player.clone() };
+        let command = LobbyCommand::SignUp { tournament, player: player.clone(), age: None };
         match self.step_lobby(command, vec![tell]) {
             // It comes back to a place it has.
             Ok(()) | Err(LobbyRejection::SignedUp(_)) => {}

@@ -2,8 +2,8 @@
 
 use super::Hub;
 use super::node::{Node, manager};
-use crate::engine::{AnnounceError, Engine, StreamKey};
-use agon_core::lobby::{Announcement, LobbyRejection, QueueName, Selection, Standing, Terms};
+use crate::engine::{AnnounceError, StreamKey};
+use agon_core::lobby::{Announcement, Draw, LobbyRejection, QueueName, Selection, Standing, Terms};
 use agon_core::{Format, PlayerName, Preset, Raw, TournamentId};
 use agon_wire::erlang::class::{self, Status};
 use agon_wire::erlang::session::QUEUE;
@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// A question, and who asks it.
 pub(super) enum Question {
-    /// The class protocol's tournament: everybody who is here is invited.
+    /// The class protocol's tournament: players are drawn from those who are connected.
     Invite { pid: Pid, players: u32, games: u32 },
     /// The referee protocol's: a bracket of the first in line.
     Bracket { pid: Pid, reference: Ref, slots: u32, games: u32 },
@@ -113,19 +113,12 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
             }
         }
         Question::Invite { pid, players, games } => {
-            let (wait_ms, ready_ms) = (hub.settings.accept_ms, 0);
+            let wait_ms = hub.settings.accept_ms;
             let wanted = Wanted { name: "class", preset: "yahtzee-class", games, slots: None };
-            let announced = announce(hub, wanted, move |engine| {
-                // Those who play over other wires are asked as well; who may not play is not.
-                let lobby = engine.lobby();
-                let free = |player: &&PlayerName| {
-                    lobby.account(player).is_some_and(|account| account.blacklisted.is_none())
-                };
-                let line = lobby.line().iter().filter(free).take(Terms::PLAYERS_MAX);
-                let line: Vec<PlayerName> = line.cloned().collect();
-                let (at_least, at_most) = (2, Some(players.min(line.len() as u32)));
-                Selection::Invitation(Terms { players: line, at_least, at_most, wait_ms, ready_ms })
-            });
+            // The draw is among all connected players: those on other wires are asked as well.
+            let (at_least, at_most) = (2, players.min(Terms::PLAYERS_MAX as u32));
+            let draw = Selection::Draw(Draw { at_least, at_most, wait_ms });
+            let announced = announce(hub, wanted, draw);
             let Ok(id) = announced.await else { return };
             if let Some(players) = started(hub, node, &id).await {
                 let tournament = hub.refs.tournament(&id);
@@ -139,7 +132,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
         Question::Bracket { pid, reference, slots, games } => {
             let (name, preset) = ("referee", "yahtzee-referee");
             let wanted = Wanted { name, preset, games, slots: Some(slots) };
-            let announced = announce(hub, wanted, move |_| Selection::Line { at_most: slots });
+            let announced = announce(hub, wanted, Selection::Line { at_most: slots });
             let winner = match announced.await {
                 Ok(id) => ended(hub, node, &id).await,
                 // A bye wins.
@@ -154,7 +147,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
             let (name, preset) = ("queue", "yahtzee-queue");
             let wanted = Wanted { name, preset, games: 1, slots: None };
             // Who asks is told nothing, in this vocabulary.
-            let _ = announce(hub, wanted, move |_| Selection::Queue { queue, at_most }).await;
+            let _ = announce(hub, wanted, Selection::Queue { queue, at_most }).await;
         }
     }
 }
@@ -201,7 +194,7 @@ enum NotHeld {
 async fn announce(
     hub: &Hub,
     wanted: Wanted,
-    selection: impl FnOnce(&mut Engine) -> Selection + Send + 'static,
+    selection: Selection,
 ) -> Result<TournamentId, NotHeld> {
     let preset = Preset::named(wanted.preset).expect("a preset of the list");
     let mut policy = preset.policy.clone();
@@ -219,7 +212,6 @@ async fn announce(
             (1_u64..).map(|number| TournamentId::from(format!("{}-{number}", wanted.name)));
         let free = ids.find(|id| engine.lobby().tournament(id).is_none());
         let id = free.expect("there are more numbers than tournaments");
-        let selection = selection(engine);
         let announcement = Announcement {
             id: id.clone(),
             preset: Some(preset.name.into()),
