@@ -44,6 +44,8 @@ struct Join<'a> {
     /// Tournaments that are over.
     over: u64,
     running: Running,
+    /// Replies to invitations that the server has not confirmed yet.
+    replies: u32,
     minds: BTreeMap<String, Mind>,
 }
 
@@ -66,8 +68,8 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
         player.name = client.account().clone();
         let (said, mut heard) = mpsc::channel(SAID_MAX);
         let (player, minds) = (Arc::new(player), BTreeMap::new());
-        let running = Running::default();
-        let mut join = Join { args, player, client, said, over: 0, running, minds };
+        let (running, over, replies) = (Running::default(), 0, 0);
+        let mut join = Join { args, player, client, said, over, running, replies, minds };
         let exit = join.run(&mut heard).await;
         // Whoever still speaks is not heard any more.
         drop(heard);
@@ -148,8 +150,14 @@ impl Join<'_> {
             }
             Event::Notice(notice) => self.noticed(&notice).await?,
             Event::Refused(refused) => self.refused(&refused)?,
-            Event::Lost => eprintln!("agon: the connection is lost; coming back"),
+            Event::Lost => {
+                self.replies = 0;
+                eprintln!("agon: the connection is lost; coming back");
+            }
             Event::Back { .. } => eprintln!("agon: back on {}", self.args.server),
+            Event::Done(what) if matches!(what.as_str(), "accept" | "ready") => {
+                self.replies = self.replies.saturating_sub(1);
+            }
             Event::Again(_) | Event::Done(_) => {}
         }
         Ok(())
@@ -175,8 +183,14 @@ impl Join<'_> {
                 }
             }
             // Who joins wants to play.
-            "invitation" => self.client.accept(&TournamentId::from(tournament.as_str())).await?,
-            "ready-asked" => self.client.ready(&TournamentId::from(tournament.as_str())).await?,
+            "invitation" => {
+                self.replies += 1;
+                self.client.accept(&TournamentId::from(tournament.as_str())).await?;
+            }
+            "ready-asked" => {
+                self.replies += 1;
+                self.client.ready(&TournamentId::from(tournament.as_str())).await?;
+            }
             // What is over was dealt with.
             "tournament-over" | "match-over" | "invitation-over" | "called-off" => {}
             _ => {
@@ -196,6 +210,11 @@ impl Join<'_> {
                 let named = |name: &str| tournament.is_none_or(|tournament| tournament == name);
                 let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
                 minds.for_each(|(_, mind)| mind.tell(&refused.line));
+            }
+            // Others were faster, or the invitation is over: more invitations may come.
+            "refused" if self.replies > 0 => {
+                self.replies -= 1;
+                eprintln!("agon: not in this tournament: {}", refused.detail);
             }
             // A place in a queue or a sign-up, and nothing else to do.
             "refused" if self.minds.is_empty() => bail!("failed to enter: {}", refused.detail),
