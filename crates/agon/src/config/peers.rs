@@ -22,6 +22,8 @@ const WAIT_MS_MAX: u64 = 24 * 3_600_000;
 pub(super) struct PeerTable {
     listen: Option<String>,
     vocabulary: Option<String>,
+    strict_names: Option<bool>,
+    /// What `strict_names` replaces; named only to say so.
     lenient_names: Option<bool>,
     tls: Option<bool>,
     /// What its tournaments are called.
@@ -94,7 +96,7 @@ impl Port {
         json!({
             "listen": self.listen,
             "vocabulary": vocabulary,
-            "lenient_names": self.peers.lenient_names,
+            "strict_names": self.peers.strict_names,
             "tls": self.peers.tls,
             "name": series.id,
             "preset": series.preset,
@@ -122,6 +124,11 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     let Usual { system, mut window, mut sign_up_ms } = usual;
     let Some(listen) = table.listen.clone() else { return Ok(None) };
     let wrong = |why: String| Misuse(format!("[{system}]: {why}"));
+    if table.lenient_names.is_some() {
+        let why = "lenient_names is gone, because names with digits or without quotes are accepted \
+                   now; remove it, or write strict_names = true to refuse them";
+        return Err(wrong(why.into()).into());
+    }
     let name = super::checked_name(table.name.as_deref().unwrap_or(system))?;
     let preset = Preset::named(table.preset.as_deref().unwrap_or(system));
     let preset = preset.map_err(|error| wrong(error.to_string()))?;
@@ -143,7 +150,8 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     super::set(&mut window.second_wait_ms, table.second_wait_ms);
     super::set(&mut sign_up_ms, table.sign_up_ms);
     window.check().map_err(wrong)?;
-    let waits = [window.wait_ms, window.second_wait_ms, sign_up_ms, policy.rules.time.answer_ms];
+    let answer_ms = policy.rules.time.answer_ms;
+    let waits = [window.wait_ms, window.second_wait_ms, sign_up_ms, answer_ms];
     if waits.iter().any(|wait| *wait > WAIT_MS_MAX) || sign_up_ms == 0 || window.wait_ms == 0 {
         return Err(wrong(format!("a wait is 1 to {WAIT_MS_MAX} ms")).into());
     }
@@ -156,9 +164,9 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
         selection: Selection::SignUp(window),
         by: None,
     });
-    let lenient_names = table.lenient_names.unwrap_or(false);
+    let strict_names = table.strict_names.unwrap_or(false);
     let tls = table.tls.unwrap_or(false);
-    let peers = Peers { language, lenient_names, sign_up_ms, tls, series };
+    let peers = Peers { language, strict_names, sign_up_ms, tls, series };
     Ok(Some(Port { system, listen, peers }))
 }
 

@@ -291,6 +291,8 @@ pub struct Engine {
     unflushed: Vec<ConnId>,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
+    /// Programs of other systems whose sign-up is on its way to the log.
+    arriving: BTreeSet<PlayerName>,
     /// How often somebody came or went over a wire.
     attachments: u64,
     /// Since when players in line are without a connection.
@@ -363,6 +365,7 @@ impl Engine {
             sessions: Ids::default(),
             unflushed: Vec::new(),
             here: HashMap::new(),
+            arriving: BTreeSet::new(),
             attachments: 0,
             gone_since: HashMap::new(),
             timers: BinaryHeap::new(),

@@ -14,13 +14,13 @@ use crate::wires::Wire;
 use agon_core::lobby::Announcement;
 use agon_core::{Millis, PlayerName};
 use agon_wire::peer::{Language, Speaker};
-use agon_wire::sign_up::Newcomer;
+use agon_wire::sign_up::{BadSignUp, Newcomer};
 use agon_wire::values::{self, Values};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -38,8 +38,8 @@ const LINGER: Duration = Duration::from_millis(1_000);
 pub struct Peers {
     /// Which words they use.
     pub language: Language,
-    /// Whether names may hold digits and lack quotes.
-    pub lenient_names: bool,
+    /// Whether names must be as the course demands, and no two the same.
+    pub strict_names: bool,
     /// How long a program may take to say its name.
     pub sign_up_ms: Millis,
     /// Whether they speak TLS, as all others do where there is a certificate.
@@ -61,7 +61,7 @@ impl Peers {
 pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) {
     let peers = Arc::new(peers);
     loop {
-        let place = gateway.place().await;
+        let room = gateway.place().await;
         let (socket, from) = accept(&listener).await;
         let Some(guest) = gateway.guest(from) else {
             gateway.engine().meters().turned_away.add();
@@ -69,26 +69,19 @@ pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) 
         };
         let (gateway, peers) = (gateway.clone(), Arc::clone(&peers));
         tokio::spawn(async move {
-            let stream = match peers.tls {
-                true => gateway.stream(socket).await,
-                false => Some(gateway.plain(socket)),
-            };
-            if let Some(stream) = stream {
-                visit(&gateway, stream, from, &peers).await;
-            }
-            drop((place, guest));
+            visit(&gateway, socket, from, &peers).await;
+            drop((room, guest));
         });
     }
 }
 
 /// Serves a connection until one of both ends closes it.
-async fn visit(gateway: &Gateway, mut socket: Stream, from: IpAddr, peers: &Peers) {
-    let patience = Duration::from_millis(peers.sign_up_ms);
-    let signed_up = timeout(patience, sign_up(&mut socket, peers)).await;
-    let Ok(Some((name, speaker, values))) = signed_up else {
+async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers) {
+    let Some(arrived) = arrive(gateway, socket, peers).await else {
         tracing::debug!(%from, wire = peers.wire().word(), "a connection did not sign up");
         return;
     };
+    let Arrived { mut socket, name, speaker, values } = arrived;
     let (engine, limits) = (gateway.engine(), gateway.limits());
     let (conn, wire) = (connection::number(), peers.wire());
     let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, None);
@@ -99,23 +92,48 @@ async fn visit(gateway: &Gateway, mut socket: Stream, from: IpAddr, peers: &Peer
     engine.send(Input::Opened { conn, out, from });
     let talk = Talk::new(speaker, values);
     let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
-    let said = PeerSaid::SignUp { name, listens, series };
+    let said = PeerSaid::SignUp { name, strict: peers.strict_names, listens, series };
     engine.send(Input::Peer { conn, said, at: now_ms() });
     let mut visit = Visit { conn, engine, pulse: &pulse, limits, talk, silent_at: None };
     let said_all = visit.run(&mut socket, outbox).await;
     engine.send(Input::Closed { conn });
     connection::note_end(engine, &pulse, conn);
     if said_all {
-        // A socket that is closed with something unread in it takes the last words along.
-        let mut piece = [0; 512];
-        let drained = async { while let Ok(1..) = socket.read(&mut piece).await {} };
-        let _ = timeout(LINGER, drained).await;
+        drain(&mut socket).await;
     }
+}
+
+/// Lets the other end hear the last words: a socket that is closed with something unread in it takes
+/// them along.
+async fn drain(socket: &mut Stream) {
+    let mut piece = [0; 512];
+    let drained = async { while let Ok(1..) = socket.read(&mut piece).await {} };
+    let _ = timeout(LINGER, drained).await;
+}
+
+/// A connection that said who it is.
+struct Arrived {
+    socket: Stream,
+    name: PlayerName,
+    speaker: Speaker,
+    /// What came after the name.
+    values: Values,
+}
+
+/// Shakes hands where that is needed, and reads who it is.
+async fn arrive(gateway: &Gateway, socket: TcpStream, peers: &Peers) -> Option<Arrived> {
+    let mut socket = match peers.tls {
+        true => gateway.stream(socket).await?,
+        false => gateway.plain(socket),
+    };
+    let patience = Duration::from_millis(peers.sign_up_ms);
+    let (name, speaker, values) = timeout(patience, sign_up(&mut socket, peers)).await.ok()??;
+    Some(Arrived { socket, name, speaker, values })
 }
 
 /// Reads who it is; `None` if that is nobody.
 async fn sign_up(socket: &mut Stream, peers: &Peers) -> Option<(PlayerName, Speaker, Values)> {
-    let mut newcomer = Newcomer::new(values::Limits::default(), peers.lenient_names);
+    let mut newcomer = Newcomer::new(values::Limits::default(), peers.strict_names);
     let mut piece = [0; 512];
     let first = loop {
         if let Some(first) = newcomer.take() {
@@ -130,17 +148,30 @@ async fn sign_up(socket: &mut Stream, peers: &Peers) -> Option<(PlayerName, Spea
             },
         }
     };
-    let signed_up = first.map_err(|bad| bad.to_string()).and_then(|first| {
-        let read = peers.language.sign_up(&first, peers.lenient_names);
-        read.map_err(|bad| bad.to_string())
-    });
+    let signed_up = first.and_then(|first| peers.language.sign_up(&first, peers.strict_names));
     match signed_up {
         Ok((name, speaker)) => Some((name, speaker, newcomer.into_values())),
         Err(why) => {
-            tracing::info!(wire = peers.wire().word(), why, "a sign-up cannot be read");
+            let wire = peers.wire().word();
+            tracing::info!(wire, %why, "a sign-up cannot be read");
+            if let BadSignUp::Http = why {
+                let _ = socket.write_all(wrong_port(wire).as_bytes()).await;
+                let _ = socket.shutdown().await;
+                drain(socket).await;
+            }
             None
         }
     }
+}
+
+/// What a browser or a probe is told.
+fn wrong_port(wire: &str) -> String {
+    let text = format!("This port is for {wire} programs. It does not speak HTTP.\n");
+    let length = text.len();
+    format!(
+        "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{text}"
+    )
 }
 
 /// A connection that signed up, and its socket.
