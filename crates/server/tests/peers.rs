@@ -42,6 +42,7 @@ fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
         language,
         strict_names: false,
         sign_up_ms,
+        order_ms: 60_000,
         tls: false,
         series,
     });

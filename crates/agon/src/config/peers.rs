@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// The longest that anything here may wait: a day.
 const WAIT_MS_MAX: u64 = 24 * 3_600_000;
 
+/// How long later sign-ups wait for a program to say its name, unless the file says otherwise.
+const ORDER_MS: u64 = 1_000;
+
 /// A port for programs of another system. It is closed unless `listen` says where it is.
 #[derive(Deserialize, Debug, Default)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +42,7 @@ pub(super) struct PeerTable {
     second_wait_ms: Option<u64>,
     second_at_least: Option<u32>,
     sign_up_ms: Option<u64>,
+    order_ms: Option<u64>,
     answer_ms: Option<u64>,
 }
 
@@ -106,6 +110,7 @@ impl Port {
             "second_wait_ms": window.second_wait_ms,
             "second_at_least": window.second_at_least,
             "sign_up_ms": self.peers.sign_up_ms,
+            "order_ms": self.peers.order_ms,
             "answer_ms": series.policy.rules.time.answer_ms,
         })
     }
@@ -150,8 +155,9 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     super::set(&mut window.second_wait_ms, table.second_wait_ms);
     super::set(&mut sign_up_ms, table.sign_up_ms);
     window.check().map_err(wrong)?;
+    let order_ms = table.order_ms.unwrap_or(ORDER_MS);
     let answer_ms = policy.rules.time.answer_ms;
-    let waits = [window.wait_ms, window.second_wait_ms, sign_up_ms, answer_ms];
+    let waits = [window.wait_ms, window.second_wait_ms, sign_up_ms, order_ms, answer_ms];
     if waits.iter().any(|wait| *wait > WAIT_MS_MAX) || sign_up_ms == 0 || window.wait_ms == 0 {
         return Err(wrong(format!("a wait is 1 to {WAIT_MS_MAX} ms")).into());
     }
@@ -166,7 +172,7 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     });
     let strict_names = table.strict_names.unwrap_or(false);
     let tls = table.tls.unwrap_or(false);
-    let peers = Peers { language, strict_names, sign_up_ms, tls, series };
+    let peers = Peers { language, strict_names, sign_up_ms, order_ms, tls, series };
     Ok(Some(Port { system, listen, peers }))
 }
 

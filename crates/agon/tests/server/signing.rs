@@ -103,6 +103,39 @@ fn strict_names_are_letters_in_quotes_and_nobody_elses() {
 }
 
 #[test]
+fn programs_of_the_same_name_are_told_apart() {
+    let port = Port::open("fish", "wait_ms = 600000\norder_ms = 60000");
+    let _ann = Client::logged_in(&port.server.address, "ann");
+    let firsts = [
+        r#""AIClient""#,
+        r#""AIClient""#,
+        "AIClient",
+        r#""ann""#,
+        r#"{"type":"signup_request","value":"AIClient"}"#,
+        "bot_7",
+        r#""abcdefghijklmnop""#,
+        "bot_7\n",
+    ];
+    let mut peers = firsts.map(|first| Peer::open(&port, first));
+    let due = [
+        "AIClient",
+        "AIClient-2",
+        "AIClient-3",
+        "ann-2",
+        "AIClient-4",
+        "bot_7",
+        "abcdefghijklmnop",
+        "bot_7-2",
+    ];
+    until("all are signed up", || entered(&port, "fish") == json!(due));
+    // Whoever comes next has the first number that is free.
+    peers[1] = Peer::open(&port, r#""Zoe""#);
+    until("one is gone", || !entered(&port, "fish").to_string().contains("AIClient-2"));
+    let _back = Peer::open(&port, r#""AIClient""#);
+    until("the name is used again", || entered(&port, "fish")[8] == "AIClient-2");
+}
+
+#[test]
 fn programs_of_one_name_play_a_whole_tournament() {
     let port = Port::open("fish", "at_least = 4\nat_most = 4\nanswer_ms = 60000");
     let played = port.play("fish", &["AIClient"; 4].map(str::to_owned));
@@ -183,6 +216,62 @@ fn tournaments_of_other_series_do_not_put_anybody_on_the_waiting_list() {
     dan.hear(r#"{"type":"tournament_start","value":true}"#);
     let mut eve = Peer::open(&port, &sign_up("eve"));
     eve.hear(&confirmed(false));
+}
+
+/// Connects so many programs one after the other; they say their names in the order of `says`.
+fn sign_up_in_order(port: &Port, count: usize, says: impl Iterator<Item = usize>) -> Vec<Peer> {
+    let mut peers: Vec<Peer> = (0..count).map(|_| Peer::open(port, "")).collect();
+    says.for_each(|at| peers[at].say(&format!("\"p{at}\"")));
+    peers
+}
+
+#[test]
+fn sign_ups_are_taken_in_the_order_in_which_connections_were_accepted() {
+    const COUNT: usize = 60;
+    for system in ["fish", "trains"] {
+        let settings = "at_most = 100\nwait_ms = 600000\nsign_up_ms = 60000\norder_ms = 60000";
+        let port = Port::open(system, settings);
+        let due: Vec<String> = (0..COUNT).map(|at| format!("p{at}")).collect();
+        let seated = |peers: Vec<Peer>| {
+            until("all are signed up", || entered(&port, system)[COUNT - 1].is_string());
+            assert_eq!(entered(&port, system), json!(due), "{system}");
+            drop(peers);
+            until("all are gone", || entered(&port, system) == json!([]));
+        };
+        // One after the other, as launchers do it.
+        for _ in 0..3 {
+            let peers = due.iter().map(|name| Peer::open(&port, &format!("{name:?}")));
+            seated(peers.collect());
+        }
+        // The names come in another order than the connections.
+        seated(sign_up_in_order(&port, COUNT, (0..COUNT).rev()));
+        seated(sign_up_in_order(&port, COUNT, (0..COUNT).map(|at| (at * 7 + 3) % COUNT)));
+        port.verify();
+    }
+}
+
+#[test]
+fn connections_that_fail_or_close_do_not_hold_up_later_sign_ups() {
+    let settings = "wait_ms = 600000\nsign_up_ms = 600000\norder_ms = 600000";
+    let port = Port::open("fish", settings);
+    let mut first = Peer::open(&port, "");
+    let (mut bad, closed) = (Peer::open(&port, "{}"), Peer::open(&port, ""));
+    let _bob = Peer::open(&port, r#""bob""#);
+    assert_eq!(bad.rest(), "");
+    drop(closed);
+    first.say(r#""ann""#);
+    until("both are signed up", || entered(&port, "fish") == json!(["ann", "bob"]));
+}
+
+#[test]
+fn silent_connections_give_up_their_place_in_the_order_and_may_sign_up_later() {
+    let settings = "wait_ms = 600000\nsign_up_ms = 600000\norder_ms = 200";
+    let port = Port::open("fish", settings);
+    let mut silent: Vec<Peer> = (0..20).map(|_| Peer::open(&port, "")).collect();
+    let _bob = Peer::open(&port, r#""bob""#);
+    until("bob is signed up", || entered(&port, "fish") == json!(["bob"]));
+    silent[7].say(r#""late""#);
+    until("both are signed up", || entered(&port, "fish") == json!(["bob", "late"]));
 }
 
 #[test]

@@ -1,9 +1,14 @@
 //! The wires of other systems over TCP: JSON values both ways, call and answer.
 //!
-//! One connection, from its name to its end. It answers for the socket and for time; which reply
-//! belongs to which call is `talk.rs`, what words mean is in `agon_wire`, what follows from them is
-//! the engine's.
+//! One connection, from its name to its end. It answers for the socket, for time and for the order
+//! of sign-ups; which reply belongs to which call is `talk.rs`, what words mean is in `agon_wire`,
+//! what follows from them is the engine's.
+//!
+//! Sign-ups are taken in the order in which connections were accepted. A connection that does not say
+//! its name within `order_ms` gives up its place in that order, so nobody waits longer than that for
+//! earlier connections; it may still sign up until `sign_up_ms` is over.
 
+use super::arrivals::{Arrivals, Place};
 use super::outbox::{Out, Outbox, Pulse, Tell};
 use super::talk::{GRACE_MS, PAUSE_MS, Talk};
 use super::{Gateway, Limits, Stream, accept, connection};
@@ -17,6 +22,7 @@ use agon_wire::peer::{Language, Speaker};
 use agon_wire::sign_up::{BadSignUp, Newcomer};
 use agon_wire::values::{self, Values};
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -42,6 +48,8 @@ pub struct Peers {
     pub strict_names: bool,
     /// How long a program may take to say its name.
     pub sign_up_ms: Millis,
+    /// How long later sign-ups wait for a program to say its name.
+    pub order_ms: Millis,
     /// Whether they speak TLS, as all others do where there is a certificate.
     pub tls: bool,
     /// What they play in.
@@ -59,7 +67,7 @@ impl Peers {
 
 /// Accepts programs until the task is dropped.
 pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) {
-    let peers = Arc::new(peers);
+    let (peers, arrivals) = (Arc::new(peers), Arc::new(Arrivals::default()));
     loop {
         let room = gateway.place().await;
         let (socket, from) = accept(&listener).await;
@@ -67,20 +75,28 @@ pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) 
             gateway.engine().meters().turned_away.add();
             continue;
         };
+        let place = arrivals.enter();
         let (gateway, peers) = (gateway.clone(), Arc::clone(&peers));
         tokio::spawn(async move {
-            visit(&gateway, socket, from, &peers).await;
+            visit(&gateway, socket, from, &peers, place).await;
             drop((room, guest));
         });
     }
 }
 
 /// Serves a connection until one of both ends closes it.
-async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers) {
-    let Some(arrived) = arrive(gateway, socket, peers).await else {
+async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers, place: Place) {
+    let order = Duration::from_millis(peers.order_ms);
+    let (place, arrived) = hold(place, order, arrive(gateway, socket, peers)).await;
+    let Some(mut arrived) = arrived else {
         tracing::debug!(%from, wire = peers.wire().word(), "a connection did not sign up");
         return;
     };
+    if let Some(place) = &place
+        && !arrived.wait_for_turn(place).await
+    {
+        return;
+    }
     let Arrived { mut socket, name, speaker, values } = arrived;
     let (engine, limits) = (gateway.engine(), gateway.limits());
     let (conn, wire) = (connection::number(), peers.wire());
@@ -94,6 +110,8 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
     let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
     let said = PeerSaid::SignUp { name, strict: peers.strict_names, listens, series };
     engine.send(Input::Peer { conn, said, at: now_ms() });
+    // The engine takes inputs in order, so the next connection may have its turn.
+    drop(place);
     let mut visit = Visit { conn, engine, pulse: &pulse, limits, talk, silent_at: None };
     let said_all = visit.run(&mut socket, outbox).await;
     engine.send(Input::Closed { conn });
@@ -111,6 +129,22 @@ async fn drain(socket: &mut Stream) {
     let _ = timeout(LINGER, drained).await;
 }
 
+/// Does something, and gives up the place in the order of sign-ups if that takes too long.
+async fn hold<T>(
+    place: Place,
+    order: Duration,
+    what: impl Future<Output = T>,
+) -> (Option<Place>, T) {
+    let mut what = pin!(what);
+    match timeout(order, &mut what).await {
+        Ok(done) => (Some(place), done),
+        Err(_) => {
+            drop(place);
+            (None, what.await)
+        }
+    }
+}
+
 /// A connection that said who it is.
 struct Arrived {
     socket: Stream,
@@ -118,6 +152,25 @@ struct Arrived {
     speaker: Speaker,
     /// What came after the name.
     values: Values,
+}
+
+impl Arrived {
+    /// Waits until all earlier connections have signed up or given up their places; `false` if this
+    /// one is closed before.
+    async fn wait_for_turn(&mut self, place: &Place) -> bool {
+        let mut piece = [0; 512];
+        loop {
+            let has_room = self.values.rest().len() < READ_BYTES;
+            tokio::select! {
+                biased;
+                () = place.turn() => return true,
+                read = self.socket.read(&mut piece), if has_room => match read {
+                    Ok(count @ 1..) => self.values.push(&piece[..count]),
+                    _ => return false,
+                },
+            }
+        }
+    }
 }
 
 /// Shakes hands where that is needed, and reads who it is.

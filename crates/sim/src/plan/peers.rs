@@ -53,6 +53,6 @@ pub(super) fn draw(rng: &mut Rng, players: usize) -> Peers {
     };
     let sign_up_ms = rng.between(500, 3_000);
     // A bot that comes back is the same player, so no two programs may have one name.
-    let (strict_names, tls) = (true, false);
-    Peers { language, strict_names, sign_up_ms, tls, series: Arc::new(series) }
+    let (strict_names, order_ms, tls) = (true, 1_000, false);
+    Peers { language, strict_names, sign_up_ms, order_ms, tls, series: Arc::new(series) }
 }
