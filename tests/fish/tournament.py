@@ -25,9 +25,11 @@ def main(fish, http, tournament, specs):
         notes = transcript if number == 0 else None
         kind, _, depth = kind.partition("/")
         player = KINDS[kind or "call"](fish, name, manners, notes, int(depth or 1))
+        before = len(entered(http, tournament))
         player.sign_up()
         players.append(player)
-        wait_until(f"{name} is signed up", lambda: name in entered(http, tournament))
+        # Players may have the same name, and the server then puts a number after it.
+        wait_until(f"{name} is signed up", lambda: len(entered(http, tournament)) > before)
     run_all(players)
     total = {what: sum(p.asked[what] for p in players) for what in ("placements", "moves")}
     won = {player.name: player.won for player in players}

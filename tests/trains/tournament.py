@@ -37,9 +37,11 @@ def main(trains, http, tournament, source, specs):
         style, at, wrong = how or ("", "", "")
         manners, notes = Manners(style or "plain", at, wrong), transcript if number == 0 else None
         player = Player(trains, name, strategy, board, manners, notes)
+        before = len(entered(http, tournament))
         player.sign_up()
         players.append(player)
-        wait_until(f"{name} is signed up", lambda: name in entered(http, tournament))
+        # Players may have the same name, and the server then puts a number after it.
+        wait_until(f"{name} is signed up", lambda: len(entered(http, tournament)) > before)
     run_all(players)
     print(json.dumps({"won": {player.name: player.won for player in players}}))
     if os.environ.get("TRANSCRIPT"):

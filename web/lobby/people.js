@@ -37,7 +37,7 @@ function invitation(one, act) {
   };
   const button = (/** @type {string} */ word, look = "") =>
     h("button", { type: "button", class: look, onclick: answer(word) }, capital(word));
-  const open = one.reply === null || one.reply === "open";
+  const open = one.reply === null || one.reply === "open" || one.reply === "silent";
   const ready = one.readying && one.reply === "accepted";
   return h(
     "li",

@@ -9,8 +9,8 @@ pub(crate) mod serve;
 use crate::args::{FormatArg, PairingArg, RunArgs};
 use crate::exit::Misuse;
 use agon_core::{
-    CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Preset, Raw,
-    Ties, TimeLimits, TournamentId, TournamentPlan,
+    AgeOrder, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy,
+    Preset, Raw, Ties, TimeLimits, TournamentId, TournamentPlan,
 };
 use agon_games::{GameKind, Registry};
 use agon_runner::{PlayerSpec, RunSettings, SandboxSettings, name_players};
@@ -236,6 +236,7 @@ fn plain_policy() -> Policy {
             confirm_result: false,
             time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
         },
+        age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
     }
 }

@@ -8,6 +8,7 @@ use agon_core::lobby::{
     AccountKind, Announcement, Lobby, LobbyCommand, QueueName, Role, Selection, TokenHash, Window,
 };
 use agon_core::{PlayerName, Preset, Raw};
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -30,7 +31,7 @@ fn announce(id: String, selection: Selection) -> LobbyCommand {
         selection,
         by: None,
     });
-    LobbyCommand::Announce { announcement, secret: None }
+    LobbyCommand::Announce { announcement, secret: None, absent: BTreeSet::new() }
 }
 
 /// Does something so many times and says what one time took.
@@ -87,7 +88,7 @@ fn main() {
     measure("sign up", 5_000, |number| {
         let tournament = format!("open-{}", number % 100).into();
         lobby
-            .step(0, LobbyCommand::SignUp { tournament, player: player(number) })
+            .step(0, LobbyCommand::SignUp { tournament, player: player(number), age: None })
             .expect("it is open");
     });
     measure("when something is due", 1_000, |_| {

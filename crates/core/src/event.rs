@@ -6,7 +6,7 @@
 
 use crate::fair::{Commitment, Nonce, Secret};
 use crate::fault::Faulted;
-use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
+use crate::ids::{Age, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 use crate::lobby::{AccountKind, Announcement, Cause, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::report::{Bye, GameResult, MatchResult};
@@ -486,6 +486,12 @@ events! {
         /// The commitment to the tournament's secret, where luck decides whom it takes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commitment: Option<Commitment>,
+        /// Players who would have been taken, had they been connected. They keep their places.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        passed_over: Vec<PlayerName>,
+        /// The order in which players are asked to come, where it is drawn by lot.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        draw_order: Vec<PlayerName>,
     }
 
     /// A player signed up.
@@ -494,9 +500,12 @@ events! {
         tournament: TournamentId,
         /// Who.
         player: PlayerName,
+        /// The player's age, if the player gave one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        age: Option<Age>,
     }
 
-    /// A player took its sign-up back.
+    /// A player took the sign-up back, or lost a connection that the sign-up depended on.
     "sign-up-withdrawn" SignUpWithdrawn {
         /// From which tournament.
         tournament: TournamentId,
@@ -524,6 +533,22 @@ events! {
         tournament: TournamentId,
         /// Who.
         player: PlayerName,
+    }
+
+    /// Drawn players have not answered for a while. They may still accept; others are asked too.
+    "silence-noted" SilenceNoted {
+        /// By which tournament.
+        tournament: TournamentId,
+        /// Who has not answered.
+        players: Vec<PlayerName>,
+    }
+
+    /// The next players of a draw are asked, because players before them do not come.
+    "players-drawn" PlayersDrawn {
+        /// For which tournament.
+        tournament: TournamentId,
+        /// Who is asked now.
+        players: Vec<PlayerName>,
     }
 
     /// Enough come; now they are asked to be ready.

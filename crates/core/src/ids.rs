@@ -22,10 +22,13 @@ pub struct BadName(pub String);
 pub struct PlayerName(Arc<str>);
 
 impl PlayerName {
+    /// The longest name.
+    pub const CHARS_MAX: usize = 50;
+
     /// Parses a name.
     pub fn new(name: &str) -> Result<PlayerName, BadName> {
         let length = name.chars().count();
-        let fits = (1..=50).contains(&length) && name.trim() == name;
+        let fits = (1..=PlayerName::CHARS_MAX).contains(&length) && name.trim() == name;
         if !fits || name.chars().any(char::is_control) {
             return Err(BadName(name.chars().take(60).collect()));
         }
@@ -102,6 +105,13 @@ macro_rules! text_id {
         }
     };
 }
+
+/// A player's age in years, as the player gives it. It only orders players.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Age(pub u16);
 
 text_id! {
     /// One tournament.

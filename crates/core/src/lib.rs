@@ -47,14 +47,15 @@ pub use evidence::{Asked, Evidence, evidence};
 pub use fair::{Commitment, Nonce, Secret};
 pub use fault::{Fault, FaultKind, Faulted};
 pub use fold::{Misfit, fold};
-pub use ids::{BadName, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
+pub use ids::{Age, BadName, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 pub use line::{BadLine, FORMAT_VERSION, Line, record_lines};
 pub use match_::{
     ApplyError, Ask, Command, Match, MatchOrder, MatchView, Pending, Rejection, Secrets,
 };
 pub use plan::{MatchPlan, TournamentPlan};
 pub use policy::{
-    CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties, TimeLimits,
+    AgeOrder, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties,
+    TimeLimits,
 };
 pub use preset::{Preset, UnknownPreset};
 pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};

@@ -37,6 +37,25 @@ pub enum Pairing {
     Random,
 }
 
+/// In which order a sign-up puts players who gave their age.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AgeOrder {
+    /// Ages do not matter: players play in order of sign-up.
+    #[default]
+    Ignored,
+    /// The youngest first.
+    YoungestFirst,
+    /// The oldest first.
+    OldestFirst,
+}
+
+impl AgeOrder {
+    fn is_ignored(&self) -> bool {
+        *self == AgeOrder::Ignored
+    }
+}
+
 /// What a crash (a lost connection, no answer in time, bytes that are no answer) costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -145,6 +164,9 @@ pub struct Policy {
     /// How matches go.
     #[serde(rename = "match")]
     pub rules: MatchRules,
+    /// In which order a sign-up puts players who gave their age.
+    #[serde(default, skip_serializing_if = "AgeOrder::is_ignored")]
+    pub age_order: AgeOrder,
     /// By how much observers see matches late, so that they cannot help players.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub observer_delay_ms: Millis,

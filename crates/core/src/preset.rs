@@ -1,7 +1,8 @@
 //! Presets: the policies of the systems Agon grew from, by name.
 
 use crate::policy::{
-    CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties, TimeLimits,
+    AgeOrder, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties,
+    TimeLimits,
 };
 
 /// A named policy with its game.
@@ -63,14 +64,20 @@ impl Preset {
                 game: "fish",
                 config: r#"{"confirm":true}"#,
                 about: "knock-out in games of 2 to 4, youngest first; misbehaviour: out at once",
-                policy: knockout(4, Greeting::Ready, Farewell::Winners, 10_000),
+                policy: Policy {
+                    age_order: AgeOrder::YoungestFirst,
+                    ..knockout(4, Greeting::Ready, Farewell::Winners, 10_000)
+                },
             }),
             "trains" => Ok(Preset {
                 name: "trains",
                 game: "trains",
                 config: r#"{"confirm":true}"#,
                 about: "knock-out in games of 2 to 8, oldest first, players propose the map",
-                policy: knockout(8, Greeting::Proposal, Farewell::Everybody, 2_000),
+                policy: Policy {
+                    age_order: AgeOrder::OldestFirst,
+                    ..knockout(8, Greeting::Proposal, Farewell::Everybody, 2_000)
+                },
             }),
             _ => Err(UnknownPreset(name.into())),
         }
@@ -93,6 +100,7 @@ fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
             confirm_result: false,
             time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
         },
+        age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
     }
 }
@@ -113,6 +121,7 @@ fn knockout(max: u32, greeting: Greeting, farewell: Farewell, answer_ms: u64) ->
             confirm_result: farewell == Farewell::Everybody,
             time: TimeLimits { answer_ms, bank_ms: 0, wait_ms: 0 },
         },
+        age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
     }
 }

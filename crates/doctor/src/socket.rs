@@ -51,7 +51,7 @@ impl Socket {
             ToLobby::Ping {} => native::encode(&ToPlayer::Pong),
             ToLobby::Enqueue { .. } => done("enqueue", None),
             ToLobby::Dequeue { .. } => done("dequeue", None),
-            ToLobby::SignUp { tournament } => done("sign-up", Some(tournament)),
+            ToLobby::SignUp { tournament, .. } => done("sign-up", Some(tournament)),
             ToLobby::Withdraw { tournament } => done("withdraw", Some(tournament)),
             ToLobby::ChangePassword { .. } => done("change-password", None),
             ToLobby::Subscribe {} => done("subscribe", None),

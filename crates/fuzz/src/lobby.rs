@@ -3,9 +3,10 @@
 use crate::boards::GAMES;
 use crate::input::Input;
 use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, Role, Standing};
-use agon_core::{Line, PlayerName, Secret, Tournament, TournamentId, record_lines};
+use agon_core::{Age, Line, PlayerName, Secret, Tournament, TournamentId, record_lines};
 use agon_server::Wanted;
 use agon_store::{Append, Log, MemoryLog, Snapshot, seal};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// The stream of a lobby.
@@ -27,7 +28,8 @@ pub fn announcement(data: &[u8]) -> bool {
     let (mut lobby, mut lines) = HERE.clone();
     let secret = Secret::from_seed_number(7);
     let id = announcement.id.clone();
-    let command = LobbyCommand::Announce { announcement, secret: Some(secret.clone()) };
+    let absent = BTreeSet::from([name("bob")]);
+    let command = LobbyCommand::Announce { announcement, secret: Some(secret.clone()), absent };
     let Ok(events) = lobby.step(5_000, command) else { return true };
     lines.extend(record_lines(STREAM, lines.len() as u64, 5_000, &events));
     // As time goes by, it starts or is called off.
@@ -98,7 +100,9 @@ fn use_it(lobby: &mut Lobby) {
     let player = ann.clone();
     let _ = lobby.step(9_000, LobbyCommand::LogOut { account: ann.clone() });
     let _ = lobby.step(9_000, LobbyCommand::LogIn { account: ann });
-    let _ = lobby.step(9_000, LobbyCommand::SignUp { tournament: tournament.clone(), player });
+    let sign_up =
+        LobbyCommand::SignUp { tournament: tournament.clone(), player, age: Some(Age(7)) };
+    let _ = lobby.step(9_000, sign_up);
     let _ = lobby.step(9_000, LobbyCommand::Close { tournament: tournament.clone() });
     let winners = vec![name("bob")];
     let _ = lobby.step(9_000, LobbyCommand::Finish { tournament, winners });
@@ -139,7 +143,8 @@ static KEPT: LazyLock<(MemoryLog, String)> = LazyLock::new(|| {
         "second_wait_ms":0,"second_at_least":1}}"#;
     let wanted: Wanted = serde_json::from_slice(wanted).expect("a good announcement");
     let announcement = wanted.announcement(&GAMES, name("olga")).expect("a good announcement");
-    let command = LobbyCommand::Announce { announcement: Box::new(announcement), secret: None };
+    let (announcement, absent) = (Box::new(announcement), BTreeSet::new());
+    let command = LobbyCommand::Announce { announcement, secret: None, absent };
     let events = lobby.step(5_000, command).expect("a good announcement");
     append(lines.len(), record_lines(STREAM, lines.len() as u64, 5_000, &events));
     let (seq, format) = ((lines.len() + events.len()) as u64, Lobby::SNAPSHOT_VERSION);

@@ -59,8 +59,8 @@ fn values_of(bytes: &[u8], how: u8) -> (Vec<String>, Option<String>) {
 /// The first value of a connection signs somebody up or asks to observe, or it is said why not.
 pub fn sign_up(data: &[u8]) -> bool {
     let mut input = Input(data);
-    let (lenient, how) = (input.byte().is_multiple_of(2), input.byte());
-    let mut newcomer = Newcomer::new(LIMITS, lenient);
+    let (strict, how) = (input.byte().is_multiple_of(2), input.byte());
+    let mut newcomer = Newcomer::new(LIMITS, strict);
     let mut first = None;
     for piece in pieces(input.rest(), how, PIECE_MAX) {
         newcomer.push(piece);
@@ -80,9 +80,9 @@ pub fn sign_up(data: &[u8]) -> bool {
     for language in languages {
         if let Some(observer) = language.observer(&first) {
             good |= observer.is_ok();
-            assert!(language.sign_up(&first, lenient).is_err(), "an observer is no player");
+            assert!(language.sign_up(&first, strict).is_err(), "an observer is no player");
         }
-        match language.sign_up(&first, lenient) {
+        match language.sign_up(&first, strict) {
             Ok((name, mut speaker)) => {
                 good = true;
                 assert!((1..=50).contains(&name.as_str().chars().count()), "{name}");

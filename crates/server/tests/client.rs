@@ -149,7 +149,7 @@ fn errors_are_typed() {
     assert!(matches!(error, ClientError::Ended), "{error}");
     // The lobby's word comes as an event.
     let refused = runtime.block_on(async {
-        second.sign_up(&TournamentId::from("no-such-cup")).await.unwrap();
+        second.sign_up(&TournamentId::from("no-such-cup"), None).await.unwrap();
         second.next().await.unwrap()
     });
     assert!(matches!(&refused, Event::Refused(why) if why.code == "refused"), "{refused:?}");

@@ -40,8 +40,9 @@ fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
     let (sign_up_ms, series) = (60_000, Arc::new(series));
     let address = server.serve_peers(Peers {
         language,
-        lenient_names: false,
+        strict_names: false,
         sign_up_ms,
+        order_ms: 60_000,
         tls: false,
         series,
     });

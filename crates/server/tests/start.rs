@@ -94,7 +94,8 @@ fn busy_lobby(events: u64) -> Counted {
         let mut past = announcement(&format!("past-{number}"), "yahtzee-queue", 1, 2);
         past.selection = named(&["p1", "p2"]);
         let (tournament, winners) = (past.id.clone(), vec![name("p1")]);
-        step(LobbyCommand::Announce { announcement: Box::new(past), secret: None });
+        let (announcement, absent) = (Box::new(past), std::collections::BTreeSet::new());
+        step(LobbyCommand::Announce { announcement, secret: None, absent });
         step(LobbyCommand::Finish { tournament, winners });
     }
     let queue = QueueName::new("yahtzee-queue").unwrap();

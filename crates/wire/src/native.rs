@@ -2,7 +2,7 @@
 //! contract; this file is its codec.
 
 use agon_core::lobby::AccountKind;
-use agon_core::{Commitment, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
+use agon_core::{Age, Commitment, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
 use agon_games::brief;
 use agon_games::{Json, Seat};
 use schemars::JsonSchema;
@@ -195,6 +195,9 @@ pub enum ToLobby {
     SignUp {
         /// Which.
         tournament: TournamentId,
+        /// The player's age, which decides the order of play in games that go by it.
+        #[serde(default)]
+        age: Option<Age>,
     },
     /// Take a sign-up back, or leave a tournament that runs.
     Withdraw {

@@ -161,17 +161,17 @@ impl Language {
     }
 
     /// Reads the first value of a connection: who is it, and how does it speak?
-    pub fn sign_up(self, first: &str, lenient: bool) -> Result<(PlayerName, Speaker), BadSignUp> {
+    pub fn sign_up(self, first: &str, strict: bool) -> Result<(PlayerName, Speaker), BadSignUp> {
         match self {
             Language::Fish(only) => {
-                let (vocabulary, name) = fish::sign_up(first, lenient)?;
+                let (vocabulary, name) = fish::sign_up(first, strict)?;
                 if only.is_some_and(|only| only != vocabulary) {
                     return Err(BadSignUp::NotASignUp(sign_up::cut(first)));
                 }
                 Ok((name, Speaker::Fish(fish::Speaker::new(vocabulary))))
             }
             Language::Trains(vocabulary) => {
-                let name = trains::sign_up(first, lenient)?;
+                let name = trains::sign_up(first, strict)?;
                 Ok((name, Speaker::Trains(trains::Speaker::new(vocabulary))))
             }
         }

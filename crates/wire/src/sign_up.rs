@@ -1,7 +1,8 @@
 //! The first value of a connection to the Fish and Trains wires: who is it?
 //!
-//! It is read apart from what follows, for some programs send their name without quotes, which is
-//! no JSON. Where the operator allows that, a word of letters and digits is taken for a name.
+//! It is read apart from what follows, because some programs send their name without quotes, which
+//! is no JSON: unless names are strict, a bare word is a name. A word that begins an HTTP request is
+//! never one.
 
 use crate::values::{BadStream, Limits, Values};
 use agon_core::{BadName, PlayerName};
@@ -26,6 +27,12 @@ pub enum BadSignUp {
     /// A name no wire takes.
     #[error(transparent)]
     NotAName(#[from] BadName),
+    /// An HTTP request: a browser or a probe, and no player.
+    #[error("an HTTP request is no sign-up")]
+    Http,
+    /// Bytes that are no value.
+    #[error(transparent)]
+    Stream(#[from] BadStream),
 }
 
 /// What was wrong, short enough to be repeated.
@@ -33,13 +40,13 @@ pub(crate) fn cut(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// A name of 1 to `max` letters; with `lenient`, of letters and digits.
-pub(crate) fn letters(name: &str, max: usize, lenient: bool) -> Result<PlayerName, BadSignUp> {
-    let known = |byte: u8| byte.is_ascii_alphabetic() || (lenient && byte.is_ascii_digit());
-    if name.is_empty() || name.len() > max || !name.bytes().all(known) {
+/// A name; if names are `strict`, one of 1 to `max` letters.
+pub(crate) fn checked_name(name: &str, max: usize, strict: bool) -> Result<PlayerName, BadSignUp> {
+    let letters = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if strict && (name.is_empty() || name.len() > max || !letters(name)) {
         return Err(BadSignUp::NotLetters { name: cut(name), max });
     }
-    Ok(PlayerName::new(name)?)
+    Ok(PlayerName::new(name.trim())?)
 }
 
 /// A connection that has not said who it is.
@@ -47,12 +54,13 @@ pub(crate) fn letters(name: &str, max: usize, lenient: bool) -> Result<PlayerNam
 pub struct Newcomer {
     values: Values,
     first: First,
+    strict: bool,
 }
 
 /// What the first value looks like so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum First {
-    /// Nothing but space has come, and names may lack quotes.
+    /// Nothing but space has come.
     Unknown,
     /// A JSON value.
     Value,
@@ -65,10 +73,9 @@ enum First {
 }
 
 impl Newcomer {
-    /// A connection whose values keep to `limits`; with `lenient`, names may lack quotes.
-    pub fn new(limits: Limits, lenient: bool) -> Newcomer {
-        let first = if lenient { First::Unknown } else { First::Value };
-        Newcomer { values: Values::new(limits), first }
+    /// A connection whose values keep to `limits`; if names are `strict`, they have quotes.
+    pub fn new(limits: Limits, strict: bool) -> Newcomer {
+        Newcomer { values: Values::new(limits), first: First::Unknown, strict }
     }
 
     /// Adds bytes.
@@ -84,7 +91,7 @@ impl Newcomer {
             };
         }
         if let First::Word { text, ended: ended @ false } = &mut self.first {
-            let end = bytes.iter().position(|byte| !byte.is_ascii_alphanumeric());
+            let end = bytes.iter().position(|byte| !is_word(*byte));
             let (more, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
             let room = WORD_MAX + 1 - text.len();
             text.extend_from_slice(&more[..more.len().min(room)]);
@@ -95,21 +102,23 @@ impl Newcomer {
     }
 
     /// The first value as JSON text, if it is whole.
-    pub fn take(&mut self) -> Option<Result<String, BadStream>> {
+    pub fn take(&mut self) -> Option<Result<String, BadSignUp>> {
         match &self.first {
             First::Unknown => None,
-            First::Value => self.values.take().map(|value| value.map(str::to_owned)),
-            First::Word { text, ended } => (*ended || text.len() > WORD_MAX).then(|| quoted(text)),
+            First::Value => self.values.take().map(|value| Ok(value?.to_owned())),
+            First::Word { text, ended } => {
+                (*ended || text.len() > WORD_MAX).then(|| quoted(text, self.strict))
+            }
         }
     }
 
     /// The first value if it is whole when nothing follows: call it when [`take`](Newcomer::take)
     /// gives nothing and the peer has been silent for a while.
-    pub fn flush(&mut self) -> Option<Result<String, BadStream>> {
+    pub fn flush(&mut self) -> Option<Result<String, BadSignUp>> {
         match &self.first {
             First::Unknown => None,
-            First::Value => self.values.flush().map(|value| value.map(str::to_owned)),
-            First::Word { text, .. } => Some(quoted(text)),
+            First::Value => self.values.flush().map(|value| Ok(value?.to_owned())),
+            First::Word { text, .. } => Some(quoted(text, self.strict)),
         }
     }
 
@@ -119,11 +128,26 @@ impl Newcomer {
     }
 }
 
+/// The first words of HTTP requests.
+const METHODS: [&str; 9] =
+    ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+
+/// Whether a byte may follow the first of a word.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
 /// A word as a JSON string.
-fn quoted(word: &[u8]) -> Result<String, BadStream> {
+fn quoted(word: &[u8], strict: bool) -> Result<String, BadSignUp> {
     if word.len() > WORD_MAX {
-        return Err(BadStream::TooLong(WORD_MAX));
+        return Err(BadStream::TooLong(WORD_MAX).into());
     }
-    let word = std::str::from_utf8(word).expect("letters and digits");
-    Ok(format!("\"{word}\""))
+    let word = std::str::from_utf8(word).expect("letters, digits and signs of ASCII");
+    if METHODS.contains(&word) {
+        return Err(BadSignUp::Http);
+    }
+    match strict {
+        true => Err(BadSignUp::NotASignUp(cut(word))),
+        false => Ok(format!("\"{word}\"")),
+    }
 }

@@ -99,9 +99,10 @@ class Api:
         """The standings of a tournament so far."""
         return list(self.tournament(id).get("results", {}).get("standings", []))
 
-    def sign_up(self, id: str) -> None:
-        """Signs up for a tournament that is open."""
-        self.call("POST", f"/tournaments/{_quoted(id)}/signups")
+    def sign_up(self, id: str, age: Optional[int] = None) -> None:
+        """Signs up for a tournament that is open. The age orders players in games that go by it."""
+        body = None if age is None else {"age": age}
+        self.call("POST", f"/tournaments/{_quoted(id)}/signups", body)
 
     def withdraw(self, id: str) -> None:
         """Takes a sign-up back, or leaves a tournament that runs."""

@@ -34,6 +34,7 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
             person=given.person,
             queue=given.queue,
             sign_up=given.sign_up,
+            age=given.age,
             accept=given.accept,
             once=given.once,
         )
@@ -54,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--person", action="store_true", help="a new account is a person's")
     parser.add_argument("--queue", metavar="NAME", help="wait in this queue")
     parser.add_argument("--sign-up", metavar="TOURNAMENT", help="sign up for this tournament")
+    parser.add_argument("--age", metavar="YEARS", type=int, help="orders players by age")
     parser.add_argument("--accept", action="store_true", help="accept all invitations")
     parser.add_argument("--once", action="store_true", help="end after one tournament")
     return parser

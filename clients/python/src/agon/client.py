@@ -68,6 +68,7 @@ class Client:
         person: bool = False,
         queue: Optional[str] = None,
         sign_up: Optional[str] = None,
+        age: Optional[int] = None,
         accept: bool = False,
         once: bool = False,
         patience_s: float = 300.0,
@@ -83,6 +84,7 @@ class Client:
         self._account, self._password, self._register = account, password, register
         self._person, self._accept = person, accept
         self._queue, self._sign_up, self._once = queue, sign_up, once
+        self._age = age
         self._patience_s = patience_s
         self._transport: Optional[Transport] = None
         self._connection = 0
@@ -126,7 +128,10 @@ class Client:
         if self._queue is not None:
             wishes.append(_Wish({"type": "enqueue", "queue": self._queue}, needed))
         if self._sign_up is not None:
-            wishes.append(_Wish({"type": "sign-up", "tournament": self._sign_up}, needed))
+            message: Dict[str, Any] = {"type": "sign-up", "tournament": self._sign_up}
+            if self._age is not None:
+                message["age"] = self._age
+            wishes.append(_Wish(message, needed))
         return wishes
 
     # Connections.
@@ -334,7 +339,7 @@ def play(bot: Bot, server: str = "tcp://127.0.0.1:7300", **settings: Any) -> Lis
 
     ``settings`` are those of ``Client``: ``account`` and ``password``, or ``token``; ``register``
     makes the account if there is none, and for a ``person`` says so; ``queue`` to wait in or a
-    tournament to ``sign_up`` for, again after every tournament unless it plays only ``once``;
+    tournament to ``sign_up`` for (with an ``age``, if the game goes by it), again after every tournament unless it plays only ``once``;
     ``accept`` to come to every tournament it is invited to; ``patience_s``, how long to try
     while nobody answers; ``ssl_context`` for certificates of your own.
     """

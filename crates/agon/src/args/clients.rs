@@ -61,6 +61,9 @@ pub(crate) struct JoinArgs {
     /// Sign up for a tournament.
     #[arg(long, value_name = "ID")]
     pub(crate) sign_up: Option<String>,
+    /// The age of the player, which orders players in games that go by it.
+    #[arg(long, value_name = "YEARS", requires = "sign_up")]
+    pub(crate) age: Option<u16>,
     /// End when so many tournaments are over.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) times: Option<u64>,
@@ -121,6 +124,9 @@ pub(crate) struct PlayArgs {
     pub(crate) sign_up: Option<String>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
+    /// The age of the player, which orders players in games that go by it.
+    #[arg(long, value_name = "YEARS", requires = "sign_up")]
+    pub(crate) age: Option<u16>,
     /// Colours: auto, always or never.
     #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
     pub(crate) colour: ColourArg,

@@ -10,7 +10,7 @@ mod program;
 use crate::args::JoinArgs;
 use crate::command::login;
 use crate::exit::{Exit, Misuse};
-use agon_core::TournamentId;
+use agon_core::{Age, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_players::client::{
@@ -45,6 +45,8 @@ struct Join<'a> {
     /// Tournaments that are over.
     over: u64,
     running: Running,
+    /// Replies to invitations that the server has not confirmed yet.
+    replies: u32,
     minds: BTreeMap<String, Mind>,
 }
 
@@ -69,8 +71,8 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
         player.name = client.account().clone();
         let (said, mut heard) = mpsc::channel(SAID_MAX);
         let (player, minds) = (Arc::new(player), BTreeMap::new());
-        let running = Running::default();
-        let mut join = Join { args, player, client, said, over: 0, running, minds };
+        let (running, over, replies) = (Running::default(), 0, 0);
+        let mut join = Join { args, player, client, said, over, running, replies, minds };
         let exit = join.run(&mut heard).await;
         // Whoever still speaks is not heard any more.
         drop(heard);
@@ -98,7 +100,8 @@ impl Join<'_> {
         let mut terminate = signal(SignalKind::terminate())?;
         self.enter().await?;
         if let Some(tournament) = &self.args.sign_up {
-            self.client.sign_up(&TournamentId::from(tournament.as_str())).await?;
+            let age = self.args.age.map(Age);
+            self.client.sign_up(&TournamentId::from(tournament.as_str()), age).await?;
         }
         while self.times().is_none_or(|times| self.over < times) {
             tokio::select! {
@@ -150,8 +153,14 @@ impl Join<'_> {
             }
             Event::Notice(notice) => self.noticed(&notice).await?,
             Event::Refused(refused) => self.refused(&refused)?,
-            Event::Lost => eprintln!("agon: the connection is lost; coming back"),
+            Event::Lost => {
+                self.replies = 0;
+                eprintln!("agon: the connection is lost; coming back");
+            }
             Event::Back { .. } => eprintln!("agon: back on {}", self.args.server),
+            Event::Done(what) if matches!(what.as_str(), "accept" | "ready") => {
+                self.replies = self.replies.saturating_sub(1);
+            }
             Event::Again(_) | Event::Done(_) => {}
         }
         Ok(())
@@ -177,8 +186,14 @@ impl Join<'_> {
                 }
             }
             // Who joins wants to play.
-            "invitation" => self.client.accept(&TournamentId::from(tournament.as_str())).await?,
-            "ready-asked" => self.client.ready(&TournamentId::from(tournament.as_str())).await?,
+            "invitation" => {
+                self.replies += 1;
+                self.client.accept(&TournamentId::from(tournament.as_str())).await?;
+            }
+            "ready-asked" => {
+                self.replies += 1;
+                self.client.ready(&TournamentId::from(tournament.as_str())).await?;
+            }
             // What is over was dealt with.
             "tournament-over" | "match-over" | "invitation-over" | "called-off" => {}
             _ => {
@@ -198,6 +213,11 @@ impl Join<'_> {
                 let named = |name: &str| tournament.is_none_or(|tournament| tournament == name);
                 let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
                 minds.for_each(|(_, mind)| mind.tell(&refused.line));
+            }
+            // Others were faster, or the invitation is over: more invitations may come.
+            "refused" if self.replies > 0 => {
+                self.replies -= 1;
+                eprintln!("agon: not in this tournament: {}", refused.detail);
             }
             // A place in a queue or a sign-up, and nothing else to do.
             "refused" if self.minds.is_empty() => bail!("failed to enter: {}", refused.detail),

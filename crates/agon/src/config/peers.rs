@@ -17,12 +17,17 @@ use std::sync::Arc;
 /// The longest that anything here may wait: a day.
 const WAIT_MS_MAX: u64 = 24 * 3_600_000;
 
+/// How long later sign-ups wait for a program to say its name, unless the file says otherwise.
+const ORDER_MS: u64 = 1_000;
+
 /// A port for programs of another system. It is closed unless `listen` says where it is.
 #[derive(Deserialize, Debug, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PeerTable {
     listen: Option<String>,
     vocabulary: Option<String>,
+    strict_names: Option<bool>,
+    /// What `strict_names` replaces; named only to say so.
     lenient_names: Option<bool>,
     tls: Option<bool>,
     /// What its tournaments are called.
@@ -38,6 +43,7 @@ pub(super) struct PeerTable {
     second_wait_ms: Option<u64>,
     second_at_least: Option<u32>,
     sign_up_ms: Option<u64>,
+    order_ms: Option<u64>,
     answer_ms: Option<u64>,
 }
 
@@ -95,7 +101,7 @@ impl Port {
         json!({
             "listen": self.listen,
             "vocabulary": vocabulary,
-            "lenient_names": self.peers.lenient_names,
+            "strict_names": self.peers.strict_names,
             "tls": self.peers.tls,
             "name": series.id,
             "preset": series.preset,
@@ -105,6 +111,7 @@ impl Port {
             "second_wait_ms": window.second_wait_ms,
             "second_at_least": window.second_at_least,
             "sign_up_ms": self.peers.sign_up_ms,
+            "order_ms": self.peers.order_ms,
             "answer_ms": series.policy.rules.time.answer_ms,
         })
     }
@@ -123,6 +130,11 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     let Usual { system, mut window, mut sign_up_ms } = usual;
     let Some(listen) = table.listen.clone() else { return Ok(None) };
     let wrong = |why: String| Misuse(format!("[{system}]: {why}"));
+    if table.lenient_names.is_some() {
+        let why = "lenient_names is gone, because names with digits or without quotes are accepted \
+                   now; remove it, or write strict_names = true to refuse them";
+        return Err(wrong(why.into()).into());
+    }
     let name = super::checked_name(table.name.as_deref().unwrap_or(system))?;
     let preset = Preset::named(table.preset.as_deref().unwrap_or(system));
     let preset = preset.map_err(|error| wrong(error.to_string()))?;
@@ -148,7 +160,9 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     super::set(&mut window.second_wait_ms, table.second_wait_ms);
     super::set(&mut sign_up_ms, table.sign_up_ms);
     window.check().map_err(wrong)?;
-    let waits = [window.wait_ms, window.second_wait_ms, sign_up_ms, policy.rules.time.answer_ms];
+    let order_ms = table.order_ms.unwrap_or(ORDER_MS);
+    let answer_ms = policy.rules.time.answer_ms;
+    let waits = [window.wait_ms, window.second_wait_ms, sign_up_ms, order_ms, answer_ms];
     if waits.iter().any(|wait| *wait > WAIT_MS_MAX) || sign_up_ms == 0 || window.wait_ms == 0 {
         return Err(wrong(format!("a wait is 1 to {WAIT_MS_MAX} ms")).into());
     }
@@ -166,9 +180,9 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     check_map(&series, at_most).map_err(wrong)?;
     let games = Registry::standard();
     check_announcement(&series, &games).map_err(|error| wrong(unplayable(system, &error)))?;
-    let lenient_names = table.lenient_names.unwrap_or(false);
+    let strict_names = table.strict_names.unwrap_or(false);
     let tls = table.tls.unwrap_or(false);
-    let peers = Peers { language, lenient_names, sign_up_ms, tls, series };
+    let peers = Peers { language, strict_names, sign_up_ms, order_ms, tls, series };
     Ok(Some(Port { system, listen, peers }))
 }
 

@@ -1,6 +1,7 @@
 //! Erlang players on nodes of OTP, against the real `agon serve`: `tests/erlang/player.erl` in
 //! every vocabulary.
 
+mod absent;
 mod cheats;
 mod crashes;
 mod cups;

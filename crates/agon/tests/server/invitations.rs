@@ -83,3 +83,39 @@ fn a_server_is_killed_while_invitations_are_open() {
     assert_eq!(place.faults(), Vec::<String>::new());
     place.verify();
 }
+
+#[test]
+fn player_that_loses_an_invitation_race_plays_in_the_next_tournament() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let token = server.said["operator"]["token"].as_str().expect("a first token").to_owned();
+    let mut asker = operator(&server, &token);
+    let names = ["ann", "bob", "cat"];
+    let mut players =
+        names.map(|name| place.player(&server.address, name, &["--bot", "house:greedy"]));
+    let logged_in = || {
+        let lobby = place.events("lobby");
+        lobby.iter().filter(|(_, event)| event["type"] == "account-logged-in").count()
+    };
+    until("all are here", || logged_in() >= 4);
+    // Three accept, and two of them play.
+    asker.say(
+        r#"{"type":"announce","tournament":{"id":"race","preset":"yahtzee-class","selection":{"by":"invitation","players":["ann","bob","cat"],"at_least":2,"at_most":2,"wait_ms":60000,"ready_ms":0}}}"#,
+    );
+    assert_eq!(asker.hear_until("done")["tournament"], "race");
+    until("the race is over", || place.is_over("race"));
+    let lobby = place.events("lobby");
+    let started = lobby.iter().find(|(_, event)| event["type"] == "tournament-started");
+    let raced = started.expect("it started").1["data"]["plan"]["players"].to_string();
+    let loser = names.iter().position(|name| !raced.contains(name)).expect("one lost the race");
+    let next = serde_json::json!({"type": "announce", "tournament": {"id": "next",
+        "preset": "yahtzee-class",
+        "selection": {"by": "named", "players": [names[loser], "house:greedy"]}}});
+    asker.say(&next.to_string());
+    until("the next is over", || place.is_over("next"));
+    for player in &mut players {
+        assert_eq!(player.code(), Some(0), "nobody ended before its tournament");
+    }
+    assert_eq!(place.faults(), Vec::<String>::new());
+    place.verify();
+}

@@ -5,6 +5,7 @@ mod bench;
 mod blacklist;
 mod cup;
 mod disk;
+mod drawing;
 mod errors;
 mod fish;
 mod four;

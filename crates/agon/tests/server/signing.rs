@@ -2,7 +2,7 @@
 
 use crate::peers::Port;
 use crate::support::{Client, until};
-use crate::wire::page;
+use crate::wire::{http, page};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -60,8 +60,24 @@ fn entered(port: &Port, tournament: &str) -> Value {
 }
 
 #[test]
-fn names_that_are_none_or_taken_are_not_let_in() {
+fn sign_ups_without_a_name_are_refused() {
     let port = Port::open("fish", "wait_ms = 600000");
+    for first in [
+        r#"["eve"]"#,
+        r#""""#,
+        r#"{"type":"signup_request","value":"house:greedy"}"#,
+        r#""house:new""#,
+        r#"{"type":"tournament_ready","value":true}"#,
+        "\"\u{1}\"",
+    ] {
+        assert_eq!(Peer::open(&port, first).rest(), "", "{first}");
+    }
+    assert_eq!(entered(&port, "fish"), json!([]));
+}
+
+#[test]
+fn strict_names_are_letters_in_quotes_and_nobody_elses() {
+    let port = Port::open("fish", "wait_ms = 600000\nstrict_names = true");
     let _ann = Client::logged_in(&port.server.address, "ann");
     for first in [
         r#""ann""#,
@@ -70,12 +86,7 @@ fn names_that_are_none_or_taken_are_not_let_in() {
         r#""eve7""#,
         "eve ",
         "7 ",
-        r#"["eve"]"#,
-        r#"{"type":"signup_request","value":"house:greedy"}"#,
-        r#"{"type":"signup_request","value":"house:new"}"#,
-        r#"{"type":"tournament_ready","value":true}"#,
-        "\"\u{1}\"",
-        "GET / HTTP/1.1\r\n\r\n",
+        r#"{"type":"signup_request","value":"ann"}"#,
     ] {
         assert_eq!(Peer::open(&port, first).rest(), "", "{first}");
     }
@@ -92,12 +103,175 @@ fn names_that_are_none_or_taken_are_not_let_in() {
 }
 
 #[test]
-fn lenient_names_hold_digits_and_lack_quotes() {
-    let port = Port::open("fish", "wait_ms = 600000\nlenient_names = true");
-    let _one = Peer::open(&port, "eve7");
-    until("eve7 is signed up", || entered(&port, "fish") == json!(["eve7"]));
-    let _other = Peer::open(&port, "\"bob2\"");
-    until("bob2 is signed up", || entered(&port, "fish") == json!(["eve7", "bob2"]));
+fn programs_of_the_same_name_are_told_apart() {
+    let port = Port::open("fish", "wait_ms = 600000\norder_ms = 60000");
+    let _ann = Client::logged_in(&port.server.address, "ann");
+    let firsts = [
+        r#""AIClient""#,
+        r#""AIClient""#,
+        "AIClient",
+        r#""ann""#,
+        r#"{"type":"signup_request","value":"AIClient"}"#,
+        "bot_7",
+        r#""abcdefghijklmnop""#,
+        "bot_7\n",
+    ];
+    let mut peers = firsts.map(|first| Peer::open(&port, first));
+    let due = [
+        "AIClient",
+        "AIClient-2",
+        "AIClient-3",
+        "ann-2",
+        "AIClient-4",
+        "bot_7",
+        "abcdefghijklmnop",
+        "bot_7-2",
+    ];
+    until("all are signed up", || entered(&port, "fish") == json!(due));
+    // Whoever comes next has the first number that is free.
+    peers[1] = Peer::open(&port, r#""Zoe""#);
+    until("one is gone", || !entered(&port, "fish").to_string().contains("AIClient-2"));
+    let _back = Peer::open(&port, r#""AIClient""#);
+    until("the name is used again", || entered(&port, "fish")[8] == "AIClient-2");
+}
+
+#[test]
+fn programs_of_one_name_play_a_whole_tournament() {
+    let port = Port::open("fish", "at_least = 4\nat_most = 4\nanswer_ms = 60000");
+    let played = port.play("fish", &["AIClient"; 4].map(str::to_owned));
+    let names = ["AIClient", "AIClient-2", "AIClient-3", "AIClient-4"];
+    assert_eq!(played.tournament["plan"]["players"], json!(names));
+    assert!(played.list("winners").iter().all(|winner| names.contains(&winner.as_str())));
+    assert_eq!(played.list("cheating"), Vec::<String>::new());
+    assert_eq!(played.list("failing"), Vec::<String>::new());
+    port.verify();
+}
+
+#[test]
+fn http_request_is_answered_and_signs_nobody_up() {
+    for system in ["fish", "trains"] {
+        let port = Port::open(system, "wait_ms = 600000");
+        for request in ["GET / HTTP/1.1\r\nhost: here\r\n\r\n", "POST /api HTTP/1.1\r\n\r\n{}"] {
+            let answer = Peer::open(&port, request).rest();
+            assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
+            assert!(answer.contains(&format!("for {system} programs")), "{answer}");
+        }
+        assert_eq!(entered(&port, system), json!([]));
+    }
+}
+
+#[test]
+fn program_that_disconnects_before_the_start_loses_its_place() {
+    let port = Port::open("fish", "at_least = 2\nat_most = 2\nwait_ms = 600000\nanswer_ms = 60000");
+    let ghost = Peer::open(&port, r#""ghost""#);
+    until("the ghost is signed up", || entered(&port, "fish") == json!(["ghost"]));
+    drop(ghost);
+    until("the ghost is gone", || entered(&port, "fish") == json!([]));
+    let mut bob = Peer::open(&port, r#""bob""#);
+    until("bob is signed up", || entered(&port, "fish") == json!(["bob"]));
+    assert_eq!(read(&port, "/tournaments/fish")["standing"], "open", "bob waits for another");
+    let mut cat = Peer::open(&port, r#""cat""#);
+    bob.hear(r#"["start",[true]]"#);
+    cat.hear(r#"["start",[true]]"#);
+    drop((bob, cat));
+    port.verify();
+}
+
+#[test]
+fn program_that_signs_up_again_is_confirmed_again() {
+    let port = Port::open("fish", "wait_ms = 600000");
+    let sign_up = r#"{"type":"signup_request","value":"ann"}"#;
+    for _ in 0..3 {
+        let mut ann = Peer::open(&port, sign_up);
+        ann.hear(r#"{"type":"signup_confirmation","value":true}"#);
+        assert_eq!(entered(&port, "fish"), json!(["ann"]));
+        drop(ann);
+        until("ann is gone", || entered(&port, "fish") == json!([]));
+    }
+    port.verify();
+}
+
+#[test]
+fn tournaments_of_other_series_do_not_put_anybody_on_the_waiting_list() {
+    let port = Port::open("fish", "at_least = 2\nat_most = 2\nanswer_ms = 60000");
+    let token = port.server.said["operator"]["token"].as_str().expect("a first token");
+    // They never answer, so both tournaments run on.
+    let _players = ["ann", "bob"].map(|name| Client::logged_in(&port.server.address, name));
+    for id in ["fishing-club", "fish-club", "fish-7"] {
+        let cup = json!({"id": id, "preset": "yahtzee-class",
+            "selection": {"by": "named", "players": ["ann", "bob"]}});
+        assert_eq!(http(&port.server, token, "POST", "/api/v1/tournaments", &cup).0, 201);
+    }
+    // A sign-up like that of the port, and another's.
+    let plan = read(&port, "/tournaments/fish");
+    let club = json!({"id": "fish-fans", "preset": "fish", "selection": plan["selection"]});
+    assert_eq!(http(&port.server, token, "POST", "/api/v1/tournaments", &club).0, 201);
+    let sign_up = |name: &str| format!(r#"{{"type":"signup_request","value":"{name}"}}"#);
+    let confirmed = |value: bool| format!(r#"{{"type":"signup_confirmation","value":{value}}}"#);
+    let mut cat = Peer::open(&port, &sign_up("cat"));
+    cat.hear(&confirmed(true));
+    assert_eq!(entered(&port, "fish"), json!(["cat"]));
+    let mut dan = Peer::open(&port, &sign_up("dan"));
+    dan.hear(&confirmed(true));
+    dan.hear(r#"{"type":"tournament_start","value":true}"#);
+    let mut eve = Peer::open(&port, &sign_up("eve"));
+    eve.hear(&confirmed(false));
+}
+
+/// Connects so many programs one after the other; they say their names in the order of `says`.
+fn sign_up_in_order(port: &Port, count: usize, says: impl Iterator<Item = usize>) -> Vec<Peer> {
+    let mut peers: Vec<Peer> = (0..count).map(|_| Peer::open(port, "")).collect();
+    says.for_each(|at| peers[at].say(&format!("\"p{at}\"")));
+    peers
+}
+
+#[test]
+fn sign_ups_are_taken_in_the_order_in_which_connections_were_accepted() {
+    const COUNT: usize = 60;
+    for system in ["fish", "trains"] {
+        let settings = "at_most = 100\nwait_ms = 600000\nsign_up_ms = 60000\norder_ms = 60000";
+        let port = Port::open(system, settings);
+        let due: Vec<String> = (0..COUNT).map(|at| format!("p{at}")).collect();
+        let seated = |peers: Vec<Peer>| {
+            until("all are signed up", || entered(&port, system)[COUNT - 1].is_string());
+            assert_eq!(entered(&port, system), json!(due), "{system}");
+            drop(peers);
+            until("all are gone", || entered(&port, system) == json!([]));
+        };
+        // One after the other, as launchers do it.
+        for _ in 0..3 {
+            let peers = due.iter().map(|name| Peer::open(&port, &format!("{name:?}")));
+            seated(peers.collect());
+        }
+        // The names come in another order than the connections.
+        seated(sign_up_in_order(&port, COUNT, (0..COUNT).rev()));
+        seated(sign_up_in_order(&port, COUNT, (0..COUNT).map(|at| (at * 7 + 3) % COUNT)));
+        port.verify();
+    }
+}
+
+#[test]
+fn connections_that_fail_or_close_do_not_hold_up_later_sign_ups() {
+    let settings = "wait_ms = 600000\nsign_up_ms = 600000\norder_ms = 600000";
+    let port = Port::open("fish", settings);
+    let mut first = Peer::open(&port, "");
+    let (mut bad, closed) = (Peer::open(&port, "{}"), Peer::open(&port, ""));
+    let _bob = Peer::open(&port, r#""bob""#);
+    assert_eq!(bad.rest(), "");
+    drop(closed);
+    first.say(r#""ann""#);
+    until("both are signed up", || entered(&port, "fish") == json!(["ann", "bob"]));
+}
+
+#[test]
+fn silent_connections_give_up_their_place_in_the_order_and_may_sign_up_later() {
+    let settings = "wait_ms = 600000\nsign_up_ms = 600000\norder_ms = 200";
+    let port = Port::open("fish", settings);
+    let mut silent: Vec<Peer> = (0..20).map(|_| Peer::open(&port, "")).collect();
+    let _bob = Peer::open(&port, r#""bob""#);
+    until("bob is signed up", || entered(&port, "fish") == json!(["bob"]));
+    silent[7].say(r#""late""#);
+    until("both are signed up", || entered(&port, "fish") == json!(["bob", "late"]));
 }
 
 #[test]
@@ -174,4 +348,39 @@ fn a_native_player_and_one_of_another_system_meet() {
     assert_eq!(played.list("cheating"), Vec::<String>::new());
     assert_eq!(played.list("failing"), Vec::<String>::new());
     port.verify();
+}
+
+#[test]
+fn sign_ups_of_lost_programs_do_not_outlive_the_server() {
+    let free = agon::free_port(std::net::Ipv4Addr::LOCALHOST.into()).expect("a port");
+    let settings = "at_least = 2\nat_most = 3\nwait_ms = 600000\nanswer_ms = 60000";
+    let mut port = Port::open_with("fish", free, 60_000, settings);
+    let _before = ["ann", "bob"].map(|name| Peer::open(&port, &format!("{name:?}")));
+    until("both are signed up", || entered(&port, "fish") == json!(["ann", "bob"]));
+    port.restart();
+    until("nobody is signed up", || entered(&port, "fish") == json!([]));
+    let mut peers = ["cat", "ann", "bob"].map(|name| Peer::open(&port, &format!("{name:?}")));
+    peers.iter_mut().for_each(|peer| peer.hear(r#"["start",[true]]"#));
+    assert_eq!(entered(&port, "fish"), json!(["cat", "ann", "bob"]));
+    drop(peers);
+    port.verify();
+}
+
+#[test]
+fn programs_of_one_name_take_up_their_seats_after_a_restart() {
+    let free = agon::free_port(std::net::Ipv4Addr::LOCALHOST.into()).expect("a port");
+    let settings = "at_least = 2\nat_most = 2\nwait_ms = 600000\nanswer_ms = 60000";
+    let mut port = Port::open_with("fish", free, 60_000, settings);
+    let mut before = [(); 2].map(|()| Peer::open(&port, r#""AIClient""#));
+    before.iter_mut().for_each(|peer| peer.hear(r#"["start",[true]]"#));
+    assert_eq!(entered(&port, "fish"), json!(["AIClient", "AIClient-2"]));
+    port.restart();
+    let _again = [(); 3].map(|()| Peer::open(&port, r#""AIClient""#));
+    for account in ["AIClient", "AIClient-2", "AIClient-3"] {
+        until(&format!("{account} is connected"), || {
+            read(&port, &format!("/accounts/{account}"))["wire"] == "fish"
+        });
+    }
+    // Two play on, and the third waits for the next tournament.
+    assert_eq!(entered(&port, "fish-2"), json!(["AIClient-3"]));
 }

@@ -245,3 +245,20 @@ fn who_misbehaves_in_the_memos_words_is_out_and_nobody_else_notices() {
         ("pick", "[]", "cheating"),
     ]);
 }
+
+#[test]
+fn programs_of_one_name_play_a_whole_tournament() {
+    for (vocabulary, play) in
+        [("course", play as fn(&Port, &[String]) -> Played), ("memo", play_by_memo)]
+    {
+        let settings =
+            format!("at_least = 3\nat_most = 3\nanswer_ms = 60000\nvocabulary = \"{vocabulary}\"");
+        let port = Port::open("trains", &settings);
+        let played = play(&port, &["name7,Buy-Now"; 3].map(str::to_owned));
+        let names = ["name7", "name7-2", "name7-3"];
+        assert_eq!(played.tournament["plan"]["players"], json!(names), "{vocabulary}");
+        assert_eq!(misbehaving(&played), Vec::<String>::new(), "{vocabulary}");
+        assert!(played.list("winners").iter().all(|winner| names.contains(&winner.as_str())));
+        port.verify();
+    }
+}

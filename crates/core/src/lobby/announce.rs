@@ -1,7 +1,7 @@
 //! Announcing tournaments, and whom they take.
 
 use super::invitation::Verdict;
-use super::{Announcement, Lobby, LobbyRejection, Selection, SignUp};
+use super::{Announcement, Lobby, LobbyRejection, Selection, SignUp, Terms};
 use crate::event::{Event, TournamentAnnounced, TournamentStarted};
 use crate::fair::Secret;
 use crate::ids::{Millis, PlayerName, TournamentId};
@@ -9,14 +9,65 @@ use crate::plan::TournamentPlan;
 use agon_games::Luck;
 use std::collections::BTreeSet;
 
+/// Whom a selection takes.
+#[derive(Default)]
+struct Taken {
+    players: Vec<PlayerName>,
+    /// Who would have been taken, had they been connected.
+    passed_over: Vec<PlayerName>,
+}
+
+impl Taken {
+    /// The first `count` players who are connected.
+    fn first<'a>(
+        players: impl IntoIterator<Item = &'a PlayerName>,
+        count: usize,
+        absent: &BTreeSet<PlayerName>,
+    ) -> Taken {
+        let mut taken = Taken::default();
+        for player in players {
+            if taken.players.len() >= count {
+                break;
+            }
+            match absent.contains(player) {
+                true => taken.passed_over.push(player.clone()),
+                false => taken.players.push(player.clone()),
+            }
+        }
+        taken
+    }
+}
+
 impl Lobby {
     /// Whether a tournament could be announced now, and the plan it would start with if it would
-    /// start at once. Changes nothing.
+    /// start at once. Players who are `absent` are not taken. Changes nothing.
     pub fn try_announce(
         &self,
         announcement: &Announcement,
         secret: Option<&Secret>,
+        absent: &BTreeSet<PlayerName>,
     ) -> Result<Option<TournamentPlan>, LobbyRejection> {
+        Ok(self.decide(announcement, secret, absent)?.1)
+    }
+
+    /// Whom a tournament would take, or ask to come, if it were announced now. Changes nothing.
+    pub(crate) fn try_take(
+        &self,
+        announcement: &Announcement,
+        secret: Option<&Secret>,
+        absent: &BTreeSet<PlayerName>,
+    ) -> Result<Vec<PlayerName>, LobbyRejection> {
+        Ok(self.decide(announcement, secret, absent)?.0.players)
+    }
+
+    /// Whom a tournament takes if it is announced now, and the plan it starts with if it starts at
+    /// once.
+    fn decide(
+        &self,
+        announcement: &Announcement,
+        secret: Option<&Secret>,
+        absent: &BTreeSet<PlayerName>,
+    ) -> Result<(Taken, Option<TournamentPlan>), LobbyRejection> {
         if !names_tournament(announcement.id.as_str()) {
             return Err(LobbyRejection::BadId(announcement.id.as_str().chars().take(80).collect()));
         }
@@ -29,24 +80,33 @@ impl Lobby {
         match &announcement.selection {
             Selection::SignUp(window) => {
                 window.check().map_err(LobbyRejection::BadWindow)?;
-                return Ok(None);
+                return Ok((Taken::default(), None));
             }
             Selection::Invitation(terms) => {
                 terms.check().map_err(LobbyRejection::BadWindow)?;
                 terms.players.iter().try_for_each(|player| self.may_play(player))?;
                 let invitation = self.invitation(announcement.clone(), terms.clone(), 0);
-                return Ok(match invitation.verdict(false) {
+                let plan = match invitation.verdict(false) {
                     Verdict::Start(players) => Some(announcement.plan(players)),
                     _ => None,
-                });
+                };
+                return Ok((Taken::default(), plan));
             }
+            Selection::Draw(draw) => draw.check().map_err(LobbyRejection::BadWindow)?,
             _ => {}
         }
-        let players = self.select(announcement, secret)?;
-        if players.is_empty() {
-            return Err(LobbyRejection::Nobody);
+        let taken = self.select(announcement, secret, absent)?;
+        match &announcement.selection {
+            Selection::Draw(draw) => match taken.players.len() >= draw.at_least as usize {
+                true => Ok((taken, None)),
+                false => Err(LobbyRejection::TooFew(taken.players.len(), draw.at_least)),
+            },
+            _ if taken.players.is_empty() => Err(LobbyRejection::Nobody),
+            _ => {
+                let plan = announcement.plan(taken.players.clone());
+                Ok((taken, Some(plan)))
+            }
         }
-        Ok(Some(announcement.plan(players)))
     }
 
     pub(super) fn announce(
@@ -55,46 +115,54 @@ impl Lobby {
         events: &mut Vec<Event>,
         announcement: Announcement,
         secret: Option<&Secret>,
+        absent: &BTreeSet<PlayerName>,
     ) -> Result<(), LobbyRejection> {
-        let plan = self.try_announce(&announcement, secret)?;
-        let by_lot = matches!(announcement.selection, Selection::Random { .. });
-        let commitment = secret.filter(|_| by_lot).map(Secret::commitment);
+        let (Taken { players, passed_over }, plan) = self.decide(&announcement, secret, absent)?;
+        let commitment =
+            secret.filter(|_| announcement.selection.is_by_lot()).map(Secret::commitment);
+        let draw_order = match announcement.selection {
+            Selection::Draw(_) => players,
+            _ => Vec::new(),
+        };
         let repeats = None;
-        self.emit(now, events, TournamentAnnounced { announcement, repeats, commitment });
+        let announced =
+            TournamentAnnounced { announcement, repeats, commitment, passed_over, draw_order };
+        self.emit(now, events, announced);
         if let Some(plan) = plan {
             self.emit(now, events, TournamentStarted { plan });
         }
         Ok(())
     }
 
-    /// Whom a selection takes from those who are here now.
+    /// Whom a selection takes from the connected players.
     fn select(
         &self,
         announcement: &Announcement,
         secret: Option<&Secret>,
-    ) -> Result<Vec<PlayerName>, LobbyRejection> {
+        absent: &BTreeSet<PlayerName>,
+    ) -> Result<Taken, LobbyRejection> {
         let free = |player: &&PlayerName| self.may_play(player).is_ok();
         let here = || self.line.iter().filter(free);
+        let by_lot = || {
+            let seed = secret.ok_or(LobbyRejection::NoSecret)?.selection_seed(&announcement.id);
+            let mut players: Vec<&PlayerName> = here().collect();
+            Luck::new(&seed, "select").shuffle(0, &mut players);
+            Ok(players)
+        };
         let some = |count: u32| count as usize;
         Ok(match &announcement.selection {
-            Selection::Line { at_most } => here().take(some(*at_most)).cloned().collect(),
+            Selection::Line { at_most } => Taken::first(here(), some(*at_most), absent),
             Selection::Age { at_most } => {
-                let mut players: Vec<PlayerName> = here().cloned().collect();
-                players.sort_by_key(|player| self.accounts[player].number);
-                players.truncate(some(*at_most));
-                players
+                let mut players: Vec<&PlayerName> = here().collect();
+                players.sort_by_key(|player| self.accounts[*player].number);
+                Taken::first(players, some(*at_most), absent)
             }
-            Selection::Random { at_most } => {
-                let seed = secret.ok_or(LobbyRejection::NoSecret)?.selection_seed(&announcement.id);
-                let mut players: Vec<PlayerName> = here().cloned().collect();
-                Luck::new(&seed, "select").shuffle(0, &mut players);
-                players.truncate(some(*at_most));
-                players
-            }
+            Selection::Random { at_most } => Taken::first(by_lot()?, some(*at_most), absent),
+            Selection::Draw(_) => Taken::first(by_lot()?, Terms::PLAYERS_MAX, absent),
             Selection::Queue { queue, at_most } => {
                 let mut seen = BTreeSet::new();
                 let once = self.queue(queue).iter().filter(free).filter(|one| seen.insert(*one));
-                once.take(some(*at_most)).cloned().collect()
+                Taken::first(once, some(*at_most), absent)
             }
             Selection::Named { players } => {
                 players.iter().try_for_each(|player| self.may_play(player))?;
@@ -102,9 +170,9 @@ impl Lobby {
                 if let Some(twice) = players.iter().find(|player| !seen.insert(*player)) {
                     return Err(LobbyRejection::Twice(twice.clone()));
                 }
-                players.clone()
+                Taken { players: players.clone(), passed_over: Vec::new() }
             }
-            Selection::SignUp(_) | Selection::Invitation(_) => Vec::new(),
+            Selection::SignUp(_) | Selection::Invitation(_) => Taken::default(),
         })
     }
 
@@ -119,7 +187,10 @@ impl Lobby {
         let id = free.next().expect("there are more numbers than tournaments");
         let announcement = Announcement { id, ..closed.announcement };
         let (repeats, commitment) = (Some(closed.series), None);
-        self.emit(now, events, TournamentAnnounced { announcement, repeats, commitment });
+        let (passed_over, draw_order) = (Vec::new(), Vec::new());
+        let announced =
+            TournamentAnnounced { announcement, repeats, commitment, passed_over, draw_order };
+        self.emit(now, events, announced);
     }
 
     fn has_room(&self) -> bool {

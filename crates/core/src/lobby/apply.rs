@@ -6,6 +6,7 @@ use crate::event::{
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::match_::ApplyError;
+use std::collections::BTreeMap;
 
 impl Lobby {
     /// Applies an event of the lobby's own stream.
@@ -66,7 +67,7 @@ impl Lobby {
                         sign_up.extended = false;
                         sign_up.closes_at = at.saturating_add(sign_up.window.wait_ms);
                     }
-                    sign_up.players.push(signed_up.player.clone());
+                    sign_up.add(signed_up.player.clone(), signed_up.age);
                 })?;
                 self.index.signed_up(&signed_up.player, &signed_up.tournament);
             }
@@ -91,6 +92,18 @@ impl Lobby {
                     invitation.set(&rejected.player, Reply::Rejected);
                 })?;
             }
+            Event::SilenceNoted(noted) => {
+                self.change_invitation(&noted.tournament, event, |invitation| {
+                    invitation.draws_at = None;
+                    noted.players.iter().for_each(|player| invitation.set(player, Reply::Silent));
+                })?;
+            }
+            Event::PlayersDrawn(drawn) => {
+                self.change_invitation(&drawn.tournament, event, |invitation| {
+                    invitation.wait_for_drawn(at);
+                    drawn.players.iter().for_each(|player| invitation.set(player, Reply::Open));
+                })?;
+            }
             Event::ReadinessAsked(asked) => {
                 self.change_invitation(&asked.tournament, event, |invitation| {
                     invitation.readying = true;
@@ -109,10 +122,12 @@ impl Lobby {
             }
             Event::TournamentStarted(started) => self.apply_started(started),
             Event::TournamentCalledOff(off) => {
+                self.continues.remove(&off.tournament);
                 self.put(off.tournament.clone(), Standing::CalledOff(off.reason.clone()));
                 self.owe_result(&off.tournament);
             }
             Event::TournamentFinished(finished) => {
+                self.continues.remove(&finished.tournament);
                 let standing = Standing::Finished(finished.winners.clone());
                 self.put(finished.tournament.clone(), standing);
                 self.causes.retain(|cause| cause.tournament != finished.tournament);
@@ -150,6 +165,9 @@ impl Lobby {
         if let Some(asker) = announcement.by.clone() {
             self.askers.insert(id.clone(), asker);
         }
+        if let Some(first) = announced.repeats.clone() {
+            self.continues.insert(id.clone(), first);
+        }
         match announcement.selection.clone() {
             Selection::SignUp(window) => {
                 let closes_at = at.saturating_add(window.wait_ms);
@@ -157,13 +175,25 @@ impl Lobby {
                 if window.repeat {
                     self.series.insert(series.clone(), id.clone());
                 }
-                let (players, extended) = (Vec::new(), false);
-                let sign_up = SignUp { announcement, players, closes_at, extended, window, series };
+                let (players, ages, extended) = (Vec::new(), BTreeMap::new(), false);
+                let sign_up =
+                    SignUp { announcement, players, ages, closes_at, extended, window, series };
                 self.put(id, Standing::Open(Box::new(sign_up)));
             }
             Selection::Invitation(terms) => {
                 let closes_at = at.saturating_add(terms.wait_ms);
                 let invitation = self.invitation(announcement, terms, closes_at);
+                self.put(id, Standing::Inviting(Box::new(invitation)));
+            }
+            Selection::Draw(draw) => {
+                let terms = draw.terms(&announced.draw_order);
+                let closes_at = at.saturating_add(terms.wait_ms);
+                let mut invitation = self.invitation(announcement, terms, closes_at);
+                let most = invitation.terms.most();
+                for (_, reply) in invitation.replies.iter_mut().skip(most) {
+                    *reply = Reply::Reserve;
+                }
+                invitation.wait_for_drawn(at);
                 self.put(id, Standing::Inviting(Box::new(invitation)));
             }
             // Tournaments that take whom they find are started by the next event of the record.
@@ -187,8 +217,8 @@ impl Lobby {
             let reply = if is_house(player) { Reply::Ready } else { Reply::Open };
             (player.clone(), reply)
         });
-        let (replies, readying) = (replies.collect(), false);
-        Invitation { announcement, replies, readying, closes_at, terms }
+        let (replies, readying, draws_at) = (replies.collect(), false, None);
+        Invitation { announcement, replies, readying, closes_at, draws_at, terms }
     }
 
     /// Players that a tournament takes move to the end of the line, and wait once less in the queue
@@ -225,7 +255,7 @@ impl Lobby {
             });
         }
         self.change_sign_up(tournament, event, |sign_up| {
-            sign_up.players.retain(|one| one != player);
+            sign_up.remove(player);
         })?;
         self.index.withdrew(player, tournament);
         Ok(())
@@ -252,7 +282,7 @@ impl Lobby {
         for id in self.index.signed_up_for(player).cloned().collect::<Vec<_>>() {
             self.change(&id, |standing| {
                 if let Standing::Open(sign_up) = standing {
-                    sign_up.players.retain(|name| name != player);
+                    sign_up.remove(player);
                 }
             });
             self.index.withdrew(player, &id);

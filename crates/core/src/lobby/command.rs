@@ -4,8 +4,9 @@ use super::{
     AccountKind, Announcement, Cause, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
 };
 use crate::fair::Secret;
-use crate::ids::{Millis, PlayerName, Raw, TournamentId};
+use crate::ids::{Age, Millis, PlayerName, Raw, TournamentId};
 use crate::ruling::Ruling;
+use std::collections::BTreeSet;
 
 /// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
 /// the connection; whether it can be done is decided here.
@@ -110,6 +111,9 @@ pub enum LobbyCommand {
         /// The tournament's secret, which the luck of a random selection comes from; others need
         /// none yet.
         secret: Option<Secret>,
+        /// Players in line or in queues who are not connected. They are not taken, and keep their
+        /// places.
+        absent: BTreeSet<PlayerName>,
     },
     /// Sign up for a tournament.
     SignUp {
@@ -117,6 +121,8 @@ pub enum LobbyCommand {
         tournament: TournamentId,
         /// Who.
         player: PlayerName,
+        /// The player's age, if the player gave one.
+        age: Option<Age>,
     },
     /// Take a sign-up back.
     Withdraw {
@@ -248,8 +254,11 @@ pub enum LobbyRejection {
     /// A random selection without luck.
     #[error("a random selection needs the tournament's secret")]
     NoSecret,
+    /// Too few players are connected for a draw.
+    #[error("{0} players are connected, and {1} are needed")]
+    TooFew(usize, u32),
     /// Nobody to play.
-    #[error("nobody waits for this tournament")]
+    #[error("no connected player waits for this tournament")]
     Nobody,
     /// It does not run.
     #[error("tournament {0} does not run")]

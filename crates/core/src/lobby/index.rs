@@ -148,7 +148,7 @@ impl Index {
 fn deadline(standing: &Standing) -> Option<Millis> {
     match standing {
         Standing::Open(sign_up) if !sign_up.rests() => Some(sign_up.closes_at),
-        Standing::Inviting(invitation) => Some(invitation.closes_at),
+        Standing::Inviting(invitation) => Some(invitation.deadline()),
         _ => None,
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! First everybody is asked whether it comes (`accept` or `reject`); when enough do, those are
 //! asked whether they are ready. Who does not answer in time is left out.
+//!
+//! A draw asks players in an order that is drawn by lot: first as many as may play. When a player
+//! rejects, the next one is asked. When players stay silent for a quarter of the wait, others are
+//! asked too; the silent ones may still accept while a place is free.
 
 use super::{Announcement, signup};
 use crate::ids::{Millis, PlayerName};
@@ -60,6 +64,46 @@ impl Terms {
     }
 }
 
+/// How many players a draw asks to come, and how long they have.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Draw {
+    /// The fewest that have to come.
+    pub at_least: u32,
+    /// The most that may come.
+    pub at_most: u32,
+    /// How long all of it may take.
+    pub wait_ms: Millis,
+}
+
+impl Draw {
+    /// A draw waits so many times shorter for one answer than for all of them.
+    const PATIENCE_PARTS: Millis = 4;
+
+    /// Whether the numbers agree with each other.
+    pub fn check(&self) -> Result<(), String> {
+        let (least, most) = (self.at_least, self.at_most);
+        match least == 0 || least > most || most as usize > Terms::PLAYERS_MAX {
+            true => Err(format!(
+                "a draw for {least} to {most} players: need 1 ≤ at_least ≤ at_most ≤ {}",
+                Terms::PLAYERS_MAX
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The invitation of these players, in this order.
+    pub(super) fn terms(&self, drawn: &[PlayerName]) -> Terms {
+        Terms {
+            players: drawn.to_vec(),
+            at_least: self.at_least,
+            at_most: Some(self.at_most.min(drawn.len() as u32)),
+            wait_ms: self.wait_ms,
+            ready_ms: 0,
+        }
+    }
+}
+
 /// What somebody who is invited said so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -74,6 +118,11 @@ pub enum Reply {
     Ready,
     /// It said nothing in time.
     Missed,
+    /// It is asked if players who were drawn before it do not come.
+    Reserve,
+    /// It was drawn and has said nothing for a while, so another player is asked too. It may
+    /// still accept.
+    Silent,
 }
 
 /// Invitations that are open.
@@ -88,6 +137,9 @@ pub struct Invitation {
     pub readying: bool,
     /// When the wait ends.
     pub closes_at: Millis,
+    /// When a draw asks others in place of players who have not answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) draws_at: Option<Millis>,
     pub(super) terms: Terms,
 }
 
@@ -95,6 +147,8 @@ pub struct Invitation {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Wait,
+    /// The next players of a draw are asked.
+    Draw(Vec<PlayerName>),
     AskReady,
     Start(Vec<PlayerName>),
     CallOff(String),
@@ -118,12 +172,36 @@ impl Invitation {
         }
     }
 
+    /// Whether a draw may still ask others.
+    pub(super) fn has_reserve(&self) -> bool {
+        self.replies.iter().any(|(_, reply)| *reply == Reply::Reserve)
+    }
+
+    /// Notes when a draw next looks for players who have not answered, if that is not known.
+    pub(super) fn wait_for_drawn(&mut self, now: Millis) {
+        let patience_ms = (self.terms.wait_ms / Draw::PATIENCE_PARTS).max(1);
+        self.draws_at = self.draws_at.or(Some(now.saturating_add(patience_ms)));
+    }
+
+    /// When something has to be decided at the latest.
+    pub fn deadline(&self) -> Millis {
+        let draws_at = self.draws_at.filter(|_| self.has_reserve());
+        draws_at.map_or(self.closes_at, |at| at.min(self.closes_at))
+    }
+
+    /// Players whose answer is still open.
+    pub(super) fn unanswered(&self) -> Vec<PlayerName> {
+        let open = self.replies.iter().filter(|(_, reply)| *reply == Reply::Open);
+        open.map(|(player, _)| player.clone()).collect()
+    }
+
     /// Makes the wait longer by time that nobody could answer in, but no longer than a new one, and
     /// at least until those who are invited can be back.
     pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
         let wait_ms = if self.readying { self.terms.ready_ms } else { self.terms.wait_ms };
         let closes_at = signup::prolonged(self.closes_at, wait_ms, now, away_ms);
         self.closes_at = closes_at.max(answers_until);
+        self.draws_at = self.draws_at.map(|at| at.max(answers_until));
     }
 
     /// Who plays if nobody else is waited for.
@@ -137,7 +215,8 @@ impl Invitation {
         let (accepted, ready) = (count(Reply::Accepted), count(Reply::Ready));
         let (least, most) = (self.terms.at_least as usize, self.terms.most());
         let sure = if self.readying { ready } else { ready + accepted };
-        let unsure = if self.readying { accepted } else { count(Reply::Open) };
+        let undecided = || [Reply::Open, Reply::Silent, Reply::Reserve].map(count).iter().sum();
+        let unsure = if self.readying { accepted } else { undecided() };
         let enough = sure >= least;
         if sure + unsure < least || (over && !enough) {
             let word = if self.readying { "are ready" } else { "accepted" };
@@ -147,7 +226,10 @@ impl Invitation {
             ));
         }
         if !over && unsure > 0 && (sure < most || self.readying) {
-            return Verdict::Wait;
+            let free = most.saturating_sub(sure + count(Reply::Open));
+            let next = self.replies.iter().filter(|(_, reply)| *reply == Reply::Reserve);
+            let next: Vec<_> = next.take(free).map(|(player, _)| player.clone()).collect();
+            return if next.is_empty() { Verdict::Wait } else { Verdict::Draw(next) };
         }
         // House players need not be asked whether they are ready.
         if !self.readying && self.terms.ready_ms > 0 && accepted > 0 {
@@ -175,7 +257,8 @@ mod tests {
         Terms { players: players(count), at_least, at_most, wait_ms: 60, ready_ms: 10 }
     }
 
-    /// Invitations by what was said: `a`ccepted, `r`ejected, read`y`, `m`issed, or still `o`pen.
+    /// Invitations by what was said: `a`ccepted, `r`ejected, read`y`, `m`issed, `s`ilent, not
+    /// `d`rawn yet, or still `o`pen.
     fn invitation(said: &str, terms: Terms) -> Invitation {
         let preset = Preset::named("fish").unwrap();
         let announcement = Announcement {
@@ -192,10 +275,13 @@ mod tests {
             'r' => Reply::Rejected,
             'y' => Reply::Ready,
             'm' => Reply::Missed,
+            'd' => Reply::Reserve,
+            's' => Reply::Silent,
             _ => Reply::Open,
         };
         let replies = terms.players.iter().cloned().zip(said.chars().map(reply)).collect();
-        Invitation { announcement, replies, readying: false, closes_at: 100, terms }
+        let (readying, closes_at, draws_at) = (false, 100, None);
+        Invitation { announcement, replies, readying, closes_at, draws_at, terms }
     }
 
     #[test]
@@ -250,6 +336,47 @@ mod tests {
         assert_eq!(quick.verdict(false), Verdict::Start(players(3)));
         assert_eq!(quick.there(), players(3));
         assert!(quick.coming().eq(&players(4)));
+    }
+
+    #[test]
+    fn draw_asks_the_next_player_for_every_one_who_does_not_come() {
+        let next = |numbers: &[usize]| {
+            Verdict::Draw(numbers.iter().map(|at| players(5)[at - 1].clone()).collect())
+        };
+        let start = |numbers: &[usize]| {
+            Verdict::Start(numbers.iter().map(|at| players(5)[at - 1].clone()).collect())
+        };
+        let off = Verdict::CallOff("1 of 5 invited accepted, and 2 are needed".into());
+        // Two of five.
+        for (said, before, after) in [
+            ("aoddd", Verdict::Wait, off.clone()),
+            ("arddd", next(&[3]), off.clone()),
+            ("asddd", next(&[3]), off.clone()),
+            ("asodd", Verdict::Wait, off.clone()),
+            ("asrdd", next(&[4]), off.clone()),
+            ("asrrs", Verdict::Wait, off.clone()),
+            ("arrrr", off.clone(), off),
+            ("asadd", start(&[1, 3]), start(&[1, 3])),
+            ("aasss", start(&[1, 2]), start(&[1, 2])),
+        ] {
+            let asked = invitation(said, Terms { ready_ms: 0, ..terms(5, 2, Some(2)) });
+            assert_eq!((asked.verdict(false), asked.verdict(true)), (before, after), "{said}");
+        }
+        let asked = invitation("rrddd", Terms { ready_ms: 0, ..terms(5, 2, Some(2)) });
+        assert_eq!(asked.verdict(false), next(&[3, 4]));
+    }
+
+    #[test]
+    fn draw_looks_for_silent_players_while_others_can_be_asked() {
+        let mut asked = invitation("aod", Terms { wait_ms: 40, ..terms(3, 2, Some(2)) });
+        assert_eq!(asked.deadline(), 100);
+        asked.wait_for_drawn(20);
+        asked.wait_for_drawn(25);
+        assert_eq!((asked.deadline(), asked.unanswered()), (30, players(2)[1..].to_vec()));
+        asked.prolong(50, 7, 60);
+        assert_eq!(asked.deadline(), 60, "players who were drawn can be back by then");
+        asked.set(&players(3)[2], Reply::Open);
+        assert_eq!(asked.deadline(), 100, "nobody else can be asked");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::invitation::Verdict;
 use super::{Invitation, Lobby, LobbyRejection, Reply, Standing};
 use crate::event::{
-    Event, InvitationAccepted, InvitationRejected, PlayerReady, ReadinessAsked,
-    TournamentCalledOff, TournamentStarted,
+    Event, InvitationAccepted, InvitationRejected, PlayerReady, PlayersDrawn, ReadinessAsked,
+    SilenceNoted, TournamentCalledOff, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 
@@ -21,7 +21,7 @@ impl Lobby {
         match invitation.reply(&player) {
             // Said again, because the answer was lost on the way.
             Some(Reply::Accepted | Reply::Ready) => return Ok(()),
-            Some(Reply::Open | Reply::Rejected) if !invitation.readying => {}
+            Some(Reply::Open | Reply::Rejected | Reply::Silent) if !invitation.readying => {}
             _ => return Err(LobbyRejection::NotInvited(player)),
         }
         let accepted = InvitationAccepted { tournament: tournament.clone(), player };
@@ -39,7 +39,9 @@ impl Lobby {
     ) -> Result<(), LobbyRejection> {
         match self.invitation_of(&tournament, &player)?.reply(&player) {
             Some(Reply::Rejected) => return Ok(()),
-            Some(Reply::Missed) | None => return Err(LobbyRejection::NotInvited(player)),
+            Some(Reply::Missed | Reply::Reserve) | None => {
+                return Err(LobbyRejection::NotInvited(player));
+            }
             _ => {}
         }
         let rejected = InvitationRejected { tournament: tournament.clone(), player };
@@ -67,6 +69,27 @@ impl Lobby {
         Ok(())
     }
 
+    /// The wait for answers is over, or a draw has waited long enough for those it asked so far.
+    pub(super) fn close_invitation(
+        &mut self,
+        now: Millis,
+        events: &mut Vec<Event>,
+        tournament: TournamentId,
+    ) {
+        let Some(Standing::Inviting(invitation)) = self.tournaments.get(&tournament) else {
+            return;
+        };
+        let draws_at = invitation.draws_at.filter(|_| now < invitation.closes_at);
+        let Some(draws_at) = draws_at.filter(|_| invitation.has_reserve()) else {
+            return self.settle(now, events, tournament, true);
+        };
+        if draws_at <= now {
+            let players = invitation.unanswered();
+            self.emit(now, events, SilenceNoted { tournament: tournament.clone(), players });
+            self.settle(now, events, tournament, false);
+        }
+    }
+
     /// Does what follows from the answers so far, if anything.
     pub(super) fn settle(
         &mut self,
@@ -80,6 +103,9 @@ impl Lobby {
         };
         match invitation.verdict(over) {
             Verdict::Wait => {}
+            Verdict::Draw(players) => {
+                self.emit(now, events, PlayersDrawn { tournament, players });
+            }
             Verdict::AskReady => self.emit(now, events, ReadinessAsked { tournament }),
             Verdict::Start(players) => {
                 let plan = invitation.announcement.plan(players);

@@ -27,7 +27,7 @@ mod tokens;
 pub use account::{Account, AccountKind, BadQueueName, PasswordHash, QueueName, Role, TokenHash};
 pub use cause::{Cause, Cheat};
 pub use command::{LobbyCommand, LobbyRejection};
-pub use invitation::{Invitation, Reply, Terms};
+pub use invitation::{Draw, Invitation, Reply, Terms};
 pub use operator::LobbyOrder;
 pub use queue::Queue;
 pub use reach::Request;
@@ -74,6 +74,8 @@ pub struct Lobby {
     selections: BTreeMap<TournamentId, Selection>,
     /// Of sign-ups that repeat each other, the latest by the first.
     series: BTreeMap<TournamentId, TournamentId>,
+    /// The first of the series that a tournament continues, until the tournament is over.
+    continues: BTreeMap<TournamentId, TournamentId>,
     /// Who asked for a tournament.
     askers: BTreeMap<TournamentId, PlayerName>,
     /// Which results those who asked have not been told yet, the oldest first.
@@ -190,10 +192,18 @@ impl Lobby {
         self.index.playing_in(player)
     }
 
-    /// The open invitations of a player, by tournament.
+    /// The open sign-ups a player has a place in, by name.
+    pub fn signed_up_for(&self, player: &PlayerName) -> impl Iterator<Item = &TournamentId> {
+        self.index.signed_up_for(player)
+    }
+
+    /// The open invitations of a player, by tournament. A player whom a draw has not asked yet is
+    /// not invited.
     pub fn invited_to(&self, player: &PlayerName) -> impl Iterator<Item = &Invitation> {
-        self.index.invited_to(player).filter_map(|id| match self.tournaments.get(id) {
-            Some(Standing::Inviting(invitation)) => Some(&**invitation),
+        self.index.invited_to(player).filter_map(move |id| match self.tournaments.get(id) {
+            Some(Standing::Inviting(invitation)) => {
+                Some(&**invitation).filter(|it| it.reply(player) != Some(Reply::Reserve))
+            }
             _ => None,
         })
     }
@@ -221,6 +231,12 @@ impl Lobby {
     /// The name of the first in a series stands for the latest.
     pub fn latest_of(&self, tournament: TournamentId) -> TournamentId {
         self.series.get(&tournament).cloned().unwrap_or(tournament)
+    }
+
+    /// The first tournament of the series that a tournament belongs to: its own name if it is the
+    /// first or alone. Of tournaments that are over, nobody asks.
+    pub fn series_of<'a>(&'a self, tournament: &'a TournamentId) -> &'a TournamentId {
+        self.continues.get(tournament).unwrap_or(tournament)
     }
 
     /// Which tournament a player means that wants to leave one: the one of that name if it is in

@@ -76,7 +76,7 @@ impl Lobby {
     pub fn try_start(&self, tournament: TournamentId) -> Result<TournamentPlan, LobbyRejection> {
         let tournament = self.latest_of(tournament);
         let (announcement, players) = match self.tournaments.get(&tournament) {
-            Some(Standing::Open(sign_up)) => (&sign_up.announcement, sign_up.players.clone()),
+            Some(Standing::Open(sign_up)) => (&sign_up.announcement, sign_up.in_playing_order()),
             Some(Standing::Inviting(invitation)) => (&invitation.announcement, invitation.there()),
             _ => return Err(LobbyRejection::NotOpen(tournament)),
         };
@@ -93,7 +93,9 @@ impl Lobby {
     ) -> Result<(), LobbyRejection> {
         if let Some(Standing::Inviting(invitation)) = self.tournaments.get(tournament) {
             return match invitation.reply(player) {
-                Some(Reply::Open | Reply::Accepted | Reply::Ready) => Ok(()),
+                Some(
+                    Reply::Open | Reply::Accepted | Reply::Ready | Reply::Reserve | Reply::Silent,
+                ) => Ok(()),
                 _ => Err(LobbyRejection::NotInvited(player.clone())),
             };
         }

@@ -1,11 +1,12 @@
 //! Sign-ups: for which tournament, how long, and whom to take.
 
-use super::{QueueName, Terms};
-use crate::ids::{Millis, PlayerName, Raw, TournamentId};
+use super::{Draw, QueueName, Terms};
+use crate::ids::{Age, Millis, PlayerName, Raw, TournamentId};
 use crate::plan::TournamentPlan;
-use crate::policy::Policy;
+use crate::policy::{AgeOrder, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How long a sign-up waits for how many players.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -82,6 +83,15 @@ pub enum Selection {
     SignUp(Window),
     /// Those of the invited who come.
     Invitation(Terms),
+    /// Connected players, asked to come in an order that is drawn by lot.
+    Draw(Draw),
+}
+
+impl Selection {
+    /// Whether luck decides whom the tournament takes, so that it needs its secret at once.
+    pub fn is_by_lot(&self) -> bool {
+        matches!(self, Selection::Random { .. } | Selection::Draw(_))
+    }
 }
 
 /// A tournament that is asked for.
@@ -127,6 +137,9 @@ pub struct SignUp {
     pub announcement: Announcement,
     /// Who signed up, in order.
     pub players: Vec<PlayerName>,
+    /// The ages that players gave.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) ages: BTreeMap<PlayerName, Age>,
     /// When the wait ends.
     pub closes_at: Millis,
     /// Whether this is the second wait.
@@ -152,6 +165,42 @@ impl SignUp {
             true => self.window.second_wait_ms,
         };
         self.closes_at = prolonged(self.closes_at, wait_ms, now, away_ms);
+    }
+
+    /// Adds a player at the end.
+    pub(super) fn add(&mut self, player: PlayerName, age: Option<Age>) {
+        if let Some(age) = age {
+            self.ages.insert(player.clone(), age);
+        }
+        self.players.push(player);
+    }
+
+    /// Takes a player out.
+    pub(super) fn remove(&mut self, player: &PlayerName) {
+        self.ages.remove(player);
+        self.players.retain(|one| one != player);
+    }
+
+    /// The players in the order they play in. Players without an age keep the places that the
+    /// order of sign-up gives them. Players with an age share the other places by age; those of
+    /// the same age are in order of sign-up.
+    pub fn in_playing_order(&self) -> Vec<PlayerName> {
+        let mut aged: Vec<(Age, &PlayerName)> = self
+            .players
+            .iter()
+            .filter_map(|player| Some((*self.ages.get(player)?, player)))
+            .collect();
+        match self.announcement.policy.age_order {
+            AgeOrder::Ignored => return self.players.clone(),
+            AgeOrder::YoungestFirst => aged.sort_by_key(|(age, _)| *age),
+            AgeOrder::OldestFirst => aged.sort_by_key(|(age, _)| std::cmp::Reverse(*age)),
+        }
+        let mut aged = aged.into_iter().map(|(_, player)| player);
+        let ordered = self.players.iter().map(|player| match self.ages.contains_key(player) {
+            true => aged.next().expect("as many players as have an age").clone(),
+            false => player.clone(),
+        });
+        ordered.collect()
     }
 
     /// The number of the next one in its series; the first is 1.
@@ -191,8 +240,9 @@ mod tests {
             selection: Selection::SignUp(window.clone()),
             by: None,
         };
-        let (players, series) = (Vec::new(), series.into());
-        SignUp { announcement, players, closes_at: 100, extended: false, window, series }
+        let (players, ages, series) = (Vec::new(), BTreeMap::new(), series.into());
+        let (closes_at, extended) = (100, false);
+        SignUp { announcement, players, ages, closes_at, extended, window, series }
     }
 
     #[test]
@@ -237,6 +287,29 @@ mod tests {
         assert!(!waiting.rests());
         waiting.prolong(100, 7);
         assert_eq!(waiting.closes_at, 117);
+    }
+
+    #[test]
+    fn ages_order_players_and_players_without_one_keep_their_places() {
+        let mut waiting = sign_up("cup", "cup");
+        for (name, age) in
+            [("ann", Some(40)), ("bob", None), ("cat", Some(20)), ("dan", Some(30)), ("eve", None)]
+        {
+            waiting.add(PlayerName::new(name).unwrap(), age.map(Age));
+        }
+        waiting.add(PlayerName::new("fay").unwrap(), Some(Age(20)));
+        let order = |waiting: &SignUp, order| {
+            let mut waiting = waiting.clone();
+            waiting.announcement.policy.age_order = order;
+            let names = waiting.in_playing_order();
+            names.iter().map(PlayerName::as_str).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(order(&waiting, AgeOrder::YoungestFirst), "cat bob fay dan eve ann");
+        assert_eq!(order(&waiting, AgeOrder::OldestFirst), "ann bob dan cat eve fay");
+        assert_eq!(order(&waiting, AgeOrder::Ignored), "ann bob cat dan eve fay");
+        waiting.remove(&PlayerName::new("cat").unwrap());
+        assert_eq!(order(&waiting, AgeOrder::YoungestFirst), "fay bob dan eve ann");
+        assert_eq!(waiting.ages.len(), 3);
     }
 
     #[test]

@@ -101,16 +101,16 @@ impl Lobby {
                 }
                 self.emit(now, events, PlayerDequeued { player, queue });
             }
-            LobbyCommand::Announce { announcement, secret } => {
-                return self.announce(now, events, *announcement, secret.as_ref());
+            LobbyCommand::Announce { announcement, secret, absent } => {
+                return self.announce(now, events, *announcement, secret.as_ref(), &absent);
             }
-            LobbyCommand::SignUp { tournament, player } => {
+            LobbyCommand::SignUp { tournament, player, age } => {
                 self.may_play(&player)?;
                 let tournament = self.latest_of(tournament);
                 if self.sign_up_of(&tournament)?.players.contains(&player) {
                     return Err(LobbyRejection::SignedUp(player));
                 }
-                let signed_up = PlayerSignedUp { tournament: tournament.clone(), player };
+                let signed_up = PlayerSignedUp { tournament: tournament.clone(), player, age };
                 self.emit(now, events, signed_up);
                 let sign_up = self.sign_up_of(&tournament)?;
                 if sign_up.players.len() >= sign_up.window.at_most as usize {
@@ -245,7 +245,7 @@ impl Lobby {
         tournament: TournamentId,
     ) -> Result<(), LobbyRejection> {
         if let Some(Standing::Inviting(_)) = self.tournaments.get(&tournament) {
-            self.settle(now, events, tournament, true);
+            self.close_invitation(now, events, tournament);
             return Ok(());
         }
         let sign_up = self.sign_up_of(&tournament)?;
@@ -273,7 +273,7 @@ impl Lobby {
     ) -> Result<(), LobbyRejection> {
         let sign_up = self.sign_up_of(tournament)?;
         let closed = sign_up.clone();
-        let plan = closed.announcement.plan(closed.players.clone());
+        let plan = closed.announcement.plan(closed.in_playing_order());
         self.emit(now, events, TournamentStarted { plan });
         self.repeat(now, events, closed);
         Ok(())

@@ -98,30 +98,49 @@ fn decide(lobby: &mut Lobby, record: &[Line]) -> Result<(), Finding> {
     compare(record, &events)
 }
 
-/// Checks an announcement by lot as far as that can be done without its luck: it starts as it was
-/// announced, with as many of those who were there as it takes.
+/// Checks an announcement by lot as far as that can be done without its luck: it takes, or asks, as
+/// many of those who were there as it should, and nobody it passed over.
 fn undrawn(lobby: &Lobby, record: &[Line], announced: &TournamentAnnounced) -> Result<(), Finding> {
-    let some = Secret::from_bytes([0; 32]);
-    let plan = lobby
-        .try_announce(&announced.announcement, Some(&some))
-        .map_err(|rejection| finding(&record[0], rejection.to_string()))?;
-    let (Some(plan), [_, line], None) = (plan, record, &announced.repeats) else {
-        return Err(finding(&record[0], "tournament-started should follow, and no more".into()));
+    let TournamentAnnounced { announcement, repeats, passed_over, draw_order, .. } = announced;
+    let is_draw = matches!(announcement.selection, Selection::Draw(_));
+    let (players, expected) = match &record[1..] {
+        [] if is_draw => (draw_order, Vec::new()),
+        [line] if !is_draw && draw_order.is_empty() => match &line.event {
+            Event::TournamentStarted(started) => {
+                let plan = announcement.plan(started.plan.players.clone());
+                (&started.plan.players, vec![TournamentStarted { plan }.into()])
+            }
+            _ => return Err(finding(line, "tournament-started should be here".into())),
+        },
+        _ => return Err(finding(&record[0], "its players should follow, and no more".into())),
     };
-    let Event::TournamentStarted(started) = &line.event else {
-        return Err(finding(line, "tournament-started should be here".into()));
-    };
-    let players = &started.plan.players;
+    let (some, absent) = (Secret::from_bytes([0; 32]), passed_over.iter().cloned().collect());
+    let count = lobby
+        .try_take(announcement, Some(&some), &absent)
+        .map_err(|rejection| finding(&record[0], rejection.to_string()))?
+        .len();
     let taken: BTreeSet<&PlayerName> = players.iter().collect();
-    let there = players.iter().all(|player| lobby.line().contains(player))
-        && players.iter().all(|player| lobby.may_play(player).is_ok());
-    if taken.len() != players.len() || players.len() != plan.players.len() || !there {
-        return Err(finding(line, "it does not take as many of those there as it should".into()));
+    let here = |player: &PlayerName| {
+        lobby.line().contains(player) && lobby.may_play(player).is_ok() && !absent.contains(player)
+    };
+    if taken.len() != players.len() || players.len() != count || !players.iter().all(here) {
+        let last = record.last().expect("records are not empty");
+        return Err(finding(last, "it does not take as many of those there as it should".into()));
     }
-    compare(
-        &record[1..],
-        &[TournamentStarted { plan: announced.announcement.plan(players.clone()) }.into()],
-    )
+    if repeats.is_some() {
+        return Err(finding(&record[0], "no sign-up is repeated by a draw".into()));
+    }
+    compare(&record[1..], &expected)
+}
+
+/// The announcement again, with what came from outside: the tournament's luck, and who was not
+/// connected.
+fn announcing(announced: &TournamentAnnounced, secret: Option<Secret>) -> LobbyCommand {
+    LobbyCommand::Announce {
+        announcement: Box::new(announced.announcement.clone()),
+        secret,
+        absent: announced.passed_over.iter().cloned().collect(),
+    }
 }
 
 /// The command about accounts that a record began with.
@@ -177,7 +196,8 @@ fn play_cause(event: &Event) -> Option<LobbyCommand> {
             LobbyCommand::Dequeue { player: one.player, queue: one.queue }
         }
         Event::PlayerSignedUp(one) => {
-            LobbyCommand::SignUp { tournament: one.tournament, player: one.player }
+            let (tournament, player) = (one.tournament, one.player);
+            LobbyCommand::SignUp { tournament, player, age: one.age }
         }
         Event::SignUpWithdrawn(one) => {
             LobbyCommand::Withdraw { tournament: one.tournament, player: one.player }
@@ -193,6 +213,7 @@ fn play_cause(event: &Event) -> Option<LobbyCommand> {
         }
         // Time ran out; what follows is the first that is told.
         Event::SignUpExtended(one) => LobbyCommand::Close { tournament: one.tournament },
+        Event::SilenceNoted(one) => LobbyCommand::Close { tournament: one.tournament },
         Event::ReadinessAsked(one) => LobbyCommand::Close { tournament: one.tournament },
         Event::TournamentCalledOff(off) => LobbyCommand::Close { tournament: off.tournament },
         Event::TournamentStarted(started) => LobbyCommand::Close { tournament: started.plan.id },
@@ -239,7 +260,7 @@ fn announcement(
     secret: Option<Secret>,
     check: &mut LobbyCheck,
 ) -> Result<(), Finding> {
-    let by_lot = matches!(announced.announcement.selection, Selection::Random { .. });
+    let by_lot = announced.announcement.selection.is_by_lot();
     if by_lot && (secret.is_none() || announced.commitment.is_none()) {
         check.unchecked += 1;
         undrawn(lobby, record, announced)?;
@@ -250,10 +271,8 @@ fn announcement(
         let what = "it is no commitment to the secret the tournament revealed";
         return Err(finding(&record[0], what.into()));
     }
-    let announcement = Box::new(announced.announcement.clone());
-    let command = LobbyCommand::Announce { announcement, secret };
     let events = lobby
-        .step(record[0].at, command)
+        .step(record[0].at, announcing(announced, secret))
         .map_err(|rejection| finding(&record[0], rejection.to_string()))?;
     check.announcements += 1;
     compare(record, &events)

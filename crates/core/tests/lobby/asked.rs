@@ -6,6 +6,7 @@ use crate::bench::{
 };
 use agon_core::Secret;
 use agon_core::lobby::{LobbyRejection, Selection, Window};
+use std::collections::BTreeSet;
 
 fn spelt<T: ToString>(names: impl Iterator<Item = T>) -> String {
     names.map(|name| name.to_string()).collect::<Vec<_>>().join(" ")
@@ -71,7 +72,8 @@ fn what_an_announcement_would_come_to_is_told_without_making_it() {
     let before = bench.lobby.clone();
     let tried = |selection: Selection| {
         let secret = Secret::from_seed_number(1);
-        let plan = bench.lobby.try_announce(&announcement("cup", selection), Some(&secret))?;
+        let cup = announcement("cup", selection);
+        let plan = bench.lobby.try_announce(&cup, Some(&secret), &BTreeSet::new())?;
         Ok::<_, LobbyRejection>(plan.map(|plan| (plan.id.to_string(), spelt(plan.players.iter()))))
     };
     let with = |players: &str| Ok(Some(("cup".to_owned(), players.to_owned())));
@@ -82,11 +84,12 @@ fn what_an_announcement_would_come_to_is_told_without_making_it() {
     assert_eq!(tried(Selection::Invitation(invite(&["ann", "bob"], 2))), Ok(None));
     assert_eq!(tried(from_queue("empty", 5)), Err(LobbyRejection::Nobody));
     assert_eq!(tried(exactly(&["ann", "eve"])), Err(LobbyRejection::Unknown(name("eve"))));
-    let bad = bench.lobby.try_announce(&announcement("a b", from_line(2)), None);
+    let bad = bench.lobby.try_announce(&announcement("a b", from_line(2)), None, &BTreeSet::new());
     assert_eq!(bad, Err(LobbyRejection::BadId("a b".into())));
     assert_eq!(bench.lobby, before);
     bench.ok(announce("cup", from_line(2)));
-    let again = bench.lobby.try_announce(&announcement("cup", from_line(2)), None);
+    let again =
+        bench.lobby.try_announce(&announcement("cup", from_line(2)), None, &BTreeSet::new());
     assert_eq!(again, Err(LobbyRejection::Announced("cup".into())));
 }
 

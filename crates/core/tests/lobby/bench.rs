@@ -9,7 +9,10 @@ use agon_core::lobby::{
     QueueName, Reply, Role, Selection, Standing, Terms, TokenHash, Window,
 };
 use agon_core::verify::verify_lobby;
-use agon_core::{Event, Line, Millis, PlayerName, Preset, Raw, Ruling, Secret, Why, record_lines};
+use agon_core::{
+    Age, Event, Line, Millis, PlayerName, Preset, Raw, Ruling, Secret, Why, record_lines,
+};
+use std::collections::BTreeSet;
 
 /// When a bench begins.
 pub(crate) const DAWN: Millis = 1_000_000;
@@ -86,7 +89,12 @@ pub(crate) fn lift(account: &str) -> LobbyCommand {
 }
 
 pub(crate) fn sign_up(tournament: &str, player: &str) -> LobbyCommand {
-    LobbyCommand::SignUp { tournament: tournament.into(), player: name(player) }
+    LobbyCommand::SignUp { tournament: tournament.into(), player: name(player), age: None }
+}
+
+pub(crate) fn sign_up_aged(tournament: &str, player: &str, age: u16) -> LobbyCommand {
+    let (tournament, age) = (tournament.into(), Some(Age(age)));
+    LobbyCommand::SignUp { tournament, player: name(player), age }
 }
 
 pub(crate) fn withdraw(tournament: &str, player: &str) -> LobbyCommand {
@@ -163,8 +171,17 @@ pub(crate) fn announce(id: &str, selection: Selection) -> LobbyCommand {
 
 /// With the luck of a random selection.
 pub(crate) fn announce_by_lot(id: &str, selection: Selection, luck: u64) -> LobbyCommand {
+    let (announcement, absent) = (Box::new(announcement(id, selection)), BTreeSet::new());
+    let secret = Some(Secret::from_seed_number(luck));
+    LobbyCommand::Announce { announcement, secret, absent }
+}
+
+/// With players who are not connected.
+pub(crate) fn announce_without(id: &str, selection: Selection, absent: &[&str]) -> LobbyCommand {
     let announcement = Box::new(announcement(id, selection));
-    LobbyCommand::Announce { announcement, secret: Some(Secret::from_seed_number(luck)) }
+    let secret = Some(Secret::from_seed_number(1));
+    let absent = absent.iter().map(|player| name(player)).collect();
+    LobbyCommand::Announce { announcement, secret, absent }
 }
 
 pub(crate) fn from_line(at_most: u32) -> Selection {
@@ -283,6 +300,8 @@ impl Bench {
                     Reply::Rejected => format!("{player}-"),
                     Reply::Ready => format!("{player}!"),
                     Reply::Missed => format!("{player}?"),
+                    Reply::Reserve => format!("({player})"),
+                    Reply::Silent => format!("{player}…"),
                 });
                 format!("{word}: {}", replies.collect::<Vec<_>>().join(" "))
             }

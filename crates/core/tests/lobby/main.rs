@@ -3,10 +3,12 @@
 #[path = "../support/cases.rs"]
 mod cases;
 
+mod absent;
 mod accounts;
 mod asked;
 mod bench;
 mod blacklist;
+mod draws;
 mod invitations;
 mod line;
 mod luck;

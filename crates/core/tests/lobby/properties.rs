@@ -4,12 +4,14 @@
 //! changes nothing; here it is given lists of commands nobody thought of.
 
 use crate::bench::{
-    Bench, DAWN, accept, announce, announce_by_lot, blacklist, call_off, deliver, dequeue, enqueue,
-    exactly, finish, from_line, from_queue, issue, kick, lift, log_in, log_out, name, numbered,
-    pull, ready, register, reject, revoke, sign_up, start, withdraw,
+    Bench, DAWN, accept, announce, announce_by_lot, announce_without, blacklist, call_off, deliver,
+    dequeue, enqueue, exactly, finish, from_line, from_queue, issue, kick, lift, log_in, log_out,
+    name, numbered, pull, ready, register, reject, revoke, sign_up, sign_up_aged, start, withdraw,
 };
 use crate::cases::cases;
-use agon_core::lobby::{Lobby, LobbyCommand, QueueName, Reply, Selection, Standing, Terms, Window};
+use agon_core::lobby::{
+    Draw, Lobby, LobbyCommand, QueueName, Reply, Selection, Standing, Terms, Window,
+};
 use agon_core::{Event, Millis};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +63,14 @@ fn any_terms() -> impl Strategy<Value = Terms> {
     })
 }
 
+fn any_draw() -> impl Strategy<Value = Draw> {
+    (0..4u32, 0..5u32, 1..200u64).prop_map(|(at_least, at_most, wait_ms)| Draw {
+        at_least,
+        at_most,
+        wait_ms,
+    })
+}
+
 fn any_selection() -> impl Strategy<Value = Selection> {
     let named = prop::collection::vec(any_player(), 0..4)
         .prop_map(|players| exactly(&players.iter().map(String::as_str).collect::<Vec<_>>()));
@@ -74,6 +84,8 @@ fn any_selection() -> impl Strategy<Value = Selection> {
         any_window().prop_map(Selection::SignUp),
         any_terms().prop_map(Selection::Invitation),
         any_terms().prop_map(Selection::Invitation),
+        any_draw().prop_map(Selection::Draw),
+        any_draw().prop_map(Selection::Draw),
     ]
 }
 
@@ -100,6 +112,13 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
         1 => any_player().prop_map(|player| kick(&player, "asleep")),
         1 => seats().prop_map(|(tournament, player)| pull(&tournament, &player, "ill")),
         1 => any_tournament().prop_map(|id| LobbyCommand::Close { tournament: id.as_str().into() }),
+        2 => (any_tournament(), any_selection(), prop::collection::vec(any_player(), 0..4))
+            .prop_map(|(id, selection, absent)| {
+                let absent: Vec<&str> = absent.iter().map(String::as_str).collect();
+                announce_without(&id, selection, &absent)
+            }),
+        2 => (seats(), 0..90u16)
+            .prop_map(|((tournament, player), age)| sign_up_aged(&tournament, &player, age)),
         5 => (any_tournament(), any_selection(), 0..9u64)
             .prop_map(|(id, selection, luck)| announce_by_lot(&id, selection, luck)),
         1 => (any_player(), 0..9u32, 0..2_000_000u64)
@@ -173,7 +192,7 @@ proptest! {
                         up.players.iter().for_each(|p| counts.entry(p).or_default().1 += 1);
                     }
                     Standing::Inviting(invitation) => {
-                        deadlines.push(invitation.closes_at);
+                        deadlines.push(invitation.deadline());
                         invitation.coming().for_each(|p| counts.entry(p).or_default().1 += 1);
                     }
                     Standing::Running(plan) => {
@@ -310,6 +329,7 @@ proptest! {
                         Selection::Named { players } => players.len(),
                         Selection::SignUp(window) => window.at_most as usize,
                         Selection::Invitation(terms) => terms.most(),
+                        Selection::Draw(draw) => draw.at_most as usize,
                     };
                     prop_assert!((1..=at_most).contains(&count), "{} of {}", count, at_most);
                     for player in &started.plan.players {

@@ -6,7 +6,7 @@ use crate::bench::{
 };
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection, Selection, Window};
 use agon_core::verify::verify_lobby;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn owed(bench: &Bench) -> String {
     let op = name("op");
@@ -40,8 +40,8 @@ fn nobody_is_owed_what_nobody_asked_for() {
     let mut bench = Bench::with(&["ann"]);
     let mut nobodys = announcement("t", exactly(&["ann"]));
     nobodys.by = None;
-    let (announcement, secret) = (Box::new(nobodys), None);
-    bench.ok(LobbyCommand::Announce { announcement, secret });
+    let (announcement, secret, absent) = (Box::new(nobodys), None, BTreeSet::new());
+    bench.ok(LobbyCommand::Announce { announcement, secret, absent });
     bench.ok(finish("t", &[]));
     assert_eq!(owed(&bench), "");
     assert_eq!(bench.no(deliver("t")), LobbyRejection::NotOwed("t".into()));

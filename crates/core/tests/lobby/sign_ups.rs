@@ -1,10 +1,13 @@
 //! Sign-ups: how long they wait for how many, under the windows of Fish and of Trains.
 
 use crate::bench::{
-    Bench, DAWN, FISH, TRAINS, announce, log_out, name, numbered, sign_up, withdraw,
+    Bench, DAWN, FISH, TRAINS, announce, announcement, log_out, name, numbered, sign_up,
+    sign_up_aged, withdraw,
 };
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection, Selection, Standing, Window};
-use agon_core::{Line, Millis};
+use agon_core::verify::verify_lobby;
+use agon_core::{Age, Event, Line, Millis, Preset};
+use std::collections::BTreeSet;
 
 fn resume(away_ms: Millis) -> LobbyCommand {
     LobbyCommand::Resume { away_ms, answers_until: 0 }
@@ -260,5 +263,34 @@ fn what_is_no_snapshot_is_refused() {
     let less = text.replacen("\"line\"", "\"row\"", 1);
     for bad in ["", "{}", cut, &more, &less] {
         assert!(Lobby::from_snapshot(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn ages_decide_the_order_of_play_and_verification_recomputes_it() {
+    for (preset, order) in [("fish", "cat bob ann dan"), ("trains", "ann bob cat dan")] {
+        let mut bench = Bench::with(&["ann", "bob", "cat", "dan"]);
+        let mut cup = announcement(
+            "t",
+            Selection::SignUp(Window { at_most: 4, at_least: 4, second_at_least: 4, ..FISH }),
+        );
+        cup.policy = Preset::named(preset).unwrap().policy;
+        let (announcement, secret, absent) = (Box::new(cup), None, BTreeSet::new());
+        bench.ok(LobbyCommand::Announce { announcement, secret, absent });
+        bench.ok(sign_up_aged("t", "ann", 60));
+        bench.ok(sign_up("t", "bob"));
+        bench.ok(sign_up_aged("t", "cat", 20));
+        assert_eq!(bench.standing("t"), "open: ann bob cat");
+        let last = bench.ok(sign_up("t", "dan"));
+        assert_eq!(last, ["player-signed-up", "tournament-started"]);
+        assert_eq!(bench.standing("t"), format!("running: {order}"));
+        verify_lobby(&bench.lines, |_| None).unwrap();
+        let mut forged = bench.lines.clone();
+        for line in &mut forged {
+            if let Event::PlayerSignedUp(one) = &mut line.event {
+                one.age = one.age.map(|Age(age)| Age(100 - age));
+            }
+        }
+        assert!(verify_lobby(&forged, |_| None).is_err());
     }
 }

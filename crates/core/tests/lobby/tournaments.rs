@@ -119,7 +119,13 @@ fn there_is_a_bound_on_tournaments_and_the_end_of_one_makes_room() {
         lobby
             .apply(
                 DAWN,
-                &Event::from(TournamentAnnounced { announcement, repeats: None, commitment: None }),
+                &Event::from(TournamentAnnounced {
+                    announcement,
+                    repeats: None,
+                    commitment: None,
+                    passed_over: Vec::new(),
+                    draw_order: Vec::new(),
+                }),
             )
             .unwrap();
     }

@@ -176,6 +176,8 @@ fn told(event: &Event, lines: &[Line]) -> Option<Value> {
         Event::TournamentAnnounced(_) => {
             // Logs of a time before draws were committed to have none, and are counted as unchecked.
             forget("commitment");
+            // Whether a player was connected cannot be known from a log.
+            forget("passed_over");
             let announcement = data["announcement"].as_object_mut().expect("an object");
             announcement.remove("by");
             announcement.remove("selection");

@@ -9,7 +9,7 @@ use agon_core::{
     Pending, PlayerName, Preset, Raw, RequestId, Ruling, Secret, Secrets, Tournament,
     TournamentAsk, TournamentCommand, TournamentOrder, TournamentPlan, Why, record_lines,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The lines of every stream, by its name.
 pub(crate) type Streams = BTreeMap<String, Vec<String>>;
@@ -73,7 +73,8 @@ impl World {
         }
         let secret = Secret::from_seed_number(seed);
         let announcement = Box::new(announcement(wanted));
-        let announce = LobbyCommand::Announce { announcement, secret: Some(secret.clone()) };
+        let (kept, absent) = (Some(secret.clone()), BTreeSet::new());
+        let announce = LobbyCommand::Announce { announcement, secret: kept, absent };
         let started = step(&mut lobby, announce).into_iter().find_map(|event| match event {
             Event::TournamentStarted(started) => Some(started.plan),
             _ => None,

@@ -46,7 +46,7 @@ pub use socket::CERTIFICATES;
 pub use transport::Address;
 
 use agon_core::lobby::AccountKind;
-use agon_core::{Nonce, PlayerName, TournamentId};
+use agon_core::{Age, Nonce, PlayerName, TournamentId};
 use agon_games::Json;
 use std::fmt;
 use task::{Command, Task};
@@ -272,9 +272,17 @@ impl Client {
         self.lobby(serde_json::json!({"type": "dequeue", "queue": queue})).await
     }
 
-    /// Signs up for a tournament.
-    pub async fn sign_up(&self, tournament: &TournamentId) -> Result<(), ClientError> {
-        self.lobby(serde_json::json!({"type": "sign-up", "tournament": tournament})).await
+    /// Signs up for a tournament. The age orders players in games that go by it.
+    pub async fn sign_up(
+        &self,
+        tournament: &TournamentId,
+        age: Option<Age>,
+    ) -> Result<(), ClientError> {
+        let mut message = serde_json::json!({"type": "sign-up", "tournament": tournament});
+        if let Some(age) = age {
+            message["age"] = serde_json::json!(age);
+        }
+        self.lobby(message).await
     }
 
     /// Takes a sign-up back, or leaves a tournament that runs.

@@ -38,12 +38,13 @@ pub enum AnnounceError {
 impl Engine {
     /// Announces a tournament; it starts at once unless it waits for players.
     pub fn announce(&mut self, announcement: Announcement) -> Result<(), AnnounceError> {
-        let luck = match announcement.selection {
-            Selection::Random { .. } => Some(self.luck_of(&announcement.id)?),
-            _ => None,
+        let luck = match announcement.selection.is_by_lot() {
+            true => Some(self.luck_of(&announcement.id)?),
+            false => None,
         };
         let secret = luck.as_ref().map(|(secret, _)| secret.clone());
-        let started = self.lobby.try_announce(&announcement, secret.as_ref())?;
+        let absent = self.absent_from(&announcement.selection);
+        let started = self.lobby.try_announce(&announcement, secret.as_ref(), &absent)?;
         self.check_plans(&announcement, started)?;
         if let Some((secret, false)) = luck {
             // The log takes records in order: what the lobby is about to commit itself to is
@@ -52,7 +53,8 @@ impl Engine {
             let stream = StreamKey::Secret(tournament.clone());
             self.commit(stream, &[SecretKept { tournament, secret }.into()], Vec::new());
         }
-        let command = LobbyCommand::Announce { announcement: Box::new(announcement), secret };
+        let announcement = Box::new(announcement);
+        let command = LobbyCommand::Announce { announcement, secret, absent };
         Ok(self.step_lobby(command, Vec::new())?)
     }
 
@@ -141,6 +143,7 @@ pub fn check_announcement(
     let counts = match &announcement.selection {
         Selection::SignUp(window) => vec![window.at_least, window.at_most],
         Selection::Invitation(terms) => vec![terms.at_least, terms.most() as u32],
+        Selection::Draw(draw) => vec![draw.at_least, draw.at_most],
         _ => Vec::new(),
     };
     for count in counts {

@@ -294,10 +294,10 @@ impl Engine {
                 Ok(queue) => ("dequeue", None, LobbyCommand::Dequeue { player, queue }),
                 Err(bad) => return self.refuse(conn, "malformed", bad.to_string()),
             },
-            ToLobby::SignUp { tournament } => {
+            ToLobby::SignUp { tournament, age } => {
                 let tournament = self.lobby.latest_of(tournament);
                 let id = Some(tournament.clone());
-                ("sign-up", id, LobbyCommand::SignUp { tournament, player })
+                ("sign-up", id, LobbyCommand::SignUp { tournament, player, age })
             }
             ToLobby::Withdraw { tournament } => return self.leave(conn, player, tournament),
             ToLobby::Accept { tournament } => {

@@ -23,6 +23,7 @@ mod notes;
 mod operator;
 mod peer_observers;
 mod peers;
+mod presence;
 mod recover;
 mod request;
 mod results;
@@ -300,6 +301,8 @@ pub struct Engine {
     peer_observers: PeerObservers,
     /// Over which connection a player is here.
     here: HashMap<PlayerName, ConnId>,
+    /// Programs of other systems whose sign-up is on its way to the log.
+    arriving: BTreeSet<PlayerName>,
     /// How often somebody came or went over a wire.
     attachments: u64,
     /// Since when players in line are without a connection.
@@ -375,6 +378,7 @@ impl Engine {
             unflushed: Vec::new(),
             peer_observers: PeerObservers::new(),
             here: HashMap::new(),
+            arriving: BTreeSet::new(),
             attachments: 0,
             gone_since: HashMap::new(),
             timers: BinaryHeap::new(),

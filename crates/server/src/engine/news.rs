@@ -46,15 +46,19 @@ pub(super) fn news_of(events: &[Event], waiting: Waiting) -> Vec<Effect> {
                     Selection::SignUp(_) => {
                         effects.push(Box::new(move |engine| engine.sign_up_opened(id)));
                     }
-                    Selection::Invitation(_) => {
-                        effects.push(Box::new(move |engine| engine.tell_invited(&id)));
+                    Selection::Invitation(_) | Selection::Draw(_) => {
+                        effects.push(Box::new(move |engine| engine.tell_invited(&id, None)));
                     }
                     _ => {}
                 }
             }
+            Event::PlayersDrawn(drawn) => {
+                let (id, players) = (drawn.tournament.clone(), drawn.players.clone());
+                effects.push(Box::new(move |engine| engine.tell_invited(&id, Some(&players))));
+            }
             Event::ReadinessAsked(asked) => {
                 let id = asked.tournament.clone();
-                effects.push(Box::new(move |engine| engine.tell_invited(&id)));
+                effects.push(Box::new(move |engine| engine.tell_invited(&id, None)));
             }
             Event::TournamentStarted(started) => {
                 let id = started.plan.id.clone();
@@ -114,7 +118,7 @@ impl Engine {
             Standing::Open(sign_up) if ends => Some((id, sign_up.players.clone())),
             Standing::Inviting(invitation) => {
                 let still = invitation.replies.iter().filter(|(player, reply)| {
-                    matches!(reply, Reply::Open | Reply::Accepted | Reply::Ready)
+                    matches!(reply, Reply::Open | Reply::Accepted | Reply::Ready | Reply::Silent)
                         && going != Some(player)
                 });
                 Some((id, still.map(|(player, _)| player.clone()).collect()))
@@ -131,11 +135,13 @@ impl Engine {
         invited.filter_map(|invited| question(invited, player, now)).collect()
     }
 
-    /// Tells those who are invited and here what they are asked.
-    fn tell_invited(&mut self, id: &TournamentId) {
+    /// Tells players who are invited and connected what they are asked: all of them, or `only` these.
+    fn tell_invited(&mut self, id: &TournamentId, only: Option<&[PlayerName]>) {
         let now = self.now_ms();
         let Some(Standing::Inviting(invitation)) = self.lobby.tournament(id) else { return };
-        let told = invitation.replies.iter().filter_map(|(player, reply)| {
+        let asked = |player: &PlayerName| only.is_none_or(|only| only.contains(player));
+        let invited = invitation.replies.iter().filter(|(player, _)| asked(player));
+        let told = invited.filter_map(|(player, reply)| {
             let conn = self.conn_of(player)?;
             let (about, data) = match reply {
                 // Not in time for the first question.
@@ -231,7 +237,7 @@ fn question(
     now: Millis,
 ) -> Option<(&'static str, Value)> {
     let about = match (invitation.reply(player)?, invitation.readying) {
-        (Reply::Open | Reply::Accepted, false) => "invitation",
+        (Reply::Open | Reply::Accepted | Reply::Silent, false) => "invitation",
         (Reply::Accepted, true) => "ready-asked",
         _ => return None,
     };

@@ -1,7 +1,9 @@
 //! Players on the wires of other systems. For the engine they are players like others; what differs
 //! is here:
 //!
-//! - a name is all they have, so it is an account without a password, for such wires only;
+//! - a name is all they have, so it is an account without a password, for such wires only. Programs
+//!   may have the same name: Agon then puts a number after it (`AIClient`, `AIClient-2`);
+//! - a program that is disconnected loses the places it has signed up for;
 //! - they confirm what native players are only told, and do so in time;
 //! - who is out, or whose tournament is over, is dismissed: its connection is closed.
 //!
@@ -20,6 +22,7 @@ use agon_core::{
 use agon_games::{Refusal, Viewer};
 use agon_wire::fish::observer::Follow;
 use agon_wire::peer::Told;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How much of a reply is told in a fault.
@@ -37,7 +40,8 @@ pub(crate) enum AskId {
 /// What a connection on such a wire says.
 pub(crate) enum PeerSaid {
     /// Who it is. It wants to play where `series` is open, and hears of every change if it listens.
-    SignUp { name: PlayerName, listens: bool, series: Arc<Announcement> },
+    /// If names are `strict`, no other program may have the same.
+    SignUp { name: PlayerName, strict: bool, listens: bool, series: Arc<Announcement> },
     /// It only watches the tournaments of `series`.
     Observe { follow: Follow, series: Arc<Announcement> },
     /// An answer, or what came instead of one.
@@ -83,11 +87,45 @@ pub(super) struct Listeners {
     games: usize,
 }
 
+/// The name itself, then the same with a number, from 2 on, at its end.
+fn numbered(name: &PlayerName) -> impl Iterator<Item = PlayerName> + use<> {
+    let base = name.clone();
+    let others = (2_u64..).map(move |number| {
+        let end = format!("-{number}");
+        let room = PlayerName::CHARS_MAX - end.len();
+        let short: String = base.as_str().chars().take(room).collect();
+        PlayerName::new(&format!("{short}{end}")).expect("a name and a number are a name")
+    });
+    std::iter::once(name.clone()).chain(others)
+}
+
+/// Whether a tournament is the first of a series, or of what that series was in an earlier run:
+/// `fish`, or `fish-7`.
+fn is_of_series(first: &TournamentId, series: &TournamentId) -> bool {
+    let rest = first.as_str().strip_prefix(series.as_str());
+    rest.is_some_and(|rest| {
+        let number = rest.strip_prefix('-').filter(|number| !number.is_empty());
+        let plain = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
+        rest.is_empty() || number.is_some_and(plain)
+    })
+}
+
+/// Tells a player that it is signed up, if it is still on that connection.
+fn confirmation(conn: ConnId, player: PlayerName, next: bool) -> Effect {
+    Box::new(move |engine| {
+        if engine.conn_of(&player) == Some(conn) {
+            engine.tell(conn, Told::SignedUp { next }, None);
+        }
+    })
+}
+
 impl Engine {
     pub(super) fn peer_said(&mut self, conn: ConnId, said: PeerSaid, at: Millis) {
         match said {
-            PeerSaid::SignUp { name, listens, series } => {
-                self.sign_up_peer(conn, name, listens, &series);
+            PeerSaid::SignUp { name, strict, listens, series } => {
+                let Some(session) = self.sessions.get_mut(&conn) else { return };
+                session.listens = listens;
+                self.sign_up_peer(conn, &name, strict, &series);
             }
             PeerSaid::Observe { follow, series } => self.observe_series(conn, follow, &series),
             PeerSaid::Answer { ask, answer } => {
@@ -116,21 +154,55 @@ impl Engine {
         })
     }
 
+    /// Whether a program that signs up now may play under this name.
+    fn is_free(&self, name: &PlayerName) -> bool {
+        let known = self.lobby.account(name);
+        let listed = known.is_some_and(|account| account.blacklisted.is_some());
+        (known.is_none() || (self.is_peer(name) && !listed))
+            && !self.is_connected(name)
+            && !self.arriving.contains(name)
+    }
+
+    /// The account that a program plays under. Unless names are strict, programs may have the same
+    /// name, and Agon tells them apart by a number at its end.
+    fn account_for(&self, name: &PlayerName, strict: bool) -> Result<PlayerName, &'static str> {
+        if name.as_str().starts_with(house::PREFIX) {
+            return Err("the name is that of a house player");
+        }
+        if self.lobby.account(name).is_some_and(|account| account.blacklisted.is_some()) {
+            return Err("the name is on the blacklist");
+        }
+        if strict {
+            return if self.is_free(name) { Ok(name.clone()) } else { Err("the name is taken") };
+        }
+        let seat = self.seat_to_return_to(name);
+        let new = || {
+            let free = |account: &PlayerName| self.is_free(account) && !self.still_plays(account);
+            numbered(name).find(free).expect("there are more numbers than accounts")
+        };
+        Ok(seat.unwrap_or_else(new))
+    }
+
+    /// The free seat that a program of this name takes up again after a restart of the server.
+    fn seat_to_return_to(&self, name: &PlayerName) -> Option<PlayerName> {
+        let mut known = numbered(name).take_while(|one| self.lobby.account(one).is_some());
+        known.find(|account| {
+            self.is_cut_off(account) && self.is_free(account) && self.still_plays(account)
+        })
+    }
+
     fn sign_up_peer(
         &mut self,
         conn: ConnId,
-        name: PlayerName,
-        listens: bool,
+        name: &PlayerName,
+        strict: bool,
         series: &Announcement,
     ) {
-        let Some(session) = self.sessions.get_mut(&conn) else { return };
-        session.listens = listens;
-        let known = self.lobby.account(&name).is_some();
-        let others = name.as_str().starts_with(house::PREFIX) || (known && !self.is_peer(&name));
-        if others || self.here.contains_key(&name) {
-            return self.turn_away(conn, &name, "the name is taken");
-        }
-        if !known {
+        let name = match self.account_for(name, strict) {
+            Ok(account) => account,
+            Err(why) => return self.turn_away(conn, name, why),
+        };
+        if self.lobby.account(&name).is_none() {
             let (account, kind) = (name.clone(), AccountKind::Program);
             let (role, password) = (Role::Player, None);
             let command = LobbyCommand::Register { account, kind, role, password };
@@ -138,11 +210,13 @@ impl Engine {
                 return self.turn_away(conn, &name, &rejection.to_string());
             }
         }
+        self.arriving.insert(name.clone());
         let (player, returns) = (name.clone(), self.still_plays(&name));
         let attach: Effect = Box::new(move |engine| {
-            // Another one of this name may have come while this one was on its way to the log.
-            if engine.here.contains_key(&player) {
-                return engine.turn_away(conn, &player, "the name is taken");
+            engine.arriving.remove(&player);
+            if !engine.sessions.contains_key(&conn) {
+                // It was closed while its sign-up was on its way to the log.
+                return engine.peer_is_gone(&player);
             }
             if returns {
                 engine.tell(conn, Told::SignedUp { next: true }, None);
@@ -166,18 +240,16 @@ impl Engine {
         let Some(tournament) = self.sign_up_like(series) else {
             return self.turn_away(conn, &player, "no sign-up is open");
         };
-        let of_series = |id: &TournamentId| id.as_str().starts_with(series.id.as_str());
-        let next = !self.lobby.running().any(|plan| of_series(&plan.id));
-        let name = player.clone();
-        let tell: Effect = Box::new(move |engine| {
-            if engine.conn_of(&name) == Some(conn) {
-                engine.tell(conn, Told::SignedUp { next }, None);
-            }
-        });
-        let command = LobbyCommand::SignUp { tournament, player: player.clone() };
-        match self.step_lobby(command, vec![tell]) {
+        let first = self.lobby.series_of(&tournament);
+        let next = !self.lobby.running().any(|plan| self.lobby.series_of(&plan.id) == first);
+        let age = None;
+        let command = LobbyCommand::SignUp { tournament, player: player.clone(), age };
+        match self.step_lobby(command, vec![confirmation(conn, player.clone(), next)]) {
+            Ok(()) => {}
             // It comes back to a place it has.
-            Ok(()) | Err(LobbyRejection::SignedUp(_)) => {}
+            Err(LobbyRejection::SignedUp(_)) => {
+                self.once_durable(vec![StreamKey::Lobby], confirmation(conn, player, next));
+            }
             Err(rejection) => self.turn_away(conn, &player, &rejection.to_string()),
         }
     }
@@ -204,7 +276,7 @@ impl Engine {
     fn sign_up_like(&self, series: &Announcement) -> Option<TournamentId> {
         let alike = |other: &Announcement| {
             let bare = Announcement { id: series.id.clone(), ..other.clone() };
-            other.id.as_str().starts_with(series.id.as_str()) && bare == *series
+            is_of_series(self.lobby.series_of(&other.id), &series.id) && bare == *series
         };
         let mut open = self.lobby.sign_ups();
         open.find(|one| alike(&one.announcement)).map(|one| one.announcement.id.clone())
@@ -317,12 +389,30 @@ impl Engine {
         self.step_tournament(id, command);
     }
 
-    /// A connection of such a player was lost: what its tournaments ask it, it does not answer.
+    /// A connection of such a player was lost: what its tournaments ask it, it does not answer, and
+    /// it loses the places it has signed up for.
     pub(super) fn peer_is_gone(&mut self, player: &PlayerName) {
+        self.withdraw_all(player);
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
             self.miss_peer(&id, player);
         }
         let _ = self.step_lobby(LobbyCommand::LogOut { account: player.clone() }, Vec::new());
+    }
+
+    fn withdraw_all(&mut self, player: &PlayerName) {
+        for tournament in self.lobby.signed_up_for(player).cloned().collect::<Vec<_>>() {
+            let command = LobbyCommand::Withdraw { tournament, player: player.clone() };
+            let _ = self.step_lobby(command, Vec::new());
+        }
+    }
+
+    /// The connections of programs of other systems ended with the server that was there before, so
+    /// they lose the places they had signed up for. They sign up again as new processes.
+    pub(super) fn withdraw_lost_programs(&mut self) {
+        let signed_up = self.lobby.sign_ups().flat_map(|sign_up| &sign_up.players);
+        let lost: BTreeSet<PlayerName> =
+            signed_up.filter(|player| self.is_peer(player)).cloned().collect();
+        lost.iter().for_each(|player| self.withdraw_all(player));
     }
 
     /// Gives up on a player that is asked something and not here, if nobody waits for such players.
@@ -442,5 +532,30 @@ impl Engine {
         if let Some(conn) = self.peer_conn(player).filter(|_| idle) {
             self.end(conn, End::Dismissed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_one_name_are_told_apart_by_a_number() {
+        let names = |text: &str| {
+            let all = numbered(&PlayerName::new(text).unwrap());
+            all.take(3).map(|name| name.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names("AIClient"), ["AIClient", "AIClient-2", "AIClient-3"]);
+        let long = "é".repeat(50);
+        assert_eq!(names(&long)[1], format!("{}-2", "é".repeat(48)));
+        assert_eq!(names(&format!("{} b", "a".repeat(47)))[1], format!("{} -2", "a".repeat(47)));
+    }
+
+    #[test]
+    fn series_is_known_by_its_whole_name() {
+        let is_of = |first: &str| is_of_series(&first.into(), &"fish".into());
+        assert!(is_of("fish") && is_of("fish-2") && is_of("fish-41"));
+        assert!(!is_of("fishing-club") && !is_of("fish-club") && !is_of("fis") && !is_of("fish2"));
+        assert!(!is_of("fish-2-3") && !is_of("fish-"));
     }
 }

@@ -56,6 +56,7 @@ impl Engine {
             let command = LobbyCommand::Resume { away_ms, answers_until };
             let _ = self.step_lobby(command, Vec::new());
         }
+        self.withdraw_lost_programs();
         self.register_houses();
         self.set_timer(now + self.settings.reconnect_ms, Timer::Reconnect);
         self.set_lobby_timer();

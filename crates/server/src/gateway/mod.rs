@@ -10,6 +10,7 @@
 //! They answer for bounds: connections, sizes, speed, silence. Who is behind a connection and what
 //! its messages mean is up to the engine.
 
+mod arrivals;
 mod bucket;
 mod connection;
 mod direct;

@@ -1,9 +1,14 @@
 //! The wires of other systems over TCP: JSON values both ways, call and answer.
 //!
-//! One connection, from its name to its end. It answers for the socket and for time; which reply
-//! belongs to which call is `talk.rs`, what words mean is in `agon_wire`, what follows from them is
-//! the engine's.
+//! One connection, from its name to its end. It answers for the socket, for time and for the order
+//! of sign-ups; which reply belongs to which call is `talk.rs`, what words mean is in `agon_wire`,
+//! what follows from them is the engine's.
+//!
+//! Sign-ups are taken in the order in which connections were accepted. A connection that does not say
+//! its name within `order_ms` gives up its place in that order, so nobody waits longer than that for
+//! earlier connections; it may still sign up until `sign_up_ms` is over.
 
+use super::arrivals::{Arrivals, Place};
 use super::outbox::{Out, Outbox, Pulse, Tell};
 use super::peer_observer::serve_observer;
 use super::talk::{GRACE_MS, PAUSE_MS, Talk};
@@ -16,13 +21,14 @@ use agon_core::lobby::Announcement;
 use agon_core::{Millis, PlayerName};
 use agon_wire::fish::observer::Follow;
 use agon_wire::peer::{Language, Speaker};
-use agon_wire::sign_up::Newcomer;
+use agon_wire::sign_up::{BadSignUp, Newcomer};
 use agon_wire::values::{self, Values};
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -40,10 +46,12 @@ const LINGER: Duration = Duration::from_millis(1_000);
 pub struct Peers {
     /// Which words they use.
     pub language: Language,
-    /// Whether names may hold digits and lack quotes.
-    pub lenient_names: bool,
+    /// Whether names must be as the course demands, and no two the same.
+    pub strict_names: bool,
     /// How long a program may take to say its name.
     pub sign_up_ms: Millis,
+    /// How long later sign-ups wait for a program to say its name.
+    pub order_ms: Millis,
     /// Whether they speak TLS, as all others do where there is a certificate.
     pub tls: bool,
     /// What they play in.
@@ -61,42 +69,44 @@ impl Peers {
 
 /// Accepts programs until the task is dropped.
 pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) {
-    let peers = Arc::new(peers);
+    let (peers, arrivals) = (Arc::new(peers), Arc::new(Arrivals::default()));
     loop {
-        let place = gateway.place().await;
+        let room = gateway.place().await;
         let (socket, from) = accept(&listener).await;
         let Some(guest) = gateway.guest(from) else {
             gateway.engine().meters().turned_away.add();
             continue;
         };
+        let place = arrivals.enter();
         let (gateway, peers) = (gateway.clone(), Arc::clone(&peers));
         tokio::spawn(async move {
-            let stream = match peers.tls {
-                true => gateway.stream(socket).await,
-                false => Some(gateway.plain(socket)),
-            };
-            if let Some(stream) = stream {
-                visit(&gateway, stream, from, &peers).await;
-            }
-            drop((place, guest));
+            visit(&gateway, socket, from, &peers, place).await;
+            drop((room, guest));
         });
     }
 }
 
 /// Serves a connection until one of both ends closes it.
-async fn visit(gateway: &Gateway, mut socket: Stream, from: IpAddr, peers: &Peers) {
-    let patience = Duration::from_millis(peers.sign_up_ms);
-    let signed_up = timeout(patience, sign_up(&mut socket, peers)).await;
-    let (name, speaker, values) = match signed_up {
-        Ok(Some(Arrival::Player(name, speaker, values))) => (name, *speaker, values),
-        Ok(Some(Arrival::Observer(follow))) => {
+async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers, place: Place) {
+    let order = Duration::from_millis(peers.order_ms);
+    let (place, arrival) = hold(place, order, arrive(gateway, socket, peers)).await;
+    let mut arrived = match arrival {
+        Some(Arrival::Player(arrived)) => *arrived,
+        Some(Arrival::Observer(socket, follow)) => {
+            drop(place);
             return serve_observer(gateway, socket, from, peers, follow).await;
         }
-        Ok(None) | Err(_) => {
+        None => {
             tracing::debug!(%from, wire = peers.wire().word(), "a connection did not sign up");
             return;
         }
     };
+    if let Some(place) = &place
+        && !arrived.wait_for_turn(place).await
+    {
+        return;
+    }
+    let Arrived { mut socket, name, speaker, values } = arrived;
     let (engine, limits) = (gateway.engine(), gateway.limits());
     let (conn, wire) = (connection::number(), peers.wire());
     let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, None);
@@ -107,29 +117,101 @@ async fn visit(gateway: &Gateway, mut socket: Stream, from: IpAddr, peers: &Peer
     engine.send(Input::Opened { conn, out, from });
     let talk = Talk::new(speaker, values);
     let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
-    let said = PeerSaid::SignUp { name, listens, series };
+    let said = PeerSaid::SignUp { name, strict: peers.strict_names, listens, series };
     engine.send(Input::Peer { conn, said, at: now_ms() });
+    // The engine takes inputs in order, so the next connection may have its turn.
+    drop(place);
     let mut visit = Visit { conn, engine, pulse: &pulse, limits, talk, silent_at: None };
     let said_all = visit.run(&mut socket, outbox).await;
     engine.send(Input::Closed { conn });
     connection::note_end(engine, &pulse, conn);
     if said_all {
-        // A socket that is closed with something unread in it takes the last words along.
-        let mut piece = [0; 512];
-        let drained = async { while let Ok(1..) = socket.read(&mut piece).await {} };
-        let _ = timeout(LINGER, drained).await;
+        drain(&mut socket).await;
+    }
+}
+
+/// Lets the other end hear the last words: a socket that is closed with something unread in it takes
+/// them along.
+async fn drain(socket: &mut Stream) {
+    let mut piece = [0; 512];
+    let drained = async { while let Ok(1..) = socket.read(&mut piece).await {} };
+    let _ = timeout(LINGER, drained).await;
+}
+
+/// Does something, and gives up the place in the order of sign-ups if that takes too long.
+async fn hold<T>(
+    place: Place,
+    order: Duration,
+    what: impl Future<Output = T>,
+) -> (Option<Place>, T) {
+    let mut what = pin!(what);
+    match timeout(order, &mut what).await {
+        Ok(done) => (Some(place), done),
+        Err(_) => {
+            drop(place);
+            (None, what.await)
+        }
     }
 }
 
 /// What a connection is, as its first value says.
 enum Arrival {
+    Player(Box<Arrived>),
+    Observer(Stream, Follow),
+}
+
+/// A program that said who it is.
+struct Arrived {
+    socket: Stream,
+    name: PlayerName,
+    speaker: Speaker,
+    /// What came after the name.
+    values: Values,
+}
+
+impl Arrived {
+    /// Waits until all earlier connections have signed up or given up their places; `false` if this
+    /// one is closed before.
+    async fn wait_for_turn(&mut self, place: &Place) -> bool {
+        let mut piece = [0; 512];
+        loop {
+            let has_room = self.values.rest().len() < READ_BYTES;
+            tokio::select! {
+                biased;
+                () = place.turn() => return true,
+                read = self.socket.read(&mut piece), if has_room => match read {
+                    Ok(count @ 1..) => self.values.push(&piece[..count]),
+                    _ => return false,
+                },
+            }
+        }
+    }
+}
+
+/// Shakes hands where that is needed, and reads what a connection is.
+async fn arrive(gateway: &Gateway, socket: TcpStream, peers: &Peers) -> Option<Arrival> {
+    let mut socket = match peers.tls {
+        true => gateway.stream(socket).await?,
+        false => gateway.plain(socket),
+    };
+    let patience = Duration::from_millis(peers.sign_up_ms);
+    match timeout(patience, introduction(&mut socket, peers)).await.ok()?? {
+        Introduction::Player(name, speaker, values) => {
+            Some(Arrival::Player(Box::new(Arrived { socket, name, speaker: *speaker, values })))
+        }
+        Introduction::Observer(follow) => Some(Arrival::Observer(socket, follow)),
+    }
+}
+
+/// What the first value of a connection says.
+enum Introduction {
     Player(PlayerName, Box<Speaker>, Values),
     Observer(Follow),
 }
 
-/// Reads what a connection is; `None` if its first value says nothing of the kind.
-async fn sign_up(socket: &mut Stream, peers: &Peers) -> Option<Arrival> {
-    let mut newcomer = Newcomer::new(values::Limits::default(), peers.lenient_names);
+/// Reads the first value of a connection; `None` if it is no introduction.
+async fn introduction(socket: &mut Stream, peers: &Peers) -> Option<Introduction> {
+    let mut newcomer = Newcomer::new(values::Limits::default(), peers.strict_names);
     let mut piece = [0; 512];
     let first = loop {
         if let Some(first) = newcomer.take() {
@@ -144,22 +226,36 @@ async fn sign_up(socket: &mut Stream, peers: &Peers) -> Option<Arrival> {
             },
         }
     };
-    let signed_up = first.map_err(|bad| bad.to_string()).and_then(|first| {
-        let arrival = match peers.language.observer(&first) {
-            Some(follow) => follow.map(Arrival::Observer),
-            None => peers.language.sign_up(&first, peers.lenient_names).map(|(name, speaker)| {
-                Arrival::Player(name, Box::new(speaker), newcomer.into_values())
-            }),
-        };
-        arrival.map_err(|bad| bad.to_string())
+    let introduced = first.and_then(|first| match peers.language.observer(&first) {
+        Some(follow) => follow.map(Introduction::Observer),
+        None => {
+            let (name, speaker) = peers.language.sign_up(&first, peers.strict_names)?;
+            Ok(Introduction::Player(name, Box::new(speaker), newcomer.into_values()))
+        }
     });
-    match signed_up {
-        Ok(arrival) => Some(arrival),
+    match introduced {
+        Ok(introduction) => Some(introduction),
         Err(why) => {
-            tracing::info!(wire = peers.wire().word(), why, "a sign-up cannot be read");
+            let wire = peers.wire().word();
+            tracing::info!(wire, %why, "a sign-up cannot be read");
+            if let BadSignUp::Http = why {
+                let _ = socket.write_all(wrong_port(wire).as_bytes()).await;
+                let _ = socket.shutdown().await;
+                drain(socket).await;
+            }
             None
         }
     }
+}
+
+/// What a browser or a probe is told.
+fn wrong_port(wire: &str) -> String {
+    let text = format!("This port is for {wire} programs. It does not speak HTTP.\n");
+    let length = text.len();
+    format!(
+        "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{text}"
+    )
 }
 
 /// A connection that signed up, and its socket.

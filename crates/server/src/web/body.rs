@@ -1,7 +1,7 @@
 //! Bodies of requests: JSON up to a bound. What is wrong is said without repeating secrets.
 
 use super::problem::Problem;
-use axum::body::to_bytes;
+use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use schemars::JsonSchema;
@@ -25,12 +25,30 @@ impl<S: Send + Sync, T: Form> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _state: &S) -> Result<Body<T>, Problem> {
-        let bytes = to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|_| {
-            let detail = format!("the body is longer than {BODY_BYTES_MAX} bytes, or broke off");
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
-        })?;
-        read(&bytes).map(Body)
+        read(&bytes_of(request).await?).map(Body)
     }
+}
+
+/// A body that was read, or the default where there is none.
+pub(super) struct OptionalBody<T>(pub(super) T);
+
+impl<S: Send + Sync, T: Form + Default> FromRequest<S> for OptionalBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _state: &S) -> Result<OptionalBody<T>, Problem> {
+        let bytes = bytes_of(request).await?;
+        match bytes.trim_ascii() {
+            b"" | b"null" => Ok(OptionalBody(T::default())),
+            _ => read(&bytes).map(OptionalBody),
+        }
+    }
+}
+
+async fn bytes_of(request: Request) -> Result<Bytes, Problem> {
+    to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|_| {
+        let detail = format!("the body is longer than {BODY_BYTES_MAX} bytes, or broke off");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+    })
 }
 
 fn read<T: Form>(bytes: &[u8]) -> Result<T, Problem> {

@@ -117,7 +117,7 @@ fn operation(route: &Route, written: &mut SchemaGenerator, problem: &Value) -> V
     }
     if let Some(shape) = route.takes {
         let content = json!({"application/json": {"schema": read(shape)}});
-        operation["requestBody"] = json!({"required": true, "content": content});
+        operation["requestBody"] = json!({"required": route.needs_body, "content": content});
     }
     operation
 }

@@ -46,6 +46,8 @@ pub(super) struct Route {
     pub(super) access: Access,
     pub(super) query: Option<Shape>,
     pub(super) takes: Option<Shape>,
+    /// Whether the body it takes, if any, must be there.
+    pub(super) needs_body: bool,
     pub(super) gives: Vec<Given>,
     pub(super) fails: Vec<u16>,
 }
@@ -81,6 +83,7 @@ impl Route {
             access: Access::Anybody,
             query: None,
             takes: None,
+            needs_body: true,
             gives: Vec::new(),
             fails: Vec::new(),
         }
@@ -101,6 +104,12 @@ impl Route {
     pub(super) fn takes<T: Form>(mut self) -> Route {
         self.takes = Some(|generator| generator.subschema_for::<T>());
         self
+    }
+
+    /// Takes a body that may be left out.
+    pub(super) fn may_take<T: Form>(mut self) -> Route {
+        self.needs_body = false;
+        self.takes::<T>()
     }
 
     fn also(mut self, given: Given) -> Route {

@@ -108,6 +108,7 @@ fn of_tournaments() -> Vec<Route> {
             .fails(&[404]),
         Route::post("/api/v1/tournaments/{id}/signups", tournaments::sign_up, "Signs up.")
             .by(Token)
+            .may_take::<tournaments::Entry>()
             .gives::<shapes::SignedUp>(201)
             .fails(&[403, 404, 409]),
         Route::delete(

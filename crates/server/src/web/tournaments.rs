@@ -1,12 +1,13 @@
 //! Tournaments: what there is, how one stands, signing up.
 
+use super::body::{Form, OptionalBody};
 use super::page::Page;
 use super::problem::Problem;
 use super::who::Who;
 use super::{Answer, Web, archive};
 use crate::engine::{Engine, StreamKey, show};
-use agon_core::TournamentId;
 use agon_core::lobby::{LobbyCommand, Standing};
+use agon_core::{Age, TournamentId};
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -168,7 +169,26 @@ pub(super) async fn log(State(web): State<Web>, Path(id): Path<String>) -> Answe
     }
 }
 
-pub(super) async fn sign_up(State(web): State<Web>, Path(id): Path<String>, who: Who) -> Answer {
+/// What a player may say when signing up.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    /// The player's age, which decides the order of play in games that go by it.
+    #[serde(default)]
+    age: Option<Age>,
+}
+
+impl Form for Entry {
+    const FIELDS: &str = r#"nothing, or {"age": a number from 0 to 65535}"#;
+    const SECRET: bool = false;
+}
+
+pub(super) async fn sign_up(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    who: Who,
+    OptionalBody(Entry { age }): OptionalBody<Entry>,
+) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
     let decided = web.ask_lobby(move |engine| {
         if engine.lobby().tournament(&tournament).is_none() {
@@ -176,7 +196,7 @@ pub(super) async fn sign_up(State(web): State<Web>, Path(id): Path<String>, who:
         }
         let tournament = engine.lobby().latest_of(tournament);
         let body = json!({"tournament": tournament, "player": player});
-        let command = LobbyCommand::SignUp { tournament, player };
+        let command = LobbyCommand::SignUp { tournament, player, age };
         engine.command(command).map(|()| body).map_err(Problem::from)
     });
     Ok((StatusCode::CREATED, Json(decided.await??)).into_response())

@@ -17,6 +17,10 @@ struct Lobby<'a> {
     /// Who has a place, in order: signed up, or accepted and not rejected since.
     coming: BTreeMap<&'a TournamentId, Vec<&'a PlayerName>>,
     ready: BTreeSet<(&'a TournamentId, &'a PlayerName)>,
+    /// Whom draws have asked.
+    drawn: BTreeSet<(&'a TournamentId, &'a PlayerName)>,
+    /// Who was not connected when a tournament was drawn.
+    passed_over: BTreeSet<(&'a TournamentId, &'a PlayerName)>,
     /// How often somebody waits in a queue.
     queued: BTreeMap<(String, &'a PlayerName), u32>,
     /// Tournaments an operator had start.
@@ -51,7 +55,16 @@ impl<'a> Lobby<'a> {
             Event::LogOutOrdered(ordered) => drop(self.here.remove(&ordered.account)),
             Event::TournamentAnnounced(announced) => {
                 let announcement = &announced.announcement;
-                self.announced.insert(&announcement.id, announcement);
+                let id = &announcement.id;
+                self.announced.insert(id, announcement);
+                self.passed_over.extend(announced.passed_over.iter().map(|player| (id, player)));
+                if let Selection::Draw(draw) = &announcement.selection {
+                    let first = announced.draw_order.iter().take(draw.at_most as usize);
+                    self.drawn.extend(first.map(|player| (id, player)));
+                }
+            }
+            Event::PlayersDrawn(more) => {
+                self.drawn.extend(more.players.iter().map(|player| (&more.tournament, player)));
             }
             Event::PlayerSignedUp(one) => {
                 let (id, player) = (&one.tournament, &one.player);
@@ -69,6 +82,7 @@ impl<'a> Lobby<'a> {
                 }
                 let invited = match self.announced.get(id).map(|one| &one.selection) {
                     Some(Selection::Invitation(terms)) => terms.players.contains(player),
+                    Some(Selection::Draw(_)) => self.drawn.contains(&(id, player)),
                     _ => false,
                 };
                 if !invited {
@@ -148,6 +162,9 @@ impl<'a> Lobby<'a> {
         if let Some(twice) = players.iter().find(|player| !seen.insert(*player)) {
             return Err(format!("{twice} plays twice"));
         }
+        if let Some(absent) = players.iter().find(|one| self.passed_over.contains(&(id, *one))) {
+            return Err(format!("{absent} was not connected"));
+        }
         let announcement = *self.announced.get(id).ok_or("it was never announced")?;
         let count = players.len() as u32;
         let coming = self.coming.remove(id).unwrap_or_default();
@@ -170,6 +187,11 @@ impl<'a> Lobby<'a> {
                 let all = players.iter().all(|player| house(player) || ready(player));
                 must(!asked || all, "not all of them were ready")?;
                 must(ordered || count >= terms.at_least, "that is not enough")
+            }
+            Selection::Draw(draw) => {
+                let accepted = players.iter().all(|player| coming.contains(&player));
+                must(accepted, "not all of them accepted")?;
+                must(ordered || (draw.at_least..=draw.at_most).contains(&count), "wrong number")
             }
             Selection::Queue { queue, at_most } => {
                 must(count <= *at_most, "that is too many")?;

@@ -139,8 +139,12 @@ fn selection(rng: &mut Rng, id: &str, entrants: usize) -> (Entry, Value) {
         }
         45..52 => (Entry::Queue, json!({"by": "queue", "queue": id, "at_most": entrants})),
         52..60 => {
-            let by = rng.pick(&["line", "age", "random", "random"]);
-            (Entry::Here, json!({"by": by, "at_most": entrants}))
+            let by = *rng.pick(&["line", "age", "random", "draw"]);
+            let mut selection = json!({"by": by, "at_most": entrants});
+            if by == "draw" {
+                (selection["at_least"], selection["wait_ms"]) = (json!(2), json!(3_000));
+            }
+            (Entry::Here, selection)
         }
         _ => {
             let mut names = names;

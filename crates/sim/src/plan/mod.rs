@@ -158,7 +158,12 @@ fn temper(rng: &mut Rng) -> Temper {
 pub(crate) fn player_name(number: usize) -> String {
     match number {
         0 => "desk".into(),
-        number => format!("p{number}"),
+        // Letters only, as strict names of other systems are.
+        number => {
+            let digits = number.to_string().into_bytes();
+            let letters = digits.into_iter().map(|digit| char::from(digit - b'0' + b'a'));
+            format!("p{}", letters.collect::<String>())
+        }
     }
 }
 

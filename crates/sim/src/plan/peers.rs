@@ -52,5 +52,7 @@ pub(super) fn draw(rng: &mut Rng, players: usize) -> Peers {
         by: None,
     };
     let sign_up_ms = rng.between(500, 3_000);
-    Peers { language, lenient_names: true, sign_up_ms, tls: false, series: Arc::new(series) }
+    // A bot that comes back is the same player, so no two programs may have one name.
+    let (strict_names, order_ms, tls) = (true, 1_000, false);
+    Peers { language, strict_names, sign_up_ms, order_ms, tls, series: Arc::new(series) }
 }

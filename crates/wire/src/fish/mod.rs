@@ -14,7 +14,7 @@ pub mod message;
 pub mod observer;
 mod speaker;
 
-use crate::sign_up::{BadSignUp, cut, letters};
+use crate::sign_up::{BadSignUp, checked_name, cut};
 use agon_core::PlayerName;
 use agon_games::fish::{Action, Position};
 pub use speaker::Speaker;
@@ -32,15 +32,15 @@ pub enum Vocabulary {
 }
 
 /// What a connection said first: which vocabulary it speaks, and its name. The message vocabulary
-/// begins with an object, the call vocabulary with a string. With `lenient`, names of the call
-/// vocabulary may hold digits.
-pub fn sign_up(first: &str, lenient: bool) -> Result<(Vocabulary, PlayerName), BadSignUp> {
+/// begins with an object, the call vocabulary with a string. If names are `strict`, those of the
+/// call vocabulary are letters.
+pub fn sign_up(first: &str, strict: bool) -> Result<(Vocabulary, PlayerName), BadSignUp> {
     if first.starts_with('{') {
         let name = message::sign_up(first)?;
         return Ok((Vocabulary::Message, PlayerName::new(&name)?));
     }
     match serde_json::from_str::<String>(first) {
-        Ok(name) => Ok((Vocabulary::Call, letters(&name, NAME_LEN_MAX, lenient)?)),
+        Ok(name) => Ok((Vocabulary::Call, checked_name(&name, NAME_LEN_MAX, strict)?)),
         Err(_) => Err(BadSignUp::NotASignUp(cut(first))),
     }
 }

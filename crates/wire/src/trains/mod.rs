@@ -7,7 +7,7 @@
 
 mod speaker;
 
-use crate::sign_up::{BadSignUp, cut, letters};
+use crate::sign_up::{BadSignUp, checked_name, cut};
 use agon_core::PlayerName;
 use agon_games::trains::{Color, Connection, Pair, Question, View};
 use agon_games::{Refusal, Seat};
@@ -53,10 +53,10 @@ impl Vocabulary {
     }
 }
 
-/// The name a connection said first. With `lenient`, it may hold digits.
-pub fn sign_up(first: &str, lenient: bool) -> Result<PlayerName, BadSignUp> {
+/// The name a connection said first. If names are `strict`, it is letters.
+pub fn sign_up(first: &str, strict: bool) -> Result<PlayerName, BadSignUp> {
     match serde_json::from_str::<String>(first) {
-        Ok(name) => letters(&name, NAME_LEN_MAX, lenient),
+        Ok(name) => checked_name(&name, NAME_LEN_MAX, strict),
         Err(_) => Err(BadSignUp::NotASignUp(cut(first))),
     }
 }

@@ -7,7 +7,7 @@ use crate::args::PlayArgs;
 use crate::command::join::explained;
 use crate::command::login::{self, Quiet};
 use crate::exit::{Exit, Misuse};
-use agon_core::TournamentId;
+use agon_core::{Age, TournamentId};
 use agon_players::client::{Address, Client, Event, Login, Notice, Request, Running, Settings};
 use anyhow::Result;
 use std::collections::{BTreeSet, VecDeque};
@@ -43,7 +43,7 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
         client.enqueue(queue).await?;
     }
     if let Some(tournament) = &args.sign_up {
-        client.sign_up(&TournamentId::from(tournament.as_str())).await?;
+        client.sign_up(&TournamentId::from(tournament.as_str()), args.age.map(Age)).await?;
     }
     let (waiting, tournaments) = (VecDeque::new(), BTreeSet::new());
     let desk = Desk::new(colour, true);

@@ -28,15 +28,18 @@ fn look_for_players(engine: &mut Engine, announcement: &Announcement) -> bool {
     if lobby.tournament(&announcement.id).is_some() {
         return false;
     }
-    let line = lobby.line();
+    let connected = |player: &PlayerName| engine.is_connected(player);
     let free = |player: &&PlayerName| {
-        lobby.account(player).is_some_and(|account| account.blacklisted.is_none())
+        let account = lobby.account(player);
+        connected(player) && account.is_some_and(|account| account.blacklisted.is_none())
     };
     let ready = match &announcement.selection {
-        Selection::Line { at_most } => line.iter().filter(free).count() >= *at_most as usize,
-        Selection::Named { players } => players
-            .iter()
-            .all(|player| player.as_str().starts_with("house:") || line.contains(player)),
+        Selection::Line { at_most } => {
+            lobby.line().iter().filter(free).count() >= *at_most as usize
+        }
+        Selection::Named { players } => {
+            players.iter().all(|player| player.as_str().starts_with("house:") || connected(player))
+        }
         _ => false,
     };
     if !ready {

@@ -114,7 +114,7 @@ impl Driven {
             Over::Lines => (Wire::Tcp, Body::Native(Framing::lines(max)), None),
             Over::Frames => (Wire::WebSocket, Body::Native(Framing::frames(max)), None),
             Over::Peers(peers) => {
-                let newcomer = Newcomer::new(values::Limits::default(), peers.lenient_names);
+                let newcomer = Newcomer::new(values::Limits::default(), peers.strict_names);
                 let (wire, by) = (peers.wire(), now + peers.sign_up_ms);
                 (wire, Body::Newcomer(Box::new((newcomer, peers))), Some(by))
             }
@@ -191,17 +191,18 @@ impl Driven {
             return;
         };
         let read =
-            first.ok().and_then(|first| peers.language.sign_up(&first, peers.lenient_names).ok());
+            first.ok().and_then(|first| peers.language.sign_up(&first, peers.strict_names).ok());
         let Some((name, speaker)) = read else {
             socket.ended = true;
             return;
         };
         let talk = Talk::new(speaker, reader.clone().into_values());
         let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
+        let strict = peers.strict_names;
         socket.body = Body::Talk(Box::new(talk), at);
         (socket.pause_at, socket.silent_at) = (None, None);
         self.open_outbox(socket);
-        let said = PeerSaid::SignUp { name, listens, series };
+        let said = PeerSaid::SignUp { name, strict, listens, series };
         self.engine.handle.send(Input::Peer { conn: socket.conn, said, at });
     }
 

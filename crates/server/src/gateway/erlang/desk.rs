@@ -3,9 +3,9 @@
 use super::dial::Address;
 use super::node::{Node, manager};
 use super::{Hub, requests};
-use crate::engine::{AnnounceError, Engine, StreamKey};
+use crate::engine::{AnnounceError, StreamKey};
 use agon_core::lobby::{
-    Announcement, LobbyCommand, LobbyRejection, QueueName, Selection, Standing, Terms,
+    Announcement, Draw, LobbyCommand, LobbyRejection, QueueName, Selection, Standing, Terms,
 };
 use agon_core::{Format, PlayerName, Preset, Raw, TournamentId};
 use agon_wire::erlang::class::{self, Status};
@@ -33,7 +33,7 @@ const LOOK_MAX: Duration = Duration::from_secs(5);
 
 /// A question, and who asks it.
 pub(super) enum Question {
-    /// The class protocol's tournament: everybody who is here is invited.
+    /// The class protocol's tournament: players are drawn from those who are connected.
     Invite { pid: Pid, players: u32, games: u32 },
     /// The referee protocol's: a bracket of the first in line.
     Bracket { pid: Pid, reference: Ref, slots: u32, games: u32 },
@@ -144,28 +144,21 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
             }
         }
         Question::Invite { pid, players, games } => {
-            let (wait_ms, ready_ms) = (hub.settings.accept_ms, 0);
+            let wait_ms = hub.settings.accept_ms;
             let wanted = Wanted { name: "class", preset: "yahtzee-class", games, slots: None };
+            // The draw is among all connected players: those on other wires are asked as well.
+            let (at_least, at_most) = (2, players.min(Terms::PLAYERS_MAX as u32));
+            let draw = Selection::Draw(Draw { at_least, at_most, wait_ms });
             let requester = requester(node, &pid, None);
-            let announced = announce(hub, wanted, Some(&requester), move |engine| {
-                // Those who play over other wires are asked as well; who may not play is not.
-                let lobby = engine.lobby();
-                let free = |player: &&PlayerName| {
-                    lobby.account(player).is_some_and(|account| account.blacklisted.is_none())
-                };
-                let line = lobby.line().iter().filter(free).take(Terms::PLAYERS_MAX);
-                let line: Vec<PlayerName> = line.cloned().collect();
-                let (at_least, at_most) = (2, Some(players.min(line.len() as u32)));
-                Selection::Invitation(Terms { players: line, at_least, at_most, wait_ms, ready_ms })
-            });
-            let Ok(id) = announced.await else { return ignore(node, NOT_HELD) };
+            let announced = announce(hub, wanted, Some(&requester), draw).await;
+            let Ok(id) = announced else { return ignore(node, NOT_HELD) };
             requests::answer(hub, &id, &requester).await;
         }
         Question::Bracket { pid, reference, slots, games } => {
             let (name, preset) = ("referee", "yahtzee-referee");
             let wanted = Wanted { name, preset, games, slots: Some(slots) };
             let requester = requester(node, &pid, Some(&reference));
-            let line = move |_: &mut Engine| Selection::Line { at_most: slots };
+            let line = Selection::Line { at_most: slots };
             match announce(hub, wanted, Some(&requester), line).await {
                 Ok(id) => requests::answer(hub, &id, &requester).await,
                 // A bye wins.
@@ -181,7 +174,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
             let games = hub.settings.queue_games;
             let wanted = Wanted { name, preset, games, slots: None };
             // Who asks is told nothing, in this vocabulary.
-            let waiting = move |_: &mut Engine| Selection::Queue { queue, at_most };
+            let waiting = Selection::Queue { queue, at_most };
             if announce(hub, wanted, None, waiting).await.is_err() {
                 ignore(node, NOT_HELD);
             }
@@ -248,7 +241,7 @@ async fn announce(
     hub: &Hub,
     wanted: Wanted,
     requester: Option<&Requester>,
-    selection: impl FnOnce(&mut Engine) -> Selection + Send + 'static,
+    selection: Selection,
 ) -> Result<TournamentId, NotHeld> {
     let preset = Preset::named(wanted.preset).expect("a preset of the list");
     let mut policy = preset.policy.clone();
@@ -267,7 +260,6 @@ async fn announce(
             (1_u64..).map(|number| TournamentId::from(format!("{}-{number}", wanted.name)));
         let free = ids.find(|id| engine.lobby().tournament(id).is_none());
         let id = free.expect("there are more numbers than tournaments");
-        let selection = selection(engine);
         let announcement = Announcement {
             id: id.clone(),
             preset: Some(preset.name.into()),

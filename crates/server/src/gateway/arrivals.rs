@@ -1,0 +1,94 @@
+//! The order in which connections were accepted, so that sign-ups are taken in that order.
+//!
+//! Each connection gets a place when it is accepted. It waits for its turn until every earlier
+//! connection has given up its place: because it signed up, failed or was closed, or because it took
+//! too long. Who decides how long is the caller.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use tokio::sync::Notify;
+
+/// Connections that have not signed up yet.
+#[derive(Default)]
+pub(super) struct Arrivals(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    next: u64,
+    turns: BTreeMap<u64, Arc<Notify>>,
+}
+
+/// The place of one connection; dropping it gives it up.
+pub(super) struct Place {
+    arrivals: Arc<Arrivals>,
+    number: u64,
+    turn: Arc<Notify>,
+}
+
+impl Arrivals {
+    /// The place after all that were given so far.
+    pub(super) fn enter(self: &Arc<Arrivals>) -> Place {
+        let turn = Arc::new(Notify::new());
+        let mut waiting = self.waiting();
+        let number = waiting.next;
+        waiting.next += 1;
+        waiting.turns.insert(number, Arc::clone(&turn));
+        Place { arrivals: Arc::clone(self), number, turn }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+}
+
+impl Place {
+    /// Waits until no earlier connection has a place. Can be dropped and called again.
+    pub(super) async fn turn(&self) {
+        while !self.is_first() {
+            self.turn.notified().await;
+        }
+    }
+
+    fn is_first(&self) -> bool {
+        let waiting = self.arrivals.waiting();
+        waiting.turns.keys().next() == Some(&self.number)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut waiting = self.arrivals.waiting();
+        waiting.turns.remove(&self.number);
+        if let Some(first) = waiting.turns.values().next() {
+            first.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn is_due(place: &Place) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        pin!(place.turn()).as_mut().poll(&mut context) == Poll::Ready(())
+    }
+
+    #[test]
+    fn connections_have_their_turn_in_the_order_they_came() {
+        let arrivals = Arc::new(Arrivals::default());
+        let [first, second, third] = [(); 3].map(|()| arrivals.enter());
+        assert_eq!([&first, &second, &third].map(is_due), [true, false, false]);
+        // One in the middle that goes makes nobody's turn come early.
+        drop(second);
+        assert!(!is_due(&third));
+        drop(first);
+        assert!(is_due(&third));
+        let fourth = arrivals.enter();
+        assert!(!is_due(&fourth));
+        drop(third);
+        assert!(is_due(&fourth));
+    }
+}
