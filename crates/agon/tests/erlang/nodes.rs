@@ -123,7 +123,7 @@ fn the_games_of_a_queue_match_are_a_setting() {
         ("", 0, "erlang.queue_games = 1"),
         ("queue_games = 2", 2, "queue_games: a match is best of an odd number of games"),
     ] {
-        let place = Place::new(&config(free_port(), lines));
+        let place = Place::new(&config(free_port(), 1_000, lines));
         let (ended, said) = place.agon(&["serve", "--config", "agon.toml", "--check"]);
         assert!(ended == Some(code) && said.contains(says), "{ended:?} {said}");
     }

@@ -59,7 +59,7 @@ impl Observer {
                 vec![message::game_over(&view, result)]
             }
             Told::End { won } => message::end(*won).send.into_iter().collect(),
-            Told::Question { .. } | Told::Won(_) => Vec::new(),
+            Told::Again { .. } | Told::Question { .. } | Told::Won(_) => Vec::new(),
         })
     }
 }
