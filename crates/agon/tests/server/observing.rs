@@ -116,9 +116,14 @@ fn observer_sees_one_game_at_a_time_and_may_choose_a_player() {
 #[test]
 fn observer_in_the_middle_of_a_game_is_sent_the_position_first() {
     let port = Port::open("fish", &format!("{TWO}\nanswer_ms = 60000"));
-    let eve = connect(&port, &json!({"type": "signup_request", "value": "eve"}));
-    let bob = connect(&port, &json!({"type": "signup_request", "value": "bob"}));
-    let mut players = [(&eve, messages(&eve)), (&bob, messages(&bob))];
+    // One after the other, so that eve plays first.
+    let signed_up = |name: &str| {
+        let stream = connect(&port, &json!({"type": "signup_request", "value": name}));
+        let mut said = messages(&stream);
+        assert_eq!(said.next().expect("an answer")["type"], "signup_confirmation");
+        (stream, said)
+    };
+    let mut players = [signed_up("eve"), signed_up("bob")];
     // Both are ready, and whoever is asked first places a penguin.
     for (stream, said) in &mut players {
         let start = said.find(|message| message["type"] == "tournament_start");
