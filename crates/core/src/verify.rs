@@ -370,14 +370,7 @@ pub fn verify_tournament(
         _ => None,
     });
     let secret = secret.or(known);
-    let renewed = lines.iter().rposition(|line| matches!(line.event, Event::LuckRenewed(_)));
-    let (line, commitment) = match renewed.map(|at| (&lines[at], &lines[at].event)) {
-        Some((line, Event::LuckRenewed(renewed))) => (line, &renewed.commitment),
-        _ => (&first[0], &created.commitment),
-    };
-    if secret.is_some_and(|secret| secret.commitment() != *commitment) {
-        return Err(finding(line, "it is no commitment to the secret revealed".into()));
-    }
+    let renewed = check_commitment(lines, secret)?;
     // Pairings that were drawn from a lost secret cannot be drawn again; what followed can.
     let lost = renewed.filter(|_| created.plan.policy.pairing == Pairing::Random).unwrap_or(0);
     let mut tournament = if lost > 0 {
@@ -426,6 +419,21 @@ pub fn verify_tournament(
     let count = count - lost as u64;
     let check = checked(&tournament, secret.cloned(), count);
     Ok(TournamentCheck { unchecked, of_lost_luck, reports, ..check })
+}
+
+/// Whether the latest commitment of a tournament is to its secret, where that is known. Gives the
+/// place of the event that renewed it, if one did.
+fn check_commitment(lines: &[Line], secret: Option<&Secret>) -> Result<Option<usize>, Finding> {
+    let commitments = lines.iter().enumerate().filter_map(|(at, line)| match &line.event {
+        Event::TournamentCreated(created) => Some((at, &created.commitment)),
+        Event::LuckRenewed(renewed) => Some((at, &renewed.commitment)),
+        _ => None,
+    });
+    let (at, commitment) = commitments.last().ok_or_else(empty)?;
+    match secret.is_some_and(|secret| secret.commitment() != *commitment) {
+        true => Err(finding(&lines[at], "it is no commitment to the secret revealed".into())),
+        false => Ok(Some(at).filter(|at| *at > 0)),
+    }
 }
 
 /// What a tournament that follows from its log says of its matches.

@@ -352,6 +352,13 @@ impl Group {
                 format!("signal {} ended it, and the referee did not send it", signal.as_raw());
             return Departure { words, code: "killed-from-outside", from_outside: true };
         }
+        if self.confined.is_wrapped() && status.code() == Some(127) {
+            return plain(
+                "exit status 127: a command was not found; a sandbox shows a program only the \
+                 system and its own folders"
+                    .into(),
+            );
+        }
         match inner {
             Some(signal) => plain(format!("signal {signal} from one of its own processes")),
             None => plain(status.to_string()),

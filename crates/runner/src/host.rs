@@ -243,7 +243,7 @@ impl Host {
         }
         let open = self.tournament.open_matches();
         let streams: Vec<String> = open.map(stream_of).collect();
-        // First of all: a run that is killed in between finds the old commitment, and does it again.
+        // First: a run that is killed in between finds the old commitment, and does it again.
         streams.iter().try_for_each(|stream| folder.set_aside(stream))?;
         (self.shared.tell)(Progress::LuckRenewed { matches: streams.len() });
         let commitment = self.shared.commitment.clone();

@@ -101,6 +101,18 @@ fn program_cannot_reach_the_network() {
 }
 
 #[test]
+fn network_flag_lets_a_program_connect() {
+    let place = Place::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let eve = python("hostile.py", &format!("network {port}"));
+    let ended = attack(&place, "yahtzee", &["--network"], &eve, "house:random");
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    listener.set_nonblocking(true).expect("a listener");
+    assert!(listener.accept().is_ok(), "nobody connected: {}", said(&place));
+}
+
+#[test]
 fn program_leaves_no_process_behind() {
     let word = token("survivor");
     in_vain("survive", &word, "survive: left");

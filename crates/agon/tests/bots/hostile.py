@@ -1,7 +1,7 @@
 """A player that attacks the run it plays in, and then plays on as if nothing had happened.
 
-Usage: hostile.py MODE [ARGUMENT], and a word that marks the process for the tests. Every attack says
-on stderr what came of it. Attacks that could hurt a machine stop by themselves.
+Usage: hostile.py MODE [ARGUMENT], and a word that marks the process for the tests. Every attack
+says on stderr what came of it. Attacks that could hurt a machine stop by themselves.
 """
 
 import ctypes
@@ -133,7 +133,8 @@ def disk(_):
     """Writes wherever it can, but never more than 200 MB."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     written = 0
-    for folder in [os.getcwd(), os.path.dirname(__file__), os.path.expanduser("~"), "/", "/var", "/dev"]:
+    own = [os.getcwd(), os.path.dirname(__file__), os.path.expanduser("~")]
+    for folder in own + ["/", "/var", "/dev"]:
         try:
             with open(os.path.join(folder, "hostile.tmp"), "w") as file:
                 file.write("x")

@@ -75,17 +75,24 @@ impl Cgroups {
         Cgroups { bases, made: AtomicU64::new(0), spent: Mutex::default() }
     }
 
-    /// Leaves out hierarchies whose groups cannot be entered; `enters` tries the file of one.
-    pub(crate) fn keep_usable(&mut self, enters: impl Fn(&Path) -> bool) {
-        self.bases.retain(|base| {
-            let trial = base.dir.join("trial");
-            let usable = fs::create_dir(&trial).is_ok() && enters(&trial.join("cgroup.procs"));
-            let _ = fs::remove_dir(&trial);
-            if !usable {
-                let _ = fs::remove_dir(&base.dir);
+    /// Leaves out hierarchies whose groups cannot be entered; `enters` tries the files of some.
+    pub(crate) fn keep_usable(&mut self, enters: impl Fn(&[PathBuf]) -> bool) {
+        let trial = |base: &Base| base.dir.join("trial");
+        self.bases.retain(|base| fs::create_dir(trial(base)).is_ok());
+        let file = |base: &Base| trial(base).join("cgroup.procs");
+        let all: Vec<PathBuf> = self.bases.iter().map(file).collect();
+        // Mostly all of them can be, and one try is enough.
+        if !enters(&all) {
+            self.bases.retain(|base| enters(&[file(base)]));
+        }
+        for entry in &all {
+            let folder = entry.parent().expect("a file in the folder of a trial");
+            let _ = fs::remove_dir(folder);
+            let used = self.bases.iter().any(|base| file(base) == *entry);
+            if let (false, Some(base)) = (used, folder.parent()) {
+                let _ = fs::remove_dir(base);
             }
-            usable
-        });
+        }
     }
 
     /// What holds here.

@@ -135,9 +135,16 @@ fn own_folders(words: &[String], program: &Path, cwd: &Path) -> Vec<PathBuf> {
     for word in &words[1..] {
         // Also the value of an option: --model=weights/big.bin.
         let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
-        for text in [word.as_str(), value] {
-            if !text.is_empty() && !text.starts_with("/dev/") && !text.starts_with("/proc/") {
-                with_real(cwd.join(text), folder_of_argument);
+        for text in [word.as_str(), value].into_iter().filter(|text| !is_special(text)) {
+            with_real(cwd.join(text), folder_of_argument);
+        }
+        // A command of a shell: sh -c 'exec /home/ann/bot --fast'.
+        let parts =
+            word.split(|letter: char| letter.is_whitespace() || "'\"=:;,()&|<>".contains(letter));
+        for file in parts.filter(|part| part.starts_with('/') && !is_special(part)) {
+            let file = PathBuf::from(file);
+            if file.is_file() {
+                with_real(file, prefix_of);
             }
         }
     }
@@ -148,6 +155,11 @@ fn own_folders(words: &[String], program: &Path, cwd: &Path) -> Vec<PathBuf> {
         }
     }
     all
+}
+
+/// Names that are no files of anybody.
+fn is_special(text: &str) -> bool {
+    text.is_empty() || ["/dev/", "/proc/", "/sys/"].iter().any(|top| text.starts_with(top))
 }
 
 /// The folder of an argument that names a file, or the folder it names.
@@ -226,6 +238,18 @@ mod tests {
     fn inner_folders_are_left_out() {
         let all = ["/a/b", "/a", "/ab", "/c/d"].map(PathBuf::from).into_iter().collect();
         assert_eq!(outermost(all), ["/a", "/ab", "/c/d"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn files_inside_a_shell_command_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let bot = dir.path().join("bot");
+        std::fs::write(&bot, "").unwrap();
+        let line = format!("cat /dev/null; exec '{}' --fast", bot.display());
+        let words = ["sh", "-c", &line].map(String::from);
+        let folders = own_folders(&words, Path::new("/bin/sh"), Path::new("/"));
+        assert!(folders.contains(&dir.path().to_owned()), "{folders:?}");
+        assert!(!folders.contains(&PathBuf::from("/dev")), "{folders:?}");
     }
 
     #[test]

@@ -143,7 +143,10 @@ impl Sandbox {
             return Sandbox { settings, hidden, namespaces, cgroups, processes: None };
         }
         let mut cgroups = Cgroups::open();
-        cgroups.keep_usable(|file| helper(&[entrance(file)], "true").is_ok());
+        cgroups.keep_usable(|files| {
+            let arguments: Vec<OsString> = files.iter().map(|file| entrance(file)).collect();
+            helper(&arguments, "true").is_ok()
+        });
         let namespaces = try_namespaces(settings.network);
         let root = rustix::process::getuid().is_root();
         // The kernel does not count the processes of root.
