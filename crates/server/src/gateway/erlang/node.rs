@@ -28,7 +28,7 @@ const READ_BYTES: usize = 32 * 1024;
 const DOOR_MAX: usize = 256;
 
 /// How long EPMD may take to tell where a node listens.
-const LOOK_UP: Duration = Duration::from_secs(5);
+const LOOK_UP: Duration = Duration::from_millis(500);
 
 /// Why a monitor goes off on a process that was gone before.
 const NO_PROCESS: &str = "noproc";
@@ -162,9 +162,15 @@ pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, fr
     }
     tracing::info!(node = name.as_str(), %from, "an Erlang node is connected");
     hub.connected.notify_waiters();
-    tokio::spawn(look_up(Arc::clone(hub), Arc::clone(&node)));
     tokio::spawn(again::attach_players(Arc::clone(hub), Arc::clone(&node)));
-    let opened = tokio::spawn(door::keep(Arc::clone(hub), Arc::clone(&node), knocks));
+    let opened = tokio::spawn({
+        let (hub, node) = (Arc::clone(hub), Arc::clone(&node));
+        async move {
+            // Logins keep where their node listens, so that is asked before.
+            look_up(&hub, &node).await;
+            door::keep(hub, node, knocks).await;
+        }
+    });
     let tick = Duration::from_millis(hub.settings.tick_ms.max(1));
     let patience = Duration::from_millis(hub.gateway.limits().write_ms_max);
     let gone = tokio::select! {
@@ -185,9 +191,9 @@ pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, fr
 }
 
 /// Asks EPMD where a node listens: an EPMD that is restarted with this server would not know it.
-async fn look_up(hub: Arc<Hub>, node: Arc<Node>) {
+async fn look_up(hub: &Hub, node: &Node) {
     let alive = node.name.as_str().split('@').next().unwrap_or_default();
-    let asked = epmd::port_of(dial::epmd_of(&hub, &node.address()), alive);
+    let asked = epmd::port_of(dial::epmd_of(hub, &node.address()), alive);
     if let Ok(Ok(Some(port))) = tokio::time::timeout(LOOK_UP, asked).await {
         let _ = node.port.set(port);
     }
