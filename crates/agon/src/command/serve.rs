@@ -34,6 +34,9 @@ use tokio::sync::oneshot;
 /// The log in the folder of a server.
 pub(crate) const LOG_FILE: &str = "agon.sqlite";
 
+/// Where the counts of wrong passwords are, beside the log.
+const PASSWORDS_FILE: &str = "agon.sqlite.passwords";
+
 /// The account that may do everything.
 const OPERATOR: &str = "operator";
 
@@ -171,6 +174,7 @@ fn open_engine(settings: &Serve) -> Result<Engine> {
     let runtime = tokio::runtime::Handle::current();
     let engine = Engine::open(log, games, houses, settings.settings.clone(), runtime)
         .map_err(|error| explained(error, &settings.data))?;
+    engine.keep_password_counts(settings.data.join(PASSWORDS_FILE));
     let status = engine.status();
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),

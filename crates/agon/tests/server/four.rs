@@ -65,7 +65,7 @@ impl Player {
             Some(token) => json!({"type": "login", "token": token}),
             None => {
                 let (name, register) = (self.name, true);
-                json!({"type": "login", "account": name, "password": "tuna", "register": register})
+                json!({"type": "login", "account": name, "password": "tuna sandwich", "register": register})
             }
         };
         server.say(&login.to_string());

@@ -10,6 +10,7 @@ use agon_core::{Fault, Match, Millis, PlayerName, TournamentId};
 use agon_games::brief;
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// One connection, as long as the server runs.
 pub(crate) type ConnId = u64;
@@ -25,8 +26,8 @@ pub(crate) struct Session {
     pub(super) account: Option<PlayerName>,
     /// The token it came with or was given.
     pub(super) token: Option<TokenHash>,
-    /// A password is being checked.
-    pub(super) checking: bool,
+    /// A password is being checked, as long as this is held.
+    pub(super) checking: Option<Arc<()>>,
     /// Whether it is shown every change of its matches.
     pub(super) listens: bool,
     junk: u32,
@@ -78,7 +79,7 @@ impl Engine {
             hello: None,
             account: None,
             token: None,
-            checking: false,
+            checking: None,
             listens: false,
             junk: 0,
         };
@@ -181,7 +182,7 @@ impl Engine {
     /// Closes a connection that took too long to say who it is.
     pub(super) fn login_due(&mut self, conn: ConnId) {
         let Some(session) = self.sessions.get(&conn) else { return };
-        if session.account.is_none() && !session.checking {
+        if session.account.is_none() && session.checking.is_none() {
             self.refuse(conn, "login-timeout", "log in sooner");
             self.end(conn, End::LoginTimeout);
         }

@@ -29,11 +29,11 @@ mod stop;
 mod tournaments;
 pub(crate) mod watch;
 
-use crate::auth::{Hashers, NoEntropy};
+use crate::auth::NoEntropy;
 use crate::clock;
 use crate::gateway::Outbox;
 use crate::meters::Meters;
-use crate::throttle::Throttle;
+use crate::passwords::Passwords;
 use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
@@ -100,6 +100,8 @@ pub struct Settings {
     pub second_login: SecondLogin,
     /// By how much matches are shown late to observers, at least.
     pub observer_delay_ms: Millis,
+    /// Passwords of one address that may wait to be checked.
+    pub password_checks_per_address_max: usize,
 }
 
 impl Default for Settings {
@@ -110,6 +112,7 @@ impl Default for Settings {
             second_login: SecondLogin::default(),
             players_may_invite: false,
             observer_delay_ms: 0,
+            password_checks_per_address_max: 1_000,
             seed: None,
         }
     }
@@ -298,14 +301,13 @@ pub struct Engine {
     /// When the lobby's timer rings next.
     lobby_timer: Option<Millis>,
     news: News,
-    throttle: Throttle,
     /// Until when nobody is missed, because it was us who were away.
     grace_until: Millis,
     decisions: u64,
     /// Games counted since the start; those in progress are counted when asked for.
     games_seen: GameCounts,
     tournament_records: u64,
-    hashers: Hashers,
+    passwords: Passwords,
     watchers: HashMap<watch::Topic, watch::Watchers>,
     held_back: HashMap<MatchKey, delay::HeldBack>,
     snapshots: Snapshots,
@@ -324,8 +326,9 @@ impl Engine {
         settings: Settings,
         runtime: tokio::runtime::Handle,
     ) -> Result<Engine, EngineError> {
-        let (now, hashers) = (clock::now_ms(), Hashers::new(Some(runtime)));
-        let mut engine = Engine::empty(log, games, houses, settings, now, hashers);
+        let now = clock::now_ms();
+        let passwords = Passwords::new(Some(runtime), settings.password_checks_per_address_max);
+        let mut engine = Engine::empty(log, games, houses, settings, now, passwords);
         let (houses, handle) = (Arc::clone(&engine.houses), engine.handle());
         engine.house_pool = HousePool::start(houses, handle);
         engine.recover()?;
@@ -340,7 +343,7 @@ impl Engine {
         houses: Houses,
         settings: Settings,
         now: Millis,
-        hashers: Hashers,
+        passwords: Passwords,
     ) -> Engine {
         let (inbox, receiver) = channel();
         Engine {
@@ -367,12 +370,11 @@ impl Engine {
             timers: BinaryHeap::new(),
             lobby_timer: None,
             news: News::default(),
-            throttle: Throttle::default(),
             grace_until: 0,
             decisions: 0,
             games_seen: GameCounts::default(),
             tournament_records: 0,
-            hashers,
+            passwords,
             watchers: HashMap::new(),
             held_back: HashMap::new(),
             snapshots: Snapshots::default(),

@@ -42,6 +42,8 @@ pub(super) async fn metrics(State(web): State<Web>) -> Answer {
         // In one step of the engine, so that what is said to add up does.
         let mut text = Exposition::default();
         running(&mut text, &engine.status(), &engine.game_counts(), meters.meters());
+        let help = "Passwords that were checked or hashed.";
+        text.counter("agon_password_checks_total", help, engine.passwords().checked());
         (text, engine.archive().log.meter())
     });
     let (mut text, log) = asked.await?;

@@ -6,6 +6,7 @@ mod support;
 
 mod clocks;
 mod limits;
+mod passwords;
 mod tls;
 mod tokens;
 mod websocket;

@@ -339,7 +339,11 @@ pub(crate) struct Client {
 
 impl Client {
     fn connect(address: SocketAddr) -> Client {
-        let to = TcpStream::connect(address).unwrap();
+        Client::over(TcpStream::connect(address).unwrap())
+    }
+
+    /// Over a connection that was just opened.
+    pub(crate) fn over(to: TcpStream) -> Client {
         to.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         to.set_nodelay(true).unwrap();
         let mut client = Client { from: BufReader::new(to.try_clone().unwrap()), to };
@@ -413,7 +417,7 @@ fn log_in(address: SocketAddr, name: &str) -> Client {
     let mut client = Client::connect(address);
     client.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
     client.say(&format!(
-        r#"{{"type":"login","account":"{name}","password":"pw of {name}","register":true}}"#
+        r#"{{"type":"login","account":"{name}","password":"the pw of {name}","register":true}}"#
     ));
     client
 }

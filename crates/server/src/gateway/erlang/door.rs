@@ -4,7 +4,10 @@
 use super::node::Node;
 use super::{Hub, player};
 use crate::auth;
+use crate::clock::now_ms;
 use crate::engine::StreamKey;
+use crate::passwords::{Attempt, Purpose};
+use crate::throttle::Verdict;
 use agon_core::PlayerName;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
 use agon_wire::erlang::session::{Login, Speaks};
@@ -87,26 +90,24 @@ async fn set_password(
         return None;
     }
     let (engine, name, from) = (hub.gateway.engine(), user.clone(), node.from);
-    let (known, hashers, wait_ms) = engine
+    let (known, passwords) = engine
         .ask(vec![StreamKey::Lobby], move |engine| {
             let known = engine.lobby().account(&name).map(|account| account.password.clone());
-            let wait_ms = known.as_ref().and_then(|_| engine.password_wait_ms(from, &name));
-            (known, engine.hashers(), wait_ms)
+            (known, engine.passwords())
         })
         .await?;
-    let (new_text, is_new) = (new.0.clone(), known.is_none());
-    let hash = match (known, old) {
-        _ if wait_ms.is_some() => return None,
-        (None, None) => hashers.run(move || auth::hash(&new_text).ok()).await??,
-        (Some(Some(kept)), Some(old)) => {
-            let checked = hashers.run(move || changed(&kept, &old, &new_text)).await?;
-            let (name, right) = (user.clone(), checked.is_some());
-            engine.call(move |engine| engine.password_was(from, &name, right)).await?;
-            checked?
-        }
+    let is_new = known.is_none();
+    let proof = match (known, old) {
+        (None, None) => None,
+        (Some(Some(kept)), Some(old)) => Some((kept, old)),
         // Nobody sets the password of an account that has one without knowing it.
         _ => return None,
     };
+    let purpose = if is_new { Purpose::New } else { Purpose::Proof };
+    let attempt = Attempt { from, account: user.clone(), purpose, at: now_ms() };
+    let new_text = new.0.clone();
+    let checked = passwords.check(attempt, move || hashed(proof, &new_text));
+    let hash = checked.await.ok()??;
     let (account, password) = (user.clone(), hash);
     let command = match is_new {
         true => {
@@ -124,6 +125,10 @@ async fn set_password(
     Some(())
 }
 
-fn changed(kept: &PasswordHash, old: &Password, new: &str) -> Option<PasswordHash> {
-    auth::matches(&old.0, kept).then(|| auth::hash(new).ok()).flatten()
+/// Hashes a new password if the old one, where there is one, is right.
+fn hashed(proof: Option<(PasswordHash, Password)>, new: &str) -> (Verdict, Option<PasswordHash>) {
+    match proof {
+        Some((kept, old)) if !auth::matches(&old.0, &kept) => (Verdict::Wrong, None),
+        _ => (Verdict::Right, auth::hash(new).ok()),
+    }
 }
