@@ -27,6 +27,11 @@ impl Lobby {
             Event::TokenRevoked(revoked) => self.tokens.revoke(&revoked.token),
             Event::AccountLoggedIn(account) => self.line.push(account.account.clone()),
             Event::AccountLoggedOut(account) => self.line.remove_all(&account.account),
+            Event::AccountDropped(dropped) => {
+                self.account_mut(&dropped.account)?;
+                self.accounts.remove(&dropped.account);
+                self.dropped += 1;
+            }
             Event::PlayerEnqueued(enqueued) => {
                 let queue = self.queues.entry(enqueued.queue.clone()).or_default();
                 queue.push(enqueued.player.clone());
@@ -127,7 +132,8 @@ impl Lobby {
             password: registered.password.clone(),
             blacklisted: None,
             registered_at: at,
-            number: self.accounts.len() as u64,
+            number: self.accounts.len() as u64 + self.dropped,
+            played: false,
         };
         self.accounts.insert(registered.account.clone(), account);
     }
@@ -196,6 +202,11 @@ impl Lobby {
                 }
             }
             _ => {}
+        }
+        for player in &plan.players {
+            if let Some(account) = self.accounts.get_mut(player) {
+                account.played = true;
+            }
         }
         self.put(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
     }

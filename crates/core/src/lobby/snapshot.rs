@@ -22,6 +22,7 @@ pub struct BadSnapshot(String);
 #[serde(deny_unknown_fields)]
 struct Kept<'a> {
     accounts: Cow<'a, BTreeMap<PlayerName, Account>>,
+    dropped: u64,
     tokens: Cow<'a, Tokens>,
     line: Cow<'a, Queue>,
     queues: Cow<'a, BTreeMap<QueueName, Queue>>,
@@ -35,12 +36,13 @@ struct Kept<'a> {
 impl Lobby {
     /// The version of snapshots this program writes, and the only one it reads. It changes whenever
     /// the lobby's fields do, or what an event does to them: a new program then folds the log.
-    pub const SNAPSHOT_VERSION: u32 = 1;
+    pub const SNAPSHOT_VERSION: u32 = 2;
 
     /// The lobby as text. It holds hashes of passwords and tokens, as the log does.
     pub fn snapshot(&self) -> String {
         let kept = Kept {
             accounts: Cow::Borrowed(&self.accounts),
+            dropped: self.dropped,
             tokens: Cow::Borrowed(&self.tokens),
             line: Cow::Borrowed(&self.line),
             queues: Cow::Borrowed(&self.queues),
@@ -64,6 +66,7 @@ impl Lobby {
             serde_json::from_str(text).map_err(|error| BadSnapshot(error.to_string()))?;
         let mut lobby = Lobby {
             accounts: kept.accounts.into_owned(),
+            dropped: kept.dropped,
             tokens: kept.tokens.into_owned(),
             line: kept.line.into_owned(),
             queues: kept.queues.into_owned(),

@@ -130,6 +130,7 @@ fn account_cause(lobby: &Lobby, record: &[Line]) -> Option<LobbyCommand> {
         Event::TokenRevoked(revoked) => LobbyCommand::RevokeToken { token: revoked.token },
         Event::AccountLoggedIn(here) => LobbyCommand::LogIn { account: here.account },
         Event::AccountLoggedOut(gone) => LobbyCommand::LogOut { account: gone.account },
+        Event::AccountDropped(gone) => LobbyCommand::Drop { account: gone.account },
         _ => return None,
     })
 }
