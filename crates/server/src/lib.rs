@@ -17,6 +17,7 @@ mod auth;
 mod clock;
 mod engine;
 mod gateway;
+mod lateness;
 mod meters;
 mod passwords;
 mod throttle;

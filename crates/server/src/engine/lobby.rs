@@ -395,7 +395,9 @@ impl Engine {
             !self.here.contains_key(*player) && !self.gone_since.contains_key(*player)
         });
         for account in gone.cloned().collect::<Vec<_>>() {
+            let name = account.clone();
             let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
+            self.drop_newcomer(&name);
         }
     }
 

@@ -221,6 +221,17 @@ impl Handle {
         self.send(Input::Stop);
     }
 
+    /// When bytes that were just read were there, at the earliest: for how late the server is,
+    /// nobody is charged.
+    pub(crate) fn read_at(&self) -> Millis {
+        let now = clock::now_ms();
+        let at = self.meters.reads.heard_until(now);
+        if at < now {
+            self.meters.read_late.add();
+        }
+        at
+    }
+
     /// What is counted.
     pub(crate) fn meters(&self) -> &Meters {
         &self.meters

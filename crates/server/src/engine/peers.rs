@@ -284,8 +284,11 @@ impl Engine {
     /// When the answer to what a tournament asked is overdue, if a connection was handed it.
     pub(super) fn peer_due(&self, id: &TournamentId, request: &RequestId) -> Option<Millis> {
         let asked = self.tournaments.get(id)?.asked.get(request)?;
-        let since = asked.written.at().unwrap_or_else(|| self.now_ms());
-        Some(since.saturating_add(asked.limit_ms + ON_ITS_WAY_MS))
+        let now = self.now_ms();
+        let since = asked.written.at().unwrap_or(now);
+        // An answer may be in a socket that is read late.
+        let late_ms = now.saturating_sub(self.handle.meters().reads.heard_until(now));
+        Some(since.saturating_add(asked.limit_ms + ON_ITS_WAY_MS + late_ms))
     }
 
     fn peer_greets(
@@ -316,6 +319,23 @@ impl Engine {
             self.miss_peer(&id, player);
         }
         let _ = self.step_lobby(LobbyCommand::LogOut { account: player.clone() }, Vec::new());
+        self.drop_newcomer(player);
+    }
+
+    /// Gives the name of a player free again who left before they ever played: strangers must not
+    /// be able to take names for ever.
+    pub(super) fn drop_newcomer(&mut self, player: &PlayerName) {
+        let newcomer = self.lobby.account(player).is_some_and(|account| !account.played);
+        if !newcomer || !self.is_peer(player) || self.conn_of(player).is_some() {
+            return;
+        }
+        let open = self.lobby.sign_ups().filter(|sign_up| sign_up.players.contains(player));
+        let open: Vec<TournamentId> = open.map(|one| one.announcement.id.clone()).collect();
+        for tournament in open {
+            let player = player.clone();
+            let _ = self.step_lobby(LobbyCommand::Withdraw { tournament, player }, Vec::new());
+        }
+        let _ = self.step_lobby(LobbyCommand::Drop { account: player.clone() }, Vec::new());
     }
 
     /// Gives up on a player that is asked something and not here, if nobody waits for such players.

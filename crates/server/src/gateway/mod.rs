@@ -19,6 +19,7 @@ mod guests;
 mod limits;
 mod outbox;
 mod peer;
+mod sign_ups;
 mod sweep;
 mod talk;
 mod tcp;
@@ -26,6 +27,7 @@ mod tls;
 pub(crate) mod websocket;
 
 use crate::engine::Handle;
+use crate::lateness;
 use crate::web::Ledger;
 pub(crate) use connection::{Todo, end_with, todo};
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
@@ -58,6 +60,9 @@ struct Shared {
     guests: Arc<Guests>,
     pulses: sweep::Pulses,
     ledger: Arc<Ledger>,
+    sign_ups: sign_ups::SignUps,
+    /// What serves the sockets of players.
+    runtime: tokio::runtime::Handle,
 }
 
 impl Gateway {
@@ -70,9 +75,20 @@ impl Gateway {
     ) -> Gateway {
         let places = Arc::new(Semaphore::new(limits.connections_max));
         let (guests, pulses, ledger) = (Arc::default(), sweep::Pulses::default(), Arc::default());
-        let shared = Shared { engine, limits, tls, places, guests, pulses, ledger };
+        let shared = Shared {
+            engine,
+            limits,
+            tls,
+            places,
+            guests,
+            pulses,
+            ledger,
+            sign_ups: sign_ups::SignUps::default(),
+            runtime: runtime.clone(),
+        };
         let gateway = Gateway(Arc::new(shared));
         runtime.spawn(sweep::sweep(gateway.clone()));
+        runtime.spawn(lateness::beat(gateway.engine().clone()));
         gateway
     }
 

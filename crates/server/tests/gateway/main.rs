@@ -5,6 +5,7 @@
 mod support;
 
 mod clocks;
+mod http_limits;
 mod limits;
 mod passwords;
 mod tls;

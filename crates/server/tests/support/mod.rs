@@ -185,6 +185,18 @@ impl Server {
         }
     }
 
+    /// Keeps all threads that hold the sockets busy for so long.
+    pub(crate) fn stall(&self, time: Duration) {
+        let runtime = self.runtime.as_ref().unwrap();
+        let busy = (0..4).map(|_| runtime.spawn(async move { std::thread::sleep(time) }));
+        let busy: Vec<_> = busy.collect();
+        runtime.block_on(async {
+            for task in busy {
+                task.await.unwrap();
+            }
+        });
+    }
+
     fn ask<T: Send + 'static>(&self, what: impl FnOnce(&mut Engine) -> T + Send + 'static) -> T {
         let runtime = self.runtime.as_ref().unwrap();
         runtime.block_on(self.handle.call(what)).unwrap()
