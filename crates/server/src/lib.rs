@@ -19,6 +19,7 @@ mod engine;
 mod gateway;
 mod lateness;
 mod meters;
+mod names;
 mod passwords;
 mod throttle;
 mod wanted;

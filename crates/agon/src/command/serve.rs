@@ -14,7 +14,7 @@ use agon_core::PlayerName;
 use agon_core::lobby::Role;
 use agon_games::Registry;
 use agon_players::Houses;
-use agon_server::web::{answer_starting, serve_http};
+use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
     Engine, EngineError, Gateway, Handle, Tls, serve_erlang, serve_peers, serve_tcp,
 };
@@ -91,12 +91,12 @@ pub(crate) fn runtime() -> Result<Runtime> {
     nicer(tokio::runtime::Builder::new_multi_thread().max_blocking_threads(8), NICER)
 }
 
-/// The runtime of everything a stranger can ask for: pages, and passwords. Half of the cores, so that
-/// players' sockets never wait for it; see docs/decisions/0016-pages-have-their-own-threads.md.
+/// The runtime of everything a stranger can ask for: pages, and passwords. Its threads give way to
+/// those that hold players' sockets; see docs/decisions/0016-pages-have-their-own-threads.md.
 fn pages_runtime() -> Result<Runtime> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads((cores / 2).max(1)).thread_name("pages");
+    builder.worker_threads((cores / 2).max(2)).thread_name("pages");
     nicer(builder.max_blocking_threads(PAGES_BLOCKING_MAX), NICER_PAGES)
 }
 
@@ -167,10 +167,11 @@ async fn run(
         }
         tokio::spawn(serve_peers(listener, gateway.clone(), port.peers));
     }
+    let hosts = hosts(&settings.hosts);
     let http = http.into_std().context("failed to listen for HTTP")?;
     pages.spawn(async move {
         match TcpListener::from_std(http) {
-            Ok(http) => serve_http(http, gateway).await,
+            Ok(http) => serve_http(http, gateway, hosts).await,
             Err(error) => tracing::error!(%error, "failed to listen for HTTP"),
         }
     });
@@ -190,6 +191,13 @@ async fn run(
     result.map_err(|error| explained(error, &settings.data))?;
     tracing::info!("stopped");
     Ok(Exit::Success)
+}
+
+/// The names by which browsers reach the server: those that are set, and the name of this machine.
+fn hosts(set: &[String]) -> Hosts {
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let local = format!("{machine}.local");
+    Hosts::new(set.iter().cloned().chain([machine, local]))
 }
 
 /// Reads the log and takes up what is live.

@@ -123,9 +123,12 @@ async fn read_replay(http: String, path: String, reads: bool, over: Arc<AtomicBo
         let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         let _ = socket.write_all(head.as_bytes()).await;
         let mut bytes = vec![0; 16 * 1024];
-        let read = async { while reads && matches!(socket.read(&mut bytes).await, Ok(1..)) {} };
-        read.await;
-        let pause = if reads { 100 } else { 2_000 };
+        let mut refused = false;
+        while reads && let Ok(count @ 1..) = socket.read(&mut bytes).await {
+            refused |= bytes[..count].starts_with(b"HTTP/1.1 429");
+        }
+        // One who is refused comes back after as long as the answer says.
+        let pause = if reads && !refused { 100 } else { 1_000 };
         tokio::time::sleep(Duration::from_millis(pause)).await;
     }
 }

@@ -5,6 +5,7 @@ use super::news::news_of;
 use super::{AnnounceError, ConnId, Engine, MatchKey, Timer, house};
 use crate::auth;
 use crate::meters::{End, Login as Outcome};
+use crate::names;
 use crate::passwords::{Attempt, Finished, Purpose, Unchecked};
 use crate::throttle::Verdict;
 use crate::wires::Wire;
@@ -146,8 +147,18 @@ impl Engine {
             let detail = "an account is a program or a person; house players are the server's own";
             return self.refuse(conn, "malformed", detail);
         }
+        // Accounts of old may have names in another form.
+        let account = match self.lobby.account(&account) {
+            Some(_) => account,
+            None => names::normalized(&account),
+        };
         let known = self.lobby.account(&account).map(|known| known.password.clone());
         let purpose = if known.is_none() && register { Purpose::New } else { Purpose::Proof };
+        if purpose == Purpose::New
+            && let Err(detail) = names::check_new(&account)
+        {
+            return self.refuse(conn, "bad-name", detail);
+        }
         // Erlang programs register with the password they were written with. The node's cookie, not
         // a password, keeps strangers from that wire.
         if purpose == Purpose::New

@@ -12,6 +12,7 @@ use super::matches::ON_ITS_WAY_MS;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::{PeerAsk, Tell, Written};
 use crate::meters::{End, Login};
+use crate::names;
 use agon_core::lobby::{AccountKind, Announcement, LobbyCommand, LobbyRejection, Role};
 use agon_core::{
     Ask, Command, CrashCost, Event, Fault, FaultKind, Millis, Pending, PlayerName, RequestId,
@@ -125,6 +126,9 @@ impl Engine {
         let others = name.as_str().starts_with(house::PREFIX) || (known && !self.is_peer(&name));
         if others || self.here.contains_key(&name) {
             return self.turn_away(conn, &name, "the name is taken");
+        }
+        if !known && let Err(why) = names::check_new(&name) {
+            return self.turn_away(conn, &name, &why);
         }
         if !known {
             let (account, kind) = (name.clone(), AccountKind::Program);

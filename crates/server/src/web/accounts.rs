@@ -10,6 +10,7 @@ use crate::auth;
 use crate::clock::now_ms;
 use crate::engine::Engine;
 use crate::meters::Login;
+use crate::names;
 use crate::passwords::{Attempt, Purpose, Unchecked};
 use crate::throttle::Verdict;
 use agon_core::PlayerName;
@@ -118,6 +119,7 @@ pub(super) async fn register(
         return Err(Problem::unprocessable(detail));
     }
     auth::check_new(&password).map_err(Problem::unprocessable)?;
+    let account = names::normalized(&account);
     let name = account.clone();
     let (taken, passwords) = web
         .ask_lobby(move |engine| (engine.lobby().account(&name).is_some(), engine.passwords()))
@@ -126,6 +128,7 @@ pub(super) async fn register(
         let detail = format!("the name {account} is taken; log in, or choose another");
         return Err(Problem::conflict(detail));
     }
+    names::check_new(&account).map_err(Problem::unprocessable)?;
     let attempt = attempt(peer, &account, Purpose::New);
     let hash = passwords.check(attempt, move || (Verdict::Right, auth::hash(&password)));
     let hash = hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())?;
@@ -156,7 +159,7 @@ pub(super) async fn log_in(
     Body(Credentials { account, password }): Body<Credentials>,
 ) -> Answer {
     let wrong = || Problem::unauthorized("no such account, or another password; register first");
-    let account = name_of(&account)?;
+    let account = stored(&web, name_of(&account)?).await?;
     auth::check_length(&password).map_err(Problem::unprocessable)?;
     let right = check(&web, peer, &account, password).await?;
     if !right {
@@ -174,6 +177,13 @@ pub(super) async fn log_in(
     let body = json!({"account": account, "token": token, "expires_at": expires_at});
     let uncached = [(header::CACHE_CONTROL, "no-store")];
     Ok((StatusCode::CREATED, uncached, Json(body)).into_response())
+}
+
+/// The name as it is stored: accounts of old may have names in another form.
+async fn stored(web: &Web, name: PlayerName) -> Result<PlayerName, Problem> {
+    let asked = name.clone();
+    let known = web.ask_lobby(move |engine| engine.lobby().account(&asked).is_some()).await?;
+    Ok(if known { name } else { names::normalized(&name) })
 }
 
 /// Whether it is the account's password. As slow for names that do not exist, so that names cannot

@@ -16,6 +16,7 @@ mod events;
 mod exposition;
 mod faults;
 mod games;
+mod guard;
 mod invitations;
 mod listener;
 mod lobby;
@@ -51,6 +52,7 @@ use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+pub use guard::Hosts;
 use listener::Peer;
 pub use openapi::openapi;
 pub(crate) use paced::Paced;
@@ -79,6 +81,7 @@ struct Web {
     handle: Handle,
     gateway: Gateway,
     hub: Arc<lobby::Hub>,
+    hosts: Arc<Hosts>,
     places: Arc<places::Places>,
     /// Observers by address.
     watchers: Arc<Guests>,
@@ -115,17 +118,19 @@ fn router(web: Web) -> Router {
     let all = all.fold(Router::new(), |router, route| router.route(route.path, route.handler));
     all.with_state(web.clone())
         .layer(from_fn_with_state(web.clone(), bounded))
+        .layer(from_fn_with_state(web.clone(), guard::guarded))
         .layer(from_fn(problem::for_every_error))
         .layer(from_fn_with_state(web, measure::measured))
 }
 
-/// Serves HTTP, and players over WebSocket, until the task is dropped.
-pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
+/// Serves HTTP under these names, and players over WebSocket, until the task is dropped.
+pub async fn serve_http(listener: TcpListener, gateway: Gateway, hosts: Hosts) {
     let handle = gateway.engine().clone();
     let web = Web {
         handle,
         gateway: gateway.clone(),
         hub: Arc::default(),
+        hosts: Arc::new(hosts),
         places: Arc::new(places::Places::new(gateway.limits())),
         watchers: Arc::default(),
         answers: Arc::default(),

@@ -9,7 +9,7 @@ use agon_core::lobby::{Announcement, Role, Selection, Standing};
 use agon_core::{Event, PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
-use agon_server::web::serve_http;
+use agon_server::web::{Hosts, serve_http};
 use agon_server::{
     Engine, Gateway, Handle, Limits, Peers, Settings, Tls, hash_password, serve_peers, serve_tcp,
 };
@@ -129,7 +129,7 @@ impl Server {
         runtime.spawn(serve_tcp(listener, gateway.clone()));
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let http = listener.local_addr().unwrap();
-        runtime.spawn(serve_http(listener, gateway.clone()));
+        runtime.spawn(serve_http(listener, gateway.clone(), Hosts::new(["test", "agon"])));
         let (runtime, engine) = (Some(runtime), Some(engine));
         Server { dir, handle, address, http, gateway, runtime, engine }
     }

@@ -6,6 +6,7 @@ use super::{Hub, player};
 use crate::auth;
 use crate::clock::now_ms;
 use crate::engine::StreamKey;
+use crate::names;
 use crate::passwords::{Attempt, Purpose};
 use crate::throttle::Verdict;
 use agon_core::PlayerName;
@@ -103,6 +104,9 @@ async fn set_password(
         // Nobody sets the password of an account that has one without knowing it.
         _ => return None,
     };
+    if is_new && names::check_new(user).is_err() {
+        return None;
+    }
     let purpose = if is_new { Purpose::New } else { Purpose::Proof };
     let attempt = Attempt { from, account: user.clone(), purpose, at: now_ms() };
     let new_text = new.0.clone();
