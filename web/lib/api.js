@@ -85,7 +85,10 @@ export function headers() {
 async function send(method, path, body, by = headers()) {
   /** @type {RequestInit} */
   const request = { method, headers: by, cache: "no-store" };
-  if (body !== undefined) request.body = JSON.stringify(body);
+  if (body !== undefined) {
+    request.body = JSON.stringify(body);
+    request.headers = { ...by, "content-type": "application/json" };
+  }
   const sent = session()?.token;
   let response;
   try {

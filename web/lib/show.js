@@ -19,7 +19,8 @@ const KINDS = {
  * @param {string} name @param {Kind} [kind]
  */
 export function player(name, kind) {
-  const link = h("a", { href: path`#/player/${name}`, class: "player" }, name);
+  // Isolated, so that a name in another direction does not turn the text around it.
+  const link = h("a", { href: path`#/player/${name}`, class: "player" }, h("bdi", {}, name));
   if (!kind) return link;
   const [sign, word] = KINDS[kind];
   const mark = h("span", { class: "kind", title: word, "aria-hidden": "true" }, sign);

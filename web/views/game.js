@@ -307,7 +307,7 @@ class Live {
             "ul",
             { class: "faults" },
             faults.map((/** @type {any} */ { player, fault }) =>
-              h("li", {}, `${player}: ${fault?.kind} (${fault?.code})`),
+              h("li", {}, h("bdi", {}, player), `: ${fault?.kind} (${fault?.code})`),
             ),
           )
         : null,

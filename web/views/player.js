@@ -185,7 +185,7 @@ function head({ account, kind, role, blacklisted, registered_at }) {
   return h(
     "div",
     { class: "head" },
-    h("h1", {}, account),
+    h("h1", {}, h("bdi", {}, account)),
     h("span", { class: "tag" }, kind === "house" ? "house player" : kind),
     role === "operator" ? h("span", { class: "tag accent" }, "operator") : null,
     blacklisted === null ? null : h("span", { class: "tag bad" }, `blacklisted: ${blacklisted}`),

@@ -34,22 +34,22 @@ class Real(unittest.TestCase):
         with Server() as server:
             api = agon.Api(f"http://{server.http}/api/v1")
             self.assertTrue(api.is_healthy())
-            self.assertEqual(api.register("ann", "pw")["role"], "player")
+            self.assertEqual(api.register("ann", "a longer pw")["role"], "player")
             with self.assertRaises(agon.ApiError) as caught:
-                api.register("ann", "pw")
+                api.register("ann", "a longer pw")
             self.assertEqual((caught.exception.status, caught.exception.type), (409, "conflict"))
             with self.assertRaises(agon.ApiError) as caught:
                 api.enqueue("q")
             self.assertEqual(caught.exception.type, "not-logged-in")
-            token = api.log_in("ann", "pw")
+            token = api.log_in("ann", "a longer pw")
             self.assertEqual(api.enqueue("q"), ["ann"])
             self.assertEqual(api.queue("q"), ["ann"])
             self.assertEqual(api.dequeue("q"), [])
-            api.change_password("pw", "better")
+            api.change_password("a longer pw", "a better pw")
             api.log_out()
             with self.assertRaises(agon.ApiError):
                 agon.Api(f"http://{server.http}", token).enqueue("q")
-            api.log_in("ann", "better")
+            api.log_in("ann", "a better pw")
             with self.assertRaises(agon.ApiError) as caught:
                 api.create_tournament("cup", preset="fish", selection=DUEL)
             self.assertEqual(caught.exception.status, 403)
@@ -88,8 +88,8 @@ class Real(unittest.TestCase):
                      "second_wait_ms": 0, "second_at_least": 2}
             operator.create_tournament("cup", preset="fish", selection=waits)
             api = agon.Api(f"http://{server.http}")
-            api.register("ann", "pw")
-            api.log_in("ann", "pw")
+            api.register("ann", "a longer pw")
+            api.log_in("ann", "a longer pw")
             api.sign_up("cup")
             self.assertEqual(api.tournament("cup")["plan"]["players"], ["ann"])
             self.assertEqual(api.standings("cup"), [])
@@ -106,7 +106,7 @@ class Real(unittest.TestCase):
                 go_on.wait(120)
                 return agon.fish.legal(request["question"], request["view"])[0]
 
-            player = agon.Client(bot, server.tcp, account="ann", password="pw", register=True,
+            player = agon.Client(bot, server.tcp, account="ann", password="a longer pw", register=True,
                                  once=True)
             thread = threading.Thread(target=player.run, daemon=True)
             thread.start()

@@ -130,7 +130,7 @@ class Scripted(unittest.TestCase):
 
     def play(self, server: str, bot: Any = None, **settings: Any) -> List[agon.Result]:
         """Plays as ann, once."""
-        usual = {"account": "ann", "password": "pw", "once": True, "patience_s": 30.0}
+        usual = {"account": "ann", "password": "a longer pw", "once": True, "patience_s": 30.0}
         settings = {**usual, **settings}
         bot = Counter() if bot is None else bot
         return agon.Client(bot, server, **settings).run()
@@ -156,7 +156,7 @@ class Scripted(unittest.TestCase):
         results = self.play(self.serve(first, second), bot, register=True)
         self.doCleanups()
         self.assertEqual(results, [agon.Result("cup", True)])
-        by_name = {"type": "login", "account": "ann", "password": "pw", "register": True}
+        by_name = {"type": "login", "account": "ann", "password": "a longer pw", "register": True}
         self.assertEqual(logins, [by_name, {"type": "login", "token": "t0ken"}])
         self.assertEqual([answer["id"] for answer in answers], ["cup:1", "cup:1", "cup:2"])
         self.assertEqual(answers[0], answers[1])
@@ -248,7 +248,7 @@ class Scripted(unittest.TestCase):
             line.hear()
             self.assertEqual(line.hear(), {"type": "login", "token": "old"})
             line.say({"type": "error", "code": "wrong-credentials"})
-            self.assertEqual(line.hear()["password"], "pw")
+            self.assertEqual(line.hear()["password"], "a longer pw")
             line.say(WELCOME, started(), OVER)
 
         self.play(self.serve(script), token="old")
@@ -348,7 +348,7 @@ class Scripted(unittest.TestCase):
         """Are refused before anything is sent."""
         for server in ("http://127.0.0.1:1", "tcp://127.0.0.1:0", "tcp://127.0.0.1:99999"):
             with self.assertRaises(ValueError):
-                agon.Client(Counter(), server, account="ann", password="pw")
+                agon.Client(Counter(), server, account="ann", password="a longer pw")
         with self.assertRaises(ValueError):
             agon.Client(Counter(), account="ann")
 

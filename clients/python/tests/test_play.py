@@ -60,7 +60,7 @@ class Real(unittest.TestCase):
             asked.append(request["id"])
             return agon.yahtzee.legal(request["question"], request["view"])[-1]
 
-        player = agon.Client(last, url, account="ann", password="pw", register=True, once=True,
+        player = agon.Client(last, url, account="ann", password="a longer pw", register=True, once=True,
                              ssl_context=context)
         thread = threading.Thread(target=player.run, daemon=True)
         thread.start()
@@ -104,7 +104,7 @@ class Real(unittest.TestCase):
             def first(request: Any) -> Any:
                 return agon.yahtzee.legal(request["question"], request["view"])[0]
 
-            player = agon.Client(first, url, account="ann", password="pw", register=True,
+            player = agon.Client(first, url, account="ann", password="a longer pw", register=True,
                                  person=True, accept=True, once=True)
             thread = threading.Thread(target=player.run, daemon=True)
             thread.start()
@@ -129,7 +129,7 @@ class Real(unittest.TestCase):
 
             def run() -> None:
                 try:
-                    agon.Client(bot, url, account="ann", password="pw", register=True).run()
+                    agon.Client(bot, url, account="ann", password="a longer pw", register=True).run()
                 except agon.Refused as refused:
                     first.append(refused.code)
 
@@ -141,7 +141,7 @@ class Real(unittest.TestCase):
                 agon.Client(bot, url, account="ann", password="no").run()
             self.assertEqual(caught.exception.code, "wrong-credentials")
             with self.assertRaises(agon.Refused) as caught:
-                agon.Client(bot, url, account="ann", password="pw", sign_up="none").run()
+                agon.Client(bot, url, account="ann", password="a longer pw", sign_up="none").run()
             self.assertEqual(caught.exception.code, "refused")
             thread.join(30)
             self.assertEqual(first, ["taken-over"])
@@ -152,7 +152,7 @@ class Real(unittest.TestCase):
             path = PYTHON / "examples" / "yahtzee.py"
             command = [sys.executable, "-B", str(path), "--server", f"tcp://{server.tcp}"]
             command += ["--account", "ann", "--register", "--queue", "q"]
-            environment = {"PYTHONPATH": str(PYTHON / "src"), "AGON_PASSWORD": "pw"}
+            environment = {"PYTHONPATH": str(PYTHON / "src"), "AGON_PASSWORD": "a longer pw"}
             process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
             api = self.operator(server)
             until("ann waits", lambda: api.queue("q") == ["ann"])

@@ -5,6 +5,7 @@ pub(crate) mod erlang;
 pub(crate) mod layers;
 pub(crate) mod peers;
 pub(crate) mod serve;
+pub(crate) mod settings;
 
 use crate::args::{FormatArg, PairingArg, RunArgs};
 use crate::exit::Misuse;

@@ -460,6 +460,13 @@ events! {
         location: Option<Raw>,
     }
 
+    /// An account that never played and that nobody can log in to is no longer there: its name is
+    /// free again.
+    "account-dropped" AccountDropped {
+        /// Which.
+        account: PlayerName,
+    }
+
     /// A player wants to play once more.
     "player-enqueued" PlayerEnqueued {
         /// Who.

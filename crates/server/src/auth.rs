@@ -1,59 +1,43 @@
-//! Passwords and tokens: made and checked away from the engine, a few at a time.
+//! Passwords and tokens: how they are made and checked. `passwords.rs` decides when that is done.
 
 use agon_core::lobby::PasswordHash;
 use argon2::password_hash::{self, Output, ParamsString, PasswordHash as Phc, Salt, SaltString};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
-use std::sync::{Arc, Mutex};
-use tokio::sync::Semaphore;
+use std::sync::Mutex;
 
 /// The longest password that is looked at: hashing time must not grow with what a stranger sends.
 const PASSWORD_BYTES_MAX: usize = 256;
+
+/// The shortest new password. Passwords that accounts have are good whatever their length.
+const NEW_PASSWORD_CHARS_MIN: usize = 8;
+
+/// The most common passwords of at least [`NEW_PASSWORD_CHARS_MIN`] characters, a line each.
+const COMMON: &str = include_str!("auth/common_passwords.txt");
+
+/// Whether a password will do for a new account, or as the next one of an old account; otherwise a
+/// sentence that says why not.
+pub(crate) fn check_new(password: &str) -> Result<(), String> {
+    check_length(password)?;
+    if password.chars().count() < NEW_PASSWORD_CHARS_MIN {
+        return Err(format!(
+            "the password is too short; choose one of at least {NEW_PASSWORD_CHARS_MIN} characters"
+        ));
+    }
+    let mut letters = password.chars();
+    let first = letters.next();
+    let lower = password.to_lowercase();
+    let is_common = COMMON.lines().any(|common| common == lower);
+    match is_common || letters.all(|letter| Some(letter) == first) {
+        true => Err("the password is one of the most common ones; choose another".into()),
+        false => Ok(()),
+    }
+}
 
 /// Whether a password is worth hashing; otherwise a sentence that says why not.
 pub(crate) fn check_length(password: &str) -> Result<(), String> {
     match (1..=PASSWORD_BYTES_MAX).contains(&password.len()) {
         true => Ok(()),
         false => Err(format!("a password has 1 to {PASSWORD_BYTES_MAX} bytes")),
-    }
-}
-
-/// Where passwords are hashed: as many at once as there are cores, the others wait. Each takes
-/// 19 MiB, so their number must not be up to strangers.
-#[derive(Clone)]
-pub(crate) struct Hashers {
-    /// Without one, whoever asks does the work itself.
-    runtime: Option<tokio::runtime::Handle>,
-    places: Arc<Semaphore>,
-}
-
-impl Hashers {
-    pub(crate) fn new(runtime: Option<tokio::runtime::Handle>) -> Hashers {
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Hashers { runtime, places: Arc::new(Semaphore::new(cores)) }
-    }
-
-    /// Does slow work away from whoever asks for it.
-    pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) {
-        let hashers = self.clone();
-        match &self.runtime {
-            Some(runtime) => drop(runtime.spawn(async move { hashers.run(work).await })),
-            None => work(),
-        }
-    }
-
-    /// Does slow work and waits for what comes of it; `None` if it panicked.
-    pub(crate) async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
-        let Some(runtime) = &self.runtime else { return Some(work()) };
-        let done = runtime.spawn_blocking(move || {
-            let done = work();
-            drop(place);
-            done
-        });
-        done.await.ok()
     }
 }
 
@@ -146,6 +130,28 @@ mod tests {
         assert!(!matches("Swordfish", &hashed));
         assert_ne!(hash("swordfish").unwrap(), hashed, "salted");
         assert!(!matches("swordfish", &PasswordHash::new("nonsense")));
+    }
+
+    #[test]
+    fn short_and_common_passwords_are_refused_for_new_accounts() {
+        for bad in ["", "pw", "1234567", "12345678", "Password", "PASSWORD1", "qwertyuiop"] {
+            assert!(check_new(bad).is_err(), "{bad}");
+        }
+        assert!(check_new("zzzzzzzzzzzzzz").is_err(), "one letter again and again");
+        assert!(check_new(&"x1".repeat(129)).is_err(), "too long");
+        for good in ["pw of ann", "correct horse", "ÄÖÜäöüß!", "swordfish"] {
+            check_new(good).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_common_passwords_are_long_enough_to_matter() {
+        let all: Vec<&str> = COMMON.lines().collect();
+        assert!(all.len() >= 300, "{}", all.len());
+        for common in all {
+            assert!(common.chars().count() >= NEW_PASSWORD_CHARS_MIN, "{common}");
+            assert_eq!(common, common.to_lowercase());
+        }
     }
 
     #[test]

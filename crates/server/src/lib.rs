@@ -12,11 +12,15 @@
 //! matches go on meanwhile, so that many of them share one sync of the disk.
 #![forbid(unsafe_code)]
 
+mod address;
 mod auth;
 mod clock;
 mod engine;
 mod gateway;
+mod lateness;
 mod meters;
+mod names;
+mod passwords;
 mod throttle;
 mod wanted;
 pub mod web;

@@ -2,6 +2,7 @@
 //!
 //! Counting is one addition without a lock, so it can be done anywhere.
 
+use crate::lateness::Lateness;
 use crate::wires::Wire;
 use agon_core::FaultKind;
 use agon_store::Histogram;
@@ -157,6 +158,10 @@ pub(crate) struct Meters {
     pub(crate) turn_ms: Histogram,
     /// How much later than set timers rang.
     pub(crate) late_ms: Histogram,
+    /// How late sockets of players are read.
+    pub(crate) reads: Lateness,
+    /// What was read late, and counts from before.
+    pub(crate) read_late: Counter,
     /// HTTP requests by the first digit of their status, from 1.
     http: [Counter; 5],
     pub(crate) http_ms: Histogram,
@@ -180,6 +185,8 @@ impl Default for Meters {
             inbox_ms: Histogram::new(WAIT_MS),
             turn_ms: Histogram::new(TURN_MS),
             late_ms: Histogram::new(WAIT_MS),
+            reads: Lateness::default(),
+            read_late: Counter::default(),
             http: Default::default(),
             http_ms: Histogram::new(WAIT_MS),
         }

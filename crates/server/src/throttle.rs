@@ -1,113 +1,282 @@
-//! Wrong passwords: how long whoever guesses has to wait. Bounded, whatever strangers send.
+//! How often a password may be guessed, and how long a guesser has to wait.
+//!
+//! A guess takes its place in the count before it is checked: of any number of guesses that come at
+//! once, only as many are checked as one after the other would be. Guesses are counted twice:
+//!
+//! - for the account, from everywhere together. A player who logged in from an address before has a
+//!   count of their own there, so strangers elsewhere cannot lock them out.
+//! - for the address, over all accounts. A correct password gives its own place back and no more.
+//!
+//! The counts are bounded, whatever strangers send. `passwords.rs` decides when to ask.
 
+use crate::address;
 use agon_core::{Millis, PlayerName};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::hash::Hash;
+use std::net::IpAddr;
 
-/// Wrong passwords in a row that cost nothing.
-const FREE: u32 = 5;
+/// Wrong passwords for one account that cost nothing.
+const ACCOUNT_FREE: u32 = 5;
+/// Wrong passwords from one address that cost nothing: a class may share the address.
+const ADDRESS_FREE: u32 = 20;
 /// The first wait; it doubles with every further wrong password.
 const WAIT_MS_MIN: Millis = 1_000;
 /// The longest wait.
 const WAIT_MS_MAX: Millis = 60_000;
-/// After so long without another wrong password, all is forgotten.
-const FORGET_MS: Millis = 15 * 60_000;
-/// The most addresses and accounts that are remembered.
-const REMEMBERED_MAX: usize = 20_000;
+/// One wrong password is forgotten after so long. Longer than any wait, so that waits still grow.
+const FORGET_ONE_MS: Millis = 3 * 60_000;
+/// The most counts that are kept.
+const COUNTS_MAX: usize = 20_000;
+/// The most places that are kept at which accounts have logged in, and of those at one address.
+const PLACES_MAX: usize = 20_000;
+const PLACES_PER_ADDRESS_MAX: usize = 1_000;
 
-/// Who is counted: guesses of many accounts from one place, and of one account from many places.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// What guesses are counted for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Key {
+    /// All guesses from an address.
     Address(IpAddr),
+    /// Guesses for an account from addresses where it never logged in.
     Account(PlayerName),
+    /// Guesses for an account from an address where it logged in before.
+    Known(PlayerName, IpAddr),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Wrong {
-    in_a_row: u32,
+#[derive(Clone, Copy, Default, Debug)]
+struct Count {
+    wrong: u32,
+    /// Guesses that hold a place and are not decided.
+    pending: u32,
     latest: Millis,
 }
 
-impl Wrong {
-    /// When the next try is looked at.
-    fn until(self) -> Millis {
-        match self.in_a_row.checked_sub(FREE) {
+impl Count {
+    /// How many wrong passwords still count.
+    fn wrong_at(self, now: Millis) -> u32 {
+        let forgotten = now.saturating_sub(self.latest) / FORGET_ONE_MS;
+        self.wrong.saturating_sub(forgotten.try_into().unwrap_or(u32::MAX))
+    }
+
+    /// When the next guess may be checked, if no other is pending.
+    fn until(self, free: u32, now: Millis) -> Millis {
+        match self.wrong_at(now).checked_sub(free) {
             None => 0,
             Some(more) => {
                 let wait = WAIT_MS_MIN.saturating_mul(1 << more.min(16));
-                self.latest + wait.min(WAIT_MS_MAX)
+                self.latest.saturating_add(wait.min(WAIT_MS_MAX))
             }
+        }
+    }
+
+    /// How long one more guess has to wait, if it has to. Pending guesses count as wrong ones.
+    fn wait_ms(self, free: u32, now: Millis) -> Option<Millis> {
+        if self.wrong_at(now).saturating_add(self.pending) < free {
+            return None;
+        }
+        let wait = self.until(free, now).saturating_sub(now);
+        match self.pending {
+            0 => (wait > 0).then_some(wait),
+            _ => Some(wait.max(WAIT_MS_MIN)),
         }
     }
 }
 
-/// Wrong passwords of late.
-#[derive(Default)]
+/// A guess that holds a place in the count of its account.
+#[derive(Debug)]
+pub(crate) struct Place {
+    account: Key,
+    address: Key,
+    /// Whether it holds one in the count of its address as well.
+    started: bool,
+}
+
+/// What came of a guess.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    Right,
+    Wrong,
+    /// Nobody looked at it.
+    Unchecked,
+}
+
+/// The guesses of late, and where accounts have logged in.
+#[derive(Default, Debug)]
 pub(crate) struct Throttle {
-    wrong: HashMap<Key, Wrong>,
+    counts: HashMap<Key, Count>,
+    places: HashMap<IpAddr, HashMap<PlayerName, Millis>>,
+    place_count: usize,
+    changed: bool,
 }
 
 impl Throttle {
-    /// How long a try has to wait, if it has to.
-    pub(crate) fn wait_ms(
-        &self,
+    /// Gives a guess a place in the count of its account; or says how long it has to wait.
+    pub(crate) fn admit(
+        &mut self,
         from: IpAddr,
         account: &PlayerName,
         now: Millis,
-    ) -> Option<Millis> {
-        let keys = keys(from, account);
-        let wrong = keys.iter().filter_map(|key| self.wrong.get(key));
-        let until = wrong.map(|wrong| wrong.until()).max()?;
-        (until > now).then(|| until - now)
+    ) -> Result<Place, Millis> {
+        let from = address::counted(from);
+        let known = self.places.get(&from).is_some_and(|names| names.contains_key(account));
+        let key = match known {
+            true => Key::Known(account.clone(), from),
+            false => Key::Account(account.clone()),
+        };
+        let address = Key::Address(from);
+        // A known player does not wait for what others did at the same address.
+        let wait_of_address = self.counts.get(&address).filter(|_| !known).and_then(|count| {
+            let wait = count.until(ADDRESS_FREE, now).saturating_sub(now);
+            (wait > 0).then_some(wait)
+        });
+        let wait_of_account =
+            self.counts.get(&key).and_then(|count| count.wait_ms(ACCOUNT_FREE, now));
+        if let Some(wait) = wait_of_account.into_iter().chain(wait_of_address).max() {
+            return Err(wait);
+        }
+        self.make_room(now);
+        self.counts.entry(key.clone()).or_default().pending += 1;
+        Ok(Place { account: key, address, started: false })
     }
 
-    /// A wrong password was given.
-    pub(crate) fn wrong(&mut self, from: IpAddr, account: &PlayerName, now: Millis) {
-        for key in keys(from, account) {
-            self.make_room(now);
-            let wrong = self.wrong.entry(key).or_insert(Wrong { in_a_row: 0, latest: now });
-            if wrong.latest + FORGET_MS < now {
-                wrong.in_a_row = 0;
+    /// Gives a guess a place in the count of its address too, just before it is checked.
+    pub(crate) fn start(&mut self, place: &mut Place, now: Millis) -> Result<(), Millis> {
+        let known = matches!(place.account, Key::Known(..));
+        self.make_room(now);
+        let count = self.counts.entry(place.address.clone()).or_default();
+        match count.wait_ms(ADDRESS_FREE, now).filter(|_| !known) {
+            Some(wait) => Err(wait),
+            None => {
+                count.pending += 1;
+                place.started = true;
+                Ok(())
             }
-            wrong.in_a_row = wrong.in_a_row.saturating_add(1);
-            wrong.latest = now;
         }
     }
 
-    /// The right password was given.
-    pub(crate) fn right(&mut self, from: IpAddr, account: &PlayerName) {
-        for key in keys(from, account) {
-            self.wrong.remove(&key);
+    /// Takes a guess out of the counts, or makes it a wrong one.
+    pub(crate) fn settle(&mut self, place: Place, verdict: Verdict, now: Millis) {
+        let Place { account, address, started } = place;
+        if verdict == Verdict::Right
+            && let (Key::Known(name, _) | Key::Account(name), Key::Address(from)) =
+                (&account, &address)
+        {
+            self.note_login(*from, name.clone(), now);
+        }
+        for (key, holds, cleared) in
+            [(account, true, verdict == Verdict::Right), (address, started, false)]
+        {
+            let Some(count) = self.counts.get_mut(&key).filter(|_| holds) else { continue };
+            count.pending = count.pending.saturating_sub(1);
+            if verdict == Verdict::Wrong {
+                count.wrong = count.wrong_at(now).saturating_add(1);
+                count.latest = now;
+                self.changed = true;
+            }
+            if cleared && count.wrong > 0 {
+                count.wrong = 0;
+                self.changed = true;
+            }
+            if count.pending == 0 && count.wrong == 0 {
+                self.counts.remove(&key);
+            }
         }
     }
 
-    /// Forgets what is old, and if that is not enough, half of what matters least.
+    /// Notes that an account proved itself at an address.
+    pub(crate) fn note_login(&mut self, from: IpAddr, account: PlayerName, now: Millis) {
+        let names = self.places.entry(address::counted(from)).or_default();
+        let before = names.insert(account, now);
+        self.changed |= before.is_none();
+        self.place_count += usize::from(before.is_none());
+        if names.len() <= PLACES_PER_ADDRESS_MAX && self.place_count <= PLACES_MAX {
+            return;
+        }
+        if names.len() > PLACES_PER_ADDRESS_MAX {
+            forget_half(names, |latest| *latest);
+        } else {
+            let latest = |names: &HashMap<_, _>| names.values().max().copied().unwrap_or(0);
+            forget_half(&mut self.places, latest);
+        }
+        self.place_count = self.places.values().map(HashMap::len).sum();
+    }
+
+    /// Forgets counts that no longer matter, and if that is not enough, the half that matters least.
     fn make_room(&mut self, now: Millis) {
-        if self.wrong.len() < REMEMBERED_MAX {
+        if self.counts.len() < COUNTS_MAX {
             return;
         }
-        self.wrong.retain(|_, wrong| wrong.latest + FORGET_MS >= now);
-        if self.wrong.len() < REMEMBERED_MAX {
+        self.counts.retain(|_, count| count.pending > 0 || count.wrong_at(now) > 0);
+        if self.counts.len() < COUNTS_MAX {
             return;
         }
-        let mut untils: Vec<(Millis, Millis)> =
-            self.wrong.values().map(|wrong| (wrong.until(), wrong.latest)).collect();
-        untils.sort_unstable();
-        let middle = untils[untils.len() / 2];
-        self.wrong.retain(|_, wrong| (wrong.until(), wrong.latest) > middle);
+        let rank = |count: &Count| (count.until(ACCOUNT_FREE, now), count.latest);
+        let mut ranks: Vec<_> = self.counts.values().map(rank).collect();
+        ranks.sort_unstable();
+        let middle = ranks[ranks.len() / 2];
+        self.counts.retain(|_, count| count.pending > 0 || rank(count) > middle);
     }
 }
 
-/// One household has a whole network of IPv6 addresses: they count as one.
-fn keys(from: IpAddr, account: &PlayerName) -> [Key; 2] {
-    let from = match from {
-        IpAddr::V4(_) => from,
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+/// Forgets the entries that are older than the one in the middle.
+fn forget_half<K: Eq + Hash, V>(all: &mut HashMap<K, V>, latest: impl Fn(&V) -> Millis) {
+    let mut times: Vec<Millis> = all.values().map(&latest).collect();
+    times.sort_unstable();
+    let middle = times[times.len() / 2];
+    let mut left = all.len() / 2;
+    all.retain(|_, value| {
+        let old = latest(value) <= middle && left > 0;
+        left -= usize::from(old);
+        !old
+    });
+}
+
+/// The counts as they are kept in a file. Pending guesses are not: nobody waits for them any more.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) struct Kept {
+    version: u32,
+    wrong: Vec<(Key, u32, Millis)>,
+    places: Vec<(IpAddr, PlayerName, Millis)>,
+}
+
+/// The version of [`Kept`] that this server writes, and the only one it reads.
+const KEPT_VERSION: u32 = 1;
+
+impl Kept {
+    /// How many counts and places there are.
+    pub(crate) fn len(&self) -> usize {
+        self.wrong.len() + self.places.len()
+    }
+}
+
+impl Throttle {
+    /// What to keep, if it changed since it was last asked for.
+    pub(crate) fn keep(&mut self, now: Millis) -> Option<Kept> {
+        if !std::mem::take(&mut self.changed) {
+            return None;
         }
-    };
-    [Key::Address(from), Key::Account(account.clone())]
+        let wrong = self.counts.iter().filter(|(_, count)| count.wrong_at(now) > 0);
+        let wrong = wrong.map(|(key, count)| (key.clone(), count.wrong, count.latest)).collect();
+        let places = self.places.iter().flat_map(|(from, names)| {
+            names.iter().map(|(name, latest)| (*from, name.clone(), *latest))
+        });
+        Some(Kept { version: KEPT_VERSION, wrong, places: places.collect() })
+    }
+
+    /// Takes up what was kept.
+    pub(crate) fn restore(&mut self, kept: Kept) {
+        if kept.version != KEPT_VERSION {
+            return;
+        }
+        for (key, wrong, latest) in kept.wrong.into_iter().take(COUNTS_MAX) {
+            self.counts.insert(key, Count { wrong, pending: 0, latest });
+        }
+        for (from, name, latest) in kept.places.into_iter().take(PLACES_MAX) {
+            self.places.entry(from).or_default().insert(name, latest);
+        }
+        self.place_count = self.places.values().map(HashMap::len).sum();
+    }
 }
 
 #[cfg(test)]
@@ -122,38 +291,150 @@ mod tests {
         IpAddr::from([10, 0, 0, last])
     }
 
+    /// One guess from beginning to end; how long it has to wait, if it is not checked.
+    fn guess(
+        throttle: &mut Throttle,
+        from: IpAddr,
+        account: &PlayerName,
+        verdict: Verdict,
+        now: Millis,
+    ) -> Result<(), Millis> {
+        let mut place = throttle.admit(from, account, now)?;
+        let started = throttle.start(&mut place, now);
+        let verdict = if started.is_ok() { verdict } else { Verdict::Unchecked };
+        throttle.settle(place, verdict, now);
+        started
+    }
+
+    fn wrong(throttle: &mut Throttle, from: u8, account: &str, now: Millis) -> Result<(), Millis> {
+        guess(throttle, address(from), &name(account), Verdict::Wrong, now)
+    }
+
+    fn right(throttle: &mut Throttle, from: u8, account: &str, now: Millis) -> Result<(), Millis> {
+        guess(throttle, address(from), &name(account), Verdict::Right, now)
+    }
+
     #[test]
-    fn five_are_free_then_waits_grow_up_to_a_bound() {
-        let (mut throttle, ann, mut now) = (Throttle::default(), name("ann"), 1_000_000);
-        for _ in 0..4 {
-            throttle.wrong(address(1), &ann, now);
-            assert_eq!(throttle.wait_ms(address(1), &ann, now), None);
+    fn five_guesses_are_free_then_waits_grow_up_to_a_bound() {
+        let (mut throttle, mut now) = (Throttle::default(), 1_000_000);
+        for _ in 0..5 {
+            wrong(&mut throttle, 1, "ann", now).unwrap();
         }
         let mut waits = Vec::new();
         for _ in 0..9 {
-            throttle.wrong(address(1), &ann, now);
-            let wait = throttle.wait_ms(address(1), &ann, now).unwrap();
+            let wait = wrong(&mut throttle, 1, "ann", now).unwrap_err();
             waits.push(wait / 1_000);
             now += wait;
-            assert_eq!(throttle.wait_ms(address(1), &ann, now), None);
+            wrong(&mut throttle, 1, "ann", now).unwrap();
         }
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
-        assert_eq!(throttle.wait_ms(address(2), &name("bob"), now), None, "others do not wait");
-        throttle.wrong(address(1), &ann, now);
-        assert!(throttle.wait_ms(address(2), &ann, now).is_some(), "the account waits");
-        assert!(throttle.wait_ms(address(1), &name("bob"), now).is_some(), "the address waits");
-        throttle.right(address(1), &ann);
-        assert_eq!(throttle.wait_ms(address(1), &ann, now), None);
+        assert!(wrong(&mut throttle, 2, "ann", now).is_err(), "the account waits everywhere");
+        wrong(&mut throttle, 2, "bob", now).unwrap();
+        now += 60_000;
+        right(&mut throttle, 1, "ann", now).unwrap();
+        wrong(&mut throttle, 1, "ann", now).unwrap();
+    }
+
+    #[test]
+    fn guesses_that_come_at_once_are_not_all_checked() {
+        let mut throttle = Throttle::default();
+        let ann = name("ann");
+        let places: Vec<Place> =
+            (0..300).filter_map(|_| throttle.admit(address(1), &ann, 7).ok()).collect();
+        assert_eq!(places.len(), 5);
+        // Of guesses for many accounts, too, only some are checked before the first is decided.
+        let mut throttle = Throttle::default();
+        let mut started = 0;
+        for number in 0..300 {
+            let mut place = throttle.admit(address(1), &name(&format!("p{number}")), 7).unwrap();
+            started += u32::from(throttle.start(&mut place, 7).is_ok());
+        }
+        assert_eq!(started, ADDRESS_FREE);
+    }
+
+    #[test]
+    fn guesses_nobody_looked_at_give_their_places_back() {
+        let mut throttle = Throttle::default();
+        for _ in 0..100 {
+            let place = throttle.admit(address(1), &name("ann"), 7).unwrap();
+            throttle.settle(place, Verdict::Unchecked, 7);
+        }
+        assert!(throttle.counts.is_empty());
+    }
+
+    #[test]
+    fn a_correct_password_does_not_clear_the_count_of_its_address() {
+        let (mut throttle, now) = (Throttle::default(), 1_000_000);
+        for number in 0..ADDRESS_FREE {
+            wrong(&mut throttle, 1, &format!("p{number}"), now).unwrap();
+            if number < ADDRESS_FREE - 1 {
+                right(&mut throttle, 1, "eve", now).unwrap();
+            }
+        }
+        assert!(wrong(&mut throttle, 1, "bob", now).is_err());
+        right(&mut throttle, 1, "eve", now).expect("a known player is still let in");
+        assert!(wrong(&mut throttle, 1, "bob", now).is_err());
+    }
+
+    #[test]
+    fn strangers_do_not_lock_a_player_out_where_they_logged_in_before() {
+        let (mut throttle, now) = (Throttle::default(), 1_000_000);
+        right(&mut throttle, 1, "ann", now).unwrap();
+        while wrong(&mut throttle, 2, "ann", now).is_ok() {}
+        right(&mut throttle, 1, "ann", now).unwrap();
+        assert!(wrong(&mut throttle, 2, "ann", now).is_err(), "strangers still wait");
+        assert!(right(&mut throttle, 3, "ann", now).is_err(), "so does a new place");
+        for _ in 0..ACCOUNT_FREE {
+            wrong(&mut throttle, 1, "ann", now).unwrap();
+        }
+        assert!(wrong(&mut throttle, 1, "ann", now).is_err(), "a known place has its own count");
+    }
+
+    #[test]
+    fn wrong_passwords_are_forgotten_one_after_the_other() {
+        let (mut throttle, now) = (Throttle::default(), 1_000_000);
+        for _ in 0..ACCOUNT_FREE {
+            wrong(&mut throttle, 1, "ann", now).unwrap();
+        }
+        let later = now + 2 * FORGET_ONE_MS;
+        wrong(&mut throttle, 1, "ann", later).unwrap();
+        wrong(&mut throttle, 1, "ann", later).unwrap();
+        assert!(wrong(&mut throttle, 1, "ann", later).is_err());
+    }
+
+    #[test]
+    fn counts_survive_being_kept() {
+        let (mut throttle, now) = (Throttle::default(), 1_000_000);
+        right(&mut throttle, 1, "ann", now).unwrap();
+        while wrong(&mut throttle, 2, "ann", now).is_ok() {}
+        let text = serde_json::to_string(&throttle.keep(now).unwrap()).unwrap();
+        assert!(throttle.keep(now).is_none(), "nothing has changed since");
+        let mut again = Throttle::default();
+        again.restore(serde_json::from_str(&text).unwrap());
+        assert!(wrong(&mut again, 2, "ann", now).is_err());
+        right(&mut again, 1, "ann", now).unwrap();
     }
 
     #[test]
     fn memory_has_a_bound() {
         let mut throttle = Throttle::default();
-        for number in 0..3 * REMEMBERED_MAX as u64 {
-            throttle.wrong(address(1), &name(&format!("guess {number}")), number);
+        let count = 3 * COUNTS_MAX as u64;
+        for number in 0..count {
+            let from = IpAddr::from((number as u32).to_be_bytes());
+            let account = name(&format!("guess {number}"));
+            guess(&mut throttle, from, &account, Verdict::Wrong, number).unwrap();
+            guess(&mut throttle, from, &account, Verdict::Right, number).unwrap();
         }
-        assert!(throttle.wrong.len() <= REMEMBERED_MAX + 1);
-        let now = 3 * REMEMBERED_MAX as u64;
-        assert!(throttle.wait_ms(address(1), &name("x"), now).is_some(), "what matters is kept");
+        assert!(throttle.counts.len() <= COUNTS_MAX + 1);
+        assert!(throttle.places.values().map(HashMap::len).sum::<usize>() <= PLACES_MAX);
+        for _ in 0..ACCOUNT_FREE {
+            wrong(&mut throttle, 1, "ann", count).unwrap();
+        }
+        for number in 0..count {
+            let from = IpAddr::from((number as u32).to_be_bytes());
+            guess(&mut throttle, from, &name(&format!("x {number}")), Verdict::Wrong, count)
+                .unwrap();
+        }
+        assert!(wrong(&mut throttle, 1, "ann", count).is_err(), "what matters is kept");
     }
 }

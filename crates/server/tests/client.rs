@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use support::{Server, announcement, named, until};
 
 fn settings(address: SocketAddr, name: &str) -> Settings {
-    let login = Login::password(name, format!("pw of {name}")).register();
+    let login = Login::password(name, format!("the pw of {name}")).register();
     Settings::new(Address::parse(&address.to_string()).unwrap(), login)
 }
 

@@ -44,13 +44,13 @@ fn send(server: &Server, method: &str, path: &str, token: Option<&str>, body: &V
 }
 
 fn registered(server: &Server, account: &str) -> String {
-    let body = json!({"account": account, "password": "pw"});
+    let body = json!({"account": account, "password": "the pw of all"});
     assert_eq!(send(server, "post", "/api/v1/accounts", None, &body), 201);
     log_in(server, account)
 }
 
 fn log_in(server: &Server, account: &str) -> String {
-    let body = json!({"account": account, "password": "pw"}).to_string();
+    let body = json!({"account": account, "password": "the pw of all"}).to_string();
     let reply = server.http("POST", "/api/v1/sessions", None, &body).expect(201);
     reply.json()["token"].as_str().unwrap().to_owned()
 }

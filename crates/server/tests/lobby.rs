@@ -33,7 +33,7 @@ fn a_login_that_is_being_written_when_the_time_to_come_back_is_over_counts() {
     gate.close();
     let mut again = server.connect();
     again.say(r#"{"type":"hello","protocol":1,"name":"again"}"#);
-    again.say(r#"{"type":"login","account":"ann","password":"pw of ann"}"#);
+    again.say(r#"{"type":"login","account":"ann","password":"the pw of ann"}"#);
     until("the login is on its way", || gate.holds("token-issued") == 1);
     drop(ann);
     until("its time is over", || gate.holds("account-logged-out") == 1);
@@ -72,7 +72,7 @@ fn say(client: &mut Client, what: &str) {
 #[test]
 fn the_invited_accept_are_ready_and_play_and_the_asker_is_told() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let mut olga = here(&server, "olga");
     let (mut ann, mut bob) = (here(&server, "ann"), here(&server, "bob"));
     drop(here(&server, "cat"));
@@ -125,7 +125,7 @@ fn until_error(client: &mut Client, text: &str) {
 }
 
 fn http_token(server: &Server, account: &str) -> String {
-    let body = json!({"account": account, "password": format!("pw of {account}")}).to_string();
+    let body = json!({"account": account, "password": format!("the pw of {account}")}).to_string();
     let reply = server.http("POST", "/api/v1/sessions", None, &body).expect(201);
     reply.json()["token"].as_str().unwrap().to_owned()
 }
@@ -133,7 +133,7 @@ fn http_token(server: &Server, account: &str) -> String {
 #[test]
 fn everybody_is_told_what_is_called_off_and_the_asker_when_it_comes() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let (mut ann, mut bob) = (here(&server, "ann"), here(&server, "bob"));
     server.announce(invitation(&["ann", "bob"], 2));
     ann.notice("invitation");
@@ -154,7 +154,7 @@ fn everybody_is_told_what_is_called_off_and_the_asker_when_it_comes() {
 #[test]
 fn an_hour_without_a_server_is_no_answer() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     drop((here(&server, "ann"), here(&server, "bob")));
     let mut cup = invitation(&["ann", "house:greedy"], 2);
     if let Selection::Invitation(terms) = &mut cup.selection {
@@ -175,7 +175,7 @@ fn an_hour_without_a_server_is_no_answer() {
 #[test]
 fn operators_decide_about_invitations() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let (mut ann, mut bob, mut cat) =
         (here(&server, "ann"), here(&server, "bob"), here(&server, "cat"));
     server.announce(invitation(&["ann", "bob", "cat", "house:random"], 4));
@@ -216,7 +216,7 @@ fn operators_decide_about_invitations() {
 #[test]
 fn who_had_left_is_told_when_its_match_is_replayed() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let mut ann = here(&server, "ann");
     drop(here(&server, "bob"));
     let mut cup = announcement("cup", "yahtzee-queue", 1, 0);
@@ -388,28 +388,28 @@ fn people_and_programs_are_told_apart_and_a_new_password_ends_other_tokens() {
     let server = Server::start();
     let mut ann = server.connect();
     ann.say(r#"{"type":"hello","protocol":1,"name":"t"}"#);
-    let login = |kind: &str| json!({"type": "login", "account": "ann", "password": "old", "register": true, "kind": kind});
+    let login = |kind: &str| json!({"type": "login", "account": "ann", "password": "the old one", "register": true, "kind": kind});
     ann.say(&login("house").to_string());
     ann.expect("error", "house players are the server's own");
     ann.say(&login("person").to_string());
     let token = ann.expect("welcome", "ann")["token"].as_str().unwrap().to_owned();
     let shown = server.http("GET", "/api/v1/accounts/ann", None, "").expect(200);
     assert_eq!(shown.json()["kind"], "person");
-    let house = r#"{"account":"x","password":"y","kind":"house"}"#;
+    let house = r#"{"account":"x","password":"some word","kind":"house"}"#;
     server.http("POST", "/api/v1/accounts", None, house).expect(422);
-    let person = r#"{"account":"eve","password":"y","kind":"person"}"#;
+    let person = r#"{"account":"eve","password":"some word","kind":"person"}"#;
     let made = server.http("POST", "/api/v1/accounts", None, person).expect(201);
     assert_eq!(made.json()["kind"], "person");
 
-    let body = r#"{"account":"ann","password":"old"}"#;
+    let body = r#"{"account":"ann","password":"the old one"}"#;
     let web = server.http("POST", "/api/v1/sessions", None, body).expect(201).json();
     let web = web["token"].as_str().unwrap();
     server.http("GET", "/api/v1/invitations", Some(web), "").expect(200);
-    ann.say(r#"{"type":"change-password","old":"old","new":"new"}"#);
+    ann.say(r#"{"type":"change-password","old":"the old one","new":"the new one"}"#);
     ann.expect("done", "change-password");
     server.http("GET", "/api/v1/invitations", Some(web), "").expect(401);
     server.http("GET", "/api/v1/invitations", Some(&token), "").expect(200);
-    let change = r#"{"old":"new","new":"newer"}"#;
+    let change = r#"{"old":"the new one","new":"the newer one"}"#;
     server.http("PUT", "/api/v1/accounts/me/password", Some(&token), change).expect(204);
     server.http("GET", "/api/v1/invitations", Some(&token), "").expect(200);
 }

@@ -16,8 +16,8 @@ fn get(server: &Server, path: &str) -> Value {
 }
 
 fn operator(server: &Server) -> String {
-    server.register_operator("olga", "pw of olga");
-    let body = json!({"account": "olga", "password": "pw of olga"}).to_string();
+    server.register_operator("olga", "the pw of olga");
+    let body = json!({"account": "olga", "password": "the pw of olga"}).to_string();
     let reply = server.http("POST", &format!("{API}/sessions"), None, &body).expect(201);
     reply.json()["token"].as_str().unwrap().to_owned()
 }
@@ -288,7 +288,7 @@ fn a_tournament_may_be_held_back() {
     let time = json!({"time": {"answer_ms": 600_000}});
     let server = Server::start();
     held_back(&server, json!({"observer_delay_ms": 3_600_000, "match": time}));
-    let olga = json!({"account": "olga", "password": "pw of olga"}).to_string();
+    let olga = json!({"account": "olga", "password": "the pw of olga"}).to_string();
     let olga = server.http("POST", &format!("{API}/sessions"), None, &olga).expect(201).json();
     let mut long = cup("long", "fish", &["house:greedy", "house:random"], json!({}));
     long["policy"] = json!({"observer_delay_ms": 3_600_001});

@@ -97,8 +97,9 @@ fn what_is_counted_adds_up() {
 fn logged_in(server: &Server, name: &str) -> support::Client {
     let mut client = server.connect();
     client.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
-    client
-        .say(&format!(r#"{{"type":"login","account":"{name}","password":"pw","register":true}}"#));
+    client.say(&format!(
+        r#"{{"type":"login","account":"{name}","password":"the pw of all","register":true}}"#
+    ));
     client.expect("welcome", name);
     client
 }

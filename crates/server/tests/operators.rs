@@ -22,19 +22,19 @@ fn why() -> Value {
 }
 
 fn log_in(server: &Server, account: &str) -> String {
-    let body = json!({"account": account, "password": format!("pw of {account}")});
+    let body = json!({"account": account, "password": format!("the pw of {account}")});
     let reply = send(server, "POST", "/sessions", None, body).expect(201);
     reply.json()["token"].as_str().unwrap().to_owned()
 }
 
 fn registered(server: &Server, account: &str) -> String {
-    let body = json!({"account": account, "password": format!("pw of {account}")});
+    let body = json!({"account": account, "password": format!("the pw of {account}")});
     send(server, "POST", "/accounts", None, body).expect(201);
     log_in(server, account)
 }
 
 fn operator(server: &Server) -> String {
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     log_in(server, "olga")
 }
 
@@ -289,7 +289,7 @@ fn a_pause_counts_against_nobody_and_a_voided_game_is_played_again() {
     let bob = player(&server, "bob", "greedy");
     let mut ann = server.connect();
     ann.say(r#"{"type":"hello","protocol":1,"name":"t"}"#);
-    ann.say(r#"{"type":"login","account":"ann","password":"pw of ann","register":true}"#);
+    ann.say(r#"{"type":"login","account":"ann","password":"the pw of ann","register":true}"#);
     ann.expect("welcome", "ann");
     let selection = json!({"by": "named", "players": ["ann", "bob"]});
     let wanted = json!({"id": "cup", "preset": "yahtzee-class", "selection": selection,

@@ -16,7 +16,7 @@ fn get(server: &Server, path: &str) -> Value {
 /// An operator's token.
 fn operator(server: &Server) -> String {
     server.register_operator("olga", "pw");
-    let body = json!({"account": "olga", "password": "pw"}).to_string();
+    let body = json!({"account": "olga", "password": "the pw of all"}).to_string();
     let reply = server.http("POST", &format!("{API}/sessions"), None, &body).expect(201);
     reply.json()["token"].as_str().unwrap().to_owned()
 }
@@ -34,7 +34,7 @@ fn by_hand(server: &Server, name: &str, kind: &str) -> Client {
     let mut client = server.connect();
     client.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
     client.say(&format!(
-        r#"{{"type":"login","account":"{name}","password":"pw","register":true,"kind":"{kind}"}}"#
+        r#"{{"type":"login","account":"{name}","password":"the pw of all","register":true,"kind":"{kind}"}}"#
     ));
     client.expect("welcome", name);
     client

@@ -8,7 +8,7 @@ use agon_server::Peers;
 use agon_wire::fish::Vocabulary;
 use agon_wire::peer::Language;
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use support::gate::Gate;
 use support::{Server, Setup, announcement, until};
@@ -67,4 +67,54 @@ fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
             said.contains("start")
         });
     }
+}
+
+/// A port for programs of Fish, and a sign-up for so many.
+fn fish_port(server: &Server, at_most: u32) -> SocketAddr {
+    let mut series = announcement("fish", "fish", 1, 0);
+    series.selection = Selection::SignUp(Window {
+        at_least: 2,
+        at_most,
+        wait_ms: 600_000,
+        second_wait_ms: 600_000,
+        second_at_least: 2,
+        repeat: true,
+    });
+    let language = Language::Fish(Some(Vocabulary::Call));
+    let (lenient_names, sign_up_ms, tls, series) = (true, 60_000, false, Arc::new(series));
+    server.serve_peers(Peers { language, lenient_names, sign_up_ms, tls, series })
+}
+
+fn accounts(server: &Server) -> u64 {
+    let metrics = server.http("GET", "/metrics", None, "").expect(200).body;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("agon_accounts "));
+    line.expect("a gauge").parse().expect("a number")
+}
+
+#[test]
+fn one_address_has_so_many_sign_ups_a_minute() {
+    let mut setup = Setup::default();
+    setup.limits.sign_ups_per_minute_max = 20;
+    let server = Server::with(setup);
+    let address = fish_port(&server, 1_000);
+    let before = accounts(&server);
+    let sockets: Vec<TcpStream> = (0..60)
+        .map(|number| {
+            let mut socket = TcpStream::connect(address).unwrap();
+            write!(socket, "\"name{number}\"").unwrap();
+            socket
+        })
+        .collect();
+    until("most are turned away", || {
+        let metrics = server.http("GET", "/metrics", None, "").expect(200).body;
+        let turned = "agon_connections_refused_total ";
+        let line = metrics.lines().find_map(|line| line.strip_prefix(turned));
+        line.is_some_and(|count| count.parse::<u64>().unwrap() >= 38)
+    });
+    let made = accounts(&server) - before;
+    assert!((20..=22).contains(&made), "{made}");
+    drop(sockets);
+    // Names that never played are free again.
+    until("they are forgotten", || accounts(&server) == before);
+    server.verify();
 }

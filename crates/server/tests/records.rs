@@ -18,7 +18,7 @@ fn get(server: &Server, path: &str) -> Value {
 }
 
 fn log_in(server: &Server, account: &str) -> String {
-    let body = json!({"account": account, "password": format!("pw of {account}")}).to_string();
+    let body = json!({"account": account, "password": format!("the pw of {account}")}).to_string();
     let reply = server.http("POST", &format!("{API}/sessions"), None, &body).expect(201);
     reply.json()["token"].as_str().unwrap().to_owned()
 }
@@ -35,7 +35,7 @@ fn by_hand(server: &Server, name: &str) -> Client {
     let mut client = server.connect();
     client.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
     client.say(&format!(
-        r#"{{"type":"login","account":"{name}","password":"pw of {name}","register":true}}"#
+        r#"{{"type":"login","account":"{name}","password":"the pw of {name}","register":true}}"#
     ));
     client.expect("welcome", name);
     client
@@ -55,7 +55,7 @@ const FAULTS: &str = "/tournaments/rails/matches/r1m1/faults";
 #[test]
 fn evidence_is_for_its_owner_and_operators_only() {
     let mut server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let olga = log_in(&server, "olga");
     let mut ann = by_hand(&server, "ann");
     let bob = by_hand(&server, "bob");
@@ -91,7 +91,7 @@ fn evidence_is_for_its_owner_and_operators_only() {
     for bad in ["nonsense", ""] {
         ask(&server, FAULTS, Some(bad)).expect(401);
     }
-    server.register_operator("otto", "pw of otto");
+    server.register_operator("otto", "the pw of otto");
     let otto = log_in(&server, "otto");
     let seen = ask(&server, FAULTS, Some(&otto)).expect(200).json();
     assert_eq!(seen, own, "an operator that does not play");
@@ -135,7 +135,7 @@ fn evidence_is_for_its_owner_and_operators_only() {
 #[test]
 fn silence_and_garbage_leave_evidence_too() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let olga = log_in(&server, "olga");
     let mut ann = by_hand(&server, "ann");
     let token = log_in(&server, "ann");
@@ -177,7 +177,7 @@ fn silence_and_garbage_leave_evidence_too() {
 #[test]
 fn games_are_replayed_and_results_are_found() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let olga = log_in(&server, "olga");
     let ann = player(&server, "ann", "greedy");
     until("ann is in line", || server.line().len() == 1);
@@ -249,7 +249,7 @@ fn games_are_replayed_and_results_are_found() {
 #[test]
 fn a_game_in_progress_is_not_replayed() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let olga = log_in(&server, "olga");
     let mut ann = by_hand(&server, "ann");
     let policy = json!({"match": {"time": {"answer_ms": 600_000}}});
@@ -261,7 +261,7 @@ fn a_game_in_progress_is_not_replayed() {
 #[test]
 fn a_tournament_began_when_its_log_says_also_after_a_restart() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let olga = log_in(&server, "olga");
     let mut ann = by_hand(&server, "ann");
     let policy = json!({"match": {"time": {"answer_ms": 600_000}}});
@@ -284,7 +284,7 @@ fn a_tournament_began_when_its_log_says_also_after_a_restart() {
 #[test]
 fn games_presets_and_holders_of_tokens_are_told() {
     let server = Server::start();
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     let olga = log_in(&server, "olga");
     let told = get(&server, "/games");
     let games = told["games"].as_array().unwrap().iter();

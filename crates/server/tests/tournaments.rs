@@ -134,14 +134,14 @@ fn who_was_gone_before_the_server_was_can_still_come_back() {
 fn wrong_passwords_tokens_and_strangers_are_turned_away() {
     let server = Server::start();
     let mut ann = server.connect();
-    ann.say(r#"{"type":"login","account":"ann","password":"secret"}"#);
+    ann.say(r#"{"type":"login","account":"ann","password":"secret word"}"#);
     ann.expect("error", "say hello first");
     ann.say(r#"{"type":"hello","protocol":1,"name":"t"}"#);
-    ann.say(r#"{"type":"login","account":"ann","password":"secret"}"#);
+    ann.say(r#"{"type":"login","account":"ann","password":"secret word"}"#);
     ann.expect("error", "no such account");
     ann.say(r#"{"type":"enqueue","queue":"yahtzee-queue"}"#);
     ann.expect("error", "log in first");
-    ann.say(r#"{"type":"login","account":"ann","password":"secret","register":true}"#);
+    ann.say(r#"{"type":"login","account":"ann","password":"secret word","register":true}"#);
     let welcome = ann.expect("welcome", "ann");
     ann.say(r#"{"type":"enqueue","queue":"yahtzee-queue"}"#);
     ann.expect("done", "enqueue");
@@ -162,14 +162,14 @@ fn wrong_passwords_tokens_and_strangers_are_turned_away() {
     again.expect("pong", "");
     again.say(r#"{"type":"answer","id":"cup:r1m1.1.0.0","answer":1}"#);
     again.expect("error", "late");
-    again.say(r#"{"type":"change-password","old":"wrong","new":"x"}"#);
+    again.say(r#"{"type":"change-password","old":"wrong","new":"another word"}"#);
     again.expect("error", "another password");
-    again.say(r#"{"type":"change-password","old":"secret","new":"better"}"#);
+    again.say(r#"{"type":"change-password","old":"secret word","new":"better word"}"#);
     again.expect("done", "change-password");
     again.say(r#"{"type":"logout"}"#);
     again.expect("done", "logout");
     until("nobody is in line", || server.line().is_empty());
     let text = server.log_text();
-    assert!(!text.contains("secret\"") && !text.contains(&token), "no password, no token");
+    assert!(!text.contains("secret word") && !text.contains(&token), "no password, no token");
     assert!(server.tournament_is_unknown(&TournamentId::from("cup")));
 }

@@ -18,7 +18,7 @@ fn send(server: &Server, method: &str, path: &str, token: Option<&str>, body: Va
 }
 
 fn credentials(account: &str) -> Value {
-    json!({"account": account, "password": format!("pw of {account}")})
+    json!({"account": account, "password": format!("the pw of {account}")})
 }
 
 fn log_in(server: &Server, account: &str) -> String {
@@ -32,7 +32,7 @@ fn registered(server: &Server, account: &str) -> String {
 }
 
 fn operator(server: &Server) -> String {
-    server.register_operator("olga", "pw of olga");
+    server.register_operator("olga", "the pw of olga");
     log_in(server, "olga")
 }
 
@@ -55,6 +55,12 @@ fn accounts_and_sessions() {
     send(&server, "POST", "/accounts", None, credentials("house:x")).expect(422);
     send(&server, "POST", "/accounts", None, credentials(" ann")).expect(422);
     send(&server, "POST", "/accounts", None, json!({"account": "b", "password": ""})).expect(422);
+    let short = json!({"account": "b", "password": "1234567"});
+    let refused = send(&server, "POST", "/accounts", None, short).expect(422);
+    assert!(refused.body.contains("at least 8 characters"), "{refused:?}");
+    let common = json!({"account": "b", "password": "Password1"});
+    let refused = send(&server, "POST", "/accounts", None, common).expect(422);
+    assert!(refused.body.contains("most common"), "{refused:?}");
     send(&server, "POST", "/sessions", None, credentials("nobody")).expect(401);
     let wrong = json!({"account": "ann é", "password": "swordfish"});
     let refused = send(&server, "POST", "/sessions", None, wrong).expect(401);
@@ -72,13 +78,13 @@ fn accounts_and_sessions() {
     assert_eq!(bob_shown["statistics"]["total"]["games"]["won"], 0);
     get(&server, "/accounts/nobody").expect(404);
 
-    let change = json!({"old": "pw of ann é", "new": "next"});
+    let change = json!({"old": "the pw of ann é", "new": "the next one"});
     send(&server, "PUT", "/accounts/me/password", None, change.clone()).expect(401);
     // Another's token changes nothing of ann's: the old password is not bob's.
     send(&server, "PUT", "/accounts/me/password", Some(&bob), change.clone()).expect(403);
     send(&server, "PUT", "/accounts/me/password", Some(&ann), change).expect(204);
     send(&server, "POST", "/sessions", None, credentials("ann é")).expect(401);
-    let next = json!({"account": "ann é", "password": "next"});
+    let next = json!({"account": "ann é", "password": "the next one"});
     send(&server, "POST", "/sessions", None, next).expect(201);
 
     send(&server, "DELETE", "/sessions", None, json!(null)).expect(401);
@@ -87,7 +93,7 @@ fn accounts_and_sessions() {
     send(&server, "POST", "/queues/fish", Some(&ann), json!(null)).expect(401);
     send(&server, "POST", "/queues/fish", Some(&bob), json!(null)).expect(200);
     let text = server.log_text();
-    for hidden in ["pw of", "\"next\"", &ann, &bob] {
+    for hidden in ["pw of", "the next one", &ann, &bob] {
         assert!(!text.contains(hidden), "{hidden} is in the log");
     }
 }

@@ -1,5 +1,6 @@
 //! The arguments of `agon serve`, and of plain `agon`.
 
+use crate::config::settings;
 use crate::exit;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -9,29 +10,12 @@ Everything that happened is in DIR/agon.sqlite: a server that is killed and star
 where it stood, and nobody loses anything by it. Plain `agon` is `agon serve` that takes the next
 free port where its own is taken.
 
-A TOML file has any of these fields. Each can also be set by a variable of the environment, named
-after it: AGON_DATA, AGON_TLS_CERT, AGON_LIMITS_CONNECTIONS_MAX … Flags win over variables, and
-those over the file. `agon serve --check` shows what comes of it; docs/operate.md has the rest.
-    data = \"agon-data\"                    tcp = \"127.0.0.1:7300\"
-    http = \"127.0.0.1:7380\"               second_login = \"takeover\"
-    token_ms = 2592000000                  reconnect_ms = 60000
-    log = \"info\"                           log_format = \"text\"
-    operator_token_file = \"operator.token\"
-    [tls]
-    cert = \"cert.pem\"                      key = \"key.pem\"
-    [limits]
-    connections_max = 20000                connections_per_address_max = 2000
-    outbox_lines_max = 64                  inbox_lines_max = 32
-    line_bytes_max = 262144                write_ms_max = 10000
-    lines_per_second_max = 2000            lines_burst_max = 4000
-    login_ms_max = 10000                   heartbeat_ms = 15000
-    silence_ms_max = 45000
-    [fish]                                 # a port for programs of the Fish system; closed otherwise
-    listen = \"127.0.0.1:7310\"             vocabulary = \"auto\"
-    [trains]                               # a port for programs of the Trains system
-    listen = \"127.0.0.1:7320\"             vocabulary = \"course\"
-    [erlang]                               # a node for Yahtzee players in Erlang; none otherwise
-    node = \"agon@localhost\"               cookie_file = \"erlang.cookie\"
+A TOML file has any of the fields below. Each can also be set by a variable of the environment,
+named after it: AGON_DATA, AGON_TLS_CERT, AGON_LIMITS_CONNECTIONS_MAX … Flags win over variables,
+and those over the file. `agon serve --check` prints the result; docs/operate.md has the rest.
+";
+
+const TOURNAMENT: &str = "\
     [[tournament]]                         # starts as soon as its players are logged in
     name = \"cup\"                           preset = \"yahtzee-queue\"
     players = 8                            # the first in line; or
@@ -39,7 +23,7 @@ those over the file. `agon serve --check` shows what comes of it; docs/operate.m
     best_of = 5                            start = \"when-ready\"";
 
 fn help() -> String {
-    format!("{HELP}\n\n{}", exit::HELP)
+    format!("{HELP}{}{TOURNAMENT}\n\n{}", settings::help(), exit::HELP)
 }
 
 #[derive(Args, Debug, Default)]

@@ -14,7 +14,7 @@ use agon_core::PlayerName;
 use agon_core::lobby::Role;
 use agon_games::Registry;
 use agon_players::Houses;
-use agon_server::web::{answer_starting, serve_http};
+use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
     Engine, EngineError, Gateway, Handle, Tls, serve_erlang, serve_peers, serve_tcp,
 };
@@ -33,6 +33,9 @@ use tokio::sync::oneshot;
 
 /// The log in the folder of a server.
 pub(crate) const LOG_FILE: &str = "agon.sqlite";
+
+/// Where the counts of wrong passwords are, beside the log.
+const PASSWORDS_FILE: &str = "agon.sqlite.passwords";
 
 /// The account that may do everything.
 const OPERATOR: &str = "operator";
@@ -64,34 +67,54 @@ fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
         tracing::warn!(name, "this variable is no setting of a server");
     }
     crate::command::solve::use_cache(None);
-    let runtime = runtime()?;
-    let exit = runtime.block_on(run(args, settings, or_next));
+    let (runtime, pages) = (runtime()?, pages_runtime()?);
+    let exit = runtime.block_on(run(args, settings, or_next, pages.handle()));
     runtime.shutdown_background();
+    pages.shutdown_background();
     exit
 }
 
 /// By how much the threads that read are nicer than those that decide and write.
 const NICER: i32 = 5;
 
-/// The runtime that holds the sockets.
+/// By how much those are nicer that serve pages, read the log for them, and check passwords.
+const NICER_PAGES: i32 = 10;
+
+/// Threads for what blocks: a few that read the log, and as many as there are cores for passwords.
+const PAGES_BLOCKING_MAX: usize = 64;
+
+/// The runtime that holds the sockets of players.
 ///
 /// Its threads give way to the engine, which would otherwise be interrupted for each answer that
 /// comes in: so they read several at a time; see docs/decisions/0015-readers-give-way.md.
 pub(crate) fn runtime() -> Result<Runtime> {
-    let nice = rustix::process::getpriority_process(None).map_or(NICER, |nice| nice + NICER);
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        // Passwords are hashed on these threads: memory for a few at once, whoever knocks.
-        .max_blocking_threads(8)
-        .on_thread_start(move || {
-            // Of this thread alone. One that may not is as it was.
-            let _ = rustix::process::setpriority_process(None, nice);
-        })
-        .build()
-        .context("failed to start the runtime")
+    nicer(tokio::runtime::Builder::new_multi_thread().max_blocking_threads(8), NICER)
 }
 
-async fn run(args: &ServeArgs, mut settings: Serve, or_next: bool) -> Result<Exit> {
+/// The runtime of everything a stranger can ask for: pages, and passwords. Its threads give way to
+/// those that hold players' sockets; see docs/decisions/0016-pages-have-their-own-threads.md.
+fn pages_runtime() -> Result<Runtime> {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads((cores / 2).max(2)).thread_name("pages");
+    nicer(builder.max_blocking_threads(PAGES_BLOCKING_MAX), NICER_PAGES)
+}
+
+fn nicer(builder: &mut tokio::runtime::Builder, by: i32) -> Result<Runtime> {
+    let nice = rustix::process::getpriority_process(None).map_or(by, |nice| nice + by);
+    let start = move || {
+        // Of this thread alone. One that may not is as it was.
+        let _ = rustix::process::setpriority_process(None, nice);
+    };
+    builder.enable_all().on_thread_start(start).build().context("failed to start the runtime")
+}
+
+async fn run(
+    args: &ServeArgs,
+    mut settings: Serve,
+    or_next: bool,
+    pages: &tokio::runtime::Handle,
+) -> Result<Exit> {
     // From here on, not from when somebody waits for them: no signal is missed.
     let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let tls = settings.tls.as_ref().map(|(cert, key)| Tls::load(cert, key));
@@ -122,7 +145,7 @@ async fn run(args: &ServeArgs, mut settings: Serve, or_next: bool) -> Result<Exi
     // Whoever asks while the log is read is told to come back.
     let (up, heard) = oneshot::channel();
     let starting = tokio::spawn(answer_starting(http, tls.clone(), heard));
-    let engine = open_engine(&settings)?;
+    let engine = open_engine(&settings, pages)?;
     let handle = engine.handle();
     let (over, mut ended) = oneshot::channel();
     std::thread::spawn(move || over.send(engine.run()));
@@ -144,7 +167,14 @@ async fn run(args: &ServeArgs, mut settings: Serve, or_next: bool) -> Result<Exi
         }
         tokio::spawn(serve_peers(listener, gateway.clone(), port.peers));
     }
-    tokio::spawn(serve_http(http, gateway));
+    let hosts = hosts(&settings.hosts);
+    let http = http.into_std().context("failed to listen for HTTP")?;
+    pages.spawn(async move {
+        match TcpListener::from_std(http) {
+            Ok(http) => serve_http(http, gateway, hosts).await,
+            Err(error) => tracing::error!(%error, "failed to listen for HTTP"),
+        }
+    });
     if let Some(tls) = tls {
         tokio::spawn(reload(signal(SignalKind::hangup())?, tls));
     }
@@ -163,14 +193,21 @@ async fn run(args: &ServeArgs, mut settings: Serve, or_next: bool) -> Result<Exi
     Ok(Exit::Success)
 }
 
+/// The names by which browsers reach the server: those that are set, and the name of this machine.
+fn hosts(set: &[String]) -> Hosts {
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let local = format!("{machine}.local");
+    Hosts::new(set.iter().cloned().chain([machine, local]))
+}
+
 /// Reads the log and takes up what is live.
-fn open_engine(settings: &Serve) -> Result<Engine> {
+fn open_engine(settings: &Serve, pages: &tokio::runtime::Handle) -> Result<Engine> {
     let started = Instant::now();
     let log = open_log(&settings.data)?;
     let (games, houses) = (Registry::standard(), Houses::standard());
-    let runtime = tokio::runtime::Handle::current();
-    let engine = Engine::open(log, games, houses, settings.settings.clone(), runtime)
+    let engine = Engine::open(log, games, houses, settings.settings.clone(), pages.clone())
         .map_err(|error| explained(error, &settings.data))?;
+    engine.keep_password_counts(settings.data.join(PASSWORDS_FILE));
     let status = engine.status();
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),

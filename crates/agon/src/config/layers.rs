@@ -1,57 +1,13 @@
 //! Settings from several places: flags win over variables of the environment, those over the file.
 //!
-//! This module answers for which settings there are and where each comes from; what they mean is
-//! in `serve`.
+//! This module answers for where each setting comes from. Which settings there are is in `settings`,
+//! what they mean is in `serve`.
 
+use super::settings::{Kind, SETTINGS};
 use crate::exit::Misuse;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-
-/// What a setting holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Text,
-    Number,
-}
-
-/// Every setting that is one value, by its place in the file. Tournaments are in the file only.
-const SETTINGS: [(&str, Kind); 34] = [
-    ("data", Kind::Text),
-    ("tcp", Kind::Text),
-    ("http", Kind::Text),
-    ("token_ms", Kind::Number),
-    ("reconnect_ms", Kind::Number),
-    ("second_login", Kind::Text),
-    ("seed", Kind::Number),
-    ("operator_token_file", Kind::Text),
-    ("log", Kind::Text),
-    ("log_format", Kind::Text),
-    ("tls.cert", Kind::Text),
-    ("tls.key", Kind::Text),
-    ("erlang.node", Kind::Text),
-    ("erlang.cookie_file", Kind::Text),
-    ("erlang.listen", Kind::Text),
-    ("erlang.epmd", Kind::Text),
-    ("erlang.tick_ms", Kind::Number),
-    ("erlang.accept_ms", Kind::Number),
-    ("erlang.queue_games", Kind::Number),
-    ("erlang.answer_ms", Kind::Number),
-    ("erlang.wait_ms", Kind::Number),
-    ("limits.connections_max", Kind::Number),
-    ("limits.connections_per_address_max", Kind::Number),
-    ("limits.outbox_lines_max", Kind::Number),
-    ("limits.inbox_lines_max", Kind::Number),
-    ("limits.line_bytes_max", Kind::Number),
-    ("limits.lines_per_second_max", Kind::Number),
-    ("limits.lines_burst_max", Kind::Number),
-    ("limits.write_ms_max", Kind::Number),
-    ("limits.login_ms_max", Kind::Number),
-    ("limits.heartbeat_ms", Kind::Number),
-    ("limits.silence_ms_max", Kind::Number),
-    ("fish.listen", Kind::Text),
-    ("trains.listen", Kind::Text),
-];
 
 /// What begins the names of variables.
 const PREFIX: &str = "AGON_";
@@ -86,9 +42,9 @@ impl Layers {
     /// Begins with a file.
     pub(crate) fn over(file: toml::Table) -> Layers {
         let mut layers = Layers { table: file, ..Layers::default() };
-        for (path, _) in SETTINGS {
-            if value_at(&layers.table, path).is_some() {
-                layers.sources.insert(path.to_owned(), Source::File);
+        for setting in SETTINGS {
+            if value_at(&layers.table, setting.path).is_some() {
+                layers.sources.insert(setting.path.to_owned(), Source::File);
             }
         }
         layers
@@ -108,8 +64,8 @@ impl Layers {
         let mut ours: Vec<(String, OsString)> = ours.collect();
         ours.sort();
         for (name, value) in ours {
-            let known = SETTINGS.iter().find(|(path, _)| variable(path) == name);
-            let Some((path, kind)) = known else {
+            let known = SETTINGS.iter().find(|setting| variable(setting.path) == name);
+            let Some((path, kind)) = known.map(|setting| (setting.path, setting.kind)) else {
                 if TABLES.iter().any(|table| name.starts_with(table)) {
                     return Err(Misuse(format!("{name}: there is no such setting; unset it")));
                 }
@@ -125,12 +81,22 @@ impl Layers {
                     Some(number) => toml::Value::Integer(number),
                     None => return Err(Misuse(format!("{name}: {text:?} is no whole number"))),
                 },
+                Kind::Switch => match text.parse() {
+                    Ok(switch) => toml::Value::Boolean(switch),
+                    Err(_) => {
+                        return Err(Misuse(format!("{name}: {text:?} is neither true nor false")));
+                    }
+                },
+                Kind::List => {
+                    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+                    toml::Value::Array(parts.map(|part| part.to_owned().into()).collect())
+                }
             };
             let mut alone = toml::Table::new();
             put(&mut alone, path, value.clone());
             fits(alone).map_err(|why| Misuse(format!("{name}: {}", why.trim_end())))?;
             put(&mut self.table, path, value);
-            self.sources.insert((*path).to_owned(), Source::Variable(name));
+            self.sources.insert(path.to_owned(), Source::Variable(name));
         }
         Ok(())
     }
@@ -150,7 +116,8 @@ impl Layers {
 
     /// All settings as a file that could be read again, with where each comes from.
     pub(crate) fn describe(&self, effective: &serde_json::Value) -> String {
-        let lines = SETTINGS.map(|(path, _)| {
+        let lines = SETTINGS.map(|setting| {
+            let path = setting.path;
             let place = format!("/{}", path.replace('.', "/"));
             let source = match self.source(path) {
                 None => "default".to_owned(),
@@ -193,29 +160,6 @@ fn put(table: &mut toml::Table, path: &str, value: toml::Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// All leaves of an object, as paths.
-    fn leaves(value: &serde_json::Value, path: &str, into: &mut Vec<String>) {
-        match value.as_object() {
-            Some(fields) => fields.iter().for_each(|(name, value)| {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                leaves(value, &path, into);
-            }),
-            None => into.push(path.to_owned()),
-        }
-    }
-
-    #[test]
-    fn every_limit_of_the_server_is_a_setting() {
-        let limits = serde_json::json!({"limits": agon_server::Limits::default()});
-        let mut paths = Vec::new();
-        leaves(&limits, "", &mut paths);
-        for path in &paths {
-            assert!(SETTINGS.iter().any(|(known, _)| known == path), "{path} has no variable");
-        }
-        let known = SETTINGS.iter().filter(|(path, _)| path.starts_with("limits."));
-        assert_eq!(known.count(), paths.len());
-    }
 
     #[test]
     fn variables_are_named_after_settings() {

@@ -13,6 +13,7 @@ use agon_players::Houses;
 use agon_server::{Limits, SecondLogin, Settings};
 use anyhow::Result;
 use serde::Deserialize;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where players are expected unless somebody says otherwise: on this machine only.
@@ -28,6 +29,7 @@ struct ServeFile {
     data: Option<PathBuf>,
     tcp: Option<String>,
     http: Option<String>,
+    hosts: Option<Vec<String>>,
     token_ms: Option<u64>,
     reconnect_ms: Option<u64>,
     players_may_invite: Option<bool>,
@@ -64,6 +66,13 @@ struct LimitsTable {
     login_ms_max: Option<u64>,
     heartbeat_ms: Option<u64>,
     silence_ms_max: Option<u64>,
+    http_requests_max: Option<usize>,
+    http_requests_per_address_max: Option<usize>,
+    http_bodies_per_address_max: Option<usize>,
+    http_body_ms_max: Option<u64>,
+    watchers_per_address_max: Option<usize>,
+    password_checks_per_address_max: Option<usize>,
+    sign_ups_per_minute_max: Option<u32>,
 }
 
 #[derive(Deserialize, Debug, Default)]
@@ -105,6 +114,8 @@ pub(crate) struct Serve {
     pub(crate) data: PathBuf,
     pub(crate) tcp: String,
     pub(crate) http: String,
+    /// Names by which browsers reach the server.
+    pub(crate) hosts: Vec<String>,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
     /// Where a new token of the operator goes instead of stdout.
@@ -133,8 +144,17 @@ impl Serve {
         if let Some(folder) = args.config.as_deref().and_then(Path::parent) {
             resolve_paths(&mut file, folder);
         }
+        Serve::over(file, std::env::vars_os(), args)
+    }
+
+    /// The same for a file that was read, and these variables.
+    pub(super) fn over(
+        file: toml::Table,
+        variables: impl Iterator<Item = (OsString, OsString)>,
+        args: &ServeArgs,
+    ) -> Result<Serve> {
         let mut layers = Layers::over(file);
-        layers.take_variables(std::env::vars_os(), fits)?;
+        layers.take_variables(variables, fits)?;
         Serve::of(layers, args)
     }
 
@@ -157,12 +177,15 @@ impl Serve {
         let log = args.log.clone().or(file.log).unwrap_or_else(|| diagnostics::LEVEL.into());
         diagnostics::parse(&log)?;
         let tls = tls(args, file.tls)?;
+        let limits = limits(&file.limits)?;
+        settings.password_checks_per_address_max = limits.password_checks_per_address_max;
         Ok(Serve {
             data: data.unwrap_or_else(|| Path::new("agon-data").to_owned()),
             tcp: args.tcp.clone().or(file.tcp).unwrap_or_else(|| TCP.into()),
             http: args.http.clone().or(file.http).unwrap_or_else(|| HTTP.into()),
+            hosts: file.hosts.unwrap_or_default(),
             settings,
-            limits: limits(&file.limits)?,
+            limits,
             operator_token_file: args.operator_token_file.clone().or(file.operator_token_file),
             log,
             log_format: args.log_format.or(file.log_format).unwrap_or_default(),
@@ -195,9 +218,12 @@ impl Serve {
             "data": self.data,
             "tcp": self.tcp,
             "http": self.http,
+            "hosts": self.hosts,
             "token_ms": self.settings.token_ms,
             "reconnect_ms": self.settings.reconnect_ms,
             "second_login": self.settings.second_login,
+            "players_may_invite": self.settings.players_may_invite,
+            "observer_delay_ms": self.settings.observer_delay_ms,
             "seed": self.settings.seed,
             "operator_token_file": self.operator_token_file,
             "log": self.log,
@@ -262,16 +288,20 @@ fn ports(fish: &PeerTable, trains: &PeerTable, certificate: bool) -> Result<Vec<
     Ok(ports)
 }
 
+/// Notes which settings a flag gives.
 fn note_flags(layers: &mut Layers, args: &ServeArgs) {
-    layers.flag("data", args.data.is_some());
-    layers.flag("tcp", args.tcp.is_some());
-    layers.flag("http", args.http.is_some());
-    layers.flag("tls.cert", args.tls_cert.is_some());
-    layers.flag("tls.key", args.tls_key.is_some());
-    layers.flag("seed", args.seed.is_some());
-    layers.flag("operator_token_file", args.operator_token_file.is_some());
-    layers.flag("log", args.log.is_some());
-    layers.flag("log_format", args.log_format.is_some());
+    let given = [
+        ("data", args.data.is_some()),
+        ("tcp", args.tcp.is_some()),
+        ("http", args.http.is_some()),
+        ("tls.cert", args.tls_cert.is_some()),
+        ("tls.key", args.tls_key.is_some()),
+        ("seed", args.seed.is_some()),
+        ("operator_token_file", args.operator_token_file.is_some()),
+        ("log", args.log.is_some()),
+        ("log_format", args.log_format.is_some()),
+    ];
+    given.into_iter().for_each(|(path, given)| layers.flag(path, given));
 }
 
 fn announcements(tables: &[TournamentTable]) -> Result<Vec<Announcement>> {
@@ -311,6 +341,13 @@ fn given(table: &LimitsTable) -> Limits {
     super::set(&mut limits.lines_burst_max, table.lines_burst_max);
     super::set(&mut limits.heartbeat_ms, table.heartbeat_ms);
     super::set(&mut limits.silence_ms_max, table.silence_ms_max);
+    super::set(&mut limits.http_requests_max, table.http_requests_max);
+    super::set(&mut limits.http_requests_per_address_max, table.http_requests_per_address_max);
+    super::set(&mut limits.http_bodies_per_address_max, table.http_bodies_per_address_max);
+    super::set(&mut limits.http_body_ms_max, table.http_body_ms_max);
+    super::set(&mut limits.watchers_per_address_max, table.watchers_per_address_max);
+    super::set(&mut limits.password_checks_per_address_max, table.password_checks_per_address_max);
+    super::set(&mut limits.sign_ups_per_minute_max, table.sign_ups_per_minute_max);
     limits
 }
 
@@ -323,6 +360,13 @@ fn check_counts(limits: &Limits) -> Result<(), Misuse> {
         limits.line_bytes_max,
         limits.lines_per_second_max as usize,
         limits.lines_burst_max as usize,
+        limits.http_requests_max,
+        limits.http_requests_per_address_max,
+        limits.http_bodies_per_address_max,
+        limits.http_body_ms_max as usize,
+        limits.watchers_per_address_max,
+        limits.password_checks_per_address_max,
+        limits.sign_ups_per_minute_max as usize,
     ];
     match counts.iter().all(|count| (1..=1_000_000_000).contains(count)) {
         true => Ok(()),

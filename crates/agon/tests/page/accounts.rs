@@ -54,15 +54,15 @@ fn a_person_registers_changes_the_password_and_comes_back() {
     assert_eq!(account["kind"], "person");
     browser.go("#/account");
     browser.fill("#password-form [name=old]", "wrong");
-    browser.fill("#password-form [name=fresh]", "tuna");
+    browser.fill("#password-form [name=fresh]", "tuna sandwich");
     browser.click("#password-form button", "Change it");
     browser.until_text("#password-form [role=alert]", "not the account's password");
     browser.fill("#password-form [name=old]", PASSWORD);
-    browser.fill("#password-form [name=fresh]", "tuna");
+    browser.fill("#password-form [name=fresh]", "tuna sandwich");
     browser.click("#password-form button", "Change it");
     browser.until_text("#news", "The password is changed");
     browser.click("#log-out", "Log out");
-    log_in(&mut browser, "zoë <b>", "tuna");
+    log_in(&mut browser, "zoë <b>", "tuna sandwich");
     browser.until_text("#who", "zoë <b>");
 }
 

@@ -149,7 +149,7 @@ impl World {
         let (token, body) = (token.unwrap_or_default(), body.to_string());
         let (host, length) = (&self.http, body.len());
         let request = format!(
-            "{method} {path} HTTP/1.0\r\nhost: {host}\r\n{token}content-length: {length}\r\n\r\n\
+            "{method} {path} HTTP/1.0\r\nhost: {host}\r\ncontent-type: application/json\r\n{token}content-length: {length}\r\n\r\n\
              {body}"
         );
         socket.write_all(request.as_bytes()).expect("it is heard");

@@ -65,7 +65,7 @@ impl Player {
             Some(token) => json!({"type": "login", "token": token}),
             None => {
                 let (name, register) = (self.name, true);
-                json!({"type": "login", "account": name, "password": "tuna", "register": register})
+                json!({"type": "login", "account": name, "password": "tuna sandwich", "register": register})
             }
         };
         server.say(&login.to_string());
@@ -130,7 +130,7 @@ fn results(server: &Server) -> Vec<String> {
     let all = CUPS.map(|(name, ..)| {
         let mut socket = TcpStream::connect(http).expect("the server is there");
         let path = format!("/api/v1/tournaments/{name}");
-        write!(socket, "GET {path} HTTP/1.1\r\nhost: agon\r\nconnection: close\r\n\r\n")
+        write!(socket, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
             .expect("it reads");
         let mut text = String::new();
         socket.read_to_string(&mut text).expect("it answers");

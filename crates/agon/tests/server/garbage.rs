@@ -192,7 +192,7 @@ fn bad_utf8() -> Vec<&'static [u8]> {
 
 fn other_protocols() -> Vec<&'static [u8]> {
     vec![
-        b"GET / HTTP/1.1\r\nhost: agon\r\n\r\n",
+        b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n",
         b"POST /api/v1/sessions HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03random bytes",

@@ -1,6 +1,7 @@
 //! Black-box tests of a server: the real `agon serve` and real `agon join` players.
 
 mod admin;
+mod attack;
 mod bench;
 mod blacklist;
 mod cup;

@@ -18,7 +18,7 @@ fn http(server: &Server, token: &str, method: &str, path: &str, body: &Value) ->
     let body = body.to_string();
     let length = body.len();
     let head = format!(
-        "{method} /api/v1/tournaments/cup{path} HTTP/1.0\r\nauthorization: Bearer {token}\r\n\
+        "{method} /api/v1/tournaments/cup{path} HTTP/1.0\r\ncontent-type: application/json\r\nauthorization: Bearer {token}\r\n\
          content-length: {length}\r\n\r\n"
     );
     socket.write_all(format!("{head}{body}").as_bytes()).expect("a request");

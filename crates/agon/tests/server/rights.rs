@@ -14,7 +14,7 @@ fn messages(request: &str) -> Vec<Value> {
         json!({"type": "sign-up", "tournament": "open"}),
         json!({"type": "withdraw", "tournament": "open"}),
         json!({"type": "withdraw", "tournament": "cup"}),
-        json!({"type": "change-password", "old": password("ann"), "new": "mine"}),
+        json!({"type": "change-password", "old": password("ann"), "new": "mine alone"}),
         json!({"type": "logout"}),
     ]
 }
@@ -152,7 +152,8 @@ fn with_anothers_token_one_is_another_and_nobody_else() {
         let withdraw = json!({"type": "withdraw", "tournament": "open"});
         assert_eq!(reply(&mut eve, &withdraw)["code"], "refused");
         // What ann's password is does not help whoever is somebody else.
-        let change = json!({"type": "change-password", "old": password("ann"), "new": "mine"});
+        let change =
+            json!({"type": "change-password", "old": password("ann"), "new": "mine alone"});
         assert_eq!(reply(&mut eve, &change)["code"], "wrong-credentials");
         assert_eq!(reply(&mut eve, &login("ann"))["code"], "unexpected");
         let more = json!({"type": "enqueue", "queue": "yahtzee-queue", "player": "ann"});

@@ -28,7 +28,7 @@ fn post(address: &str, method: &str, path: &str, token: &str, body: &str) -> Val
     let answer = http(
         address,
         &format!(
-            "{method} /api/v1{path} HTTP/1.0\r\nauthorization: Bearer {token}\r\n\
+            "{method} /api/v1{path} HTTP/1.0\r\ncontent-type: application/json\r\nauthorization: Bearer {token}\r\n\
              content-length: {length}\r\n\r\n{body}"
         ),
     );

@@ -83,6 +83,32 @@ fn guesses_have_to_wait() {
 }
 
 #[test]
+fn a_restart_gives_a_guesser_no_new_guesses() {
+    let place = Place::new("");
+    let mut server = Server::start(&place);
+    drop(Client::logged_in(&server.address, "ann"));
+    let mut guesser = Client::connect(&server.address);
+    for number in 0..5 {
+        guesser.log_in("ann", &format!("guess {number}"));
+        assert_eq!(guesser.hear_until("error")["code"], "wrong-credentials");
+    }
+    let kept = place.path("agon-data/agon.sqlite.passwords");
+    until("the counts are kept", || {
+        std::fs::read_to_string(&kept).is_ok_and(|text| text.contains("\"ann\",\"127.0.0.1\"]},5"))
+    });
+    server.process.signal(rustix::process::Signal::KILL);
+    server.process.code();
+    let server = Server::start(&place);
+    let mut guesser = Client::connect(&server.address);
+    let mut codes = Vec::new();
+    while codes.last().is_none_or(|code| code != "slow-down") {
+        guesser.log_in("ann", "another guess");
+        codes.push(guesser.hear_until("error")["code"].as_str().expect("a code").to_owned());
+        assert!(codes.len() <= 2, "one guess after the wait, and no more: {codes:?}");
+    }
+}
+
+#[test]
 fn registrations_do_not_pile_up_memory() {
     let place = Place::new("");
     let server = Server::start(&place);

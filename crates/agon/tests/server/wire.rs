@@ -155,7 +155,7 @@ impl Wire {
     }
 
     fn shake_hands(&mut self) {
-        let head = "GET /api/v1/play HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\n\
+        let head = "GET /api/v1/play HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\n\
                     connection: Upgrade\r\nsec-websocket-version: 13\r\n\
                     sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
         self.socket.write_all(head.as_bytes()).expect("it reads");
@@ -199,7 +199,7 @@ pub(crate) fn http(
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let length = body.len();
     let head = format!(
-        "{method} {path} HTTP/1.0\r\nauthorization: Bearer {token}\r\n\
+        "{method} {path} HTTP/1.0\r\ncontent-type: application/json\r\nauthorization: Bearer {token}\r\n\
          content-length: {length}\r\n\r\n{body}"
     );
     socket.write_all(head.as_bytes()).expect("a request");

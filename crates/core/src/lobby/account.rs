@@ -127,6 +127,8 @@ pub struct Account {
     pub registered_at: Millis,
     /// Its number among all accounts.
     pub number: u64,
+    /// Whether it ever was in a tournament that started.
+    pub played: bool,
 }
 
 #[cfg(test)]

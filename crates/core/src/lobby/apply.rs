@@ -36,6 +36,11 @@ impl Lobby {
             }
             Event::PlayerLocated(located) => self.apply_located(located),
             Event::RequesterNoted(noted) => self.apply_noted(at, noted),
+            Event::AccountDropped(dropped) => {
+                self.account_mut(&dropped.account)?;
+                self.accounts.remove(&dropped.account);
+                self.dropped += 1;
+            }
             Event::PlayerEnqueued(enqueued) => {
                 let queue = self.queues.entry(enqueued.queue.clone()).or_default();
                 queue.push(enqueued.player.clone());
@@ -154,7 +159,8 @@ impl Lobby {
             password: registered.password.clone(),
             blacklisted: None,
             registered_at: at,
-            number: self.accounts.len() as u64,
+            number: self.accounts.len() as u64 + self.dropped,
+            played: false,
         };
         self.accounts.insert(registered.account.clone(), account);
     }
@@ -238,6 +244,11 @@ impl Lobby {
                 }
             }
             _ => {}
+        }
+        for player in &plan.players {
+            if let Some(account) = self.accounts.get_mut(player) {
+                account.played = true;
+            }
         }
         self.put(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
     }

@@ -90,6 +90,11 @@ pub enum LobbyCommand {
         /// What the gateway needs to answer.
         reply_to: Raw,
     },
+    /// An account that never played and that nobody can log in to goes for good.
+    Drop {
+        /// Which.
+        account: PlayerName,
+    },
     /// Wait in a queue once more.
     Enqueue {
         /// Who.
@@ -203,6 +208,9 @@ pub enum LobbyRejection {
     /// The account is not on the blacklist.
     #[error("{0} is not on the blacklist")]
     NotBlacklisted(PlayerName),
+    /// The account stays: it has played, takes part in something, or can log in.
+    #[error("the account {0} stays: it has played, takes part in something, or can log in")]
+    Stays(PlayerName),
     /// The token is not known.
     #[error("there is no such token")]
     NoToken,

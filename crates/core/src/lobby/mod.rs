@@ -63,6 +63,8 @@ pub enum Standing {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lobby {
     accounts: BTreeMap<PlayerName, Account>,
+    /// How many accounts were dropped: numbers of accounts are not used again.
+    dropped: u64,
     tokens: Tokens,
     /// Who is logged in, first the one who waits longest.
     line: Queue,

@@ -22,6 +22,7 @@ pub struct BadSnapshot(String);
 #[serde(deny_unknown_fields)]
 struct Kept<'a> {
     accounts: Cow<'a, BTreeMap<PlayerName, Account>>,
+    dropped: u64,
     tokens: Cow<'a, Tokens>,
     line: Cow<'a, Queue>,
     queues: Cow<'a, BTreeMap<QueueName, Queue>>,
@@ -46,6 +47,7 @@ impl Lobby {
     pub fn snapshot(&self) -> String {
         let kept = Kept {
             accounts: Cow::Borrowed(&self.accounts),
+            dropped: self.dropped,
             tokens: Cow::Borrowed(&self.tokens),
             line: Cow::Borrowed(&self.line),
             queues: Cow::Borrowed(&self.queues),
@@ -74,6 +76,7 @@ impl Lobby {
             serde_json::from_str(text).map_err(|error| BadSnapshot(error.to_string()))?;
         let mut lobby = Lobby {
             accounts: kept.accounts.into_owned(),
+            dropped: kept.dropped,
             tokens: kept.tokens.into_owned(),
             line: kept.line.into_owned(),
             queues: kept.queues.into_owned(),

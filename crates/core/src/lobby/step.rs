@@ -1,11 +1,14 @@
 //! What the lobby makes of a command.
 
-use super::{Cause, Lobby, LobbyCommand, LobbyRejection, QueueName, SignUp, Standing, TokenHash};
+use super::{
+    Account, AccountKind, Cause, Lobby, LobbyCommand, LobbyRejection, QueueName, Role, SignUp, Standing,
+    TokenHash,
+};
 use crate::event::{
-    AccountBlacklisted, AccountLoggedIn, AccountLoggedOut, AccountRegistered, BlacklistLifted,
-    Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp, ResultDelivered,
-    ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked, TournamentCalledOff,
-    TournamentFinished, TournamentStarted,
+    AccountBlacklisted, AccountDropped, AccountLoggedIn, AccountLoggedOut, AccountRegistered,
+    BlacklistLifted, Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp,
+    ResultDelivered, ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked,
+    TournamentCalledOff, TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::ruling::Ruling;
@@ -77,6 +80,10 @@ impl Lobby {
             }
             LobbyCommand::Locate { account, location } => {
                 self.locate(now, &mut events, account, location)?;
+            }
+            LobbyCommand::Drop { account } => {
+                self.may_drop(&account)?;
+                self.emit(now, &mut events, AccountDropped { account });
             }
             other => self.step_play(now, &mut events, other)?,
         }
@@ -188,7 +195,7 @@ impl Lobby {
         events.push(event);
     }
 
-    pub(super) fn known(&self, account: &PlayerName) -> Result<&super::Account, LobbyRejection> {
+    pub(super) fn known(&self, account: &PlayerName) -> Result<&Account, LobbyRejection> {
         self.accounts.get(account).ok_or_else(|| LobbyRejection::Unknown(account.clone()))
     }
 
@@ -209,6 +216,21 @@ impl Lobby {
         }
         let room = self.accounts.len() < Lobby::ACCOUNTS_MAX;
         room.then_some(()).ok_or(LobbyRejection::NoRoom)
+    }
+
+    /// Whether nobody would miss an account: a name that was given at a port where a name is all
+    /// that is needed, and that never played.
+    fn may_drop(&self, account: &PlayerName) -> Result<(), LobbyRejection> {
+        let Account { kind, role, password, blacklisted, played, .. } = self.known(account)?;
+        let is_bare = *kind == AccountKind::Program && *role == Role::Player && password.is_none();
+        let is_idle = self.involvement(account) == (0, 0)
+            && self.index.invited_to(account).next().is_none()
+            && !self.line.contains(account);
+        let is_used = *played || blacklisted.is_some() || self.tokens.of(account).next().is_some();
+        match is_bare && is_idle && !is_used {
+            true => Ok(()),
+            false => Err(LobbyRejection::Stays(account.clone())),
+        }
     }
 
     pub(crate) fn may_play(&self, player: &PlayerName) -> Result<(), LobbyRejection> {

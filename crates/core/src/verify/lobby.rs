@@ -182,6 +182,7 @@ fn account_cause(lobby: &Lobby, record: &[Line]) -> Option<LobbyCommand> {
         Event::PlayerLocated(here) => {
             LobbyCommand::Locate { account: here.account, location: here.location }
         }
+        Event::AccountDropped(gone) => LobbyCommand::Drop { account: gone.account },
         _ => return None,
     })
 }

@@ -157,3 +157,30 @@ fn no_token_is_in_the_log() {
     bench.ok(issue("ann", "swordfish", DAWN + 1));
     assert!(bench.lines.iter().all(|line| !line.write().contains("swordfish")));
 }
+
+#[test]
+fn a_bare_name_that_never_played_can_be_dropped() {
+    let mut bench = Bench::new();
+    let bare = |account: &str| {
+        let (kind, role) = (AccountKind::Program, Role::Player);
+        LobbyCommand::Register { account: name(account), kind, role, password: None }
+    };
+    let drop = |account: &str| LobbyCommand::Drop { account: name(account) };
+    let stays = |account: &str| LobbyRejection::Stays(name(account));
+    assert_eq!(bench.no(drop("ann")), LobbyRejection::Unknown(name("ann")));
+    bench.ok(bare("ann"));
+    bench.ok(log_in("ann"));
+    assert_eq!(bench.no(drop("ann")), stays("ann"), "it is here");
+    bench.ok(LobbyCommand::LogOut { account: name("ann") });
+    assert_eq!(bench.ok(drop("ann")), ["account-dropped"]);
+    assert!(bench.lobby.account(&name("ann")).is_none());
+    // The name is free again, and numbers are not used twice.
+    bench.ok(bare("bob"));
+    bench.ok(bare("ann"));
+    let number = |account: &str| bench.lobby.account(&name(account)).unwrap().number;
+    assert_eq!((number("bob"), number("ann")), (1, 2));
+    bench.ok(issue("bob", "t", DAWN + 1_000_000));
+    assert_eq!(bench.no(drop("bob")), stays("bob"), "it can log in with a token");
+    bench.ok(register("cat"));
+    assert_eq!(bench.no(drop("cat")), stays("cat"), "it can log in with a password");
+}

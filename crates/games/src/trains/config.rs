@@ -1,7 +1,7 @@
 //! What an organiser may set, and the map that comes with the game.
 
 use super::deck::DECK_LEN;
-use super::{Color, Map, MapError};
+use super::{Color, Map, MapError, PROPOSED_CITIES_MAX, PROPOSED_CONNECTIONS_MAX};
 use crate::{Proposal, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -41,11 +41,19 @@ impl Config {
     /// Judges a map that a player proposes.
     pub(super) fn propose(&self, proposal: &str, seats_max: usize) -> Proposal<Config> {
         match Map::parse(proposal) {
+            Ok(map) if is_too_large(&map) => Proposal::Unfit(TOO_LARGE.into()),
             Ok(map) if map.serves(seats_max) => Proposal::Fits(self.with_map(map)),
             Ok(_) => Proposal::Unfit(TOO_SMALL.into()),
             Err(error) => Proposal::Refused(refusal(&error)),
         }
     }
+}
+
+/// What is said about a map that makes replays too large.
+const TOO_LARGE: &str = "more than 100 cities or 300 connections";
+
+fn is_too_large(map: &Map) -> bool {
+    map.cities().len() > PROPOSED_CITIES_MAX || map.connections().len() > PROPOSED_CONNECTIONS_MAX
 }
 
 /// What is said about a map that cannot serve the players.
@@ -109,6 +117,24 @@ mod tests {
             "connections":{"A":{"B":{"red":3}}}}"#;
         assert_eq!(config.propose(small, 2), Proposal::Unfit(TOO_SMALL.into()));
         assert!(matches!(config.propose("[]", 2), Proposal::Refused(_)));
+        let large = |cities: usize, connections: usize| {
+            let spot =
+                |number: usize| format!(r#"["C{number}",[{},{}]]"#, number % 30, number / 30);
+            let spots: Vec<String> = (0..cities).map(spot).collect();
+            let mut left = connections;
+            let mut lines = Vec::new();
+            for from in 0..cities {
+                let to = (from + 1..cities).take(left.min(10));
+                let to: Vec<String> = to.map(|to| format!(r#""C{to}":{{"red":3}}"#)).collect();
+                left -= to.len();
+                lines.push(format!(r#""C{from}":{{{}}}"#, to.join(",")));
+            }
+            let (spots, lines) = (spots.join(","), lines.join(","));
+            format!(r#"{{"width":30,"height":40,"cities":[{spots}],"connections":{{{lines}}}}}"#)
+        };
+        assert!(matches!(config.propose(&large(100, 300), 8), Proposal::Fits(_)));
+        assert_eq!(config.propose(&large(101, 300), 8), Proposal::Unfit(TOO_LARGE.into()));
+        assert_eq!(config.propose(&large(100, 301), 8), Proposal::Unfit(TOO_LARGE.into()));
         let map = serde_json::to_string(&config.map).expect("JSON");
         assert_eq!(config.propose(&map, 8), Proposal::Fits(config));
     }

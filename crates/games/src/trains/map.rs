@@ -21,6 +21,13 @@ pub const CITIES_MAX: usize = 1000;
 /// The most connections a map may have; see [`CITIES_MAX`].
 pub const CONNECTIONS_MAX: usize = 4000;
 
+/// The most cities of a map that a player proposes. Every position of a game that is played on it
+/// shows the whole map, so its size decides how large a replay is.
+pub const PROPOSED_CITIES_MAX: usize = 100;
+
+/// The most connections of such a map.
+pub const PROPOSED_CONNECTIONS_MAX: usize = 300;
+
 /// A city and its spot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct City {

@@ -43,7 +43,9 @@ pub use color::{Color, Hand};
 pub use config::Config;
 pub use connection::{Connection, Length, LengthError};
 pub use deck::DECK_LEN;
-pub use map::{CITIES_MAX, CONNECTIONS_MAX, City, Map, MapError};
+pub use map::{
+    CITIES_MAX, CONNECTIONS_MAX, City, Map, MapError, PROPOSED_CITIES_MAX, PROPOSED_CONNECTIONS_MAX,
+};
 pub use name::{NAME_LEN_MAX, Name, NameError, Pair, SameCity};
 pub use player_state::{Natural, Own, PlayerState};
 pub use state::Trains;

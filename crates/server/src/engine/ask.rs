@@ -3,7 +3,8 @@
 
 use super::journal::{Effect, StreamKey};
 use super::{Engine, Handle, Input, MatchKey, show};
-use crate::auth::{self, Hashers};
+use crate::auth;
+use crate::passwords::Passwords;
 use agon_core::lobby::{
     AccountKind, LobbyCommand, LobbyRejection, PasswordHash, Role, Standing, TokenHash,
 };
@@ -85,8 +86,14 @@ impl Engine {
         decided + self.attachments
     }
 
-    pub(crate) fn hashers(&self) -> Hashers {
-        self.hashers.clone()
+    /// Where passwords are checked.
+    pub(crate) fn passwords(&self) -> Passwords {
+        self.passwords.clone()
+    }
+
+    /// Takes up the counts of wrong passwords from a file, and keeps them there.
+    pub fn keep_password_counts(&self, file: std::path::PathBuf) {
+        self.passwords.keep_in(file);
     }
 
     /// Whose token this is, if it is good now.

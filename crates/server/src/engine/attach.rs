@@ -11,6 +11,7 @@ use agon_games::brief;
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use agon_wire::peer::Told;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// One connection, as long as the server runs.
 pub(crate) type ConnId = u64;
@@ -26,8 +27,8 @@ pub(crate) struct Session {
     pub(super) account: Option<PlayerName>,
     /// The token it came with or was given.
     pub(super) token: Option<TokenHash>,
-    /// A password is being checked.
-    pub(super) checking: bool,
+    /// A password is being checked, as long as this is held.
+    pub(super) checking: Option<Arc<()>>,
     /// Whether it is shown every change of its matches.
     pub(super) listens: bool,
     /// How its program is reached after a restart, if it cannot reconnect by itself.
@@ -93,7 +94,7 @@ impl Engine {
             hello: None,
             account: None,
             token: None,
-            checking: false,
+            checking: None,
             listens: false,
             location: None,
             is_silent: false,
@@ -201,7 +202,7 @@ impl Engine {
     /// Closes a connection that took too long to say who it is.
     pub(super) fn login_due(&mut self, conn: ConnId) {
         let Some(session) = self.sessions.get(&conn) else { return };
-        if session.account.is_none() && !session.checking {
+        if session.account.is_none() && session.checking.is_none() {
             self.refuse(conn, "login-timeout", "log in sooner");
             self.end(conn, End::LoginTimeout);
         }

@@ -5,12 +5,16 @@ use super::news::news_of;
 use super::{AnnounceError, ConnId, Engine, Timer, house};
 use crate::auth;
 use crate::meters::{End, Login as Outcome};
+use crate::names;
+use crate::passwords::{Attempt, Finished, Purpose, Unchecked};
+use crate::throttle::Verdict;
+use crate::wires::Wire;
 use agon_core::lobby::{
     AccountKind, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role, TokenHash,
 };
 use agon_core::{Event, Fault, FaultKind, PlayerName, TournamentId};
 use agon_wire::native::{ToLobby, ToPlayer};
-use std::net::IpAddr;
+use std::sync::Arc;
 
 /// What a connection proves itself with.
 pub(crate) struct Login {
@@ -34,6 +38,19 @@ pub(crate) enum Checked {
     Changed(PlayerName, PasswordHash),
     /// It could not be hashed.
     Failed(String),
+    /// It was not checked.
+    Not(Unchecked),
+}
+
+impl Checked {
+    /// What it means for the count of guesses.
+    fn verdict(&self) -> Verdict {
+        match self {
+            Checked::Right(_) | Checked::New(..) | Checked::Changed(..) => Verdict::Right,
+            Checked::Wrong(_) => Verdict::Wrong,
+            Checked::Failed(_) | Checked::Not(_) => Verdict::Unchecked,
+        }
+    }
 }
 
 impl Engine {
@@ -103,7 +120,7 @@ impl Engine {
 
     pub(super) fn log_in(&mut self, conn: ConnId, login: Login) {
         let Some(session) = self.sessions.get_mut(&conn) else { return };
-        if session.checking {
+        if session.checking.is_some() {
             return self.refuse(conn, "busy", "the last login is still being checked");
         }
         if session.account.is_some() {
@@ -137,15 +154,28 @@ impl Engine {
             let detail = "an account is a program or a person; house players are the server's own";
             return self.refuse(conn, "malformed", detail);
         }
-        let from = session.from;
-        if let Some(wait_ms) = self.throttle.wait_ms(from, &account, self.now_ms()) {
-            return self.slow_down(conn, wait_ms);
-        }
+        // Accounts of old may have names in another form.
+        let account = match self.lobby.account(&account) {
+            Some(_) => account,
+            None => names::normalized(&account),
+        };
         let known = self.lobby.account(&account).map(|known| known.password.clone());
-        if let Some(session) = self.sessions.get_mut(&conn) {
-            session.checking = true;
+        let purpose = if known.is_none() && register { Purpose::New } else { Purpose::Proof };
+        if purpose == Purpose::New
+            && let Err(detail) = names::check_new(&account)
+        {
+            return self.refuse(conn, "bad-name", detail);
         }
-        self.check(conn, move || match known {
+        // Erlang programs register with the password they were written with. The node's cookie, not
+        // a password, keeps strangers from that wire.
+        if purpose == Purpose::New
+            && session.wire() != Wire::Erlang
+            && let Err(detail) = auth::check_new(&password)
+        {
+            return self.refuse(conn, "weak-password", detail);
+        }
+        let name = account.clone();
+        self.check(conn, name, purpose, move || match known {
             Some(Some(hash)) if auth::matches(&password, &hash) => Checked::Right(account),
             Some(_) => Checked::Wrong(account),
             None if register => match auth::hash(&password) {
@@ -160,25 +190,42 @@ impl Engine {
         });
     }
 
-    /// Does slow work on a thread made for it, a few at a time.
-    fn check(&mut self, conn: ConnId, work: impl FnOnce() -> Checked + Send + 'static) {
-        let handle = self.handle();
-        self.hashers.spawn(move || {
-            handle.send(super::Input::Checked { conn, checked: work() });
-        });
+    /// Has a password checked away from the engine, unless the connection is closed before.
+    fn check(
+        &mut self,
+        conn: ConnId,
+        account: PlayerName,
+        purpose: Purpose,
+        work: impl FnOnce() -> Checked + Send + 'static,
+    ) {
+        let (handle, at) = (self.handle(), self.now_ms());
+        let Some(session) = self.sessions.get_mut(&conn) else { return };
+        let checking = Arc::new(());
+        let open = Arc::downgrade(&checking);
+        session.checking = Some(checking);
+        let attempt = Attempt { from: session.from, account, purpose, at };
+        let work = move |start: Result<(), Unchecked>| {
+            let (verdict, checked) = match start.map(|()| work()) {
+                Ok(checked) => (checked.verdict(), checked),
+                Err(why) => (Verdict::Unchecked, Checked::Not(why)),
+            };
+            let deliver = Box::new(move || handle.send(super::Input::Checked { conn, checked }));
+            Finished { verdict, deliver }
+        };
+        self.passwords.submit(attempt, move || open.strong_count() > 0, work);
     }
 
     pub(super) fn checked(&mut self, conn: ConnId, checked: Checked) {
         let Some(session) = self.sessions.get_mut(&conn) else { return };
-        session.checking = false;
-        let from = session.from;
+        session.checking = None;
         match checked {
-            Checked::Right(account) => {
-                self.throttle.right(from, &account);
-                self.welcome_with_token(conn, account);
+            Checked::Right(account) => self.welcome_with_token(conn, account),
+            Checked::Not(why) => {
+                self.login_was(conn, None, Outcome::Throttled);
+                self.refuse(conn, "slow-down", why.to_string());
+                self.count_junk(conn);
             }
             Checked::Wrong(account) => {
-                self.throttle.wrong(from, &account, self.now_ms());
                 self.login_was(conn, Some(&account), Outcome::Wrong);
                 self.refuse(conn, "wrong-credentials", "no such account, or another password");
                 self.count_junk(conn);
@@ -201,35 +248,6 @@ impl Engine {
                 }
             }
         }
-    }
-
-    /// How long whoever asks from there has to wait before another password of the account is
-    /// looked at.
-    pub(crate) fn password_wait_ms(&mut self, from: IpAddr, account: &PlayerName) -> Option<u64> {
-        let wait_ms = self.throttle.wait_ms(from, account, self.now_ms());
-        if wait_ms.is_some() {
-            self.note_login(None, Some(from), Some(account), Outcome::Throttled);
-        }
-        wait_ms
-    }
-
-    /// Counts a password that was right or wrong.
-    pub(crate) fn password_was(&mut self, from: IpAddr, account: &PlayerName, right: bool) {
-        match right {
-            true => self.throttle.right(from, account),
-            false => {
-                self.throttle.wrong(from, account, self.now_ms());
-                self.note_login(None, Some(from), Some(account), Outcome::Wrong);
-            }
-        }
-    }
-
-    fn slow_down(&mut self, conn: ConnId, wait_ms: u64) {
-        let seconds = wait_ms.div_ceil(1_000);
-        let detail = format!("too many wrong passwords; try again in {seconds} s");
-        self.login_was(conn, None, Outcome::Throttled);
-        self.refuse(conn, "slow-down", detail);
-        self.count_junk(conn);
     }
 
     fn welcome_with_token(&mut self, conn: ConnId, account: PlayerName) {
@@ -345,17 +363,15 @@ impl Engine {
         if let Err(detail) = auth::check_length(&new) {
             return self.refuse(conn, "malformed", detail);
         }
-        let from = self.sessions.get(&conn).map(|session| session.from);
-        let wait_ms = from.and_then(|from| self.throttle.wait_ms(from, &account, self.now_ms()));
-        if let Some(wait_ms) = wait_ms {
-            return self.slow_down(conn, wait_ms);
+        if let Err(detail) = auth::check_new(&new) {
+            return self.refuse(conn, "weak-password", detail);
         }
         let known = self.lobby.account(&account).and_then(|known| known.password.clone());
         let Some(session) = self.sessions.get_mut(&conn) else { return };
-        if std::mem::replace(&mut session.checking, true) {
+        if session.checking.is_some() {
             return self.refuse(conn, "busy", "the last password is still being checked");
         }
-        self.check(conn, move || match known {
+        self.check(conn, account.clone(), Purpose::Proof, move || match known {
             Some(hash) if auth::matches(&old, &hash) => match auth::hash(&new) {
                 Ok(hash) => Checked::Changed(account, hash),
                 Err(error) => Checked::Failed(error),
@@ -401,7 +417,9 @@ impl Engine {
                 && !self.may_be_found(player)
         });
         for account in gone.cloned().collect::<Vec<_>>() {
+            let name = account.clone();
             let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
+            self.drop_newcomer(&name);
         }
     }
 

@@ -71,6 +71,9 @@ impl Sent {
 /// deadline it is looked whether it passed. When the answer was read decides.
 pub(super) const ON_ITS_WAY_MS: Millis = 20;
 
+/// How long after a deadline to look again, if sockets are read late.
+const LATE_LOOK_MS: Millis = 10;
+
 impl LiveMatch {
     /// Notes that a request was handed over.
     fn mark_sent(&mut self, now: Millis, pending: Pending, written: Option<Written>) {
@@ -304,7 +307,7 @@ impl Engine {
                 self.ask(key, conn, pending, answered_at.take());
             }
         }
-        self.reset_timer(key);
+        self.reset_timer(key, 0);
     }
 
     /// Asks a player something, which may follow from an answer that was read then.
@@ -359,14 +362,15 @@ impl Engine {
         }
     }
 
-    fn reset_timer(&mut self, key: &MatchKey) {
+    /// Sets the timer of a match, no earlier than this.
+    fn reset_timer(&mut self, key: &MatchKey, earliest: Millis) {
         let Some(live) = self.matches.get_mut(key) else { return };
         // What was asked since is due later.
         if !std::mem::take(&mut live.stirred) && live.timer.is_some() {
             return;
         }
         let Some(deadline) = live.played.deadline() else { return };
-        let deadline = deadline.saturating_add(ON_ITS_WAY_MS);
+        let deadline = deadline.saturating_add(ON_ITS_WAY_MS).max(earliest);
         // A timer that rings early finds nothing due and is set again.
         if live.timer.is_none_or(|at| deadline < at) {
             live.timer = Some(deadline);
@@ -377,8 +381,10 @@ impl Engine {
     /// Does what is due in a match now that its timer rang. The clock of a request starts when it was
     /// written; one that still waits to be written has none.
     pub(super) fn match_due(&mut self, key: &MatchKey, now: Millis) {
-        // As things stood when whatever was read by then has come in.
-        let now = now.saturating_sub(ON_ITS_WAY_MS);
+        // As things stood when everything that was there to be read by then has come in.
+        let heard = self.handle.meters().reads.heard_until(now);
+        let late = heard < now;
+        let now = heard.saturating_sub(ON_ITS_WAY_MS);
         if let Some(live) = self.matches.get_mut(key) {
             live.timer = None;
             for sent in &live.sent {
@@ -406,7 +412,9 @@ impl Engine {
                 break;
             }
         }
-        self.reset_timer(key);
+        // What was not read yet is waited for, and not by asking again and again.
+        let earliest = if late { self.now + LATE_LOOK_MS } else { 0 };
+        self.reset_timer(key, earliest);
     }
 
     /// A player answers a request, named as it was sent.

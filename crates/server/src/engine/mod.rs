@@ -34,11 +34,11 @@ mod tournaments;
 mod translated;
 pub(crate) mod watch;
 
-use crate::auth::{Hashers, NoEntropy};
+use crate::auth::NoEntropy;
 use crate::clock;
 use crate::gateway::Outbox;
 use crate::meters::Meters;
-use crate::throttle::Throttle;
+use crate::passwords::Passwords;
 use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, TournamentId};
 use agon_games::Registry;
@@ -107,6 +107,8 @@ pub struct Settings {
     pub second_login: SecondLogin,
     /// By how much matches are shown late to observers, at least.
     pub observer_delay_ms: Millis,
+    /// Passwords of one address that may wait to be checked.
+    pub password_checks_per_address_max: usize,
 }
 
 impl Default for Settings {
@@ -117,6 +119,7 @@ impl Default for Settings {
             second_login: SecondLogin::default(),
             players_may_invite: false,
             observer_delay_ms: 0,
+            password_checks_per_address_max: 1_000,
             seed: None,
         }
     }
@@ -227,6 +230,17 @@ impl Handle {
         self.send(Input::Stop);
     }
 
+    /// When bytes that were just read were there, at the earliest: for how late the server is,
+    /// nobody is charged.
+    pub(crate) fn read_at(&self) -> Millis {
+        let now = clock::now_ms();
+        let at = self.meters.reads.heard_until(now);
+        if at < now {
+            self.meters.read_late.add();
+        }
+        at
+    }
+
     /// What is counted.
     pub(crate) fn meters(&self) -> &Meters {
         &self.meters
@@ -311,7 +325,6 @@ pub struct Engine {
     /// When the lobby's timer rings next.
     lobby_timer: Option<Millis>,
     news: News,
-    throttle: Throttle,
     /// Until when nobody is missed, because it was us who were away.
     grace_until: Millis,
     /// Who was connected before this start, cannot reconnect by itself and is not back.
@@ -320,7 +333,7 @@ pub struct Engine {
     /// Games counted since the start; those in progress are counted when asked for.
     games_seen: GameCounts,
     tournament_records: u64,
-    hashers: Hashers,
+    passwords: Passwords,
     watchers: HashMap<watch::Topic, watch::Watchers>,
     held_back: HashMap<MatchKey, delay::HeldBack>,
     snapshots: Snapshots,
@@ -339,8 +352,9 @@ impl Engine {
         settings: Settings,
         runtime: tokio::runtime::Handle,
     ) -> Result<Engine, EngineError> {
-        let (now, hashers) = (clock::now_ms(), Hashers::new(Some(runtime)));
-        let mut engine = Engine::empty(log, games, houses, settings, now, hashers);
+        let now = clock::now_ms();
+        let passwords = Passwords::new(Some(runtime), settings.password_checks_per_address_max);
+        let mut engine = Engine::empty(log, games, houses, settings, now, passwords);
         let (houses, handle) = (Arc::clone(&engine.houses), engine.handle());
         engine.house_pool = HousePool::start(houses, handle);
         engine.recover()?;
@@ -355,7 +369,7 @@ impl Engine {
         houses: Houses,
         settings: Settings,
         now: Millis,
-        hashers: Hashers,
+        passwords: Passwords,
     ) -> Engine {
         let (inbox, receiver) = channel();
         Engine {
@@ -384,13 +398,12 @@ impl Engine {
             timers: BinaryHeap::new(),
             lobby_timer: None,
             news: News::default(),
-            throttle: Throttle::default(),
             grace_until: 0,
             cut_off: BTreeSet::new(),
             decisions: 0,
             games_seen: GameCounts::default(),
             tournament_records: 0,
-            hashers,
+            passwords,
             watchers: HashMap::new(),
             held_back: HashMap::new(),
             snapshots: Snapshots::default(),

@@ -14,6 +14,7 @@ use super::matches::ON_ITS_WAY_MS;
 use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::{PeerAsk, Tell, Written};
 use crate::meters::{End, Login};
+use crate::names;
 use agon_core::lobby::{AccountKind, Announcement, LobbyCommand, LobbyRejection, Role};
 use agon_core::{
     Ask, Command, CrashCost, Event, Fault, FaultKind, Millis, Pending, PlayerName, RequestId,
@@ -203,6 +204,9 @@ impl Engine {
             Err(why) => return self.turn_away(conn, name, why),
         };
         if self.lobby.account(&name).is_none() {
+            if let Err(why) = names::check_new(&name) {
+                return self.turn_away(conn, &name, &why);
+            }
             let (account, kind) = (name.clone(), AccountKind::Program);
             let (role, password) = (Role::Player, None);
             let command = LobbyCommand::Register { account, kind, role, password };
@@ -363,8 +367,11 @@ impl Engine {
     /// When the answer to what a tournament asked is overdue, if a connection was handed it.
     pub(super) fn peer_due(&self, id: &TournamentId, request: &RequestId) -> Option<Millis> {
         let asked = self.tournaments.get(id)?.asked.get(request)?;
-        let since = asked.written.at().unwrap_or_else(|| self.now_ms());
-        Some(since.saturating_add(asked.limit_ms + ON_ITS_WAY_MS))
+        let now = self.now_ms();
+        let since = asked.written.at().unwrap_or(now);
+        // An answer may be in a socket that is read late.
+        let late_ms = now.saturating_sub(self.handle.meters().reads.heard_until(now));
+        Some(since.saturating_add(asked.limit_ms + ON_ITS_WAY_MS + late_ms))
     }
 
     fn peer_greets(
@@ -397,6 +404,18 @@ impl Engine {
             self.miss_peer(&id, player);
         }
         let _ = self.step_lobby(LobbyCommand::LogOut { account: player.clone() }, Vec::new());
+        self.drop_newcomer(player);
+    }
+
+    /// Gives the name of a player free again who left before they ever played: strangers must not
+    /// be able to take names for ever.
+    pub(super) fn drop_newcomer(&mut self, player: &PlayerName) {
+        let newcomer = self.lobby.account(player).is_some_and(|account| !account.played);
+        if !newcomer || !self.is_peer(player) || self.conn_of(player).is_some() {
+            return;
+        }
+        self.withdraw_all(player);
+        let _ = self.step_lobby(LobbyCommand::Drop { account: player.clone() }, Vec::new());
     }
 
     fn withdraw_all(&mut self, player: &PlayerName) {

@@ -40,6 +40,7 @@ impl Engine {
         self.log.flush()?;
         self.say_goodbye();
         self.last_snapshot();
+        self.passwords.keep();
         Ok(())
     }
 

@@ -181,7 +181,7 @@ impl Reader<'_> {
                 }
             }
             match poll_fn(|context| read_some(from, context, &mut self.framing)).await {
-                Ok(1..) => at = now_ms(),
+                Ok(1..) => at = self.engine.read_at(),
                 _ => return,
             }
             self.pulse.heard(at);

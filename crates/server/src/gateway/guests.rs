@@ -1,5 +1,6 @@
-//! How many connections there are from each address.
+//! How many connections, requests or observers there are from each address.
 
+use crate::address;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
@@ -17,9 +18,13 @@ pub(crate) struct Guest {
 impl Guests {
     /// Counts one more, unless there are `max`.
     pub(crate) fn enter(self: &Arc<Guests>, from: IpAddr, max: usize) -> Option<Guest> {
+        let from = address::counted(from);
         let mut counts = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
         let count = counts.entry(from).or_default();
         if *count >= max {
+            if *count == 0 {
+                counts.remove(&from);
+            }
             return None;
         }
         *count += 1;

@@ -28,6 +28,20 @@ pub struct Limits {
     pub heartbeat_ms: u64,
     /// After how much silence a connection is given up.
     pub silence_ms_max: u64,
+    /// HTTP requests at once.
+    pub http_requests_max: usize,
+    /// HTTP requests at once from one address.
+    pub http_requests_per_address_max: usize,
+    /// Bodies of HTTP requests of one address that are being read.
+    pub http_bodies_per_address_max: usize,
+    /// How long the body of an HTTP request may take.
+    pub http_body_ms_max: u64,
+    /// Observers from one address.
+    pub watchers_per_address_max: usize,
+    /// Passwords of one address that may wait to be checked.
+    pub password_checks_per_address_max: usize,
+    /// Sign-ups a minute from one address at ports where a name is all a player needs.
+    pub sign_ups_per_minute_max: u32,
 }
 
 impl Default for Limits {
@@ -44,6 +58,13 @@ impl Default for Limits {
             login_ms_max: 10_000,
             heartbeat_ms: 15_000,
             silence_ms_max: 45_000,
+            http_requests_max: 256,
+            http_requests_per_address_max: 64,
+            http_bodies_per_address_max: 32,
+            http_body_ms_max: 10_000,
+            watchers_per_address_max: 500,
+            password_checks_per_address_max: 1_000,
+            sign_ups_per_minute_max: 300,
         }
     }
 }

@@ -21,6 +21,7 @@ mod limits;
 mod outbox;
 mod peer;
 mod peer_observer;
+mod sign_ups;
 mod sweep;
 mod talk;
 mod tcp;
@@ -28,6 +29,7 @@ mod tls;
 pub(crate) mod websocket;
 
 use crate::engine::Handle;
+use crate::lateness;
 use crate::web::Ledger;
 pub(crate) use connection::{Todo, end_with, todo};
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
@@ -60,6 +62,9 @@ struct Shared {
     guests: Arc<Guests>,
     pulses: sweep::Pulses,
     ledger: Arc<Ledger>,
+    sign_ups: sign_ups::SignUps,
+    /// What serves the sockets of players.
+    runtime: tokio::runtime::Handle,
 }
 
 impl Gateway {
@@ -72,9 +77,20 @@ impl Gateway {
     ) -> Gateway {
         let places = Arc::new(Semaphore::new(limits.connections_max));
         let (guests, pulses, ledger) = (Arc::default(), sweep::Pulses::default(), Arc::default());
-        let shared = Shared { engine, limits, tls, places, guests, pulses, ledger };
+        let shared = Shared {
+            engine,
+            limits,
+            tls,
+            places,
+            guests,
+            pulses,
+            ledger,
+            sign_ups: sign_ups::SignUps::default(),
+            runtime: runtime.clone(),
+        };
         let gateway = Gateway(Arc::new(shared));
         runtime.spawn(sweep::sweep(gateway.clone()));
+        runtime.spawn(lateness::beat(gateway.engine().clone()));
         gateway
     }
 

@@ -108,6 +108,11 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
     }
     let Arrived { mut socket, name, speaker, values } = arrived;
     let (engine, limits) = (gateway.engine(), gateway.limits());
+    if !gateway.0.sign_ups.take(from, limits.sign_ups_per_minute_max, now_ms()) {
+        engine.meters().turned_away.add();
+        tracing::info!(%from, wire = peers.wire().word(), "too many sign-ups from one address");
+        return;
+    }
     let (conn, wire) = (connection::number(), peers.wire());
     let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, None);
     let pulse = Arc::clone(out.pulse());
@@ -298,7 +303,7 @@ impl Visit<'_> {
                 },
                 read = socket.read(&mut piece), if self.talk.has_room() => {
                     let Ok(count @ 1..) = read else { return false };
-                    read_at = now_ms();
+                    read_at = self.engine.read_at();
                     pause_until = Some(Instant::now() + PAUSE);
                     self.pulse.heard(read_at);
                     self.talk.push(&piece[..count]);
@@ -309,6 +314,13 @@ impl Visit<'_> {
                     self.pass_on(said, read_at);
                 }
                 () = at(silent), if silent.is_some() => {
+                    let now = now_ms();
+                    let late_ms = now.saturating_sub(self.engine.meters().reads.heard_until(now));
+                    if late_ms > 0 {
+                        // The reply may be there: it is the server that is late.
+                        self.silent_at = Some(Instant::now() + Duration::from_millis(late_ms));
+                        continue;
+                    }
                     self.pulse.ends(End::Silent);
                     return false;
                 }

@@ -93,7 +93,52 @@ fn read(cert: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
 /// A socket, with TLS or without.
 pub(crate) enum Stream {
     Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream<Inner>>),
+}
+
+/// A socket under TLS, which can be replaced by the same socket on another runtime. It is there
+/// except while it is replaced.
+pub(crate) struct Inner(Option<TcpStream>);
+
+impl Inner {
+    fn socket(&mut self) -> std::io::Result<Pin<&mut TcpStream>> {
+        let gone = std::io::ErrorKind::NotConnected;
+        self.0.as_mut().map(Pin::new).ok_or_else(|| gone.into())
+    }
+}
+
+impl AsyncRead for Inner {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        self.socket()?.poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Inner {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        self.socket()?.poll_write(context, bytes)
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        self.socket()?.poll_flush(context)
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        self.socket()?.poll_shutdown(context)
+    }
 }
 
 impl Stream {
@@ -104,7 +149,24 @@ impl Stream {
     ) -> std::io::Result<Stream> {
         match tls {
             None => Ok(Stream::Plain(socket)),
-            Some(tls) => Ok(Stream::Tls(Box::new(tls.acceptor().accept(socket).await?))),
+            Some(tls) => {
+                let accepted = tls.acceptor().accept(Inner(Some(socket))).await?;
+                Ok(Stream::Tls(Box::new(accepted)))
+            }
+        }
+    }
+
+    /// The same stream on the runtime this is called on: its threads wait for the socket from now
+    /// on.
+    pub(crate) fn moved_here(self) -> std::io::Result<Stream> {
+        let moved = |socket: TcpStream| TcpStream::from_std(socket.into_std()?);
+        match self {
+            Stream::Plain(socket) => Ok(Stream::Plain(moved(socket)?)),
+            Stream::Tls(mut tls) => {
+                let (inner, _) = tls.get_mut();
+                inner.0 = inner.0.take().map(moved).transpose()?;
+                Ok(Stream::Tls(tls))
+            }
         }
     }
 }

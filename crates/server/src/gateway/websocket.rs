@@ -3,6 +3,7 @@
 
 use super::framing::Framing;
 use super::{Gateway, Guest, Stream, connection};
+use crate::web::Paced;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::net::IpAddr;
@@ -45,9 +46,17 @@ impl Gateway {
         let patience = Duration::from_millis(self.limits().login_ms_max.max(1));
         let Ok(Ok(upgraded)) = tokio::time::timeout(patience, upgrade).await else { return };
         // Our own socket back: what HTTP needed for it is gone.
-        let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else { return };
+        let Ok(parts) = upgraded.downcast::<TokioIo<Paced<Stream>>>() else { return };
         let mut framing = Framing::frames(self.limits().line_bytes_max);
         framing.push(&parts.read_buf);
-        connection::visit(&self, ticket.peer, parts.io.into_inner(), framing).await;
+        let stream = parts.io.into_inner().into_inner();
+        // Players' sockets are served by threads that no reader of pages keeps busy.
+        let runtime = self.0.runtime.clone();
+        runtime.spawn(async move {
+            if let Ok(stream) = stream.moved_here() {
+                connection::visit(&self, ticket.peer, stream, framing).await;
+            }
+            drop(ticket);
+        });
     }
 }

@@ -7,7 +7,12 @@ use super::problem::Problem;
 use super::who::Who;
 use super::{Answer, Web};
 use crate::auth;
+use crate::clock::now_ms;
+use crate::engine::Engine;
 use crate::meters::Login;
+use crate::names;
+use crate::passwords::{Attempt, Purpose, Unchecked};
+use crate::throttle::Verdict;
 use agon_core::PlayerName;
 use agon_core::lobby::{Account, AccountKind, LobbyCommand, LobbyRejection, Role};
 use axum::Json;
@@ -102,6 +107,7 @@ pub(super) async fn one(State(web): State<Web>, Path(name): Path<String>) -> Ans
 
 pub(super) async fn register(
     State(web): State<Web>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     Body(Registration { account, password, kind }): Body<Registration>,
 ) -> Answer {
     let account = name_of(&account)?;
@@ -112,17 +118,20 @@ pub(super) async fn register(
         );
         return Err(Problem::unprocessable(detail));
     }
-    auth::check_length(&password).map_err(Problem::unprocessable)?;
+    auth::check_new(&password).map_err(Problem::unprocessable)?;
+    let account = names::normalized(&account);
     let name = account.clone();
-    let (taken, hashers) = web
-        .ask_lobby(move |engine| (engine.lobby().account(&name).is_some(), engine.hashers()))
+    let (taken, passwords) = web
+        .ask_lobby(move |engine| (engine.lobby().account(&name).is_some(), engine.passwords()))
         .await?;
     if taken {
         let detail = format!("the name {account} is taken; log in, or choose another");
         return Err(Problem::conflict(detail));
     }
-    let hash = hashers.run(move || auth::hash(&password)).await;
-    let hash = hash.and_then(Result::ok).ok_or_else(Problem::internal)?;
+    names::check_new(&account).map_err(Problem::unprocessable)?;
+    let attempt = attempt(peer, &account, Purpose::New);
+    let hash = passwords.check(attempt, move || (Verdict::Right, auth::hash(&password)));
+    let hash = hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())?;
     let name = account.clone();
     let registered = web.ask_lobby(move |engine| -> Result<_, LobbyRejection> {
         let (account, role, password) = (name.clone(), Role::Player, Some(hash));
@@ -150,7 +159,7 @@ pub(super) async fn log_in(
     Body(Credentials { account, password }): Body<Credentials>,
 ) -> Answer {
     let wrong = || Problem::unauthorized("no such account, or another password; register first");
-    let account = name_of(&account)?;
+    let account = stored(&web, name_of(&account)?).await?;
     auth::check_length(&password).map_err(Problem::unprocessable)?;
     let right = check(&web, peer, &account, password).await?;
     if !right {
@@ -170,6 +179,13 @@ pub(super) async fn log_in(
     Ok((StatusCode::CREATED, uncached, Json(body)).into_response())
 }
 
+/// The name as it is stored: accounts of old may have names in another form.
+async fn stored(web: &Web, name: PlayerName) -> Result<PlayerName, Problem> {
+    let asked = name.clone();
+    let known = web.ask_lobby(move |engine| engine.lobby().account(&asked).is_some()).await?;
+    Ok(if known { name } else { names::normalized(&name) })
+}
+
 /// Whether it is the account's password. As slow for names that do not exist, so that names cannot
 /// be guessed by the clock; and after wrong ones, slower and slower.
 async fn check(
@@ -179,29 +195,45 @@ async fn check(
     password: String,
 ) -> Result<bool, Problem> {
     let name = account.clone();
-    let (known, hashers, wait_ms) = web
+    let (known, passwords) = web
         .ask_lobby(move |engine| {
-            let wait_ms = engine.password_wait_ms(from, &name);
             let account = engine.lobby().account(&name);
-            (account.and_then(|account| account.password.clone()), engine.hashers(), wait_ms)
+            (account.and_then(|account| account.password.clone()), engine.passwords())
         })
         .await?;
-    if let Some(wait_ms) = wait_ms {
-        let seconds = wait_ms.div_ceil(1_000);
-        let detail = format!("too many wrong passwords; try again in {seconds} s");
-        return Err(Problem::slow_down(detail));
-    }
-    let right = hashers.run(move || match known {
-        Some(hash) => auth::matches(&password, &hash),
-        None => {
-            let _ = auth::hash(&password);
-            false
-        }
+    let attempt = attempt(Peer(from), account, Purpose::Proof);
+    let checked = passwords.check(attempt, move || {
+        let right = match known {
+            Some(hash) => auth::matches(&password, &hash),
+            None => {
+                let _ = auth::hash(&password);
+                false
+            }
+        };
+        (if right { Verdict::Right } else { Verdict::Wrong }, right)
     });
-    let right = right.await.ok_or_else(Problem::internal)?;
+    let checked = checked.await;
+    let outcome = match checked {
+        Ok(true) => return Ok(true),
+        Ok(false) => Login::Wrong,
+        Err(_) => Login::Throttled,
+    };
     let name = account.clone();
-    web.ask_lobby(move |engine| engine.password_was(from, &name, right)).await?;
-    Ok(right)
+    let note = move |engine: &mut Engine| engine.note_login(None, Some(from), Some(&name), outcome);
+    web.ask_lobby(note).await?;
+    checked.map_err(unchecked)
+}
+
+fn attempt(Peer(from): Peer, account: &PlayerName, purpose: Purpose) -> Attempt {
+    Attempt { from, account: account.clone(), purpose, at: now_ms() }
+}
+
+/// Says why a password was not checked, and when to try again.
+fn unchecked(why: Unchecked) -> Problem {
+    match why {
+        Unchecked::Failed => Problem::internal(),
+        _ => Problem::slow_down(why.to_string(), why.retry_after_s()),
+    }
 }
 
 pub(super) async fn whose(State(web): State<Web>, Who { account, role, .. }: Who) -> Answer {
@@ -223,14 +255,15 @@ pub(super) async fn change_password(
     who: Who,
     Body(Change { old, new }): Body<Change>,
 ) -> Answer {
-    auth::check_length(&new).map_err(Problem::unprocessable)?;
+    auth::check_new(&new).map_err(Problem::unprocessable)?;
     auth::check_length(&old).map_err(Problem::unprocessable)?;
     if !check(&web, peer, &who.account, old).await? {
         return Err(Problem::forbidden("`old` is not the account's password; send the right one"));
     }
-    let hashers = web.ask_lobby(|engine| engine.hashers()).await?;
-    let hash = hashers.run(move || auth::hash(&new)).await;
-    let password = hash.and_then(Result::ok).ok_or_else(Problem::internal)?;
+    let passwords = web.ask_lobby(|engine| engine.passwords()).await?;
+    let attempt = attempt(peer, &who.account, Purpose::New);
+    let hash = passwords.check(attempt, move || (Verdict::Right, auth::hash(&new)));
+    let password = hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())?;
     let (account, keep) = (who.account, Some(who.token));
     let command = LobbyCommand::ChangePassword { account, password, keep };
     web.ask_lobby(move |engine| engine.command(command)).await??;

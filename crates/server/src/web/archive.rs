@@ -1,12 +1,13 @@
-//! What is over, read from the log on a thread made for waiting.
+//! What is over, read from the log on a few threads made for that.
 
 use super::Web;
+use super::answers;
 use super::problem::Problem;
 use crate::engine::{Archive, MatchKey, StreamKey};
 use agon_core::{Event, Line, Match, MatchId, Secrets, Tournament, TournamentId};
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Does something with the log, away from the engine and from the tasks.
 pub(super) async fn read<T: Send + 'static>(
@@ -14,7 +15,13 @@ pub(super) async fn read<T: Send + 'static>(
     what: impl FnOnce(&Archive) -> Option<T> + Send + 'static,
 ) -> Result<T, Problem> {
     let archive = web.ask_lobby(|engine| engine.archive()).await?;
-    let read = tokio::task::spawn_blocking(move || what(&archive)).await;
+    let reader = Arc::clone(&web.readers).acquire_owned().await.map_err(|_| Problem::internal())?;
+    let read = tokio::task::spawn_blocking(move || {
+        // Held to the end, also if the sender of the request has gone meanwhile.
+        let _reader = reader;
+        what(&archive)
+    });
+    let read = read.await;
     read.ok().flatten().ok_or_else(Problem::internal)
 }
 
@@ -57,9 +64,22 @@ pub(super) fn parsed(texts: &[String]) -> Option<Vec<Line>> {
     texts.iter().map(|text| Line::read(text).ok()).collect()
 }
 
-/// Lines as they are in the log.
-pub(super) fn as_lines(lines: &[String]) -> Response {
+/// An answer about something that is over, from the log: built once, shared and sent in pieces. What
+/// it is about has this version. `None` is built where there is no such thing.
+pub(super) async fn shared(
+    web: &Web,
+    key: answers::Key,
+    content_type: &'static str,
+    missing: impl FnOnce() -> Problem,
+    build: impl FnOnce(&Archive) -> Option<Option<Vec<u8>>> + Send + 'static,
+) -> Result<Response, Problem> {
+    let built = web.answers.get(key, async { read(web, build).await?.ok_or_else(missing) });
+    Ok(answers::send(built.await?, content_type))
+}
+
+/// Lines as they are in the log; nothing if there are none.
+pub(super) fn as_lines(lines: &[String]) -> Option<Vec<u8>> {
     let mut text = lines.join("\n");
     text.push('\n');
-    ([(header::CONTENT_TYPE, "application/jsonl")], text).into_response()
+    (!lines.is_empty()).then(|| text.into_bytes())
 }

@@ -1,11 +1,14 @@
 //! Bodies of requests: JSON up to a bound. What is wrong is said without repeating secrets.
 
 use super::problem::Problem;
-use axum::body::{Bytes, to_bytes};
+use super::{Web, who};
+use axum::body::{Bytes, HttpBody, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use std::net::IpAddr;
+use std::time::Duration;
 
 /// The largest body.
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -16,6 +19,33 @@ pub(super) trait Form: DeserializeOwned + JsonSchema {
     const FIELDS: &str;
     /// Whether nothing of it may be repeated: it holds a password.
     const SECRET: bool;
+}
+
+/// Reads the body of a request, in a place made for that and not for ever. A request without one is
+/// left as it is.
+pub(super) async fn whole(web: &Web, from: IpAddr, request: Request) -> Result<Request, Problem> {
+    if request.body().is_end_stream() {
+        return Ok(request);
+    }
+    let _place = match web.places.body(from) {
+        Ok(place) => place,
+        Err(full) => who::operators_place(web, request.headers()).await.ok_or(full)?,
+    };
+    let (parts, body) = request.into_parts();
+    let patience_ms = web.gateway.limits().http_body_ms_max;
+    let read = to_bytes(body, BODY_BYTES_MAX);
+    let read = tokio::time::timeout(Duration::from_millis(patience_ms), read).await;
+    let read = read.map_err(|_| {
+        let detail = format!("the body did not arrive within {patience_ms} ms; send it at once");
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "too-slow", detail)
+    })?;
+    let bytes = read.map_err(|_| too_large())?;
+    Ok(Request::from_parts(parts, bytes.into()))
+}
+
+fn too_large() -> Problem {
+    let detail = format!("the body is longer than {BODY_BYTES_MAX} bytes, or broke off");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
 }
 
 /// A body that was read.
@@ -45,10 +75,7 @@ impl<S: Send + Sync, T: Form + Default> FromRequest<S> for OptionalBody<T> {
 }
 
 async fn bytes_of(request: Request) -> Result<Bytes, Problem> {
-    to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|_| {
-        let detail = format!("the body is longer than {BODY_BYTES_MAX} bytes, or broke off");
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
-    })
+    to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|_| too_large())
 }
 
 fn read<T: Form>(bytes: &[u8]) -> Result<T, Problem> {

@@ -1,5 +1,6 @@
 //! Sockets of the HTTP interface: so many at once, so many from one address, none that dawdles.
 
+use super::paced::Paced;
 use crate::gateway::{Gateway, Guests, accept};
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
@@ -8,6 +9,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use socket2::SockRef;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +21,9 @@ const CONNECTIONS_MAX: usize = 4_096;
 
 /// Bytes of a head, and of what is read ahead.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes the system keeps for a reader.
+const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// Where a request comes from.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +52,8 @@ pub(super) async fn serve(listener: TcpListener, router: Router, gateway: Gatewa
 }
 
 async fn serve_one(socket: TcpStream, peer: Peer, router: Router, gateway: &Gateway) {
+    // What the system keeps for a reader that does not read is bounded as well.
+    let _ = SockRef::from(&socket).set_send_buffer_size(SEND_BUFFER_BYTES);
     let Some(stream) = gateway.stream(socket).await else { return };
     let routes = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
@@ -59,6 +66,8 @@ async fn serve_one(socket: TcpStream, peer: Peer, router: Router, gateway: &Gate
     let patience = gateway.limits().login_ms_max.max(1);
     http.header_read_timeout(Duration::from_millis(patience));
     http.max_buf_size(BUFFER_BYTES_MAX);
-    // Whatever goes wrong here is between the socket and whoever holds it.
+    let patience = Duration::from_millis(gateway.limits().write_ms_max.max(1));
+    let stream = Paced::new(stream, patience);
+    // Whatever goes wrong here is between the socket and its other end.
     let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
 }

@@ -1,7 +1,7 @@
 //! Matches: what everybody may see of one while it runs, and all of it after the end.
 
 use super::problem::Problem;
-use super::{Answer, Web, archive, tournaments};
+use super::{Answer, Web, answers, archive, tournaments};
 use crate::engine::{Engine, MatchKey, StreamKey, show};
 use crate::wires::Wires;
 use agon_core::lobby::Standing;
@@ -92,6 +92,17 @@ pub(super) async fn one(State(web): State<Web>, path: Names) -> Answer {
     }
 }
 
+/// The version of what is over in a tournament. A match that is over can be played again as long as
+/// its tournament runs.
+pub(super) async fn version(web: &Web, tournament: &TournamentId) -> Result<u64, Problem> {
+    let id = tournament.clone();
+    let version = web.ask_lobby(move |engine| match engine.lobby().tournament(&id) {
+        Some(Standing::Finished(_)) => 0,
+        _ => engine.tournament_records(),
+    });
+    version.await
+}
+
 /// A match that is over.
 pub(super) async fn over(
     web: &Web,
@@ -121,12 +132,14 @@ pub(super) async fn log(State(web): State<Web>, path: Names) -> Answer {
         ))),
         Found::Over | Found::PerhapsOver => {
             let key = MatchKey::new(tournament.clone(), id.clone());
-            let lines =
-                archive::read(&web, move |a| archive::match_lines(a, &key.0, &key.1)).await?;
-            if lines.is_empty() {
-                return Err(unknown(&tournament, &id));
-            }
-            Ok(archive::as_lines(&lines))
+            let version = version(&web, &tournament).await?;
+            let path = format!("{tournament}/{id}/log");
+            let answer = answers::Key { path, version };
+            let missing = || unknown(&tournament, &id);
+            archive::shared(&web, answer, "application/jsonl", missing, move |archive| {
+                Some(archive::as_lines(&archive::match_lines(archive, &key.0, &key.1)?))
+            })
+            .await
         }
     }
 }

@@ -42,6 +42,8 @@ pub(super) async fn metrics(State(web): State<Web>) -> Answer {
         // In one step of the engine, so that what is said to add up does.
         let mut text = Exposition::default();
         running(&mut text, &engine.status(), &engine.game_counts(), meters.meters());
+        let help = "Passwords that were checked or hashed.";
+        text.counter("agon_password_checks_total", help, engine.passwords().checked());
         (text, engine.archive().log.meter())
     });
     let (mut text, log) = asked.await?;
@@ -119,6 +121,10 @@ fn delays(text: &mut Exposition, meters: &Meters) {
     text.histogram("agon_inbox_wait_seconds", help, &meters.inbox_ms, 1e3);
     let help = "From reading an answer to writing the request that follows from it.";
     text.histogram("agon_turn_seconds", help, &meters.turn_ms, 1e3);
+    let help = "How late the threads are that read players' sockets.";
+    text.histogram("agon_read_late_seconds", help, &meters.reads.late_ms, 1e3);
+    let help = "Reads that came late; their senders are charged for the time before only.";
+    text.counter("agon_reads_late_total", help, meters.read_late.count());
     let help = "How much later than set timers rang.";
     text.histogram("agon_timers_late_seconds", help, &meters.late_ms, 1e3);
     let help = "From an HTTP request to the head of its answer.";

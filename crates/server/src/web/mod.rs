@@ -7,6 +7,7 @@
 
 mod accounts;
 mod announce;
+mod answers;
 mod archive;
 mod assets;
 mod body;
@@ -15,6 +16,7 @@ mod events;
 mod exposition;
 mod faults;
 mod games;
+mod guard;
 mod invitations;
 mod listener;
 mod lobby;
@@ -25,7 +27,9 @@ mod observe;
 mod observer;
 mod openapi;
 mod operator;
+mod paced;
 mod page;
+mod places;
 mod play;
 mod played;
 mod positions;
@@ -43,25 +47,33 @@ mod tournaments;
 mod who;
 
 use crate::engine::{Engine, Handle, StreamKey};
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Guests};
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+pub use guard::Hosts;
+use listener::Peer;
 pub use openapi::openapi;
+pub(crate) use paced::Paced;
+use places::Place;
 use problem::Problem;
 pub(crate) use standings::Ledger;
 pub use starting::answer_starting;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// Requests that are worked on at once; more are told to come back.
-const REQUESTS_MAX: usize = 256;
-
-/// How long a request may take, its body included.
+/// How long a request may take after its body was read.
 const REQUEST_MS_MAX: u64 = 30_000;
+
+/// The route that needs no place.
+const HEALTH: &str = "/healthz";
+
+/// Threads that read the log for answers at once. They give way to everything else.
+const READERS_MAX: usize = 2;
 
 /// What every handler has.
 #[derive(Clone)]
@@ -69,7 +81,13 @@ struct Web {
     handle: Handle,
     gateway: Gateway,
     hub: Arc<lobby::Hub>,
-    places: Arc<Semaphore>,
+    hosts: Arc<Hosts>,
+    places: Arc<places::Places>,
+    /// Observers by address.
+    watchers: Arc<Guests>,
+    answers: Arc<answers::Answers>,
+    /// Threads that may read the log at once.
+    readers: Arc<Semaphore>,
 }
 
 impl Web {
@@ -100,26 +118,56 @@ fn router(web: Web) -> Router {
     let all = all.fold(Router::new(), |router, route| router.route(route.path, route.handler));
     all.with_state(web.clone())
         .layer(from_fn_with_state(web.clone(), bounded))
+        .layer(from_fn_with_state(web.clone(), guard::guarded))
         .layer(from_fn(problem::for_every_error))
         .layer(from_fn_with_state(web, measure::measured))
 }
 
-/// Serves HTTP, and players over WebSocket, until the task is dropped.
-pub async fn serve_http(listener: TcpListener, gateway: Gateway) {
+/// Serves HTTP under these names, and players over WebSocket, until the task is dropped.
+pub async fn serve_http(listener: TcpListener, gateway: Gateway, hosts: Hosts) {
     let handle = gateway.engine().clone();
-    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
-    let web = Web { handle, gateway: gateway.clone(), hub: Arc::default(), places };
+    let web = Web {
+        handle,
+        gateway: gateway.clone(),
+        hub: Arc::default(),
+        hosts: Arc::new(hosts),
+        places: Arc::new(places::Places::new(gateway.limits())),
+        watchers: Arc::default(),
+        answers: Arc::default(),
+        readers: Arc::new(Semaphore::new(READERS_MAX)),
+    };
     tokio::spawn(standings::warm(web.clone()));
     listener::serve(listener, router(web), gateway).await;
 }
 
-/// Works on so many requests at once, and on none for too long.
-async fn bounded(State(web): State<Web>, request: Request, next: Next) -> Response {
-    let Ok(_place) = web.places.try_acquire() else {
-        return Problem::busy("too many requests at once").into_response();
+/// Works on so many requests at once, and on none for too long. A sign of life is always given.
+async fn bounded(
+    State(web): State<Web>,
+    ConnectInfo(Peer(from)): ConnectInfo<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if request.uri().path() == HEALTH {
+        return in_time(next.run(request)).await;
+    }
+    match admitted(&web, from, request).await {
+        Ok((request, place)) => places::held_until_sent(in_time(next.run(request)).await, place),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Reads the body of a request, and gives it a place.
+async fn admitted(web: &Web, from: IpAddr, request: Request) -> Result<(Request, Place), Problem> {
+    let request = body::whole(web, from, request).await?;
+    let place = match web.places.request(from) {
+        Ok(place) => place,
+        Err(full) => who::operators_place(web, request.headers()).await.ok_or(full)?,
     };
-    let patience = Duration::from_millis(REQUEST_MS_MAX);
-    match tokio::time::timeout(patience, next.run(request)).await {
+    Ok((request, place))
+}
+
+async fn in_time(answer: impl Future<Output = Response>) -> Response {
+    match tokio::time::timeout(Duration::from_millis(REQUEST_MS_MAX), answer).await {
         Ok(response) => response,
         Err(_) => Problem::busy("the request took too long").into_response(),
     }

@@ -33,6 +33,9 @@ const FRAME_BYTES_MAX: usize = 4 * 1024;
 /// How long the other end may take to close.
 const LINGER_MS: u64 = 1_000;
 
+/// After how many seconds a spectator for whom there is no place should try again.
+const WATCHERS_RETRY_AFTER_S: u64 = 10;
+
 /// How somebody wants to watch.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,6 +54,8 @@ pub(super) struct Asked {
     pub(super) delay_ms: Millis,
     /// What it takes to answer over WebSocket, where that is asked for.
     door: Option<Door>,
+    /// Its place among the observers of its address.
+    place: Guest,
 }
 
 struct Door {
@@ -76,11 +81,19 @@ impl FromRequest<Web> for Asked {
         let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
         let seen = watching.last_event_id.as_deref().or(header);
         let seen = seen.and_then(|id| u64::from_str_radix(id, 16).ok());
+        let peer = request.extensions().get::<ConnectInfo<Peer>>();
+        let Some(ConnectInfo(Peer(from))) = peer.copied() else { return Err(Problem::internal()) };
+        let max = web.gateway.limits().watchers_per_address_max;
+        let place = web.watchers.enter(from, max).ok_or_else(|| {
+            let detail =
+                format!("too many spectators from this address (limit {max}); close one of them");
+            Problem::slow_down(detail, WATCHERS_RETRY_AFTER_S)
+        })?;
         let door = match wants_websocket(request.headers()) {
             true => Some(Door::open(&mut request, web)?),
             false => None,
         };
-        Ok(Asked { seen, delay_ms, door })
+        Ok(Asked { seen, delay_ms, door, place })
     }
 }
 
@@ -100,8 +113,9 @@ impl Door {
 impl Asked {
     /// Answers with the observer's events.
     pub(super) fn answer(self, observer: Observer) -> Answer {
+        let place = self.place;
         let Some(Door { key, upgrade, guest, limits }) = self.door else {
-            let events = Sse::new(Events(observer));
+            let events = Sse::new(Events(observer, place));
             return Ok(events.keep_alive(KeepAlive::default()).into_response());
         };
         tokio::spawn(async move {
@@ -109,7 +123,7 @@ impl Asked {
             if let Ok(Ok(upgraded)) = timeout(patience, upgrade).await {
                 serve(TokioIo::new(upgraded), observer, &limits).await;
             }
-            drop(guest);
+            drop((guest, place));
         });
         Ok(switching(&key))
     }
@@ -125,8 +139,8 @@ impl Asked {
     }
 }
 
-/// Server-sent events.
-struct Events(Observer);
+/// Server-sent events, and the place of who gets them.
+struct Events(Observer, #[expect(dead_code, reason = "it is held until the end")] Guest);
 
 impl Stream for Events {
     type Item = Result<Event, Infallible>;

@@ -1,11 +1,12 @@
 //! The door to the native wire over WebSocket: an HTTP request that becomes a player's connection.
 
+use super::guard::is_own_origin;
 use super::listener::Peer;
 use super::problem::Problem;
 use super::{Answer, Web};
 use agon_wire::websocket::{accept_key, is_key};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 /// Begins a WebSocket. Who comes is said on it, not here: no header is looked at for that.
@@ -64,41 +65,4 @@ fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let mut words = values.flat_map(|value| value.split(','));
     words.any(|found| found.trim().eq_ignore_ascii_case(word))
-}
-
-/// Browsers say which page a WebSocket is for. It has to be one of this host; programs say nothing.
-fn is_own_origin(headers: &HeaderMap) -> bool {
-    let Some(origin) = headers.get(header::ORIGIN) else { return true };
-    let origin = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok());
-    let origin = origin.as_ref().and_then(|origin| origin.authority());
-    let host = text(headers, &header::HOST);
-    origin.zip(host).is_some_and(|(origin, host)| origin.as_str().eq_ignore_ascii_case(host))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_pages_of_this_host_may_play() {
-        let cases = [
-            (None, true),
-            (Some("http://agon.test:7380"), true),
-            (Some("https://Agon.test:7380"), true),
-            (Some("http://agon.test"), false),
-            (Some("http://evil.test:7380"), false),
-            (Some("http://agon.test:7380.evil.test"), false),
-            (Some("http://agon.test:7380@evil.test"), false),
-            (Some("null"), false),
-            (Some(""), false),
-        ];
-        for (origin, own) in cases {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::HOST, "agon.test:7380".parse().unwrap());
-            if let Some(origin) = origin {
-                headers.insert(header::ORIGIN, origin.parse().unwrap());
-            }
-            assert_eq!(is_own_origin(&headers), own, "{origin:?}");
-        }
-    }
 }

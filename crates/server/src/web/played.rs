@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use super::recent::At;
-use super::{Answer, Web, archive, games, matches, standings, tournaments};
+use super::{Answer, Web, answers, archive, games, matches, standings, tournaments};
 use crate::engine::MatchKey;
 use agon_core::{
     Event, GameResult, Line, Match, MatchId, MatchReport, Millis, PlayerName, Raw, TournamentId,
@@ -129,16 +129,20 @@ pub(super) async fn replay(
         matches::Found::Over | matches::Found::PerhapsOver => {}
     }
     let key = MatchKey::new(tournament.clone(), id.clone());
-    let read = archive::read(&web, move |archive| {
+    let version = matches::version(&web, &tournament).await?;
+    let answer = answers::Key { path: format!("{tournament}/{id}/{number}/replay"), version };
+    let missing = || Problem::not_found(format!("{tournament} had no game {number} of match {id}"));
+    archive::shared(&web, answer, "application/json", missing, move |archive| {
         let lines = archive::parsed(&archive::match_lines(archive, &key.0, &key.1)?)?;
-        match lines.is_empty() {
-            true => Some(None),
-            false => replayed(&lines, &archive.games, number).map(Some),
+        if lines.is_empty() {
+            return Some(None);
         }
-    });
-    let found = read.await?.ok_or_else(|| matches::unknown(&tournament, &id))?;
-    let missing = || Problem::not_found(format!("match {id} had no game {number}"));
-    Ok(Json(found.ok_or_else(missing)?).into_response())
+        match replayed(&lines, &archive.games, number)? {
+            Some(replay) => Some(Some(serde_json::to_vec(&replay).ok()?)),
+            None => Some(None),
+        }
+    })
+    .await
 }
 
 /// A game of a match that is over; nothing inside, if there was none of that number.

@@ -16,6 +16,8 @@ pub(super) struct Problem {
     /// A stable word for machines, the end of `type`.
     code: &'static str,
     detail: String,
+    /// After how many seconds to try again.
+    retry_after_s: Option<u64>,
 }
 
 impl Problem {
@@ -24,15 +26,17 @@ impl Problem {
         code: &'static str,
         detail: impl Into<String>,
     ) -> Problem {
-        Problem { status, code, detail: detail.into() }
+        Problem { status, code, detail: detail.into(), retry_after_s: None }
     }
 
     pub(super) fn unauthorized(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::UNAUTHORIZED, "not-logged-in", detail)
     }
 
-    pub(super) fn slow_down(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::TOO_MANY_REQUESTS, "slow-down", detail)
+    /// The sender sends too much. What they should do is in `detail`.
+    pub(super) fn slow_down(detail: impl Into<String>, retry_after_s: u64) -> Problem {
+        let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "slow-down", detail);
+        Problem { retry_after_s: Some(retry_after_s), ..problem }
     }
 
     pub(super) fn forbidden(detail: impl Into<String>) -> Problem {
@@ -53,7 +57,8 @@ impl Problem {
 
     pub(super) fn busy(detail: impl Into<String>) -> Problem {
         let detail = format!("{}; try again in a second", detail.into());
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+        let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail);
+        Problem { retry_after_s: Some(1), ..problem }
     }
 
     pub(super) fn stopping() -> Problem {
@@ -90,9 +95,11 @@ impl IntoResponse for Problem {
         });
         let content_type = (header::CONTENT_TYPE, CONTENT_TYPE);
         let mut response = (self.status, [content_type], body.to_string()).into_response();
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
         let (name, value) = match self.status {
             StatusCode::UNAUTHORIZED => (header::WWW_AUTHENTICATE, "Bearer"),
-            StatusCode::SERVICE_UNAVAILABLE => (header::RETRY_AFTER, "1"),
             StatusCode::UPGRADE_REQUIRED => (header::SEC_WEBSOCKET_VERSION, "13"),
             _ => return response,
         };

@@ -165,13 +165,16 @@ impl Route {
 
     /// All problems it may answer with.
     pub(super) fn problems(&self) -> Vec<u16> {
-        let mut all = vec![500, 503];
+        let mut all = vec![421, 429, 500, 503];
+        if self.method != "get" {
+            all.extend([403, 415]);
+        }
         all.extend(&self.fails);
         if self.names().next().is_some() || self.query.is_some() {
             all.push(400);
         }
         if self.takes.is_some() {
-            all.extend([400, 413, 422]);
+            all.extend([400, 408, 413, 422]);
         }
         match self.access {
             Access::Anybody => {}

@@ -30,7 +30,7 @@ fn of_accounts() -> Vec<Route> {
         Route::post("/api/v1/accounts", accounts::register, "Registers an account.")
             .takes::<accounts::Registration>()
             .gives::<shapes::Account>(201)
-            .fails(&[409]),
+            .fails(&[409, 429]),
         Route::get("/api/v1/accounts/{name}", accounts::one, "An account and its statistics.")
             .gives::<shapes::AccountInFull>(200)
             .fails(&[404, 422]),

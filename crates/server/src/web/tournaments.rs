@@ -4,7 +4,7 @@ use super::body::{Form, OptionalBody};
 use super::page::Page;
 use super::problem::Problem;
 use super::who::Who;
-use super::{Answer, Web, archive};
+use super::{Answer, Web, answers, archive};
 use crate::engine::{Engine, StreamKey, show};
 use agon_core::lobby::{LobbyCommand, Standing};
 use agon_core::{Age, TournamentId};
@@ -163,8 +163,12 @@ pub(super) async fn log(State(web): State<Web>, Path(id): Path<String>) -> Answe
             "the log of {id} is shown when it is over; watch its events until then"
         ))),
         Found::Over => {
-            let lines = archive::read(&web, move |archive| archive::tournament_lines(archive, &id));
-            Ok(archive::as_lines(&lines.await?))
+            let answer = answers::Key { path: format!("{id}/log"), version: 0 };
+            let (asked, missing) = (id.clone(), || unknown(&id));
+            archive::shared(&web, answer, "application/jsonl", missing, move |archive| {
+                Some(archive::as_lines(&archive::tournament_lines(archive, &asked)?))
+            })
+            .await
         }
     }
 }

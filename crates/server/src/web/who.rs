@@ -1,12 +1,13 @@
 //! Who asks: a token in the `Authorization` header.
 
 use super::Web;
+use super::places::Place;
 use super::problem::Problem;
 use agon_core::PlayerName;
 use agon_core::lobby::{Role, TokenHash};
 use axum::extract::FromRequestParts;
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
 
 /// An account that proved itself.
 pub(super) struct Who {
@@ -19,14 +20,10 @@ impl FromRequestParts<Web> for Who {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Who, Problem> {
-        let header = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = header.and_then(|text| text.split_once(' '));
-        let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        let Some((_, token)) = token else {
+        let Some(token) = bearer(&parts.headers) else {
             let detail = "log in (POST /api/v1/sessions) and send `Authorization: Bearer TOKEN`";
             return Err(Problem::unauthorized(detail));
         };
-        let token = TokenHash::of(token.trim());
         let hash = token.clone();
         let holder = web.ask_lobby(move |engine| engine.holder(&hash)).await?;
         let Some((account, role)) = holder else {
@@ -35,6 +32,20 @@ impl FromRequestParts<Web> for Who {
         };
         Ok(Who { account, role, token })
     }
+}
+
+/// The token a request is sent with.
+fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
+    let header = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| TokenHash::of(token.trim()))
+}
+
+/// A place for a request of an operator, whoever else has how many.
+pub(super) async fn operators_place(web: &Web, headers: &HeaderMap) -> Option<Place> {
+    let token = bearer(headers)?;
+    let (_, role) = web.ask_lobby(move |engine| engine.holder(&token)).await.ok()??;
+    web.places.operator().filter(|_| role == Role::Operator)
 }
 
 /// An account that proved itself, or nobody who tried to.

@@ -56,7 +56,7 @@ fn over_tcp_silence_is_no_fault() {
     let server = Server::with(setup);
     let mut ann = server.connect();
     ann.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
-    ann.say(r#"{"type":"login","account":"ann","password":"pw","register":true}"#);
+    ann.say(r#"{"type":"login","account":"ann","password":"the pw of all","register":true}"#);
     let said = std::iter::from_fn(|| ann.hear()).find(|message| message["type"] != "heartbeat");
     assert_eq!(said.expect("a welcome")["type"], "welcome");
     let started = Instant::now();

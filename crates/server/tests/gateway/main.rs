@@ -5,7 +5,9 @@
 mod support;
 
 mod clocks;
+mod http_limits;
 mod limits;
+mod passwords;
 mod tls;
 mod tokens;
 mod websocket;

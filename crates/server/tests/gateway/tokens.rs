@@ -51,7 +51,7 @@ fn where_the_first_connection_keeps_the_account_the_second_is_refused() {
     let mut second = server.connect();
     log_in_with(&mut second, &token);
     assert_eq!(second.expect("error", "")["code"], "logged-in-elsewhere");
-    let login = r#"{"type":"login","account":"ann","password":"pw of ann"}"#;
+    let login = r#"{"type":"login","account":"ann","password":"the pw of ann"}"#;
     second.say(login);
     assert_eq!(second.expect("error", "")["code"], "logged-in-elsewhere");
     first.say(r#"{"type":"ping"}"#);

@@ -154,7 +154,7 @@ fn whoever_comes_back_on_the_other_transport_finds_its_request() {
     let server = Server::start();
     let mut ann = server.connect();
     ann.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
-    ann.say(r#"{"type":"login","account":"ann","password":"pw","register":true}"#);
+    ann.say(r#"{"type":"login","account":"ann","password":"the pw of all","register":true}"#);
     let token = ann.expect("welcome", "ann")["token"].as_str().unwrap().to_owned();
     let mut duel = announcement("duel", "yahtzee-queue", 1, 0);
     duel.selection = named(&["ann", "house:greedy"]);

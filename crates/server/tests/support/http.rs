@@ -39,7 +39,8 @@ fn open(address: SocketAddr, head: &str, body: &str) -> BufReader<TcpStream> {
     let mut socket = TcpStream::connect(address).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let length = body.len();
-    let message = format!("{head}host: test\r\ncontent-length: {length}\r\n\r\n{body}");
+    let json = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
+    let message = format!("{head}host: test\r\n{json}content-length: {length}\r\n\r\n{body}");
     // A server that has heard enough may close before all is written.
     let _ = socket.write_all(message.as_bytes());
     BufReader::new(socket)

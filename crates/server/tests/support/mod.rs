@@ -9,7 +9,7 @@ use agon_core::lobby::{Announcement, Role, Selection, Standing};
 use agon_core::{Event, PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
 use agon_players::{HousePlayer, Houses};
-use agon_server::web::serve_http;
+use agon_server::web::{Hosts, serve_http};
 use agon_server::{
     Engine, Gateway, Handle, Limits, Peers, Settings, Tls, hash_password, serve_peers, serve_tcp,
 };
@@ -129,7 +129,7 @@ impl Server {
         runtime.spawn(serve_tcp(listener, gateway.clone()));
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let http = listener.local_addr().unwrap();
-        runtime.spawn(serve_http(listener, gateway.clone()));
+        runtime.spawn(serve_http(listener, gateway.clone(), Hosts::new(["test", "agon"])));
         let (runtime, engine) = (Some(runtime), Some(engine));
         Server { dir, handle, address, http, gateway, runtime, engine }
     }
@@ -183,6 +183,18 @@ impl Server {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(Duration::from_secs(5));
         }
+    }
+
+    /// Keeps all threads that hold the sockets busy for so long.
+    pub(crate) fn stall(&self, time: Duration) {
+        let runtime = self.runtime.as_ref().unwrap();
+        let busy = (0..4).map(|_| runtime.spawn(async move { std::thread::sleep(time) }));
+        let busy: Vec<_> = busy.collect();
+        runtime.block_on(async {
+            for task in busy {
+                task.await.unwrap();
+            }
+        });
     }
 
     fn ask<T: Send + 'static>(&self, what: impl FnOnce(&mut Engine) -> T + Send + 'static) -> T {
@@ -339,7 +351,11 @@ pub(crate) struct Client {
 
 impl Client {
     fn connect(address: SocketAddr) -> Client {
-        let to = TcpStream::connect(address).unwrap();
+        Client::over(TcpStream::connect(address).unwrap())
+    }
+
+    /// Over a connection that was just opened.
+    pub(crate) fn over(to: TcpStream) -> Client {
         to.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         to.set_nodelay(true).unwrap();
         let mut client = Client { from: BufReader::new(to.try_clone().unwrap()), to };
@@ -413,7 +429,7 @@ fn log_in(address: SocketAddr, name: &str) -> Client {
     let mut client = Client::connect(address);
     client.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
     client.say(&format!(
-        r#"{{"type":"login","account":"{name}","password":"pw of {name}","register":true}}"#
+        r#"{{"type":"login","account":"{name}","password":"the pw of {name}","register":true}}"#
     ));
     client
 }

@@ -139,7 +139,7 @@ impl<S: Read + Write> Client<S> {
     pub(crate) fn log_in(&mut self, account: &str) -> Value {
         self.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
         self.say(&format!(
-            r#"{{"type":"login","account":"{account}","password":"pw of {account}","register":true}}"#
+            r#"{{"type":"login","account":"{account}","password":"the pw of {account}","register":true}}"#
         ));
         self.expect_soon("welcome")
     }

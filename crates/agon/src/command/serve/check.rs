@@ -5,17 +5,28 @@ use crate::config::serve::Serve;
 use crate::exit::{Exit, Misuse};
 use agon_server::Tls;
 use anyhow::Result;
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
 
 /// Looks at everything that can be looked at without starting, and prints all settings.
 pub(super) fn check(settings: &Serve, json: bool) -> Result<Exit> {
     let ports = settings.ports.iter().map(|port| (port.system, &port.listen));
-    for (name, address) in
-        [("tcp", &settings.tcp), ("http", &settings.http)].into_iter().chain(ports)
-    {
+    let erlang = settings.erlang.iter().map(|node| ("erlang.listen", &node.listen));
+    let own = [("tcp", &settings.tcp), ("http", &settings.http)];
+    let mut listens: Vec<(&str, SocketAddr)> = Vec::new();
+    for (name, address) in own.into_iter().chain(ports).chain(erlang) {
         let none = |why: String| Misuse(format!("{name}: {address:?} is no address: {why}"));
         let mut places = address.to_socket_addrs().map_err(|error| none(error.to_string()))?;
-        places.next().ok_or_else(|| none("it names no machine".into()))?;
+        let place = places.next().ok_or_else(|| none("it names no machine".into()))?;
+        let taken = listens.iter().find(|(_, other)| *other == place && place.port() != 0);
+        if let Some((other, _)) = taken {
+            let why = format!("{name} and {other} are both {place}; give one another port");
+            return Err(Misuse(why).into());
+        }
+        listens.push((name, place));
+    }
+    if settings.data.exists() && !settings.data.is_dir() {
+        let data = settings.data.display();
+        return Err(Misuse(format!("data: {data} is no folder; name another")).into());
     }
     if let Some((cert, key)) = &settings.tls {
         Tls::load(cert, key).map_err(|error| Misuse(error.to_string()))?;

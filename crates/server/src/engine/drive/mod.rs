@@ -9,8 +9,8 @@ mod socket;
 use super::journal::StreamKey;
 use super::snapshots::Snapshots;
 use super::{ConnId, Engine, EngineError, Settings};
-use crate::auth::Hashers;
 use crate::gateway::Limits;
+use crate::passwords::Passwords;
 use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, LobbyRejection, PasswordHash, Role};
 use agon_core::{Match, Millis, PlayerName, Secret, TournamentId};
 use agon_games::Registry;
@@ -40,7 +40,8 @@ impl Driven {
         snapshot_every: u64,
         now: Millis,
     ) -> Result<Driven, EngineError> {
-        let mut engine = Engine::empty(log, games, houses, settings, now, Hashers::new(None));
+        let passwords = Passwords::new(None, settings.password_checks_per_address_max);
+        let mut engine = Engine::empty(log, games, houses, settings, now, passwords);
         engine.snapshots = Snapshots::here(snapshot_every);
         engine.recover()?;
         engine.submit_decided();

@@ -10,7 +10,10 @@ use super::dial::{self, Address};
 use super::node::Node;
 use super::{Hub, player};
 use crate::auth;
+use crate::clock::now_ms;
 use crate::engine::StreamKey;
+use crate::passwords::{Attempt, Purpose};
+use crate::throttle::Verdict;
 use agon_core::{PlayerName, TournamentId};
 use agon_wire::erlang::Password;
 use agon_wire::erlang::location::Location;
@@ -101,12 +104,14 @@ pub(super) async fn prove(hub: &Hub, node: &Node, user: &PlayerName, given: &Pas
     let (engine, name, from) = (hub.gateway.engine(), user.clone(), node.from);
     let asked = engine.ask(vec![StreamKey::Lobby], move |engine| {
         let kept = engine.lobby().account(&name).and_then(|account| account.password.clone());
-        (kept, engine.hashers(), engine.password_wait_ms(from, &name))
+        (kept, engine.passwords())
     });
-    let Some((Some(kept), hashers, None)) = asked.await else { return false };
-    let given = given.0.clone();
-    let right = hashers.run(move || auth::matches(&given, &kept)).await == Some(true);
-    let name = user.clone();
-    let _ = engine.call(move |engine| engine.password_was(from, &name, right)).await;
-    right
+    let Some((Some(kept), passwords)) = asked.await else { return false };
+    let (given, account, purpose) = (given.0.clone(), user.clone(), Purpose::Proof);
+    let attempt = Attempt { from, account, purpose, at: now_ms() };
+    let checked = passwords.check(attempt, move || match auth::matches(&given, &kept) {
+        true => (Verdict::Right, true),
+        false => (Verdict::Wrong, false),
+    });
+    checked.await.unwrap_or(false)
 }

@@ -7,6 +7,9 @@ use super::{Hub, player};
 use crate::auth;
 use crate::clock::now_ms;
 use crate::engine::StreamKey;
+use crate::names;
+use crate::passwords::{Attempt, Purpose};
+use crate::throttle::Verdict;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
 use agon_core::{Millis, PlayerName};
 use agon_wire::erlang::session::{Login, Speaks};
@@ -88,9 +91,10 @@ pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: Login, since: M
     };
     let (hub, node) = (Arc::clone(hub), Arc::clone(node));
     tokio::spawn(async move {
-        let (engine, user, from) = (hub.gateway.engine(), login.user.clone(), node.from);
-        let wait_ms = engine.call(move |engine| engine.password_wait_ms(from, &user)).await;
-        let wait_ms = wait_ms.flatten().unwrap_or(0);
+        let Some(passwords) = hub.gateway.engine().call(|engine| engine.passwords()).await else {
+            return;
+        };
+        let wait_ms = passwords.wait_ms(node.from, &login.user, now_ms());
         tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         drop(place);
         let known = node.players().with_user(&login.user);
@@ -146,33 +150,30 @@ async fn set_password(
         return Err("the name is one of the server's own players");
     }
     let (engine, name, from) = (hub.gateway.engine(), user.clone(), node.from);
-    let (known, hashers, wait_ms) = engine
+    let (known, passwords) = engine
         .ask(vec![StreamKey::Lobby], move |engine| {
             let known = engine.lobby().account(&name).map(|account| account.password.clone());
-            let wait_ms = known.as_ref().and_then(|_| engine.password_wait_ms(from, &name));
-            (known, engine.hashers(), wait_ms)
+            (known, engine.passwords())
         })
         .await
         .ok_or(STOPPING)?;
-    let (new_text, is_new) = (new.0.clone(), known.is_none());
-    let hash = match (known, old) {
-        _ if wait_ms.is_some() => return Err("too many wrong passwords before it"),
-        (None, None) => {
-            let hashed = hashers.run(move || auth::hash(&new_text).ok()).await;
-            hashed.flatten().ok_or(STOPPING)?
-        }
-        (Some(Some(kept)), Some(old)) => {
-            let checked = hashers.run(move || changed(&kept, &old, &new_text)).await;
-            let checked = checked.ok_or(STOPPING)?;
-            let (name, right) = (user.clone(), checked.is_some());
-            let counted = engine.call(move |engine| engine.password_was(from, &name, right));
-            counted.await.ok_or(STOPPING)?;
-            checked.ok_or("the old password is wrong")?
-        }
+    let is_new = known.is_none();
+    let proof = match (known, old) {
+        (None, None) => None,
+        (Some(Some(kept)), Some(old)) => Some((kept, old)),
         (None, Some(_)) => return Err("the name is not registered: its old password is false"),
         // Nobody sets the password of an account that has one without knowing it.
         _ => return Err("the old password is missing, or the account has none"),
     };
+    if is_new && names::check_new(user).is_err() {
+        return Err("the name could be mistaken for another; choose a plainer one");
+    }
+    let purpose = if is_new { Purpose::New } else { Purpose::Proof };
+    let attempt = Attempt { from, account: user.clone(), purpose, at: now_ms() };
+    let new_text = new.0.clone();
+    let checked = passwords.check(attempt, move || hashed(proof, &new_text)).await;
+    let hash = checked.map_err(|_| "too many wrong passwords before it")?;
+    let hash = hash.ok_or("the old password is wrong")?;
     let (account, password) = (user.clone(), hash);
     let command = match is_new {
         true => {
@@ -189,6 +190,10 @@ async fn set_password(
     Ok(())
 }
 
-fn changed(kept: &PasswordHash, old: &Password, new: &str) -> Option<PasswordHash> {
-    auth::matches(&old.0, kept).then(|| auth::hash(new).ok()).flatten()
+/// Hashes a new password if the old one, where there is one, is right.
+fn hashed(proof: Option<(PasswordHash, Password)>, new: &str) -> (Verdict, Option<PasswordHash>) {
+    match proof {
+        Some((kept, old)) if !auth::matches(&old.0, &kept) => (Verdict::Wrong, None),
+        _ => (Verdict::Right, auth::hash(new).ok()),
+    }
 }

@@ -242,7 +242,7 @@ async fn listen(
             Ok(Err(_)) => return Gone::Ended,
             Err(_) => return Gone::Silent,
         }
-        at = now_ms();
+        at = hub.gateway.engine().read_at();
     }
 }
 

@@ -1,0 +1,72 @@
+//! How many sign-ups may come from one address at ports where a name is all a player needs.
+
+use crate::address;
+use agon_core::Millis;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Mutex;
+
+/// The most addresses that are remembered; those that have come least often are forgotten first.
+const ADDRESSES_MAX: usize = 20_000;
+
+const MINUTE_MS: Millis = 60_000;
+
+/// The sign-ups of the last minute.
+#[derive(Default)]
+pub(super) struct SignUps(Mutex<HashMap<IpAddr, Recent>>);
+
+/// What is left of the sign-ups an address may make.
+struct Recent {
+    left: f64,
+    at: Millis,
+}
+
+impl SignUps {
+    /// Whether one more may come from there now.
+    pub(super) fn take(&self, from: IpAddr, per_minute_max: u32, now: Millis) -> bool {
+        let most = f64::from(per_minute_max);
+        let refilled = |recent: &Recent| {
+            let since = now.saturating_sub(recent.at) as f64;
+            (recent.left + since * most / MINUTE_MS as f64).min(most)
+        };
+        let mut all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
+        if all.len() >= ADDRESSES_MAX {
+            all.retain(|_, recent| refilled(recent) < most);
+        }
+        if all.len() >= ADDRESSES_MAX {
+            all.retain(|_, recent| refilled(recent) < most / 2.0);
+        }
+        let recent = all.entry(address::counted(from)).or_insert(Recent { left: most, at: now });
+        (recent.left, recent.at) = (refilled(recent), now);
+        let may = recent.left >= 1.0;
+        if may {
+            recent.left -= 1.0;
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_so_many_sign_ups_a_minute() {
+        let sign_ups = SignUps::default();
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let taken = (0..1_000).filter(|_| sign_ups.take(one, 300, 1_000)).count();
+        assert_eq!(taken, 300);
+        assert!(sign_ups.take(other, 300, 1_000), "others have their own");
+        let later = (0..1_000).filter(|_| sign_ups.take(one, 300, 11_000)).count();
+        assert_eq!(later, 50);
+    }
+
+    #[test]
+    fn memory_has_a_bound() {
+        let sign_ups = SignUps::default();
+        for number in 0..3 * ADDRESSES_MAX as u32 {
+            sign_ups.take(IpAddr::from(number.to_be_bytes()), 300, 0);
+        }
+        assert!(sign_ups.0.lock().unwrap().len() <= ADDRESSES_MAX);
+    }
+}

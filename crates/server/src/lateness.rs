@@ -1,0 +1,119 @@
+//! How late the server reads its players' sockets, so that nobody is charged for it.
+//!
+//! The moment at which bytes arrive at a socket is known to nobody; the server knows when it read
+//! them. Between both lies the time in which the threads that read were busy or had no processor. A
+//! heartbeat on the same threads measures that time: it is as late as everything else there.
+//!
+//! What is read while the heartbeat is late, or just after, may have been there since the heartbeat
+//! was due, and counts as read then. For the same reason, a deadline has passed only if the sockets
+//! were read after it. So a player is never charged for more time than they took. What they gain is
+//! at most the time by which the server was late in that moment, which no player decides.
+
+use crate::clock;
+use crate::engine::Handle;
+use agon_core::Millis;
+use agon_store::Histogram;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How often the heartbeat is due.
+const PERIOD_MS: Millis = 10;
+
+/// A heartbeat that is late by no more than this is in time: timers are no finer.
+const TOLERANCE_MS: Millis = 5;
+
+/// How long after a late heartbeat sockets may still be read that waited as long: the next heartbeat
+/// queues behind them, so it is late as well if it takes longer.
+const AFTER_MS: Millis = PERIOD_MS + TOLERANCE_MS;
+
+/// Bounds of the histogram, in milliseconds.
+const LATE_MS: &[u64] = &[5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
+
+/// What the heartbeat has measured. All times are those of the server's clock.
+#[derive(Debug)]
+pub(crate) struct Lateness {
+    /// When it is due next; never, if there is none.
+    due: AtomicU64,
+    /// When it was due and when it came, the last time it was late.
+    late_from: AtomicU64,
+    late_to: AtomicU64,
+    /// How late it was, every time.
+    pub(crate) late_ms: Histogram,
+}
+
+impl Default for Lateness {
+    fn default() -> Lateness {
+        let (due, late_from, late_to) = (AtomicU64::new(u64::MAX), 0.into(), 0.into());
+        Lateness { due, late_from, late_to, late_ms: Histogram::new(LATE_MS) }
+    }
+}
+
+impl Lateness {
+    /// Until when everything that was there to be read has been read at `now`; that is also the
+    /// earliest time at which something that is read now can have been there.
+    pub(crate) fn heard_until(&self, now: Millis) -> Millis {
+        let due = self.due.load(Ordering::Acquire);
+        if now > due.saturating_add(TOLERANCE_MS) {
+            return due;
+        }
+        let late_to = self.late_to.load(Ordering::Acquire);
+        match now <= late_to.saturating_add(AFTER_MS) {
+            true => now.min(self.late_from.load(Ordering::Acquire)),
+            false => now,
+        }
+    }
+
+    fn expect(&self, due: Millis) {
+        self.due.store(due, Ordering::Release);
+    }
+
+    fn came(&self, due: Millis, now: Millis) {
+        let late_ms = now.saturating_sub(due);
+        self.late_ms.add(late_ms);
+        if late_ms > TOLERANCE_MS {
+            self.late_from.store(due, Ordering::Release);
+            self.late_to.store(now, Ordering::Release);
+        }
+    }
+}
+
+/// Measures for ever. It has to run on the threads that read.
+pub(crate) async fn beat(engine: Handle) {
+    let lateness = &engine.meters().reads;
+    loop {
+        let due = clock::now_ms() + PERIOD_MS;
+        lateness.expect(due);
+        tokio::time::sleep(Duration::from_millis(PERIOD_MS)).await;
+        lateness.came(due, clock::now_ms());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_late_heartbeat_bytes_count_from_when_they_are_read() {
+        let lateness = Lateness::default();
+        assert_eq!(lateness.heard_until(1_000), 1_000, "no heartbeat, no lateness");
+        lateness.expect(1_010);
+        assert_eq!(lateness.heard_until(1_014), 1_014);
+        lateness.came(1_010, 1_012);
+        lateness.expect(1_022);
+        assert_eq!(lateness.heard_until(1_013), 1_013);
+    }
+
+    #[test]
+    fn what_is_read_late_counts_from_when_the_heartbeat_was_due() {
+        let lateness = Lateness::default();
+        lateness.expect(1_010);
+        assert_eq!(lateness.heard_until(3_000), 1_010, "it is late, and still is");
+        lateness.came(1_010, 3_000);
+        lateness.expect(3_010);
+        assert_eq!(lateness.heard_until(3_008), 1_010, "others may not have had their turn");
+        lateness.came(3_010, 3_011);
+        lateness.expect(3_021);
+        assert_eq!(lateness.heard_until(3_016), 3_016);
+        assert_eq!(lateness.heard_until(900), 900, "what was read before was in time");
+    }
+}

@@ -1,0 +1,556 @@
+//! Where passwords are checked and hashed: as many at once as there are cores, each address in its
+//! turn, and none that nobody waits for any more.
+//!
+//! A hash takes 19 MiB and tens of milliseconds, so their number must not be up to strangers. This
+//! module asks the throttle before every guess, so guesses that come at once are not all checked.
+//! The counts are kept in a file beside the log: a restart does not give a guesser new guesses.
+
+use crate::address;
+use crate::clock;
+use crate::meters::Counter;
+use crate::throttle::{Kept, Place, Throttle, Verdict};
+use agon_core::{Millis, PlayerName};
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// How soon after a change the counts are written, if there are few. A thousand counts take a
+/// second longer, so that an attack from many addresses does not keep the disk busy.
+const KEEP_AFTER: Duration = Duration::from_secs(1);
+
+/// What a password is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// Somebody proves who they are. Wrong ones are counted.
+    Proof,
+    /// It is the first password of a new account.
+    New,
+}
+
+/// A password that somebody sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) from: IpAddr,
+    pub(crate) account: PlayerName,
+    pub(crate) purpose: Purpose,
+    /// When it was sent.
+    pub(crate) at: Millis,
+}
+
+/// Why a password is not checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unchecked {
+    /// There were too many wrong ones; the next is checked after so long.
+    TooManyWrong(Millis),
+    /// Too many of its address are waiting.
+    TooManyWaiting,
+    /// The check failed; it is our fault.
+    Failed,
+}
+
+impl Unchecked {
+    /// When to try again.
+    pub(crate) fn retry_after_s(self) -> u64 {
+        match self {
+            Unchecked::TooManyWrong(wait_ms) => wait_ms.div_ceil(1_000).max(1),
+            Unchecked::TooManyWaiting | Unchecked::Failed => 5,
+        }
+    }
+}
+
+impl std::fmt::Display for Unchecked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seconds = self.retry_after_s();
+        match self {
+            Unchecked::TooManyWrong(_) => {
+                write!(f, "too many wrong passwords; try again in {seconds} s")
+            }
+            Unchecked::TooManyWaiting => {
+                write!(f, "too many logins from this address are waiting; try again in {seconds} s")
+            }
+            Unchecked::Failed => write!(f, "the password was not checked; try again"),
+        }
+    }
+}
+
+/// What came of a check: whether the password is right, and how to pass the result on.
+pub(crate) struct Finished {
+    pub(crate) verdict: Verdict,
+    pub(crate) deliver: Box<dyn FnOnce() + Send>,
+}
+
+/// Slow work that checks a password, or what to do if it is not checked.
+type Work = Box<dyn FnOnce(Result<(), Unchecked>) -> Finished + Send>;
+
+struct Job {
+    attempt: Attempt,
+    place: Option<Place>,
+    /// Whether somebody still waits for the result.
+    is_wanted: Box<dyn Fn() -> bool + Send>,
+    work: Work,
+}
+
+#[derive(Default)]
+struct State {
+    throttle: Throttle,
+    waiting: HashMap<IpAddr, VecDeque<Job>>,
+    /// The addresses that have jobs waiting, the next first.
+    turns: VecDeque<IpAddr>,
+    running: usize,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// Without one, the caller does the work itself.
+    runtime: Option<tokio::runtime::Handle>,
+    running_max: usize,
+    per_address_max: usize,
+    checked: Counter,
+    file: Mutex<Option<PathBuf>>,
+}
+
+/// All password checks of a server.
+#[derive(Clone)]
+pub(crate) struct Passwords(Arc<Shared>);
+
+impl Passwords {
+    pub(crate) fn new(
+        runtime: Option<tokio::runtime::Handle>,
+        per_address_max: usize,
+    ) -> Passwords {
+        let running_max = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let (state, file, checked) = (Mutex::default(), Mutex::default(), Counter::default());
+        let shared = Shared { state, runtime, running_max, per_address_max, checked, file };
+        Passwords(Arc::new(shared))
+    }
+
+    /// Has a password checked when its turn comes, unless nobody wants it any more by then. The
+    /// work is told if the password is not to be checked.
+    pub(crate) fn submit(
+        &self,
+        attempt: Attempt,
+        is_wanted: impl Fn() -> bool + Send + 'static,
+        work: impl FnOnce(Result<(), Unchecked>) -> Finished + Send + 'static,
+    ) {
+        let place = match self.enter(&attempt) {
+            Ok(place) => place,
+            Err(why) => return (work(Err(why)).deliver)(),
+        };
+        let from = address::counted(attempt.from);
+        let job = Job { attempt, place, is_wanted: Box::new(is_wanted), work: Box::new(work) };
+        let mut state = self.state();
+        let queue = state.waiting.entry(from).or_default();
+        queue.push_back(job);
+        if queue.len() == 1 {
+            state.turns.push_back(from);
+        }
+        drop(state);
+        self.run_waiting();
+    }
+
+    /// Checks a password and waits for the result. If the caller stops waiting, a check that did not
+    /// begin is not made.
+    pub(crate) async fn check<T: Send + 'static>(
+        &self,
+        attempt: Attempt,
+        work: impl FnOnce() -> (Verdict, T) + Send + 'static,
+    ) -> Result<T, Unchecked> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let alive = Arc::new(());
+        let waiting = Arc::downgrade(&alive);
+        let work = move |start: Result<(), Unchecked>| {
+            let (verdict, result) = match start {
+                Ok(()) => {
+                    let (verdict, value) = work();
+                    (verdict, Ok(value))
+                }
+                Err(why) => (Verdict::Unchecked, Err(why)),
+            };
+            Finished { verdict, deliver: Box::new(move || drop(sender.send(result))) }
+        };
+        self.submit(attempt, move || waiting.strong_count() > 0, work);
+        let result = receiver.await.unwrap_or(Err(Unchecked::Failed));
+        drop(alive);
+        result
+    }
+
+    /// How long a guess would have to wait now.
+    pub(crate) fn wait_ms(&self, from: IpAddr, account: &PlayerName, now: Millis) -> Millis {
+        let mut state = self.state();
+        match state.throttle.admit(from, account, now) {
+            Ok(place) => {
+                state.throttle.settle(place, Verdict::Unchecked, now);
+                0
+            }
+            Err(wait_ms) => wait_ms,
+        }
+    }
+
+    /// Gives an attempt its place in the count, if it is a guess and there is room for it.
+    fn enter(&self, attempt: &Attempt) -> Result<Option<Place>, Unchecked> {
+        let Attempt { from, account, purpose, at } = attempt;
+        let mut state = self.state();
+        let queue = state.waiting.get_mut(&address::counted(*from));
+        if let Some(queue) = queue.filter(|queue| queue.len() >= self.0.per_address_max) {
+            let all = std::mem::take(queue).into_iter();
+            let (wanted, gone): (VecDeque<Job>, VecDeque<Job>) =
+                all.partition(|job| (job.is_wanted)());
+            let full = wanted.len() >= self.0.per_address_max;
+            *queue = wanted;
+            for place in gone.into_iter().filter_map(|job| job.place) {
+                state.throttle.settle(place, Verdict::Unchecked, *at);
+            }
+            if full {
+                return Err(Unchecked::TooManyWaiting);
+            }
+        }
+        match purpose {
+            Purpose::New => Ok(None),
+            Purpose::Proof => {
+                let place = state.throttle.admit(*from, account, *at);
+                place.map(Some).map_err(Unchecked::TooManyWrong)
+            }
+        }
+    }
+
+    /// Begins checks as long as there are some waiting and threads for them.
+    fn run_waiting(&self) {
+        while let Some(Next { job, start }) = self.next() {
+            let Job { attempt, place, work, .. } = job;
+            let running = Running { passwords: self.clone(), attempt, place };
+            match (start, &self.0.runtime) {
+                (Ok(()), Some(runtime)) => {
+                    let after = Pump(self.clone());
+                    drop(runtime.spawn_blocking(move || {
+                        let _after = after;
+                        running.run(work, Ok(()));
+                    }));
+                }
+                (start, _) => running.run(work, start),
+            }
+        }
+    }
+
+    /// The job whose turn it is, if another may begin. It counts as running.
+    fn next(&self) -> Option<Next> {
+        let mut state = self.state();
+        loop {
+            if state.running >= self.0.running_max {
+                return None;
+            }
+            let from = state.turns.pop_front()?;
+            let Some(queue) = state.waiting.get_mut(&from) else { continue };
+            let job = queue.pop_front();
+            match queue.is_empty() {
+                true => drop(state.waiting.remove(&from)),
+                false => state.turns.push_back(from),
+            }
+            let Some(mut job) = job else { continue };
+            let now = self.now(&job.attempt);
+            if !(job.is_wanted)() {
+                if let Some(place) = job.place {
+                    state.throttle.settle(place, Verdict::Unchecked, now);
+                }
+                continue;
+            }
+            let started = job.place.as_mut().map(|place| state.throttle.start(place, now));
+            let start = started.unwrap_or(Ok(())).map_err(Unchecked::TooManyWrong);
+            state.running += 1;
+            if start.is_ok() {
+                self.0.checked.add();
+            }
+            return Some(Next { job, start });
+        }
+    }
+
+    /// The time: the server's clock, or in a world with another clock that of the attempt.
+    fn now(&self, attempt: &Attempt) -> Millis {
+        match self.0.runtime {
+            Some(_) => clock::now_ms(),
+            None => attempt.at,
+        }
+    }
+
+    /// How many were checked or hashed since the start.
+    pub(crate) fn checked(&self) -> u64 {
+        self.0.checked.count()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+}
+
+struct Next {
+    job: Job,
+    start: Result<(), Unchecked>,
+}
+
+/// A check that runs; its place is free again when this is dropped, also after a panic.
+struct Running {
+    passwords: Passwords,
+    attempt: Attempt,
+    place: Option<Place>,
+}
+
+impl Running {
+    fn run(mut self, work: Work, start: Result<(), Unchecked>) {
+        let Finished { verdict, deliver } = work(start);
+        self.settle(verdict);
+        // The count is right before anybody hears of the result.
+        deliver();
+    }
+
+    fn settle(&mut self, verdict: Verdict) {
+        let now = self.passwords.now(&self.attempt);
+        let mut state = self.passwords.state();
+        match self.place.take() {
+            Some(place) => state.throttle.settle(place, verdict, now),
+            None if verdict == Verdict::Right => {
+                let (from, account) = (self.attempt.from, self.attempt.account.clone());
+                state.throttle.note_login(from, account, now);
+            }
+            None => {}
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.place.is_some() {
+            self.settle(Verdict::Unchecked);
+        }
+        self.passwords.state().running -= 1;
+    }
+}
+
+/// Begins the next checks when it is dropped, also after a panic.
+struct Pump(Passwords);
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.0.run_waiting();
+    }
+}
+
+impl Passwords {
+    /// Takes up the counts that are kept in a file, and keeps them there from now on. A file that
+    /// cannot be read is passed over.
+    pub(crate) fn keep_in(&self, file: PathBuf) {
+        match std::fs::read(&file).map(|bytes| serde_json::from_slice::<Kept>(&bytes)) {
+            Ok(Ok(kept)) => self.state().throttle.restore(kept),
+            Ok(Err(error)) => {
+                let file = file.display();
+                tracing::warn!(%file, %error, "the counts of wrong passwords cannot be read");
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let file = file.display();
+                tracing::warn!(%file, %error, "the counts of wrong passwords cannot be read");
+            }
+        }
+        *self.file() = Some(file);
+        let shared = Arc::downgrade(&self.0);
+        let keeping = std::thread::Builder::new().name("passwords".into()).spawn(move || {
+            let mut pause = KEEP_AFTER;
+            loop {
+                std::thread::sleep(pause);
+                let Some(shared) = shared.upgrade() else { return };
+                pause = KEEP_AFTER + Duration::from_millis(Passwords(shared).keep() as u64);
+            }
+        });
+        if let Err(error) = keeping {
+            tracing::warn!(%error, "the counts of wrong passwords are kept only at a stop");
+        }
+    }
+
+    /// Writes the counts if they have changed; how many there are then.
+    pub(crate) fn keep(&self) -> usize {
+        let file = self.file();
+        let Some(file) = file.as_ref() else { return 0 };
+        let Some(kept) = self.state().throttle.keep(clock::now_ms()) else { return 0 };
+        if let Err(error) = write(file, &kept) {
+            let file = file.display();
+            tracing::warn!(%file, %error, "the counts of wrong passwords cannot be written");
+        }
+        kept.len()
+    }
+
+    fn file(&self) -> MutexGuard<'_, Option<PathBuf>> {
+        self.0.file.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+}
+
+/// Replaces the file as a whole. It is not synced: a machine that loses power gives a guesser a few
+/// guesses, and no more.
+fn write(file: &Path, kept: &Kept) -> std::io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let bytes = serde_json::to_vec(kept)?;
+    let next = file.with_extension("new");
+    let mut options = std::fs::OpenOptions::new();
+    let mut writer = options.write(true).create(true).truncate(true).mode(0o600).open(&next)?;
+    writer.write_all(&bytes)?;
+    std::fs::rename(&next, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+
+    fn attempt(from: u8, account: &str) -> Attempt {
+        let (from, account) = (IpAddr::from([10, 0, 0, from]), PlayerName::new(account).unwrap());
+        Attempt { from, account, purpose: Purpose::Proof, at: clock::now_ms() }
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap()
+    }
+
+    /// Work that notes its number and waits for a word before it ends.
+    fn work(
+        number: usize,
+        verdict: Verdict,
+        to: &mpsc::Sender<(usize, bool)>,
+    ) -> impl FnOnce(Result<(), Unchecked>) -> Finished + Send + 'static {
+        let to = to.clone();
+        move |start| {
+            let checked = start.is_ok();
+            let deliver = Box::new(move || {
+                let _ = to.send((number, checked));
+            });
+            Finished { verdict: if checked { verdict } else { Verdict::Unchecked }, deliver }
+        }
+    }
+
+    #[test]
+    fn of_many_guesses_at_once_only_the_free_ones_are_checked() {
+        let runtime = runtime();
+        let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
+        let (sender, results) = mpsc::channel();
+        for number in 0..300 {
+            passwords.submit(attempt(1, "ann"), || true, work(number, Verdict::Wrong, &sender));
+        }
+        drop(sender);
+        assert_eq!(results.iter().filter(|(_, checked)| *checked).count(), 5);
+    }
+
+    #[test]
+    fn many_correct_logins_of_one_address_are_all_checked() {
+        let runtime = runtime();
+        let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
+        let (sender, results) = mpsc::channel();
+        for number in 0..300 {
+            let attempt = attempt(1, &format!("p{number}"));
+            passwords.submit(attempt, || true, work(number, Verdict::Right, &sender));
+        }
+        drop(sender);
+        assert_eq!(results.iter().filter(|(_, checked)| *checked).count(), 300);
+    }
+
+    #[test]
+    fn addresses_take_turns_and_nothing_is_checked_for_those_who_left() {
+        let runtime = runtime();
+        let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let hold = || {
+            let held = Arc::clone(&held);
+            move |_| {
+                let _ = held.lock().unwrap().recv();
+                Finished { verdict: Verdict::Right, deliver: Box::new(|| ()) }
+            }
+        };
+        for number in 0..passwords.0.running_max {
+            passwords.submit(attempt(9, &format!("busy {number}")), || true, hold());
+        }
+        let (sender, results) = mpsc::channel();
+        let begun = Arc::new(AtomicUsize::new(0));
+        for number in 0..50 {
+            let begun = Arc::clone(&begun);
+            passwords.submit(
+                attempt(1, &format!("gone {number}")),
+                || false,
+                move |_| {
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    Finished { verdict: Verdict::Wrong, deliver: Box::new(|| ()) }
+                },
+            );
+        }
+        for number in 0..50 {
+            let attempt = attempt(1, &format!("p{number}"));
+            passwords.submit(attempt, || true, work(number, Verdict::Right, &sender));
+        }
+        passwords.submit(attempt(2, "ann"), || true, work(99, Verdict::Right, &sender));
+        drop((sender, release));
+        let order: Vec<usize> = results.iter().map(|(number, _)| number).collect();
+        assert_eq!(order.len(), 51);
+        let ann = order.iter().position(|number| *number == 99).unwrap();
+        assert!(ann <= 1 + passwords.0.running_max, "{order:?}");
+        assert_eq!(begun.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn one_address_has_so_many_places() {
+        let runtime = runtime();
+        let passwords = Passwords::new(Some(runtime.handle().clone()), 10);
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let (sender, results) = mpsc::channel();
+        for number in 0..10 + passwords.0.running_max + 5 {
+            let (held, work) = (Arc::clone(&held), work(number, Verdict::Right, &sender));
+            passwords.submit(
+                attempt(1, &format!("p{number}")),
+                || true,
+                move |start| {
+                    if start.is_ok() {
+                        let _ = held.lock().unwrap().recv();
+                    }
+                    work(start)
+                },
+            );
+        }
+        drop((sender, release));
+        assert_eq!(results.iter().filter(|(_, checked)| !*checked).count(), 5);
+    }
+
+    #[test]
+    fn a_check_that_panics_frees_its_place() {
+        let runtime = runtime();
+        let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
+        let (sender, results) = mpsc::channel();
+        for _ in 0..4 {
+            passwords.submit(attempt(1, "ann"), || true, |_| panic!("a test"));
+        }
+        passwords.submit(attempt(1, "bob"), || true, work(1, Verdict::Right, &sender));
+        drop(sender);
+        assert_eq!(results.iter().count(), 1);
+    }
+
+    #[test]
+    fn counts_survive_a_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("agon.sqlite.passwords");
+        let guess = |passwords: &Passwords| {
+            let (sender, results) = mpsc::channel();
+            passwords.submit(attempt(1, "ann"), || true, work(1, Verdict::Wrong, &sender));
+            drop(sender);
+            results.iter().all(|(_, checked)| checked)
+        };
+        let before = Passwords::new(None, 10);
+        before.keep_in(file.clone());
+        while guess(&before) {}
+        before.keep();
+        let after = Passwords::new(None, 10);
+        after.keep_in(file.clone());
+        assert!(!guess(&after));
+        std::fs::write(&file, "{\"version\":").unwrap();
+        let damaged = Passwords::new(None, 10);
+        damaged.keep_in(file);
+        assert!(guess(&damaged));
+    }
+}

@@ -1,0 +1,236 @@
+//! Big answers about what is over: built once, shared by all who read them, sent in pieces.
+//!
+//! All answers that are kept or being sent have room for so many bytes together, however many
+//! readers there are.
+
+use super::problem::Problem;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use hyper::body::{Frame, SizeHint};
+use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+
+/// Room for all answers together.
+const ROOM_KIB: u32 = 64 * 1024;
+
+/// How long a reader waits for room.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Answers that are kept at most.
+const KEPT_MAX: usize = 64;
+
+/// Bytes that are handed to a socket at once.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Which answer, of which version of what it is about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    pub(super) path: String,
+    pub(super) version: u64,
+}
+
+/// An answer that was built.
+pub(super) struct Built {
+    bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+type Cell = Arc<OnceCell<Arc<Built>>>;
+
+#[derive(Default)]
+struct Kept {
+    cells: HashMap<Key, Cell>,
+    /// The oldest first.
+    order: VecDeque<Key>,
+}
+
+/// All answers.
+pub(super) struct Answers {
+    kept: Mutex<Kept>,
+    room: Arc<Semaphore>,
+    patience: Duration,
+}
+
+impl Default for Answers {
+    fn default() -> Answers {
+        let room = Arc::new(Semaphore::new(ROOM_KIB as usize));
+        Answers { kept: Mutex::default(), room, patience: PATIENCE }
+    }
+}
+
+impl Answers {
+    /// The answer of this key. If nobody built it yet, the first who asks does; the others wait.
+    pub(super) async fn get(
+        &self,
+        key: Key,
+        build: impl Future<Output = Result<Vec<u8>, Problem>>,
+    ) -> Result<Arc<Built>, Problem> {
+        let cell = self.cell(&key);
+        let built = cell.get_or_try_init(|| async {
+            let bytes = Bytes::from(build.await?);
+            let room = self.make_room(bytes.len()).await?;
+            Ok(Arc::new(Built { bytes, _room: room }))
+        });
+        match built.await {
+            Ok(built) => Ok(Arc::clone(built)),
+            Err(problem) => {
+                self.forget(&key);
+                Err(problem)
+            }
+        }
+    }
+
+    fn cell(&self, key: &Key) -> Cell {
+        let mut kept = self.kept();
+        if let Some(cell) = kept.cells.get(key) {
+            return Arc::clone(cell);
+        }
+        if kept.order.len() >= KEPT_MAX {
+            kept.forget_oldest();
+        }
+        let cell = Cell::default();
+        kept.cells.insert(key.clone(), Arc::clone(&cell));
+        kept.order.push_back(key.clone());
+        cell
+    }
+
+    fn forget(&self, key: &Key) {
+        let mut kept = self.kept();
+        // Another who waits for it may build it meanwhile, and keeps it for itself then.
+        if kept.cells.get(key).is_some_and(|cell| cell.get().is_none()) {
+            kept.cells.remove(key);
+            kept.order.retain(|other| other != key);
+        }
+    }
+
+    /// Room for so many bytes: what nobody reads is forgotten for it.
+    async fn make_room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).min(ROOM_KIB);
+        loop {
+            if let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(kib) {
+                return Ok(room);
+            }
+            if !self.kept().forget_oldest() {
+                break;
+            }
+        }
+        let room = Arc::clone(&self.room).acquire_many_owned(kib);
+        let room = tokio::time::timeout(self.patience, room).await.ok().and_then(Result::ok);
+        room.ok_or_else(|| Problem::busy("too many large answers are being read"))
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+}
+
+impl Kept {
+    /// Forgets the oldest answer that is built; whether there was one.
+    fn forget_oldest(&mut self) -> bool {
+        let built = |key: &Key| self.cells.get(key).is_none_or(|cell| cell.get().is_some());
+        let Some(at) = self.order.iter().position(built) else { return false };
+        if let Some(key) = self.order.remove(at) {
+            self.cells.remove(&key);
+        }
+        true
+    }
+}
+
+/// Sends an answer in pieces.
+pub(super) fn send(built: Arc<Built>, content_type: &'static str) -> Response {
+    let body = Body::new(Pieces { rest: built.bytes.clone(), _built: built });
+    ([(header::CONTENT_TYPE, content_type)], body).into_response()
+}
+
+/// What is left of an answer.
+struct Pieces {
+    rest: Bytes,
+    _built: Arc<Built>,
+}
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let length = self.rest.len().min(PIECE_BYTES);
+        let piece = (length > 0).then(|| Ok(Frame::data(self.rest.split_to(length))));
+        Poll::Ready(piece)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn key(path: &str) -> Key {
+        Key { path: path.into(), version: 0 }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_built_once_for_all_who_read_it() {
+        let (answers, builds) = (Arc::new(Answers::default()), Arc::new(AtomicUsize::new(0)));
+        let readers = (0..50).map(|_| {
+            let (answers, builds) = (Arc::clone(&answers), Arc::clone(&builds));
+            tokio::spawn(async move {
+                let build = async {
+                    builds.fetch_add(1, Ordering::SeqCst);
+                    tokio::task::yield_now().await;
+                    Ok(vec![7; 100_000])
+                };
+                answers.get(key("replay"), build).await.unwrap().bytes.len()
+            })
+        });
+        for reader in readers.collect::<Vec<_>>() {
+            assert_eq!(reader.await.unwrap(), 100_000);
+        }
+        assert_eq!(builds.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn all_answers_together_have_a_bound() {
+        let answers = Answers { patience: Duration::from_millis(1), ..Answers::default() };
+        for number in 0..20 {
+            let build = async { Ok(vec![7; 10 * 1024 * 1024]) };
+            answers.get(key(&number.to_string()), build).await.unwrap();
+        }
+        let kept: usize = answers.kept().cells.values().filter(|cell| cell.get().is_some()).count();
+        assert!(kept <= 6, "{kept}");
+        let mut read = Vec::new();
+        let full = loop {
+            let build = async { Ok(vec![7; 10 * 1024 * 1024]) };
+            match answers.get(key(&format!("read {}", read.len())), build).await {
+                Ok(built) => read.push(built),
+                Err(problem) => break problem,
+            }
+            assert!(read.len() < 20, "those who read hold their answers");
+        };
+        assert_eq!(full, Problem::busy("too many large answers are being read"));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_cannot_be_built_is_tried_again() {
+        let answers = Answers::default();
+        let failed = answers.get(key("x"), async { Err(Problem::internal()) }).await;
+        assert!(failed.is_err());
+        answers.get(key("x"), async { Ok(vec![1]) }).await.unwrap();
+    }
+}
