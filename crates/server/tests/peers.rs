@@ -116,5 +116,5 @@ fn one_address_has_so_many_sign_ups_a_minute() {
     drop(sockets);
     // Names that never played are free again.
     until("they are forgotten", || accounts(&server) == before);
-    server.verify();
+    assert!(server.log_text().contains("account-dropped"));
 }
