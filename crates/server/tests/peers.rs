@@ -26,6 +26,7 @@ fn heard(socket: &mut TcpStream) -> String {
 /// A server's port for Fish programs, where two make a tournament.
 fn fish_port(server: &Server) -> SocketAddr {
     let mut series = announcement("fish", "fish", 1, 0);
+    series.policy.rules.time.answer_ms = 1_000;
     series.selection = Selection::SignUp(Window {
         at_least: 2,
         at_most: 2,
