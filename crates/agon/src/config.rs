@@ -144,8 +144,11 @@ pub(crate) fn new_run(args: &RunArgs, file: RunFile, games: &Registry) -> Result
         players: players.iter().map(|player| player.name.clone()).collect(),
     };
     let hello_ms = args.hello_ms.or(file.limits.hello_ms).unwrap_or(10_000);
-    let settings = RunSettings { version: 1, plan, players, concurrency, hello_ms };
-    Ok(NewRun { settings, seed: args.seed.or(file.seed), out })
+    let seed = args.seed.or(file.seed);
+    let head_in_results = seed.is_none();
+    let settings =
+        RunSettings { version: 1, plan, players, concurrency, hello_ms, head_in_results };
+    Ok(NewRun { settings, seed, out })
 }
 
 fn players(args: &RunArgs, file: &RunFile) -> Result<Vec<PlayerSpec>> {

@@ -23,6 +23,7 @@
 //! - [`driver`] runs one game for people who embed Agon in a program of their own.
 #![forbid(unsafe_code)]
 
+mod chain;
 pub mod driver;
 mod event;
 mod evidence;
@@ -44,6 +45,7 @@ pub mod statistics;
 pub mod tournament;
 pub mod verify;
 
+pub use chain::{Head, StreamEnd};
 pub use event::*;
 pub use evidence::{Asked, Evidence, evidence};
 pub use fair::{Commitment, Nonce, Secret};

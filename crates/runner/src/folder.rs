@@ -31,6 +31,10 @@ pub struct RunSettings {
     pub concurrency: usize,
     /// How long a program may take to say hello.
     pub hello_ms: u64,
+    /// Whether `results.json` holds the head of the log. The head covers times, and runs with the same
+    /// seed must have equal results to the byte: they leave it out.
+    #[serde(default)]
+    pub head_in_results: bool,
 }
 
 /// A folder that cannot be used.

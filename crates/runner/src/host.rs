@@ -3,14 +3,14 @@
 use crate::folder::{Folder, FolderError, RunSettings};
 use crate::house::{self, HouseTable};
 use crate::leftovers;
-use crate::play::{Commit, Play};
+use crate::play::{Commit, MatchOver, Play};
 use crate::program::Program;
 use crate::progress::{Progress, Stop};
 use crate::spec::Plays;
 use agon_core::{
-    ApplyError, BadLine, Commitment, Event, Fault, Line, Match, MatchId, MatchPlan, MatchResult,
-    PlanError, PlayerName, Results, Secret, Secrets, Tournament, TournamentAsk, TournamentCommand,
-    TournamentPending, TournamentPlan, record_lines,
+    ApplyError, BadLine, Commitment, Event, Fault, Line, Match, MatchId, MatchPlan, PlanError,
+    PlayerName, Results, Secret, Secrets, StreamEnd, Tournament, TournamentAsk, TournamentCommand,
+    TournamentPending, TournamentPlan,
 };
 use agon_games::{GameKind, Registry};
 use agon_players::{HouseError, Houses};
@@ -19,7 +19,8 @@ use agon_wire::native::{self, ToPlayer};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
 /// How many idle programs are kept running between matches.
@@ -89,6 +90,11 @@ pub(crate) struct Shared {
     /// What marks the programs of this run.
     pub(crate) mark: String,
     pub(crate) hello_limit: Duration,
+    /// When the run began, by the wall clock and by one that nobody sets.
+    started_ms: u64,
+    started: Instant,
+    /// How far the log was ahead of the clock when it was read.
+    ahead_ms: AtomicU64,
     pub(crate) stop: Stop,
     pub(crate) tell: Box<dyn Fn(Progress) + Send + std::marker::Sync>,
     games: Registry,
@@ -97,17 +103,40 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// The time in milliseconds since 1970. It never goes back, and never behind what the log holds:
+    /// a wall clock that is set changes nothing in a run.
     pub(crate) fn now_ms(&self) -> u64 {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        since.map_or(0, |since| since.as_millis() as u64)
+        self.clock_ms() + self.ahead_ms.load(Ordering::Relaxed)
     }
 
-    fn load(&self, stream: &str) -> Result<Vec<Line>, RunError> {
+    fn clock_ms(&self) -> u64 {
+        self.started_ms + self.started.elapsed().as_millis() as u64
+    }
+
+    /// Appends one decision to a stream.
+    pub(crate) fn append(
+        &self,
+        end: &mut StreamEnd,
+        at: u64,
+        events: &[Event],
+    ) -> Result<(), RunError> {
+        let (stream, expected) = (Arc::clone(end.name()), end.version());
+        let lines = end.record(at, events);
+        self.log.append(Append { stream, expected, lines })?;
+        Ok(())
+    }
+
+    /// The lines of a stream, and its end.
+    fn load(&self, stream: &str) -> Result<(Vec<Line>, StreamEnd), RunError> {
         let texts = self.log.load(stream, 0)?;
         let lines = texts.iter().zip(1..).map(|(text, seq)| {
             Line::read(text).map_err(|bad| RunError::Line { stream: stream.into(), seq, bad })
         });
-        lines.collect()
+        let lines: Vec<Line> = lines.collect::<Result<_, _>>()?;
+        let latest = lines.iter().map(|line| line.at).max().unwrap_or(0);
+        let ahead_ms = latest.saturating_sub(self.clock_ms());
+        self.ahead_ms.fetch_max(ahead_ms, Ordering::Relaxed);
+        Ok((lines, StreamEnd::of(stream, &texts)))
     }
 }
 
@@ -121,6 +150,7 @@ pub async fn run(
     tell: impl Fn(Progress) + Send + std::marker::Sync + 'static,
 ) -> Result<Outcome, RunError> {
     let (settings, secret) = folder.open()?;
+    let head_in_results = settings.head_in_results;
     let plan = settings.plan.clone();
     let unknown = || RunError::UnknownGame(plan.game.clone());
     let kind = games.kind(&plan.game).cloned().ok_or_else(unknown)?;
@@ -130,6 +160,9 @@ pub async fn run(
         evidence: folder.evidence(),
         mark: leftovers::mark_of(folder.path()),
         hello_limit: Duration::from_millis(settings.hello_ms),
+        started_ms: wall_clock_ms(),
+        started: Instant::now(),
+        ahead_ms: AtomicU64::new(0),
         stop,
         tell: Box::new(tell),
         games,
@@ -144,8 +177,9 @@ pub async fn run(
     let outcome = host.run().await;
     host.say_goodbye().await;
     let stopped = outcome?;
-    let results = host.tournament.results();
+    let mut results = host.tournament.results();
     if !stopped {
+        results.head = host.end.head().cloned().filter(|_| head_in_results);
         host.shared.log.flush()?;
         folder.write_results(&results)?;
     }
@@ -159,15 +193,15 @@ struct Cast {
     houses: HouseTable,
 }
 
-type MatchDone = (MatchPlan, Cast, Result<Option<MatchResult>, RunError>);
+type MatchDone = (MatchPlan, Cast, Result<Option<MatchOver>, RunError>);
 
 struct Host {
     shared: Arc<Shared>,
     settings: RunSettings,
     house_list: Arc<Houses>,
     tournament: Tournament,
-    stream: String,
-    version: u64,
+    /// The end of the tournament's stream.
+    end: StreamEnd,
     /// Players that are in no match now.
     idle: HashMap<PlayerName, Program>,
     plays: HashMap<PlayerName, Plays>,
@@ -180,18 +214,17 @@ impl Host {
         house_list: Arc<Houses>,
     ) -> Result<Host, RunError> {
         let stream = format!("tournament/{}", shared.plan.id);
-        let lines = shared.load(&stream)?;
+        let (lines, mut end) = shared.load(&stream)?;
         let secret = shared.secret.clone();
-        let (tournament, version) = if lines.is_empty() {
+        let (tournament, end) = if lines.is_empty() {
             let (tournament, events) =
                 Tournament::create(shared.plan.clone(), Arc::clone(&shared.kind), secret)?;
-            let lines = record_lines(&stream, 0, shared.now_ms(), &events);
-            let append = Append { stream: stream.as_str().into(), expected: 0, lines };
-            (tournament, shared.log.append(append)?)
+            shared.append(&mut end, shared.now_ms(), &events)?;
+            (tournament, end)
         } else {
             let folded = Tournament::fold(&lines, &shared.games, Some(secret))
                 .map_err(|error| RunError::Fold { stream: stream.clone(), error })?;
-            (folded, lines.len() as u64)
+            (folded, end)
         };
         let named = settings.players.iter();
         let plays = named.map(|spec| (spec.name.clone(), spec.plays.clone())).collect();
@@ -201,7 +234,7 @@ impl Host {
             }
         }
         let idle = HashMap::new();
-        Ok(Host { shared, settings, house_list, tournament, stream, version, idle, plays })
+        Ok(Host { shared, settings, house_list, tournament, end, idle, plays })
     }
 
     /// Runs to the end; `true` if it was stopped before.
@@ -222,9 +255,7 @@ impl Host {
     fn step(&mut self, command: TournamentCommand) -> Result<(), RunError> {
         // A result that was reported before a crash, or an answer given twice, changes nothing.
         let Ok(events) = self.tournament.step(command) else { return Ok(()) };
-        let lines = record_lines(&self.stream, self.version, self.shared.now_ms(), &events);
-        let (stream, expected) = (self.stream.as_str().into(), self.version);
-        self.version = self.shared.log.append(Append { stream, expected, lines })?;
+        self.shared.append(&mut self.end, self.shared.now_ms(), &events)?;
         for event in &events {
             if let Event::PlayerDropped(dropped) = event {
                 let faulted = dropped.faulted.clone();
@@ -341,7 +372,7 @@ impl Host {
             let (plan, cast, result) = done.map_err(|error| RunError::Broken(error.to_string()))?;
             self.return_cast(cast).await;
             match result {
-                Ok(Some(result)) => self.report(plan.id, result)?,
+                Ok(Some(over)) => self.report(plan.id, over)?,
                 Ok(None) => {}
                 Err(error) => {
                     // Let the others finish what they are committing, then end.
@@ -356,8 +387,9 @@ impl Host {
         }
     }
 
-    fn report(&mut self, id: MatchId, result: MatchResult) -> Result<(), RunError> {
-        self.step(TournamentCommand::Report { id: id.clone(), result: result.clone() })?;
+    fn report(&mut self, id: MatchId, over: MatchOver) -> Result<(), RunError> {
+        let MatchOver { result, head } = over;
+        self.step(TournamentCommand::Report { id: id.clone(), result: result.clone(), head })?;
         (self.shared.tell)(Progress::MatchEnded { id, result });
         Ok(())
     }
@@ -444,30 +476,33 @@ impl Host {
     }
 }
 
+fn wall_clock_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
+}
+
 /// The match of a plan as it stands in the log, new if it is not there.
 fn open_match(shared: &Shared, plan: &MatchPlan) -> Result<(Match, Commit), RunError> {
     let stream = format!("match/{}/{}", plan.tournament, plan.id);
     let secrets = Secrets::Known(shared.secret.of_match(&plan.id));
-    let lines = shared.load(&stream)?;
+    let (lines, mut end) = shared.load(&stream)?;
     if !lines.is_empty() {
         let folded = Match::fold(&lines, &shared.games, secrets)
             .map_err(|error| RunError::Fold { stream: stream.clone(), error })?;
-        return Ok((folded, Commit { stream, version: lines.len() as u64 }));
+        return Ok((folded, Commit { end }));
     }
     let now = shared.now_ms();
     let (created, event) = Match::create(plan.clone(), Arc::clone(&shared.kind), secrets, now)
         .map_err(|error| RunError::Plan(PlanError::SetUp(error)))?;
-    let lines = record_lines(&stream, 0, now, &[event]);
-    let version =
-        shared.log.append(Append { stream: stream.as_str().into(), expected: 0, lines })?;
-    Ok((created, Commit { stream, version }))
+    shared.append(&mut end, now, &[event])?;
+    Ok((created, Commit { end }))
 }
 
 fn play_houses(
     shared: &Shared,
     plan: &MatchPlan,
     houses: &mut HouseTable,
-) -> Result<Option<MatchResult>, RunError> {
+) -> Result<Option<MatchOver>, RunError> {
     let (played, mut commit) = open_match(shared, plan)?;
     house::play(shared, played, &mut commit, houses)
 }
@@ -476,7 +511,7 @@ async fn play_match(
     shared: &Shared,
     plan: &MatchPlan,
     cast: &mut Cast,
-) -> Result<Option<MatchResult>, RunError> {
+) -> Result<Option<MatchOver>, RunError> {
     let (played, commit) = open_match(shared, plan)?;
     let (programs, houses) = (&mut cast.programs, &mut cast.houses);
     Play { shared, played, commit, programs, houses }.run().await

@@ -6,10 +6,9 @@ use crate::house::{HouseTable, house_answer};
 use crate::program::{GRACE, JUNK_MAX, Program, STARTS_MAX};
 use crate::progress::Progress;
 use agon_core::{
-    Ask, Command, CrashCost, Event, Fault, Match, MatchResult, Pending, PlayerName, Rejection,
-    RequestId, record_lines,
+    Ask, Command, CrashCost, Event, Fault, Head, Match, MatchResult, Pending, PlayerName,
+    Rejection, RequestId, StreamEnd,
 };
-use agon_store::{Append, Log};
 use agon_wire::native::{self, FromPlayer, Request, ToPlayer};
 use std::future::poll_fn;
 use std::task::Poll;
@@ -18,8 +17,7 @@ use tokio::time::Instant;
 
 /// Writes the events of one match.
 pub(crate) struct Commit {
-    pub(crate) stream: String,
-    pub(crate) version: u64,
+    pub(crate) end: StreamEnd,
 }
 
 impl Commit {
@@ -37,13 +35,17 @@ impl Commit {
             Ok(events) => events,
             Err(rejection) => return Ok(Err(rejection)),
         };
-        let lines = record_lines(&self.stream, self.version, now, &events);
-        let (stream, expected) = (self.stream.as_str().into(), self.version);
-        self.version = shared.log.append(Append { stream, expected, lines })?;
+        shared.append(&mut self.end, now, &events)?;
         for event in &events {
             self.report(shared, played, event);
         }
         Ok(Ok(events))
+    }
+
+    /// The match's result and the head of its stream, once it is over.
+    pub(crate) fn over(&self, played: &Match) -> Option<MatchOver> {
+        let result = played.result()?.clone();
+        Some(MatchOver { result, head: self.end.head().cloned() })
     }
 
     fn report(&self, shared: &Shared, played: &Match, event: &Event) {
@@ -68,6 +70,12 @@ impl Commit {
     }
 }
 
+/// How a match ended, with the head of its stream.
+pub(crate) struct MatchOver {
+    pub(crate) result: MatchResult,
+    pub(crate) head: Option<Head>,
+}
+
 /// Why waiting ended.
 enum Woke {
     Program(usize, Incoming),
@@ -86,14 +94,14 @@ pub(crate) struct Play<'a> {
 
 impl Play<'_> {
     /// Plays to the end, or until the run is asked to stop.
-    pub(crate) async fn run(mut self) -> Result<Option<MatchResult>, RunError> {
+    pub(crate) async fn run(mut self) -> Result<Option<MatchOver>, RunError> {
         self.meet().await;
         loop {
             if self.shared.stop.is_asked() {
                 return Ok(None);
             }
-            if let Some(result) = self.played.result() {
-                return Ok(Some(result.clone()));
+            if let Some(over) = self.commit.over(&self.played) {
+                return Ok(Some(over));
             }
             self.start_programs();
             self.arrivals().await?;

@@ -95,7 +95,7 @@ fn busy_lobby(events: u64) -> Counted {
         past.selection = named(&["p1", "p2"]);
         let (tournament, winners) = (past.id.clone(), vec![name("p1")]);
         step(LobbyCommand::Announce { announcement: Box::new(past), secret: None });
-        step(LobbyCommand::Finish { tournament, winners });
+        step(LobbyCommand::Finish { tournament, winners, head: None });
     }
     let queue = QueueName::new("yahtzee-queue").unwrap();
     for number in 0.. {

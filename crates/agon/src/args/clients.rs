@@ -64,6 +64,9 @@ pub(crate) struct JoinArgs {
     /// The game the program is told of when it is asked for its nonce and proposal.
     #[arg(long, value_name = "GAME")]
     pub(crate) game: Option<String>,
+    /// Write down what the player sends and is told, for `agon verify --as NAME --receipt FILE`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) receipt: Option<PathBuf>,
     /// The program that plays, and its arguments.
     #[arg(last = true, value_name = "CMD ARGS")]
     pub(crate) program: Vec<String>,

@@ -6,11 +6,12 @@
 
 mod mind;
 mod program;
+mod receipt;
 
 use crate::args::JoinArgs;
 use crate::command::login;
 use crate::exit::{Exit, Misuse};
-use agon_core::TournamentId;
+use agon_core::{Nonce, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_players::client::{
@@ -19,6 +20,7 @@ use agon_players::client::{
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
 use mind::{Mind, Player};
+use receipt::ReceiptWriter;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -45,6 +47,7 @@ struct Join<'a> {
     over: u64,
     running: Running,
     minds: BTreeMap<String, Mind>,
+    receipt: Option<ReceiptWriter>,
 }
 
 pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
@@ -60,20 +63,37 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     settings.name = concat!("agon-join/", env!("CARGO_PKG_VERSION")).into();
     settings.tries_max = u32::MAX;
     (settings.nonce, settings.proposal) = player.introduction(args)?;
+    let mut receipt = args.receipt.as_deref().map(ReceiptWriter::open).transpose()?;
+    if receipt.is_some() && settings.nonce.is_none() {
+        settings.nonce = Some(new_nonce()?);
+    }
+    let nonce = settings.nonce.clone();
     super::client_runtime()?.block_on(async {
         let client = Client::connect(settings).await.map_err(explained)?;
         eprintln!("agon: logged in as {} on {}", client.account(), args.server);
         player.name = client.account().clone();
+        if let Some(receipt) = &mut receipt {
+            receipt.hello(&player.name, nonce.as_ref())?;
+        }
         let (said, mut heard) = mpsc::channel(SAID_MAX);
         let (player, minds) = (Arc::new(player), BTreeMap::new());
         let running = Running::default();
-        let mut join = Join { args, player, client, said, over: 0, running, minds };
+        let over = 0;
+        let mut join = Join { args, player, client, said, over, running, minds, receipt };
         let exit = join.run(&mut heard).await;
         // Whoever still speaks is not heard any more.
         drop(heard);
         join.minds.into_values().for_each(|mind| mind.end(None));
         exit
     })
+}
+
+/// A nonce nobody can foresee.
+fn new_nonce() -> Result<Nonce> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no randomness: {error}"))?;
+    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Nonce::new(&text).expect("hexadecimal digits"))
 }
 
 /// An error with what to do about it.
@@ -97,7 +117,7 @@ impl Join<'_> {
         if let Some(tournament) = &self.args.sign_up {
             self.client.sign_up(&TournamentId::from(tournament.as_str())).await?;
         }
-        while self.times().is_none_or(|times| self.over < times) {
+        while self.goes_on() {
             tokio::select! {
                 event = self.client.next() => self.happened(event.map_err(explained)?).await?,
                 Some(said) = heard.recv() => match said {
@@ -111,6 +131,12 @@ impl Join<'_> {
             }
         }
         Ok(Exit::Success)
+    }
+
+    /// Whether there is more to play, or to note in the receipt.
+    fn goes_on(&self) -> bool {
+        let noted = self.receipt.as_ref().is_none_or(ReceiptWriter::is_complete);
+        self.times().is_none_or(|times| self.over < times) || !noted
     }
 
     fn times(&self) -> Option<u64> {
@@ -128,6 +154,9 @@ impl Join<'_> {
     }
 
     async fn happened(&mut self, event: Event) -> Result<()> {
+        if let Some(receipt) = &mut self.receipt {
+            receipt.heard(&event)?;
+        }
         // Some may have ended while the connection was lost.
         for over in self.running.heard(&event) {
             let won = match &event {
@@ -177,7 +206,8 @@ impl Join<'_> {
             "invitation" => self.client.accept(&TournamentId::from(tournament.as_str())).await?,
             "ready-asked" => self.client.ready(&TournamentId::from(tournament.as_str())).await?,
             // What is over was dealt with.
-            "tournament-over" | "match-over" | "invitation-over" | "called-off" => {}
+            "tournament-over" | "tournament-ended" | "match-over" | "invitation-over"
+            | "called-off" => {}
             _ => {
                 let named = |name: &str| tournament.is_empty() || tournament == name;
                 let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
@@ -210,7 +240,10 @@ impl Join<'_> {
         };
         match native::decode(line.as_bytes()) {
             Ok(FromPlayer::Hello(_)) => mind.greeted = true,
-            Ok(FromPlayer::Answer { id, .. }) if mind.answered(id.as_str()) => {
+            Ok(FromPlayer::Answer { id, answer }) if mind.answered(id.as_str()) => {
+                if let Some(receipt) = &mut self.receipt {
+                    receipt.answer(id.as_str(), &answer)?;
+                }
                 self.client.answer_line(id.as_str(), line).await?;
             }
             // The server has a word for it: repeated, late or foreign.

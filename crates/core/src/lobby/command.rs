@@ -3,6 +3,7 @@
 use super::{
     AccountKind, Announcement, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
 };
+use crate::chain::Head;
 use crate::fair::Secret;
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::ruling::Ruling;
@@ -141,6 +142,8 @@ pub enum LobbyCommand {
         tournament: TournamentId,
         /// Who won.
         winners: Vec<PlayerName>,
+        /// The head of the tournament's stream, its last event included.
+        head: Option<Head>,
     },
     /// Whoever asked for a tournament was told what came of it.
     Deliver {

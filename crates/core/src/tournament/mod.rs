@@ -17,6 +17,7 @@ mod round;
 pub mod round_robin;
 mod step;
 
+use crate::chain::Head;
 use crate::event::{Event, RoundPaired, TournamentCreated};
 use crate::fair::{Commitment, Secret};
 use crate::fault::{Fault, Faulted};
@@ -59,6 +60,8 @@ pub enum TournamentCommand {
         id: MatchId,
         /// What came of it.
         result: MatchResult,
+        /// The head of the match's stream, its last event included.
+        head: Option<Head>,
     },
     /// An operator decides something.
     Order {

@@ -69,6 +69,7 @@ impl Tournament {
             cheating,
             failing,
             rounds,
+            head: None,
         }
     }
 

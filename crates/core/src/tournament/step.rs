@@ -46,7 +46,7 @@ impl Tournament {
                 }
                 self.drop_player(&mut events, player, fault);
             }
-            TournamentCommand::Report { id, result } => {
+            TournamentCommand::Report { id, result, head } => {
                 let Some(plan) = self.open_matches().find(|plan| plan.id == id) else {
                     return Err(TournamentRejection::NotOpen(id));
                 };
@@ -54,7 +54,7 @@ impl Tournament {
                 if let Some(player) = named.find(|player| !plan.players.contains(player)) {
                     return Err(TournamentRejection::Stranger(player.clone()));
                 }
-                self.emit(&mut events, MatchReported { id, result });
+                self.emit(&mut events, MatchReported { id, result, head });
             }
             TournamentCommand::Order { order, ruling } => self.obey(&mut events, order, ruling)?,
         }
@@ -180,7 +180,7 @@ impl Tournament {
             },
         };
         let secret = self.secret.clone().ok_or(TournamentRejection::NoSecret)?;
-        self.emit(events, TournamentAborted { reason, secret });
+        self.emit(events, TournamentAborted { reason, secret, head: None });
         Ok(false)
     }
 
@@ -261,7 +261,7 @@ impl Tournament {
     fn end(&mut self, events: &mut Vec<Event>) -> Result<(), TournamentRejection> {
         let secret = self.secret.clone().ok_or(TournamentRejection::NoSecret)?;
         let winners = self.state.winners.clone();
-        self.emit(events, TournamentEnded { winners, secret });
+        self.emit(events, TournamentEnded { winners, secret, head: None });
         Ok(())
     }
 

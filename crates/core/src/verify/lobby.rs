@@ -3,7 +3,9 @@
 //! Accounts, logins and answers come from outside and are taken as they are. What follows from them
 //! is decided again, the draw of a random selection included, once the tournament's secret is known.
 
-use super::{Finding, compare, finding, records};
+use super::stream::records;
+use super::{Finding, compare, finding};
+use crate::chain::Head;
 use crate::event::{Event, PasswordChanged, TournamentAnnounced, TournamentStarted};
 use crate::fair::Secret;
 use crate::ids::{PlayerName, TournamentId};
@@ -25,6 +27,8 @@ pub struct LobbyCheck {
     pub started: BTreeMap<TournamentId, TournamentPlan>,
     /// Those that are over, with their winners.
     pub finished: BTreeMap<TournamentId, Vec<PlayerName>>,
+    /// The heads of those that are over, as the lobby was told.
+    pub heads: BTreeMap<TournamentId, Head>,
 }
 
 /// Checks a lobby. `secret` gives those of tournaments that are over.
@@ -49,6 +53,8 @@ pub fn verify_lobby(
                 }
                 Event::TournamentFinished(over) => {
                     check.finished.insert(over.tournament.clone(), over.winners.clone());
+                    let head = over.head.clone().map(|head| (over.tournament.clone(), head));
+                    check.heads.extend(head);
                 }
                 _ => {}
             }
@@ -164,7 +170,8 @@ fn play_cause(event: &Event) -> Option<LobbyCommand> {
         Event::TournamentCalledOff(off) => LobbyCommand::Close { tournament: off.tournament },
         Event::TournamentStarted(started) => LobbyCommand::Close { tournament: started.plan.id },
         Event::TournamentFinished(over) => {
-            LobbyCommand::Finish { tournament: over.tournament, winners: over.winners }
+            let head = over.head;
+            LobbyCommand::Finish { tournament: over.tournament, winners: over.winners, head }
         }
         Event::ResultDelivered(told) => LobbyCommand::Deliver { tournament: told.tournament },
         Event::ServerResumed(back) => {

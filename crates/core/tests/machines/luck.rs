@@ -31,7 +31,7 @@ fn luck_of(mut bench: Bench) -> Vec<String> {
         }
     }
     bench.verified();
-    let drawn = bench.read().into_iter().filter_map(|line| match line.event {
+    let drawn = bench.read().to_vec().into_iter().filter_map(|line| match line.event {
         Event::GameStarted(started) => started.drawn,
         Event::AnswerAccepted(accepted) => accepted.drawn,
         _ => None,
@@ -49,7 +49,7 @@ fn a_nonce_of_either_seat_changes_the_luck_and_not_the_commitment() {
             &[Some("01"), None, None],
         ];
         let commitment = |bench: &Bench| {
-            bench.read().into_iter().find_map(|line| match line.event {
+            bench.read().to_vec().into_iter().find_map(|line| match line.event {
                 Event::GameStarted(started) => Some(started.commitment),
                 _ => None,
             })
@@ -133,16 +133,17 @@ fn a_machine_that_is_printed_tells_no_secret() {
 fn a_game_that_is_over_has_its_secret_revealed() {
     let mut bench = Bench::yahtzee("yahtzee-class", 1);
     bench.play(Some("ann"));
-    let mut lines = bench.read();
     let games = Registry::standard();
-    assert!(verify::verify_match(&lines, &games, None).is_ok());
+    assert!(verify::verify_match(&bench.read(), &games, None).is_ok());
+    let mut lines = bench.read().to_vec();
     let at = lines.iter().position(|line| line.event.tag() == "game-ended").expect("an end");
     lines.remove(at);
     for (line, seq) in lines.iter_mut().zip(1..) {
         line.more -= u32::from(line.seq as usize == at);
         line.seq = seq;
     }
-    let found = verify::verify_match(&lines, &games, None).expect_err("forged");
+    let forged = verify::Stream::of(lines);
+    let found = verify::verify_match(&forged, &games, None).expect_err("forged");
     let what = "the secret of game 1 is not revealed, and it is over";
     assert_eq!((found.event.as_str(), found.what.as_str()), ("match-ended", what));
     assert_eq!(found.seq, at as u64 + 1);
@@ -151,7 +152,8 @@ fn a_game_that_is_over_has_its_secret_revealed() {
 #[test]
 fn nothing_is_no_log() {
     let games = Registry::standard();
-    let found = verify::verify_match(&[], &games, None).expect_err("nothing");
+    let empty = verify::Stream::default();
+    let found = verify::verify_match(&empty, &games, None).expect_err("nothing");
     assert_eq!(found.to_string(), ", event 1 (none) does not follow: the stream is empty");
-    assert_eq!(verify::verify_tournament(&[], &games, None).expect_err("nothing"), found);
+    assert_eq!(verify::verify_tournament(&empty, &games, None).expect_err("nothing"), found);
 }

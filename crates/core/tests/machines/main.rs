@@ -4,6 +4,7 @@
 mod support;
 
 mod agreement;
+mod chain;
 mod departures;
 mod driver;
 mod equal;
