@@ -80,7 +80,7 @@
  *   { answer_ms: number } } } }} plan
  * @property {Pairing[]} [pairings]
  * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
- *   cheating: string[], failing: string[] }} [results]
+ *   cheating: string[], failing: string[], head?: string }} [results]
  * @property {Ruling} [paused]
  * @property {number} [began_at]
  * @property {number} [closes_at]

@@ -21,6 +21,7 @@ mod packaging;
 mod peers;
 mod persons;
 mod python;
+mod receipts;
 mod rejoin;
 mod rights;
 mod secrets;
