@@ -80,7 +80,8 @@
  *   { answer_ms: number } } } }} plan
  * @property {Pairing[]} [pairings]
  * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
- *   cheating: string[], failing: string[], head?: string }} [results]
+ *   cheating: string[], failing: string[] }} [results]
+ * @property {string} [head]
  * @property {Ruling} [paused]
  * @property {number} [began_at]
  * @property {number} [closes_at]

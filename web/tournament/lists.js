@@ -179,18 +179,18 @@ function faulted(
 }
 
 /** @param {Tournament} tournament */
-export function downloads({ id, standing, results }) {
+export function downloads({ id, standing, head }) {
   if (standing !== "over") return null;
   const at = path`/api/v1/tournaments/${id}`;
   return h(
     "div",
     { class: "soft small" },
-    results?.head
+    head
       ? h(
           "p",
           { class: "chain-head" },
           "Head of the log: ",
-          h("code", {}, results.head),
+          h("code", {}, head),
           ". It covers every event of the tournament and its matches; keep it, and ",
           h("code", {}, "agon verify --head"),
           " tells whether the log was changed since.",

@@ -80,7 +80,7 @@ export function mount(root, params, app) {
     problem = null;
     show();
     // Events do not have the head of the log; whoever looks again gets it.
-    if (now.standing === "over" && !now.results?.head && !headAsked) {
+    if (now.standing === "over" && !now.head && !headAsked) {
       headAsked = true;
       look();
     }

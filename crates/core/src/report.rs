@@ -196,8 +196,8 @@ pub struct Results {
     pub failing: Vec<PlayerName>,
     /// All rounds.
     pub rounds: Vec<RoundResult>,
-    /// The head of the tournament's log once it is over, which covers everything that happened in it
-    /// and when. Absent where results must be equal to the byte, as under `--seed`.
+    /// The head of the tournament's log, in the `results.json` of a run without a seed. It covers times,
+    /// and results of the same answers and luck must be equal to the byte everywhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
 }

@@ -128,13 +128,13 @@ fn a_torn_end_is_no_damage_but_a_torn_middle_is() {
 fn findings_as_json() {
     let place = runs();
     let good = place.good(&["verify", "--json", "fish", "trains"]).stdout;
-    let good: serde_json::Value = serde_json::from_str(&good).expect("JSON");
+    let good: Value = serde_json::from_str(&good).expect("JSON");
     assert_eq!((&good["ok"], &good["checked"]["tournaments"]), (&true.into(), &2.into()));
     let path = place.path(&log_of("fish", "r1m1"));
     let text = fs::read_to_string(&path).expect("a log");
     fs::write(&path, text.replacen(r#""scores":["#, r#""scores":[1"#, 1)).expect("a file");
     let ended = place.agon(&["verify", "--json", "fish"]);
-    let bad: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let bad: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!((ended.code, &bad["ok"]), (Some(4), &false.into()));
     assert_eq!(bad["stream"], "match/fish/r1m1");
     assert!(bad["seq"].as_u64().is_some_and(|seq| seq > 1), "{bad}");

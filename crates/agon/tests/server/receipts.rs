@@ -4,11 +4,14 @@ use crate::support::{Client, Place, Server, until};
 use serde_json::{Value, json};
 use std::fs;
 
+const DUEL: &str = "[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\n\
+                    at_least = 2\nat_most = 2\nwait_ms = 600000\n";
+
 /// A duel of two players who keep receipts; gives the place it was played at.
-fn duel(config: &str) -> Place {
-    let place = Place::new(config);
+fn duel() -> Place {
+    let place = Place::new(DUEL);
     let server = Server::start(&place);
-    let plays = |file| ["--bot", "house:random", "--queue", "yahtzee-queue", "--receipt", file];
+    let plays = |file| ["--bot", "house:random", "--sign-up", "duel", "--receipt", file];
     let mut ann = place.player(&server.address, "ann", &plays("ann.jsonl"));
     let mut bob = place.player(&server.address, "bob", &plays("bob.jsonl"));
     assert_eq!((ann.code(), bob.code()), (Some(0), Some(0)));
@@ -37,7 +40,7 @@ fn verify(place: &Place, name: &str, noted: &[Value]) -> (Option<i32>, String) {
 
 #[test]
 fn a_receipt_agrees_with_the_log_and_contradicts_any_other() {
-    let place = duel("");
+    let place = duel();
     place.verify();
     let head = finished(&place)["head"].as_str().expect("the head of the tournament").to_owned();
     for name in ["ann", "bob"] {
@@ -77,7 +80,7 @@ fn a_receipt_agrees_with_the_log_and_contradicts_any_other() {
 /// An operator who plays a tournament again under its name has another log, and good heads.
 #[test]
 fn a_tournament_that_was_played_again_contradicts_the_receipts_of_the_first() {
-    let (first, again) = (duel(""), duel(""));
+    let (first, again) = (duel(), duel());
     again.verify();
     let (code, said) = verify(&again, "ann", &receipt(&first, "ann"));
     assert_eq!(code, Some(4), "{said}");
@@ -86,11 +89,11 @@ fn a_tournament_that_was_played_again_contradicts_the_receipts_of_the_first() {
 
 #[test]
 fn everybody_is_told_the_head_at_the_end() {
-    let place = Place::new("");
+    let place = Place::new(DUEL);
     let server = Server::start(&place);
     let mut ann = Client::logged_in(&server.address, "ann");
-    ann.say(r#"{"type":"enqueue","queue":"yahtzee-queue"}"#);
-    let plays = ["--bot", "house:greedy", "--queue", "yahtzee-queue"];
+    ann.say(r#"{"type":"sign-up","tournament":"duel"}"#);
+    let plays = ["--bot", "house:greedy", "--sign-up", "duel"];
     let mut bob = place.player(&server.address, "bob", &plays);
     // She gives up at once, and stays to hear the end.
     let cup = loop {

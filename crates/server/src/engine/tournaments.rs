@@ -41,14 +41,12 @@ impl Engine {
     /// The results of a tournament that is over, read from the log.
     pub fn past_results(&self, id: &TournamentId) -> Result<Option<Results>, EngineError> {
         let stream = StreamKey::Tournament(id.clone());
-        let (lines, end) = self.load_chained(&stream.name())?;
+        let lines = self.load(&stream.name())?;
         if lines.is_empty() {
             return Ok(None);
         }
         let fold = |lines: &[_]| Tournament::fold(lines, &self.games, None);
-        let mut results = Engine::fold(&stream, &lines, fold)?.results();
-        results.head = end.head().cloned();
-        Ok(Some(results))
+        Ok(Some(Engine::fold(&stream, &lines, fold)?.results()))
     }
 
     pub(super) fn recover_tournaments(&mut self) -> Result<(), EngineError> {

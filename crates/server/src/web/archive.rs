@@ -50,7 +50,7 @@ pub(super) fn shown_tournament(archive: &Archive, id: &TournamentId) -> Option<V
     let over = Tournament::fold(&parsed(&lines)?, &archive.games, None).ok()?;
     let mut shown = show::tournament(&over);
     let stream = StreamKey::Tournament(id.clone()).name();
-    shown["results"]["head"] = json!(Head::of(&stream, &lines));
+    shown["head"] = json!(Head::of(&stream, &lines));
     Some(shown)
 }
 

@@ -256,6 +256,9 @@ pub(super) enum Tournament {
         pairings: Vec<Pairing>,
         /// The final report: standings, who cheated, who failed.
         results: Results,
+        /// The head of its log; not in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
         /// How old this is, in milliseconds; only in events.
         #[serde(skip_serializing_if = "Option::is_none")]
         behind_ms: Option<Millis>,
@@ -333,7 +336,7 @@ pub(super) enum Match {
         #[serde(skip_serializing_if = "Option::is_none")]
         latest: Option<Latest>,
         result: MatchResult,
-        /// The head of its log; absent for a moment after its end.
+        /// The head of its log; not in events.
         #[serde(skip_serializing_if = "Option::is_none")]
         head: Option<Head>,
         /// How old this is, in milliseconds; only in events.
