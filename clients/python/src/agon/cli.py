@@ -35,6 +35,7 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
             sign_up=given.sign_up,
             accept=given.accept,
             once=given.once,
+            receipt=given.receipt,
         )
     except KeyboardInterrupt:
         raise SystemExit(130) from None
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sign-up", metavar="TOURNAMENT", help="sign up for this tournament")
     parser.add_argument("--accept", action="store_true", help="accept all invitations")
     parser.add_argument("--once", action="store_true", help="end after one tournament")
+    parser.add_argument("--receipt", metavar="FILE", help="write down what is sent and told")
     return parser
 
 

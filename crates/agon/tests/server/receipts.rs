@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use std::fs;
 
 const DUEL: &str = "[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\n\
-                    at_least = 2\nat_most = 2\nwait_ms = 600000\n";
+                    named = [\"ann\", \"bob\"]\nbest_of = 1\n";
 
 /// A duel of two players who keep receipts; gives the place it was played at.
 fn duel() -> Place {
     let place = Place::new(DUEL);
     let server = Server::start(&place);
-    let plays = |file| ["--bot", "house:random", "--sign-up", "duel", "--receipt", file];
+    let plays = |file| ["--bot", "house:random", "--receipt", file];
     let mut ann = place.player(&server.address, "ann", &plays("ann.jsonl"));
     let mut bob = place.player(&server.address, "bob", &plays("bob.jsonl"));
     assert_eq!((ann.code(), bob.code()), (Some(0), Some(0)));
@@ -92,8 +92,7 @@ fn everybody_is_told_the_head_at_the_end() {
     let place = Place::new(DUEL);
     let server = Server::start(&place);
     let mut ann = Client::logged_in(&server.address, "ann");
-    ann.say(r#"{"type":"sign-up","tournament":"duel"}"#);
-    let plays = ["--bot", "house:greedy", "--sign-up", "duel"];
+    let plays = ["--bot", "house:greedy"];
     let mut bob = place.player(&server.address, "bob", &plays);
     // She gives up at once, and stays to hear the end.
     let cup = loop {
