@@ -464,10 +464,11 @@ impl Host {
         let mut tasks = JoinSet::new();
         for (player, mut program) in self.idle.drain() {
             let won = over.then(|| winners.contains(&player));
+            let head = self.end.head().cloned().filter(|_| over);
             let shared = Arc::clone(&self.shared);
             tasks.spawn(async move {
                 if let Some(connection) = &mut program.connection {
-                    connection.send(&native::encode(&ToPlayer::End { won, reason }));
+                    connection.send(&native::encode(&ToPlayer::End { won, reason, head }));
                 }
                 program.end(&shared, Duration::from_millis(500)).await;
             });

@@ -2,7 +2,7 @@
 //! contract; this file is its codec.
 
 use agon_core::lobby::AccountKind;
-use agon_core::{Commitment, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
+use agon_core::{Commitment, Head, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
 use agon_games::brief;
 use agon_games::{Json, Seat};
 use schemars::JsonSchema;
@@ -101,6 +101,9 @@ pub enum ToPlayer<'a> {
         won: Option<bool>,
         /// Why it ends, for people.
         reason: &'a str,
+        /// The head of the tournament's log, once that is over.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
     },
 }
 
