@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest kills chaos fuzz mutants
+.PHONY: test verify fix bench deny sim sim-selftest kills chaos attack fuzz mutants
 
 test:
 	scripts/test
@@ -41,6 +41,10 @@ chaos:
 	cargo build --quiet --profile sim --package agon --package agon-chaos
 	target/sim/agon-chaos --agon target/sim/agon --minutes $(or $(MINUTES),5) --players $(or $(PLAYERS),24) \
 		--seed $(or $(SEED),1) $(if $(JSON),--json $(JSON)) $(if $(DIR),--dir $(DIR))
+
+# make attack SECONDS=60: readers of a large replay and slow bodies beside 100 honest players.
+attack:
+	AGON_ATTACK_SECONDS=$(or $(SECONDS),60) cargo test --package agon --test server attack -- --nocapture
 
 # make fuzz TARGET=verify SECONDS=600 runs cargo-fuzz on one target, without TARGET on all of them.
 fuzz:

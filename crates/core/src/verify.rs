@@ -429,12 +429,12 @@ pub fn verify_tournament(
 /// Whether the latest commitment of a tournament is to its secret, where that is known. Gives the
 /// place of the event that renewed it, if one did.
 fn check_commitment(lines: &[Line], secret: Option<&Secret>) -> Result<Option<usize>, Finding> {
-    let commitments = lines.iter().enumerate().filter_map(|(at, line)| match &line.event {
+    let mut commitments = lines.iter().enumerate().filter_map(|(at, line)| match &line.event {
         Event::TournamentCreated(created) => Some((at, &created.commitment)),
         Event::LuckRenewed(renewed) => Some((at, &renewed.commitment)),
         _ => None,
     });
-    let (at, commitment) = commitments.last().ok_or_else(empty)?;
+    let (at, commitment) = commitments.next_back().ok_or_else(empty)?;
     match secret.is_some_and(|secret| secret.commitment() != *commitment) {
         true => Err(finding(&lines[at], "it is no commitment to the secret revealed".into())),
         false => Ok(Some(at).filter(|at| *at > 0)),

@@ -167,7 +167,7 @@ fn nobody_gets_in_who_should_not() {
     let revoked = log_in(&server, "ann");
     assert_eq!(send(&server, "delete", "/api/v1/sessions", Some(&revoked), &json!(null)), 204);
     registered(&server, "bob");
-    server.register_operator("olga", "pw");
+    server.register_operator("olga", "the pw of all");
     let mut counts = [0; 5];
     for (method, path, operation) in operations() {
         let (address, needs) = (filled(path), needs(operation));

@@ -15,7 +15,7 @@ fn get(server: &Server, path: &str) -> Value {
 
 /// An operator's token.
 fn operator(server: &Server) -> String {
-    server.register_operator("olga", "pw");
+    server.register_operator("olga", "the pw of all");
     let body = json!({"account": "olga", "password": "the pw of all"}).to_string();
     let reply = server.http("POST", &format!("{API}/sessions"), None, &body).expect(201);
     reply.json()["token"].as_str().unwrap().to_owned()

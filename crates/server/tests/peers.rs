@@ -3,7 +3,7 @@
 #[expect(dead_code, reason = "every test file uses its own part")]
 mod support;
 
-use agon_core::lobby::{Selection, Window};
+use agon_core::lobby::{Selection, Standing, Window};
 use agon_server::Peers;
 use agon_wire::fish::Vocabulary;
 use agon_wire::peer::Language;
@@ -23,14 +23,13 @@ fn heard(socket: &mut TcpStream) -> String {
     }
 }
 
-#[test]
-fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
-    let gate = Arc::new(Gate::default());
-    let server = Server::on_gate(Arc::clone(&gate), Setup::default());
+/// A server's port for Fish programs, where two to `at_most` make a tournament.
+fn fish_port(server: &Server, at_most: u32) -> SocketAddr {
     let mut series = announcement("fish", "fish", 1, 0);
+    series.policy.rules.time.answer_ms = 1_000;
     series.selection = Selection::SignUp(Window {
         at_least: 2,
-        at_most: 2,
+        at_most,
         wait_ms: 600_000,
         second_wait_ms: 600_000,
         second_at_least: 2,
@@ -38,14 +37,21 @@ fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
     });
     let language = Language::Fish(Some(Vocabulary::Call));
     let (sign_up_ms, series) = (60_000, Arc::new(series));
-    let address = server.serve_peers(Peers {
+    server.serve_peers(Peers {
         language,
         strict_names: false,
         sign_up_ms,
         order_ms: 60_000,
         tls: false,
         series,
-    });
+    })
+}
+
+#[test]
+fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
+    let gate = Arc::new(Gate::default());
+    let server = Server::on_gate(Arc::clone(&gate), Setup::default());
+    let address = fish_port(&server, 2);
     gate.close_for("tournament/");
     let mut players = ["ann", "bob"].map(|name| {
         let mut socket = TcpStream::connect(address).unwrap();
@@ -67,22 +73,6 @@ fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
             said.contains("start")
         });
     }
-}
-
-/// A port for programs of Fish, and a sign-up for so many.
-fn fish_port(server: &Server, at_most: u32) -> SocketAddr {
-    let mut series = announcement("fish", "fish", 1, 0);
-    series.selection = Selection::SignUp(Window {
-        at_least: 2,
-        at_most,
-        wait_ms: 600_000,
-        second_wait_ms: 600_000,
-        second_at_least: 2,
-        repeat: true,
-    });
-    let language = Language::Fish(Some(Vocabulary::Call));
-    let (lenient_names, sign_up_ms, tls, series) = (true, 60_000, false, Arc::new(series));
-    server.serve_peers(Peers { language, lenient_names, sign_up_ms, tls, series })
 }
 
 fn accounts(server: &Server) -> u64 {
@@ -116,5 +106,59 @@ fn one_address_has_so_many_sign_ups_a_minute() {
     drop(sockets);
     // Names that never played are free again.
     until("they are forgotten", || accounts(&server) == before);
-    server.verify();
+    assert!(server.log_text().contains("account-dropped"));
+}
+
+/// Whether the server has closed a socket; what came before is passed over.
+fn is_closed(socket: &mut TcpStream) -> bool {
+    let mut bytes = [0; 4_096];
+    match socket.read(&mut bytes) {
+        Ok(count) => count == 0,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+    }
+}
+
+fn sign_up(address: SocketAddr, name: &str) -> TcpStream {
+    let mut socket = TcpStream::connect(address).unwrap();
+    write!(socket, "{name:?}").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket
+}
+
+fn signed_up(server: &Server, id: &str) -> Vec<String> {
+    match server.standing(id) {
+        Some(Standing::Open(sign_up)) => sign_up.players.iter().map(|p| p.to_string()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_blacklisted_program_is_out_of_its_sign_up_and_of_its_tournament() {
+    let server = Server::start();
+    let address = fish_port(&server, 2);
+    server.register_operator("olga", "pw of olga");
+    let login = r#"{"account":"olga","password":"pw of olga"}"#;
+    let session = server.http("POST", "/api/v1/sessions", None, login).expect(201).json();
+    let token = session["token"].as_str().unwrap().to_owned();
+    let list = |name: &str| {
+        let (path, why) = (format!("/api/v1/blacklist/{name}"), r#"{"why":"a test"}"#);
+        server.http("POST", &path, Some(&token), why).expect(204);
+    };
+    // One waits, and is listed before anybody else comes.
+    let mut eve = sign_up(address, "eve");
+    until("eve waits", || signed_up(&server, "fish") == ["eve"]);
+    list("eve");
+    until("eve is sent away", || is_closed(&mut eve));
+    assert_eq!(signed_up(&server, "fish"), Vec::<String>::new());
+    // One is listed while it plays: the other has won.
+    let (mut ann, mut bob) = (sign_up(address, "ann"), sign_up(address, "bob"));
+    until("it begins", || heard(&mut ann).contains("start"));
+    list("ann");
+    until("ann is sent away", || is_closed(&mut ann));
+    write!(bob, "\"void\"").unwrap();
+    until("it is over", || server.finished("fish").is_some());
+    let winners = server.finished("fish").unwrap();
+    assert!(winners.iter().all(|winner| winner.as_str() != "ann"), "{winners:?}");
+    let mut again = sign_up(address, "ann");
+    until("ann is not let in again", || is_closed(&mut again));
 }

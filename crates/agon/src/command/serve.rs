@@ -92,7 +92,7 @@ pub(crate) fn runtime() -> Result<Runtime> {
 }
 
 /// The runtime of everything a stranger can ask for: pages, and passwords. Its threads give way to
-/// those that hold players' sockets; see docs/decisions/0016-pages-have-their-own-threads.md.
+/// those that hold players' sockets; see docs/decisions/0021-pages-have-their-own-threads.md.
 fn pages_runtime() -> Result<Runtime> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let mut builder = tokio::runtime::Builder::new_multi_thread();

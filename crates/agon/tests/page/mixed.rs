@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 #[test]
 fn a_person_an_erlang_process_and_a_program_play_one_bracket() {
     let epmd = vm::free_port();
-    let world = World::with(&vm::config(epmd, "answer_ms = 100000\nwait_ms = 100000"));
+    let world = World::with(&vm::config(epmd, 1_000, "answer_ms = 100000\nwait_ms = 100000"));
     let mut node = Vm::start(epmd, "one", COOKIE);
     node.log_in("eve", "class", "");
     let mut bot = world.program("bot", "house:greedy");

@@ -13,7 +13,7 @@
 //!    that would have been the same.
 //! 5. Why somebody was dropped before or after the rounds, if not by an answer that the log holds.
 //! 6. Proposals that were not chosen, and a nonce that no game used.
-//! 7. All that the lobby was told about accounts, and by whom a tournament was asked for, as whose
+//! 7. All that the lobby was told about accounts, but for what policies blacklist, and by whom a tournament was asked for, as whose
 //!    choice; that the draw of its players was committed to.
 //! 8. That a log ends where it does: without its end it is the log of an earlier time, and of games
 //!    that run nothing is known before their secrets are. What the lobby has seen the end of has
@@ -182,6 +182,8 @@ fn told(event: &Event, lines: &[Line]) -> Option<Value> {
             announcement.remove("by");
             announcement.remove("selection");
         }
+        // A policy's blacklisting follows from a cheat. Logs of earlier programs do not name it.
+        Event::AccountBlacklisted(listed) if listed.by.is_none() => forget("cause"),
         _ if rules(event) || is_of_account(event) => return None,
         _ => {}
     }

@@ -3,7 +3,7 @@
 
 use crate::boards::GAMES;
 use crate::random::Random;
-use agon_core::lobby::{AccountKind, Announcement, Lobby, LobbyCommand, Role, Selection};
+use agon_core::lobby::{AccountKind, Announcement, Cheat, Lobby, LobbyCommand, Role, Selection};
 use agon_core::{
     Ask, Command, Event, Fault, FaultKind, Format, Match, MatchId, MatchOrder, Nonce, Pairing,
     Pending, PlayerName, Preset, Raw, RequestId, Ruling, Secret, Secrets, Tournament,
@@ -212,8 +212,21 @@ impl World {
     fn step_in(&mut self, id: &MatchId, command: Command) -> bool {
         let live = self.matches.get_mut(id).expect("it was opened");
         let Ok(events) = live.step(self.now, command) else { return false };
+        let first = self.streams.get(&stream(id)).map_or(0, |lines| lines.len() as u64) + 1;
+        let numbered = (first..).zip(&events);
+        let cheats = numbered.filter_map(|(seq, event)| Cheat::of(live.plan(), seq, event));
+        let cheats: Vec<Cheat> = cheats.collect();
         write(&mut self.streams, &stream(id), self.now, &events);
+        cheats.into_iter().for_each(|cheat| self.blacklist(cheat));
         !events.is_empty()
+    }
+
+    /// The lobby hears of a cheat, as a server tells it.
+    fn blacklist(&mut self, cheat: Cheat) {
+        let Cheat { account, reason, cause } = cheat;
+        let command = LobbyCommand::Blacklist { account, reason, by: None, cause: Some(cause) };
+        let events = self.lobby.step(self.now, command).expect("an account of the lobby");
+        write(&mut self.streams, "lobby", self.now, &events);
     }
 
     fn step(&mut self, command: TournamentCommand) {

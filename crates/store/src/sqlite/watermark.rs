@@ -11,15 +11,15 @@
 //! after, so that it outlives a power failure as well, up to the last moments. Two places are written
 //! by turns: when a crash tears one, the other says what held one commit earlier.
 //!
-//! The writer also looks whether the files it writes are still in their folder. A log whose folder
-//! was removed takes no more records.
+//! The writer also looks whether the files it writes are still in their folder: with every commit, but
+//! not more often than fifty times a second. A log whose folder was removed takes no more records.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -36,6 +36,10 @@ const MAGIC: [u8; 8] = *b"AGONMARK";
 
 /// How long a note may be on its way to the disk. Every sync costs commits some of the disk's time.
 const SYNC_EVERY: Duration = Duration::from_millis(200);
+
+/// How long the writer trusts that its files are still there. A look costs some microseconds, and where
+/// others use the disk it may have to wait for them.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What a database says of its watermark; it has no such table until it has one.
 const HAS_TABLE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'watermark'";
@@ -192,6 +196,8 @@ pub(super) struct Watermark {
     file: Arc<File>,
     note: Note,
     files: Vec<Place>,
+    /// When the writer last looked whether they are there.
+    looked_at: Instant,
     syncer: Syncer,
 }
 
@@ -213,7 +219,8 @@ impl Watermark {
         let files = [path.to_owned(), beside(path, "-wal"), own.clone()];
         let files = files.into_iter().map(Place::of).collect::<io::Result<_>>().map_err(failed)?;
         let syncer = Syncer::start(Arc::clone(&file)).map_err(failed)?;
-        let mut watermark = Watermark { file, note, files, syncer };
+        let looked_at = Instant::now();
+        let mut watermark = Watermark { file, note, files, looked_at, syncer };
         watermark.write(held.last).map_err(failed)?;
         Ok(watermark)
     }
@@ -221,12 +228,16 @@ impl Watermark {
     /// Notes the last record of a commit that is durable, if the log is still where it was.
     pub(super) fn note(&mut self, last: u64) -> Result<(), Fault> {
         let gone = |what: String| Err(Fault::Content(what));
-        if let Some(place) = self.files.iter().find(|place| !place.is_there()) {
-            let path = place.path.display();
-            return gone(format!("{path} was removed or replaced while the log was open"));
-        }
-        if let Some(why) = self.syncer.failure() {
-            return gone(format!("failed to sync the watermark: {why}"));
+        let now = Instant::now();
+        if now.duration_since(self.looked_at) > LOOK_EVERY {
+            if let Some(place) = self.files.iter().find(|place| !place.is_there()) {
+                let path = place.path.display();
+                return gone(format!("{path} was removed or replaced while the log was open"));
+            }
+            if let Some(why) = self.syncer.failure() {
+                return gone(format!("failed to sync the watermark: {why}"));
+            }
+            self.looked_at = now;
         }
         match last > self.note.last {
             true => self.write(last).or_else(|why| gone(format!("failed to note records: {why}"))),

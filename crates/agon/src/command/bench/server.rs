@@ -78,6 +78,8 @@ impl Server {
         let config = format!(
             "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
              connections_per_address_max = {0}\nlogin_ms_max = 60000\n\
+             watchers_per_address_max = {0}\nsign_ups_per_minute_max = {0}\n\
+             http_requests_per_address_max = 256\n\
              [fish]\nlisten = \"{1}\"\nat_least = {0}\nat_most = {0}\nwait_ms = 86400000\n\
              [erlang]\ncookie = \"{2}\"\nlisten = \"{erlang}\"\nepmd = \"{epmd}\"\n\
              accept_ms = {ANSWER_MS}\n",
