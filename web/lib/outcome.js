@@ -82,7 +82,8 @@ export function wrongTournament(lines, plan, results, heads) {
       return "its head is not the one the tournament reports";
   }
   const kind = lines[0].data.plan.policy.format.kind;
-  if (kind === "round-robin" || lines.some((line) => line.type === "result-overridden"))
+  const rulings = ["result-overridden", "tournament-awarded"];
+  if (kind === "round-robin" || lines.some((line) => rulings.includes(line.type)))
     return null;
   return wrongRounds(rounds, reports, lines.at(-1)?.data.winners ?? []);
 }

@@ -156,11 +156,12 @@ impl Receipt {
                     if *tournament == check.plan.id =>
                 {
                     seen.tournaments = 1;
-                    let told = match &first.event {
-                        Event::TournamentCreated(created) => Some(&created.commitment),
-                        _ => None,
-                    };
-                    if told != Some(commitment) {
+                    let told = stream.iter().any(|line| match &line.event {
+                        Event::TournamentCreated(created) => created.commitment == *commitment,
+                        Event::LuckRenewed(renewed) => renewed.commitment == *commitment,
+                        _ => false,
+                    });
+                    if !told {
                         return Err(self.differs(first, "was told another commitment"));
                     }
                     if !check.plan.players.contains(&self.player) {
