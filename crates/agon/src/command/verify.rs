@@ -381,6 +381,9 @@ fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
     Ok(secret)
 }
 
+/// What was found of every match, by the name of its stream.
+type MatchChecks = BTreeMap<String, (MatchCheck, ReceiptCheck)>;
+
 /// Checks all match streams, on all cores, and finds the first that is wrong.
 fn matches(
     streams: &Streams,
@@ -388,7 +391,7 @@ fn matches(
     tournaments: &BTreeMap<String, TournamentCheck>,
     known: Option<&Secret>,
     claims: &Claims,
-) -> Result<Result<BTreeMap<String, (MatchCheck, ReceiptCheck)>, Finding>> {
+) -> Result<Result<MatchChecks, Finding>> {
     let next = AtomicUsize::new(0);
     let names = &streams.matches;
     let one = |name: &String| -> Result<Result<(MatchCheck, ReceiptCheck), Finding>> {

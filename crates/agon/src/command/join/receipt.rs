@@ -82,11 +82,12 @@ impl ReceiptWriter {
         entry["type"] = notice.about.as_str().into();
         let Ok(entry) = serde_json::from_value::<ReceiptEntry>(entry) else { return Ok(()) };
         match &entry {
-            ReceiptEntry::Tournament { commitment, .. } => {
-                // The server repeats it after every login.
-                if self.commitments.insert(id, commitment.clone()).as_ref() == Some(commitment) {
-                    return Ok(());
-                }
+            // The server repeats it after every login.
+            ReceiptEntry::Tournament { commitment, .. }
+                if self.commitments.insert(id.clone(), commitment.clone()).as_ref()
+                    == Some(commitment) =>
+            {
+                return Ok(());
             }
             ReceiptEntry::TournamentEnded { secret, head, .. } => {
                 self.ending.remove(&id);
