@@ -1,8 +1,8 @@
 //! What the lobby makes of a command.
 
 use super::{
-    Account, AccountKind, Cause, Lobby, LobbyCommand, LobbyRejection, QueueName, Role, SignUp, Standing,
-    TokenHash,
+    Account, AccountKind, Cause, Lobby, LobbyCommand, LobbyRejection, QueueName, Role, SignUp,
+    Standing, TokenHash,
 };
 use crate::event::{
     AccountBlacklisted, AccountDropped, AccountLoggedIn, AccountLoggedOut, AccountRegistered,
