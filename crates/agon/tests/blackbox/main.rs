@@ -7,6 +7,7 @@ mod hostile;
 mod kill;
 mod logs;
 mod misbehaviour;
+mod seeds;
 mod settings;
 mod show;
 mod signals;
