@@ -99,6 +99,7 @@ class Check {
    * @param {Line} line @param {number} at @returns {string | null}
    */
   line(line, at) {
+    must(line.seq === at + 1, `it is numbered ${line.seq}, not ${at + 1}`);
     if (line.data?.faulted) this.faults.push(line.data.faulted);
     if (at === 0) must(line.type === "match-created", "a match begins with match-created");
     switch (line.type) {
