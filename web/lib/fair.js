@@ -52,7 +52,15 @@ export function sha256(bytes) {
       const t1 = (h + s1 + ((e & f) ^ (~e & g)) + ROUND[i] + w[i]) | 0;
       const s0 = right(a, 2) ^ right(a, 13) ^ right(a, 22);
       const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-      [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) | 0, c, b, a, (t1 + t2) | 0];
+      // One by one: a list for every round would take most of the time.
+      h = g;
+      g = f;
+      f = e;
+      e = (d + t1) | 0;
+      d = c;
+      c = b;
+      b = a;
+      a = (t1 + t2) | 0;
     }
     [a, b, c, d, e, f, g, h].forEach((x, i) => (hash[i] += x));
   }
@@ -62,7 +70,7 @@ export function sha256(bytes) {
 }
 
 /** @param {Uint8Array[]} parts */
-function joined(...parts) {
+export function joined(...parts) {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

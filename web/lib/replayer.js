@@ -4,7 +4,7 @@
 
 import { boardOf } from "../boards/all.js";
 import { h, render, svg } from "./dom.js";
-import { linesOf, verify } from "./verify.js";
+import { LEFT_OUT, linesOf, verify } from "./verify.js";
 
 /**
  * @typedef {import("./verify.js").Step & { at: number, tells?: string }} Step
@@ -270,6 +270,9 @@ class Player {
         checked: [],
         read: [],
         revealed: false,
+        chained: false,
+        head: "",
+        whole: "",
         failed: { seq: 0, type: "log", what },
       };
     }
@@ -314,7 +317,7 @@ class Player {
   }
 
   /** @param {import("./verify.js").Findings} findings */
-  found({ checked, read, failed, revealed }) {
+  found({ checked, read, failed, revealed, chained, head, whole }) {
     const note = (/** @type {import("./verify.js").Note} */ { seq, type, what }) =>
       h("li", {}, h("strong", {}, `${seq} ${type}`), ` ${what}`);
     const secret = revealed
@@ -331,10 +334,24 @@ class Player {
           { class: "verdict good" },
           `✓ ${checked.length} of ${checked.length + read.length} events `,
           "were checked and follow; ",
-          `the others have nothing to recompute here. ${secret}`,
+          `the others have nothing to recompute here. ${secret} `,
+          chained
+            ? "The hash chain covers every event. "
+            : "An older version wrote this log, without a hash chain. ",
+          LEFT_OUT,
         );
+    const code = (/** @type {string} */ name, /** @type {string} */ value) =>
+      value ? [h("dt", {}, name), h("dd", {}, h("code", {}, value))] : [];
     return [
       verdict,
+      failed
+        ? null
+        : h(
+            "dl",
+            { class: "secrets small" },
+            code("Head of the match's log", head),
+            code("Head of the tournament's log", whole),
+          ),
       h(
         "details",
         {},

@@ -83,6 +83,7 @@
  * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
  *   interrupted?: { missing: string[], why: string }, awarded?: Ruling & { winners: string[] },
  *   cheating: string[], failing: string[] }} [results]
+ * @property {string} [head]
  * @property {Ruling} [paused]
  * @property {number} [began_at]
  * @property {number} [closes_at]

@@ -1,25 +1,35 @@
 // Checks a match that is over, in the browser: is the secret the one that was committed to, do
-// dice, cards and boards come from it, was every answer allowed, and do the points add up?
+// dice, cards and boards come from it, was every answer allowed and in time, do points, ranks and
+// winners follow, and does every line belong to the hash chain?
 //
-// It works on the lines of the log and believes nothing else. What only `agon verify` can tell (who
-// was charged with what, and who meets whom) is left to it, and events of that sort are counted as
-// read, not as checked.
+// It works on the lines of the log and believes nothing else. `LEFT_OUT` says what only `agon verify`
+// decides again; the chain covers those events too, but their meaning is taken as it is.
 
 import * as fish from "../referees/fish.js";
 import * as trains from "../referees/trains.js";
 import * as yahtzee from "../referees/yahtzee.js";
+import { broken, headsOf, predatesChain } from "./chain.js";
 import { equal } from "./equal.js";
 import { commitment, fromHex, gameSecret, gameSeed, matchSecret, toHex } from "./fair.js";
+import { wrongGame, wrongMatch, wrongTournament } from "./outcome.js";
+
+/** What this page does not decide again. */
+export const LEFT_OUT =
+  "What a fault costs, forfeits, who is drawn against whom within a round, and rulings of operators " +
+  "are taken as the log has them; `agon verify` decides them again.";
 
 /**
  * @typedef {{ v: number, stream: string, seq: number, at: number, more: number, type: string,
- *   data: any }} Line
+ *   data: any, text: string }} Line with its text, exactly as it is in the log
  * @typedef {{ seq: number, type: string, what: string }} Note
  * @typedef {{ event: string, seat?: number, answer?: any, drawn?: any, view: any }} Step
- * @typedef {{ checked: Note[], read: Note[], failed: Note | null, revealed: boolean }} Findings
- *   `revealed` is whether the tournament's own secret was there to be checked as well
+ * @typedef {{ checked: Note[], read: Note[], failed: Note | null, revealed: boolean,
+ *   chained: boolean, head: string, whole: string }} Findings
+ *   `revealed` is whether the tournament's own secret was there to be checked as well, `chained`
+ *   whether the log has a hash chain; `head` is that of the match, `whole` that of the tournament
  * @typedef {yahtzee.Referee | fish.Referee | trains.Referee} Referee
- * @typedef {{ referee: Referee, number: number, answers: number[], at: number }} Running
+ * @typedef {{ referee: Referee, number: number, answers: number[], at: number, seats: string[],
+ *   removed: Set<number>, bank: number[] }} Running
  */
 
 const GAMES =
@@ -37,7 +47,7 @@ export const linesOf = (text) =>
   text
     .split("\n")
     .filter((line) => line)
-    .map((line) => JSON.parse(line));
+    .map((line) => ({ ...JSON.parse(line), text: line }));
 
 /** Something that does not follow. */
 class Forged extends Error {}
@@ -59,11 +69,18 @@ class Check {
    */
   constructor(lines, tournament, shown) {
     this.lines = lines;
+    this.tournament = tournament;
     this.shown = shown;
+    this.heads = headsOf(lines);
+    this.faults = /** @type {any[]} */ ([]);
+    /** How the match ended, each time, and the heads after that. */
+    this.ends = /** @type {any[]} */ ([]);
+    this.endHeads = /** @type {string[]} */ ([]);
     this.plan = lines[0]?.data?.plan ?? {};
     this.config = this.plan.config;
     this.results = /** @type {any[]} */ ([]);
     this.running = /** @type {Running | null} */ (null);
+    this.chained = false;
     this.secret = /** @type {Uint8Array | null} */ (null);
     const end = tournament.find((line) => line.data?.secret);
     if (end) {
@@ -83,7 +100,7 @@ class Check {
    */
   line(line, at) {
     must(line.seq === at + 1, `it is numbered ${line.seq}, not ${at + 1}`);
-    must(line.stream === this.lines[0].stream, "it belongs to another match");
+    if (line.data?.faulted) this.faults.push(line.data.faulted);
     if (at === 0) must(line.type === "match-created", "a match begins with match-created");
     switch (line.type) {
       case "game-started":
@@ -97,7 +114,12 @@ class Check {
       case "match-restarted":
         this.config = line.data.config ?? this.config;
         return null;
+      case "match-reopened":
+        this.faults = [];
+        return null;
       case "match-ended":
+        this.ends.push(line.data.result);
+        this.endHeads.push(this.heads[at + 1]);
         return this.over(line.data.result);
       default:
         return null;
@@ -129,7 +151,20 @@ class Check {
     const Game = GAMES[this.plan.game];
     must(Game !== undefined, `this page does not know the game ${this.plan.game}`);
     const referee = new Game(this.config, started.seats.length, seed);
-    this.running = { referee, number: started.game, answers: started.seats.map(() => 0), at: -1 };
+    const { seats } = started;
+    const strangers = seats.filter(
+      (/** @type {string} */ name) => !this.plan.players.includes(name),
+    );
+    must(!strangers.length, `${strangers[0]} is not in this match`);
+    this.running = {
+      referee,
+      number: started.game,
+      answers: seats.map(() => 0),
+      at: -1,
+      seats,
+      removed: new Set(),
+      bank: seats.map(() => this.plan.rules.time.bank_ms ?? 0),
+    };
     return this.luck(
       started.drawn,
       { event: "game-started", drawn: started.drawn },
@@ -138,8 +173,12 @@ class Check {
   }
 
   /** @param {any} accepted */
-  answer({ request, seat, answer, drawn }) {
+  answer({ request, seat, answer, drawn, took_ms }) {
     const running = this.game();
+    const { answer_ms } = this.plan.rules.time;
+    const limit = answer_ms + running.bank[seat];
+    if (this.chained) must(took_ms <= limit, `it took ${took_ms} ms, and the limit was ${limit} ms`);
+    running.bank[seat] -= Math.min(running.bank[seat], Math.max(0, took_ms - answer_ms));
     const due = `${this.plan.id}.${running.number}.${seat}.${running.answers[seat]}`;
     must(request === due, `its request is ${request}, not ${due}`);
     running.answers[seat] += 1;
@@ -150,6 +189,7 @@ class Check {
 
   /** @param {any} removed */
   remove({ seat, drawn }) {
+    this.game().removed.add(seat);
     this.game().referee.remove(seat);
     return this.luck(drawn, { event: "seat-removed", seat, drawn }, "removed");
   }
@@ -182,7 +222,7 @@ class Check {
 
   /** @param {any} ended */
   end({ result, secret }) {
-    const { referee, number } = this.game();
+    const { referee, number, seats, removed } = this.game();
     must(result.game === number, `game ${number} was running`);
     if (this.secret)
       must(secret === toHex(gameSecret(this.secret, number)), "its secret is not the tournament's");
@@ -193,17 +233,43 @@ class Check {
         `the points are ${text(referee.scores())}, not ${text(result.scores)}`,
       );
     }
+    const wrong = wrongGame(result, seats, removed);
+    must(wrong === null, wrong ?? "");
     this.results.push(result);
     this.running = null;
-    return result.end === "played" ? `secret, and points: ${result.scores.join(" : ")}` : "secret";
+    return result.end === "played"
+      ? `secret, ranks, winners, and points: ${result.scores.join(" : ")}`
+      : "secret, ranks and winners";
   }
 
   /** @param {any} result */
   over(result) {
-    const games = result.games.map((/** @type {any} */ { game, scores }) => ({ game, scores }));
-    const played = this.results.map(({ game, scores }) => ({ game, scores }));
-    must(equal(games, played), "it lists other games than were played");
-    return "lists the games that were played";
+    // A game that an operator voided keeps its points, and counts for nobody.
+    const told = (/** @type {any} */ game) =>
+      game.voided ? { game: game.game, scores: game.scores } : game;
+    const voided = result.games.map((/** @type {any} */ game) => Boolean(game.voided));
+    const due = this.results.map((game, at) => told(voided[at] ? { ...game, voided: true } : game));
+    must(equal(result.games.map(told), due), "it lists other games than were played");
+    must(equal(result.faults, this.faults), "it lists other faults than there were");
+    const wrong = result.how === "overridden" ? null : wrongMatch(result, this.plan);
+    must(wrong === null, wrong ?? "");
+    return "games, faults and winners";
+  }
+
+  /** Compares the match with what its tournament says of it; the head of the tournament, if over. */
+  compare() {
+    if (!this.tournament.length) return "";
+    const heads = headsOf(this.tournament);
+    const wrong = broken(this.tournament, heads);
+    must(wrong === null, `in the tournament's log, event ${wrong?.line.seq}: ${wrong?.what}`);
+    const last = this.tournament[this.tournament.length - 1].type;
+    must(
+      ["tournament-ended", "tournament-aborted"].includes(last),
+      "the end of the tournament's log is missing",
+    );
+    const differs = wrongTournament(this.tournament, this.plan, this.ends, this.endHeads);
+    must(differs === null, differs ?? "");
+    return heads[heads.length - 1];
   }
 }
 
@@ -220,11 +286,15 @@ export function verify(lines, tournament = [], shown = null) {
     read: [],
     failed: null,
     revealed: false,
+    chained: false,
+    head: "",
+    whole: "",
   });
   let line = lines[0] ?? { seq: 1, type: "match-created" };
   try {
     const check = new Check(lines, tournament, shown);
     findings.revealed = check.secret !== null;
+    check.chained = findings.chained = !predatesChain(lines);
     lines.forEach((next, at) => {
       line = next;
       const what = check.line(line, at);
@@ -233,6 +303,11 @@ export function verify(lines, tournament = [], shown = null) {
       else findings.read.push({ seq, type, what: "read" });
     });
     must(lines.at(-1)?.type === "match-ended", "the end is missing");
+    const wrong = broken(lines, check.heads);
+    line = wrong?.line ?? line;
+    must(wrong === null, wrong?.what ?? "");
+    findings.head = check.heads[check.heads.length - 1];
+    findings.whole = check.compare();
   } catch (error) {
     const { seq, type } = line;
     const what = error instanceof Error ? error.message : String(error);

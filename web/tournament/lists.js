@@ -179,12 +179,23 @@ function faulted(
 }
 
 /** @param {Tournament} tournament */
-export function downloads({ id, standing }) {
+export function downloads({ id, standing, head }) {
   if (standing !== "over") return null;
   const at = path`/api/v1/tournaments/${id}`;
   return h(
-    "p",
+    "div",
     { class: "soft small" },
+    head
+      ? h(
+          "p",
+          { class: "chain-head" },
+          "Head of the log: ",
+          h("code", {}, head),
+          ". It covers every event of the tournament and its matches; keep it, and ",
+          h("code", {}, "agon verify --head"),
+          " tells whether the log was changed since.",
+        )
+      : null,
     h("a", { href: `${at}/log`, download: `${id}.jsonl` }, "Log"),
     " · ",
     h("a", { href: `${at}/report` }, "Report"),

@@ -15,6 +15,7 @@ const PAGES = [
     "Every route, with examples; all this page does is done with it.",
   ],
   ["/docs/log.md", "Logs and luck", "What is written down, and how dice and decks can be checked."],
+  ["/docs/receipt.md", "Receipts", "What a player keeps, to see whether a log was changed."],
   ["/docs/operate.md", "Operating a server", "Settings, rulings, monitoring, backup and restore."],
   ["/api/v1/openapi.json", "OpenAPI", "The HTTP interface for machines."],
   ["/metrics", "Metrics", "Counters for Prometheus."],

@@ -48,6 +48,9 @@ class Live {
      * @type {Move[]}
      */
     this.moves = [];
+    /** The head of the match's log, once it is over. */
+    this.logHead = "";
+    this.headAsked = false;
     /** A timer, while more is about to be asked for. */
     this.soon = 0;
     /** When the position that is shown was reached, by this machine's clock. */
@@ -77,6 +80,15 @@ class Live {
     );
   }
 
+  /** Asks for the head of the log, which events do not have. */
+  async askHead() {
+    this.headAsked = true;
+    const { tournament, match } = this;
+    const { head } = await get(path`/api/v1/tournaments/${tournament}/matches/${match}`);
+    this.logHead = head ?? "";
+    if (!this.gone) this.draw();
+  }
+
   /** @param {Problem} problem */
   fail(problem) {
     if (!this.data)
@@ -103,6 +115,7 @@ class Live {
   /** @param {any} data @param {string} event */
   show(data, event) {
     this.data = data;
+    if (data.standing === "over" && !this.headAsked) this.askHead();
     const now = this.game(data);
     if (now) {
       const old = this.shown;
@@ -302,6 +315,9 @@ class Live {
           )
         : null,
       h("ul", {}, games.map(link)),
+      this.logHead
+        ? h("p", { class: "soft small chain-head" }, "Head of the log: ", h("code", {}, this.logHead))
+        : null,
       faults.length
         ? h(
             "ul",

@@ -10,6 +10,8 @@ import { slidAll, waitedFor } from "../lib/moves.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
+import { Receipt } from "../lib/receipt.js";
+import { download } from "../lib/saved.js";
 import { Wire } from "../lib/wire.js";
 
 /** @typedef {import("../lib/desk.js").Seat} Seat */
@@ -74,6 +76,11 @@ class Play {
     this.faults = [];
     /** Whose time was found to be over. */
     this.late = "";
+    /**
+     * What was sent and told, by tournament, and what the logs say to that.
+     * @type {Map<string, { receipt: Receipt, words: string, bad: boolean }>}
+     */
+    this.receipts = new Map();
     this.unwatch = () => {};
     /** @type {ReturnType<typeof boardOf>} */
     this.board = null;
@@ -100,6 +107,8 @@ class Play {
     this.wire = new Wire(this.who.token, {
       message: (message) => this.take(message),
       state: (state, why) => {
+        if (state === "away" && this.state === "here")
+          for (const { receipt } of this.receipts.values()) receipt.note({ type: "lost" });
         [this.state, this.why] = [state, why];
         this.draw();
       },
@@ -125,8 +134,80 @@ class Play {
     this.draw();
   }
 
+  /**
+   * The receipt of a tournament.
+   * @param {string} tournament
+   */
+  receipt(tournament) {
+    let kept = this.receipts.get(tournament);
+    if (!kept) {
+      kept = { receipt: new Receipt(this.who.account, tournament), words: "", bad: false };
+      this.receipts.set(tournament, kept);
+      const { account } = this.who;
+      kept.receipt.note({ type: "hello", player: account, nonce: this.wire?.nonce });
+    }
+    return kept;
+  }
+
+  /**
+   * Compares what was kept with the logs, once the tournament is over.
+   * @param {string} tournament
+   */
+  async compare(tournament) {
+    const kept = this.receipt(tournament);
+    const at = path`/api/v1/tournaments/${tournament}`;
+    const text = async (/** @type {string} */ address) => {
+      const response = await fetch(address, { cache: "no-store" });
+      if (!response.ok) throw new Error(`the server answered ${response.status} for the log`);
+      return response.text();
+    };
+    try {
+      const cup = await text(`${at}/log`);
+      const { wrong, answers } = await kept.receipt.compare(cup, (match) =>
+        text(`${at}/matches/${encodeURIComponent(match)}/log`),
+      );
+      kept.bad = wrong !== null;
+      kept.words = wrong
+        ? `The log of ${tournament} contradicts what this page noted: ${wrong}.`
+        : `The log of ${tournament} agrees with what this page noted: ${answers} answers.`;
+    } catch (problem) {
+      kept.words = `The log of ${tournament} could not be compared: ${
+        problem instanceof Error ? problem.message : problem
+      }`;
+    }
+    this.draw();
+  }
+
+  receiptsNow() {
+    const compared = [...this.receipts.values()].filter(({ words }) => words);
+    return compared.map(({ receipt, words, bad }) =>
+      h(
+        "div",
+        {
+          class: bad ? "complaint row receipt" : "card row receipt",
+          role: bad ? "alert" : "status",
+          "data-key": `receipt-${receipt.tournament}`,
+        },
+        h("p", {}, words),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "plain",
+            onclick: () =>
+              download(`${receipt.tournament}-receipt.jsonl`, "application/jsonl", receipt.text),
+          },
+          "Download my receipt",
+        ),
+      ),
+    );
+  }
+
   /** @param {any} error */
   error(error) {
+    const of = error.id?.split(":")[0];
+    if (of && this.receipts.has(of))
+      this.receipt(of).receipt.note({ type: "refused", id: error.id, code: error.code });
     const late = error.code === "late";
     this.app.say(late ? "That came too late." : error.detail, "bad");
     if (late && this.here) this.findFaults(this.here);
@@ -137,12 +218,22 @@ class Play {
     switch (about) {
       case "tournament":
         this.desk.games.set(data.tournament, data.game);
+        this.receipt(data.tournament).receipt.note({
+          type: "tournament",
+          tournament: data.tournament,
+          commitment: data.commitment,
+        });
+        return;
+      case "tournament-ended":
+        this.receipt(data.tournament).receipt.note({ ...data, type: "tournament-ended" });
+        this.compare(data.tournament);
         return;
       case "told":
         return this.desk.told(tournament, match, data);
       case "match-over": {
         const over = this.desk.at(data.tournament, data.match);
         over.request = null;
+        this.receipt(data.tournament).receipt.note({ ...data, type: "match-over" });
         this.findFaults(over);
         if (!this.here) this.look(over);
         return this.app.say(data.won ? "You won the match." : "The match is over.", "good");
@@ -247,6 +338,7 @@ class Play {
     if (!here?.request) return;
     const { id } = here.request;
     this.desk.answered(here, answer);
+    this.receipt(here.tournament).receipt.note({ type: "answer", id, answer });
     this.wire?.answer(id, answer);
     // Whoever is asked elsewhere meanwhile goes on there.
     const next = [...this.desk.matches.values()].find((other) => other.request);
@@ -297,7 +389,13 @@ class Play {
       here ? this.about(here) : null,
       this.tabs(),
     );
-    render(this.news, this.connection(), this.invitationsNow(), this.faultsNow());
+    render(
+      this.news,
+      this.connection(),
+      this.invitationsNow(),
+      this.faultsNow(),
+      this.receiptsNow(),
+    );
     render(
       this.side,
       here?.end ? this.after(here) : null,

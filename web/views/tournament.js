@@ -34,6 +34,7 @@ export function mount(root, params, app) {
   let problem = null;
   let unwatch = () => {};
   let gone = false;
+  let headAsked = false;
   /** The standing whose events are followed. */
   let followed = "";
   const act = acting(app, look, path`tournament/${id}`);
@@ -78,6 +79,11 @@ export function mount(root, params, app) {
     tournament = now;
     problem = null;
     show();
+    // Events do not have the head of the log; whoever looks again gets it.
+    if (now.standing === "over" && !now.head && !headAsked) {
+      headAsked = true;
+      look();
+    }
   }
 
   /** Before it runs, the lobby tells when something changed. */

@@ -13,6 +13,7 @@ from unittest import mock
 
 import agon
 from agon import client as agon_client
+from agon.receipt import commitment_of
 from support import make_certificate
 
 Script = Callable[["Line"], None]
@@ -240,6 +241,44 @@ class Scripted(unittest.TestCase):
 
         with self.assertRaises(Enough):
             self.play(self.serve(script), Two(), queue="q", once=False)
+
+    def test_a_receipt_holds_what_was_sent_and_told(self) -> None:
+        """And the last word of a tournament is waited for."""
+        secret = "07" * 32
+        commitment = commitment_of(secret)
+        data = {"tournament": "cup", "commitment": commitment}
+        ended = {"tournament": "cup", "winners": ["ann"], "secret": secret, "head": "0" * 64}
+
+        def script(line: Line) -> None:
+            line.let_in(active=1)
+            line.say({"type": "notice", "about": "tournament", "data": data})
+            line.say(request("cup:r1m1.1.0.0"))
+            line.hear()
+            line.say({"type": "error", "code": "late", "id": "cup:r1m1.1.0.0"})
+            line.say({**OVER, "data": {**OVER["data"], "head": "0" * 64}})
+            line.say({"type": "notice", "about": "tournament-ended", "data": ended})
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/ann.jsonl"
+            self.play(self.serve(script), receipt=path)
+            with open(path, encoding="utf-8") as file:
+                noted = [json.loads(line) for line in file]
+        for entry in noted:
+            self.assertGreater(entry.pop("at"), 0)
+        self.assertEqual(len(noted[0].pop("nonce")), 32)
+        answer = noted[2].pop("answer")
+        self.assertIsNotNone(answer)
+        self.assertEqual(
+            noted,
+            [
+                {"type": "hello", "player": "ann"},
+                {"type": "tournament", **data},
+                {"type": "answer", "id": "cup:r1m1.1.0.0"},
+                {"type": "refused", "id": "cup:r1m1.1.0.0", "code": "late"},
+                {"type": "tournament-ended", **ended},
+            ],
+        )
+        self.assertEqual(commitment_of("no secret"), "")
 
     def test_a_token_that_is_not_good_any_more(self) -> None:
         """The password is."""

@@ -250,12 +250,21 @@ pub(crate) enum ColourArg {
     Never,
 }
 
-#[derive(ClapArgs, Debug)]
+#[derive(ClapArgs, Debug, Default)]
 #[command(after_help = exit::HELP)]
 pub(crate) struct VerifyArgs {
     /// Logs (*.jsonl, *.sqlite), or folders of runs and servers.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+    /// The head that was published: a tournament or match in the log must have it.
+    #[arg(long, value_name = "HEX")]
+    pub(crate) head: Option<String>,
+    /// Whose receipt it is.
+    #[arg(long = "as", value_name = "PLAYER", requires = "receipt")]
+    pub(crate) player: Option<String>,
+    /// A player's own receipt, as `agon join --receipt` writes it: the log must agree with it.
+    #[arg(long, value_name = "FILE", requires = "player")]
+    pub(crate) receipt: Vec<PathBuf>,
     /// The findings as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -147,8 +147,11 @@ pub(crate) fn new_run(args: &RunArgs, file: RunFile, games: &Registry) -> Result
     let hello_ms = args.hello_ms.or(file.limits.hello_ms).unwrap_or(10_000);
     let sandbox = SandboxSettings { ponder: args.ponder, ..SandboxSettings::default() };
     let sandbox = args.sandbox.over(sandbox);
-    let settings = RunSettings { version: 1, plan, players, concurrency, hello_ms, sandbox };
-    Ok(NewRun { settings, seed: args.seed.or(file.seed), out })
+    let seed = args.seed.or(file.seed);
+    let head_in_results = seed.is_none();
+    let settings =
+        RunSettings { version: 1, plan, players, concurrency, hello_ms, sandbox, head_in_results };
+    Ok(NewRun { settings, seed, out })
 }
 
 fn players(args: &RunArgs, file: &RunFile) -> Result<Vec<PlayerSpec>> {

@@ -66,7 +66,9 @@ fn main() {
         let id = format!("over-{number}");
         lobby.step(0, announce(id.clone(), Selection::Named { players })).expect("players");
         let winners = Vec::new();
-        lobby.step(0, LobbyCommand::Finish { tournament: id.into(), winners }).expect("it runs");
+        lobby
+            .step(0, LobbyCommand::Finish { tournament: id.into(), winners, head: None })
+            .expect("it runs");
     });
     measure("announce one of eight", RUNNING, |number| {
         let players = (0..8).map(|at| player((number * 8 + at) % PLAYERS)).collect();

@@ -4,6 +4,7 @@
 //! outside. Those that follow are *consequences*, which the machines derive from it; `verify`
 //! derives them again. `docs/protocol/log.md` is the contract.
 
+use crate::chain::Head;
 use crate::fair::{Commitment, Nonce, Secret};
 use crate::fault::Faulted;
 use crate::ids::{Age, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
@@ -122,6 +123,9 @@ events! {
         id: MatchId,
         /// What came of it.
         result: MatchResult,
+        /// The head of the match's stream, its last event included.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
     }
 
     /// The last round is over and it is known who won, unless somebody fails at the farewell.
@@ -144,6 +148,9 @@ events! {
         winners: Vec<PlayerName>,
         /// The secret all luck came from.
         secret: Secret,
+        /// The head of the stream before this event.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
     }
 
     /// The tournament could not be played. Last event of its stream.
@@ -152,6 +159,9 @@ events! {
         reason: String,
         /// The secret all luck would have come from.
         secret: Secret,
+        /// The head of the stream before this event.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
     }
 
     /// A match was made. First event of its stream.
@@ -265,6 +275,9 @@ events! {
     "match-ended" MatchEnded {
         /// The result.
         result: MatchResult,
+        /// The head of the stream before this event.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
     }
 
     /// An operator stopped the tournament for a while.
@@ -592,6 +605,10 @@ events! {
         tournament: TournamentId,
         /// Who won.
         winners: Vec<PlayerName>,
+        /// The head of the tournament's stream, its last event included; a tournament that could not
+        /// be played has no stream.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
     }
 
     /// Whoever asked for a tournament was told what came of it.

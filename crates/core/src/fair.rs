@@ -187,11 +187,11 @@ impl fmt::Display for Commitment {
     }
 }
 
-fn to_hex(bytes: &[u8; 32]) -> String {
+pub(crate) fn to_hex(bytes: &[u8; 32]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn from_hex(text: &str) -> Result<[u8; 32], BadHex> {
+pub(crate) fn from_hex(text: &str) -> Result<[u8; 32], BadHex> {
     let bad = || BadHex(format!("expected 64 hexadecimal digits, found {} characters", text.len()));
     if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(bad());

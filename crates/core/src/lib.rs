@@ -22,6 +22,7 @@
 //! - [`rating`] and [`statistics`] are what results say about players.
 #![forbid(unsafe_code)]
 
+mod chain;
 mod event;
 mod evidence;
 pub mod fair;
@@ -42,6 +43,7 @@ pub mod statistics;
 pub mod tournament;
 pub mod verify;
 
+pub use chain::{Head, StreamEnd};
 pub use event::*;
 pub use evidence::{Asked, Evidence, evidence};
 pub use fair::{Commitment, Nonce, Secret};

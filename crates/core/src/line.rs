@@ -127,7 +127,7 @@ pub fn record_lines(stream: &str, version: u64, at: Millis, events: &[Event]) ->
     lines.collect()
 }
 
-fn write_line(stream: &str, seq: u64, at: Millis, more: u32, event: &Event) -> String {
+pub(crate) fn write_line(stream: &str, seq: u64, at: Millis, more: u32, event: &Event) -> String {
     use std::io::Write;
     let mut out = Vec::with_capacity(256);
     // Stream names and tags are plain ASCII without quotes, so they need no escaping.

@@ -1,6 +1,7 @@
 //! Results: of a game, a match and a tournament. They hold no times, so that two runs with the same
-//! answers and luck have equal results to the byte.
+//! answers and luck have equal results to the byte, but for the head of the log, which covers times.
 
+use crate::chain::Head;
 use crate::fault::Faulted;
 use crate::ids::{MatchId, PlayerName, TournamentId};
 use crate::ruling::{Interruption, Override, Ruling};
@@ -201,4 +202,8 @@ pub struct Results {
     pub failing: Vec<PlayerName>,
     /// All rounds.
     pub rounds: Vec<RoundResult>,
+    /// The head of the tournament's log, in the `results.json` of a run without a seed. It covers times,
+    /// and results of the same answers and luck must be equal to the byte everywhere else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<Head>,
 }

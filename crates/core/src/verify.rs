@@ -7,18 +7,23 @@
 mod agree;
 mod blacklist;
 mod lobby;
+mod receipt;
+mod stream;
 
 pub use agree::agree;
 pub use blacklist::Listing;
 pub use lobby::{LobbyCheck, verify_lobby};
+pub use receipt::{BadReceipt, Receipt, ReceiptCheck, ReceiptEntry};
+pub use stream::{Stream, read};
 
+use crate::chain::Head;
 use crate::event::{Event, GameStarted};
 use crate::fair::Secret;
 use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};
 use crate::ids::{MatchId, Millis, PlayerName, RequestId};
 use crate::line::Line;
 use crate::lobby::Cheat;
-use crate::match_::{Command, Match, MatchOrder, Rejection, Secrets};
+use crate::match_::{Command, Match, MatchOrder, Pending, Rejection, Secrets};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::policy::Pairing;
 use crate::report::{MatchResult, Results};
@@ -28,6 +33,7 @@ use agon_games::Registry;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use stream::{check_reports, records};
 
 /// The first event that does not follow.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -68,6 +74,10 @@ pub struct MatchCheck {
     pub games: u64,
     /// The cheats that the policy blacklists for, and when each was charged.
     pub cheats: Vec<(Cheat, Millis)>,
+    /// The head of its stream each time it had ended.
+    pub heads: Vec<Head>,
+    /// Whether a version wrote its end that had no chain.
+    pub predates_chain: bool,
 }
 
 /// What the check of a tournament found to be in order.
@@ -97,61 +107,17 @@ pub struct TournamentCheck {
     pub events: u64,
     /// Events that cannot be checked before its secret is known: its pairings are drawn by lot.
     pub unchecked: u64,
-}
-
-/// A stream read into lines, with its numbering checked.
-pub fn read(lines: &[String]) -> Result<Vec<Line>, Finding> {
-    let mut read: Vec<Line> = Vec::with_capacity(lines.len());
-    let mut more = 0;
-    for (text, seq) in lines.iter().zip(1..) {
-        let stream = read.first().map_or_else(String::new, |line| line.stream.clone());
-        let finding = |what: String| Finding { stream, seq, event: "unreadable".into(), what };
-        let line = Line::read(text).map_err(|error| finding(error.to_string()))?;
-        let found = |what: String| Finding {
-            stream: line.stream.clone(),
-            seq,
-            event: line.event.tag().into(),
-            what,
-        };
-        if line.seq != seq {
-            return Err(found(format!("it is numbered {}, not {seq}", line.seq)));
-        }
-        if read.first().is_some_and(|first| first.stream != line.stream) {
-            return Err(found("it belongs to another stream".into()));
-        }
-        if more > 0 && line.more + 1 != more {
-            return Err(found(format!(
-                "{} more events should follow, not {}",
-                more - 1,
-                line.more
-            )));
-        }
-        more = line.more;
-        read.push(line);
-    }
-    if more > 0 {
-        let last = read.last().expect("a line said more would follow");
-        let what = format!("{more} more events of its decision should follow");
-        let (stream, event) = (last.stream.clone(), last.event.tag().into());
-        return Err(Finding { stream, seq: last.seq, event, what });
-    }
-    Ok(read)
-}
-
-/// Splits a stream into its records.
-fn records(lines: &[Line]) -> impl Iterator<Item = &[Line]> {
-    let mut rest = lines;
-    std::iter::from_fn(move || {
-        let first = rest.first()?;
-        let (record, tail) = rest.split_at((first.more as usize + 1).min(rest.len()));
-        rest = tail;
-        Some(record)
-    })
+    /// The heads it reported of its matches, those of earlier results included.
+    pub reported_heads: BTreeMap<MatchId, Vec<Option<Head>>>,
+    /// The head of its stream, if it is over.
+    pub head: Option<Head>,
+    /// Whether a version wrote its end that had no chain.
+    pub predates_chain: bool,
 }
 
 /// Checks a match. With the tournament's secret, the secrets of its games are checked as well.
 pub fn verify_match(
-    lines: &[Line],
+    lines: &Stream,
     games: &Registry,
     tournament: Option<&Secret>,
 ) -> Result<MatchCheck, Finding> {
@@ -173,10 +139,25 @@ pub fn verify_match(
     let (earlier, called_off) = (Vec::new(), false);
     let (result, events, unchecked, games) = (None, 1, 0, 0);
     let cheats = Cheat::all(&plan, lines).map(|(cheat, line)| (cheat, line.at)).collect();
-    let mut check =
-        MatchCheck { plan, result, earlier, called_off, events, unchecked, games, cheats };
+    let heads = lines.ends().map(|(_, head)| head.clone()).collect();
+    let predates_chain = lines.predates_chain();
+    let mut check = MatchCheck {
+        plan,
+        result,
+        earlier,
+        called_off,
+        events,
+        unchecked,
+        games,
+        cheats,
+        heads,
+        predates_chain,
+    };
     for record in records {
         let command = match_cause(&record[0], &played)?;
+        if !predates_chain {
+            in_time(&record[0], &played)?;
+        }
         match &record[0].event {
             Event::MatchReopened(_) => {
                 check.earlier.extend(played.result().cloned());
@@ -198,11 +179,28 @@ pub fn verify_match(
             }
             (_, Some(rejection)) => return Err(finding(&record[0], rejection.to_string())),
         }
+        lines.check_heads(record)?;
         check.events += record.len() as u64;
     }
     check.games = played.finished().count() as u64;
     check.result = played.result().cloned();
     Ok(check)
+}
+
+/// Whether an accepted answer took no longer than it had: the time per answer, and what is left of
+/// the seat's reserve. Whoever writes the log records at most that.
+fn in_time(line: &Line, played: &Match) -> Result<(), Finding> {
+    let Event::AnswerAccepted(accepted) = &line.event else { return Ok(()) };
+    let mut open = played.pending().into_iter();
+    let open = open.find(|pending| pending.id == accepted.request);
+    match open.filter(|pending| accepted.took_ms > pending.limit_ms) {
+        None => Ok(()),
+        Some(Pending { limit_ms, .. }) => {
+            let took_ms = accepted.took_ms;
+            let what = format!("it took {took_ms} ms, and the limit was {limit_ms} ms");
+            Err(finding(line, what))
+        }
+    }
 }
 
 /// Whether a stream has the name of what it is about: a copy under another name is not another match.
@@ -352,7 +350,7 @@ fn again(faulted: &Faulted) -> Option<(RequestId, &str)> {
 
 /// Checks a tournament's own stream. `known` is its secret, where the log does not reveal it yet.
 pub fn verify_tournament(
-    lines: &[Line],
+    lines: &Stream,
     games: &Registry,
     known: Option<&Secret>,
 ) -> Result<TournamentCheck, Finding> {
@@ -383,6 +381,7 @@ pub fn verify_tournament(
         compare(first, &events)?;
         tournament
     };
+    lines.check_heads(first)?;
     let mut of_lost_luck = BTreeSet::new();
     let mut count = first.len().max(lost) as u64;
     for record in records(&lines[count as usize..]) {
@@ -408,17 +407,23 @@ pub fn verify_tournament(
             stepped => stepped.map_err(|rejection| finding(&record[0], rejection.to_string()))?,
         };
         compare(record, &events)?;
+        lines.check_heads(record)?;
         count += record.len() as u64;
     }
-    let reports = lines.iter().filter_map(|line| match &line.event {
-        Event::MatchReported(reported) => Some((reported.id.clone(), line.at)),
-        _ => None,
-    });
-    let reports = reports.collect();
-    let unchecked = lines.len() as u64 - count + lost as u64;
-    let count = count - lost as u64;
-    let check = checked(&tournament, secret.cloned(), count);
-    Ok(TournamentCheck { unchecked, of_lost_luck, reports, ..check })
+    check_reports(lines)?;
+    let mut check = checked(&tournament, secret.cloned(), count - lost as u64);
+    check.unchecked = lines.len() as u64 - count + lost as u64;
+    check.of_lost_luck = of_lost_luck;
+    check.head = lines.ends().last().map(|(_, head)| head.clone());
+    check.predates_chain = lines.predates_chain();
+    for line in lines.iter() {
+        if let Event::MatchReported(reported) = &line.event {
+            check.reports.push((reported.id.clone(), line.at));
+            let heads = check.reported_heads.entry(reported.id.clone()).or_default();
+            heads.push(reported.head.clone());
+        }
+    }
+    Ok(check)
 }
 
 /// Whether the latest commitment of a tournament is to its secret, where that is known. Gives the
@@ -451,6 +456,9 @@ fn checked(tournament: &Tournament, secret: Option<Secret>, events: u64) -> Tour
         results: tournament.results(),
         events,
         unchecked: 0,
+        reported_heads: BTreeMap::new(),
+        head: None,
+        predates_chain: false,
     };
     for round in tournament.rounds() {
         for (at, plan) in round.matches.iter().enumerate() {
@@ -491,10 +499,22 @@ impl TournamentCheck {
         let ended: Vec<_> = check.earlier.iter().chain(&check.result).collect();
         let reported: Vec<_> = replayed.iter().chain(self.reported.get(id)).collect();
         let ahead = usize::from(!self.reported.contains_key(id));
-        match ended.starts_with(&reported) && ended.len() <= reported.len() + ahead {
-            true => Ok(()),
-            false => Err("its result is not the one the tournament reports"),
+        if !ended.starts_with(&reported) || ended.len() > reported.len() + ahead {
+            return Err("its result is not the one the tournament reports");
         }
+        let heads = self.reported_heads.get(id).map_or(&[][..], Vec::as_slice);
+        for (reported, head) in heads.iter().zip(&check.heads) {
+            match reported {
+                Some(reported) if reported != head => {
+                    return Err("its head is not the one the tournament reports");
+                }
+                None if !check.predates_chain => {
+                    return Err("it has a head, and the tournament reports none");
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -521,6 +541,7 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
         Event::MatchReported(reported) => Ok(TournamentCommand::Report {
             id: reported.id.clone(),
             result: reported.result.clone(),
+            head: reported.head.clone(),
         }),
         Event::TournamentInterrupted(interrupted) => {
             Ok(TournamentCommand::Interrupt(interrupted.interruption.clone()))
@@ -571,6 +592,9 @@ fn finding(line: &Line, what: String) -> Finding {
 /// Compares a record with what should be in it.
 fn compare(record: &[Line], expected: &[Event]) -> Result<(), Finding> {
     for (line, expected) in record.iter().zip(expected) {
+        // The head of the stream is no consequence: `Stream::check_heads` compares it.
+        let ending = line.event.own_head().map(|head| expected.with_own_head(head.cloned()));
+        let expected = ending.as_ref().unwrap_or(expected);
         if line.event != *expected {
             return Err(finding(line, difference(&line.event, expected)));
         }

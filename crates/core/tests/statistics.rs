@@ -76,7 +76,7 @@ fn small_log() -> (Tournament, Vec<Event>) {
     let given = game(1, ["ann", "cat"], forfeited("ann"), [0, 30]);
     let last = result(How::Forfeit, &["cat"], vec![given], 1);
     for (id, result) in [("r1m1", first), ("r1m2", second), ("r2m1", last)] {
-        let report = TournamentCommand::Report { id: MatchId::from(id), result };
+        let report = TournamentCommand::Report { id: MatchId::from(id), result, head: None };
         events.extend(cup.step(report).unwrap());
     }
     (cup, events)
@@ -163,7 +163,7 @@ fn a_tournament_that_was_called_off_was_not_played() {
     let (_, events) = small_log();
     let id = TournamentId::from("cup");
     let secret = Secret::from_seed_number(1);
-    let aborted = TournamentAborted { reason: "test".into(), secret }.into();
+    let aborted = TournamentAborted { reason: "test".into(), secret, head: None }.into();
     let statistics = fold(&[(id.clone(), 1, events[0].clone()), (id, 2, aborted)]);
     assert_eq!(statistics.player(&name("ann")).total, Record::default());
 }

@@ -105,7 +105,7 @@ fn use_it(lobby: &mut Lobby) {
     let _ = lobby.step(9_000, sign_up);
     let _ = lobby.step(9_000, LobbyCommand::Close { tournament: tournament.clone() });
     let winners = vec![name("bob")];
-    let _ = lobby.step(9_000, LobbyCommand::Finish { tournament, winners });
+    let _ = lobby.step(9_000, LobbyCommand::Finish { tournament, winners, head: None });
 }
 
 /// A lobby where some are logged in, with the lines that made it.

@@ -3,16 +3,15 @@
 use crate::folder::{Folder, FolderError, RunSettings};
 use crate::house::{self, HouseTable};
 use crate::leftovers;
-use crate::play::{Commit, INTERRUPTIONS_MAX, Play, Played, ruling};
+use crate::play::{Commit, INTERRUPTIONS_MAX, MatchOver, Play, Played, ruling};
 use crate::program::Program;
 use crate::progress::{Progress, Stop};
 use crate::sandbox::Sandbox;
 use crate::spec::Plays;
 use agon_core::{
     ApplyError, BadLine, Command, Commitment, Event, Fault, Line, Match, MatchId, MatchOrder,
-    MatchPlan, MatchResult, PlanError, PlayerName, Results, Ruling, Secret, Secrets, Tournament,
+    MatchPlan, PlanError, PlayerName, Results, Ruling, Secret, Secrets, StreamEnd, Tournament,
     TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending, TournamentPlan,
-    record_lines,
 };
 use agon_games::{GameKind, Registry};
 use agon_players::{HouseError, Houses};
@@ -21,7 +20,8 @@ use agon_wire::native::{self, ToPlayer};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
 /// How many idle programs are kept running between matches.
@@ -103,6 +103,11 @@ pub(crate) struct Shared {
     pub(crate) sandbox: Arc<Sandbox>,
     /// Whether programs are stopped while others think.
     pub(crate) pauses: bool,
+    /// When the run began, by the wall clock and by one that nobody sets.
+    started_ms: u64,
+    started: Instant,
+    /// How far the log was ahead of the clock when it was read.
+    ahead_ms: AtomicU64,
     pub(crate) stop: Stop,
     pub(crate) tell: Box<dyn Fn(Progress) + Send + std::marker::Sync>,
     games: Registry,
@@ -111,17 +116,40 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// The time in milliseconds since 1970. It never goes back, and never behind what the log holds:
+    /// a wall clock that is set changes nothing in a run.
     pub(crate) fn now_ms(&self) -> u64 {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        since.map_or(0, |since| since.as_millis() as u64)
+        self.clock_ms() + self.ahead_ms.load(Ordering::Relaxed)
     }
 
-    fn load(&self, stream: &str) -> Result<Vec<Line>, RunError> {
+    fn clock_ms(&self) -> u64 {
+        self.started_ms + self.started.elapsed().as_millis() as u64
+    }
+
+    /// Appends one decision to a stream.
+    pub(crate) fn append(
+        &self,
+        end: &mut StreamEnd,
+        at: u64,
+        events: &[Event],
+    ) -> Result<(), RunError> {
+        let (stream, expected) = (Arc::clone(end.name()), end.version());
+        let lines = end.record(at, events);
+        self.log.append(Append { stream, expected, lines })?;
+        Ok(())
+    }
+
+    /// The lines of a stream, and its end.
+    fn load(&self, stream: &str) -> Result<(Vec<Line>, StreamEnd), RunError> {
         let texts = self.log.load(stream, 0)?;
         let lines = texts.iter().zip(1..).map(|(text, seq)| {
             Line::read(text).map_err(|bad| RunError::Line { stream: stream.into(), seq, bad })
         });
-        lines.collect()
+        let lines: Vec<Line> = lines.collect::<Result<_, _>>()?;
+        let latest = lines.iter().map(|line| line.at).max().unwrap_or(0);
+        let ahead_ms = latest.saturating_sub(self.clock_ms());
+        self.ahead_ms.fetch_max(ahead_ms, Ordering::Relaxed);
+        Ok((lines, StreamEnd::of(stream, &texts)))
     }
 }
 
@@ -140,6 +168,7 @@ pub async fn run(
 ) -> Result<Outcome, RunError> {
     let Known { games, houses } = known;
     let settings = folder.open()?;
+    let head_in_results = settings.head_in_results;
     let plan = settings.plan.clone();
     let unknown = || RunError::UnknownGame(plan.game.clone());
     let kind = games.kind(&plan.game).cloned().ok_or_else(unknown)?;
@@ -151,6 +180,9 @@ pub async fn run(
         hello_limit: Duration::from_millis(settings.hello_ms),
         pauses: sandbox.pauses(),
         sandbox: Arc::new(sandbox),
+        started_ms: wall_clock_ms(),
+        started: Instant::now(),
+        ahead_ms: AtomicU64::new(0),
         stop,
         tell: Box::new(tell),
         games,
@@ -165,8 +197,9 @@ pub async fn run(
     let outcome = host.run().await;
     host.say_goodbye().await;
     let stopped = outcome?;
-    let results = host.tournament.results();
+    let mut results = host.tournament.results();
     if !stopped {
+        results.head = host.end.head().cloned().filter(|_| head_in_results);
         host.shared.log.flush()?;
         folder.write_results(&results)?;
     }
@@ -187,8 +220,8 @@ struct Host {
     settings: RunSettings,
     house_list: Arc<Houses>,
     tournament: Tournament,
-    stream: String,
-    version: u64,
+    /// The end of the tournament's stream.
+    end: StreamEnd,
     /// Players that are in no match now.
     idle: HashMap<PlayerName, Program>,
     plays: HashMap<PlayerName, Plays>,
@@ -202,18 +235,17 @@ impl Host {
         folder: &Folder,
     ) -> Result<Host, RunError> {
         let stream = format!("tournament/{}", shared.plan.id);
-        let lines = shared.load(&stream)?;
+        let (lines, mut end) = shared.load(&stream)?;
         let secret = shared.secret.clone();
-        let (tournament, version) = if lines.is_empty() {
+        let (tournament, end) = if lines.is_empty() {
             let (tournament, events) =
                 Tournament::create(shared.plan.clone(), Arc::clone(&shared.kind), secret)?;
-            let lines = record_lines(&stream, 0, shared.now_ms(), &events);
-            let append = Append { stream: stream.as_str().into(), expected: 0, lines };
-            (tournament, shared.log.append(append)?)
+            shared.append(&mut end, shared.now_ms(), &events)?;
+            (tournament, end)
         } else {
             let folded = Tournament::fold(&lines, &shared.games, Some(secret))
                 .map_err(|error| RunError::Fold { stream: stream.clone(), error })?;
-            (folded, lines.len() as u64)
+            (folded, end)
         };
         let named = settings.players.iter();
         let plays = named.map(|spec| (spec.name.clone(), spec.plays.clone())).collect();
@@ -223,8 +255,7 @@ impl Host {
             }
         }
         let idle = HashMap::new();
-        let mut host =
-            Host { shared, settings, house_list, tournament, stream, version, idle, plays };
+        let mut host = Host { shared, settings, house_list, tournament, end, idle, plays };
         let committed = lines.iter().rev().find_map(|line| match &line.event {
             Event::TournamentCreated(created) => Some(&created.commitment),
             Event::LuckRenewed(renewed) => Some(&renewed.commitment),
@@ -273,9 +304,7 @@ impl Host {
     fn step(&mut self, command: TournamentCommand) -> Result<(), RunError> {
         // A result that was reported before a crash, or an answer given twice, changes nothing.
         let Ok(events) = self.tournament.step(command) else { return Ok(()) };
-        let lines = record_lines(&self.stream, self.version, self.shared.now_ms(), &events);
-        let (stream, expected) = (self.stream.as_str().into(), self.version);
-        self.version = self.shared.log.append(Append { stream, expected, lines })?;
+        self.shared.append(&mut self.end, self.shared.now_ms(), &events)?;
         for event in &events {
             if let Event::PlayerDropped(dropped) = event {
                 let faulted = dropped.faulted.clone();
@@ -400,7 +429,7 @@ impl Host {
             let (plan, cast, result) = done.map_err(|error| RunError::Broken(error.to_string()))?;
             self.return_cast(cast).await;
             match result {
-                Ok(Played::Over(result)) => self.report(plan.id, result)?,
+                Ok(Played::Over(over)) => self.report(plan.id, over)?,
                 Ok(Played::Stopped) => {}
                 Ok(Played::Abandoned(ruling)) => self.abandon(&plan, &ruling)?,
                 Err(error) => {
@@ -432,8 +461,9 @@ impl Host {
         Ok(())
     }
 
-    fn report(&mut self, id: MatchId, result: MatchResult) -> Result<(), RunError> {
-        self.step(TournamentCommand::Report { id: id.clone(), result: result.clone() })?;
+    fn report(&mut self, id: MatchId, over: MatchOver) -> Result<(), RunError> {
+        let MatchOver { result, head } = over;
+        self.step(TournamentCommand::Report { id: id.clone(), result: result.clone(), head })?;
         (self.shared.tell)(Progress::MatchEnded { id, result });
         Ok(())
     }
@@ -509,16 +539,22 @@ impl Host {
         let mut tasks = JoinSet::new();
         for (player, mut program) in self.idle.drain() {
             let won = over.then(|| winners.contains(&player));
+            let head = self.end.head().cloned().filter(|_| over);
             let shared = Arc::clone(&self.shared);
             tasks.spawn(async move {
                 if let Some(connection) = &mut program.connection {
-                    connection.send(&native::encode(&ToPlayer::End { won, reason }));
+                    connection.send(&native::encode(&ToPlayer::End { won, reason, head }));
                 }
                 program.end(&shared, Duration::from_millis(500)).await;
             });
         }
         while tasks.join_next().await.is_some() {}
     }
+}
+
+fn wall_clock_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
 }
 
 fn stream_of(plan: &MatchPlan) -> String {
@@ -529,19 +565,17 @@ fn stream_of(plan: &MatchPlan) -> String {
 fn open_match(shared: &Shared, plan: &MatchPlan) -> Result<(Match, Commit), RunError> {
     let stream = stream_of(plan);
     let secrets = Secrets::Known(shared.secret.of_match(&plan.id));
-    let lines = shared.load(&stream)?;
+    let (lines, mut end) = shared.load(&stream)?;
     if !lines.is_empty() {
         let folded = Match::fold(&lines, &shared.games, secrets)
             .map_err(|error| RunError::Fold { stream: stream.clone(), error })?;
-        return Ok((folded, Commit { stream, version: lines.len() as u64 }));
+        return Ok((folded, Commit { end }));
     }
     let now = shared.now_ms();
     let (created, event) = Match::create(plan.clone(), Arc::clone(&shared.kind), secrets, now)
         .map_err(|error| RunError::Plan(PlanError::SetUp(error)))?;
-    let lines = record_lines(&stream, 0, now, &[event]);
-    let version =
-        shared.log.append(Append { stream: stream.as_str().into(), expected: 0, lines })?;
-    Ok((created, Commit { stream, version }))
+    shared.append(&mut end, now, &[event])?;
+    Ok((created, Commit { end }))
 }
 
 fn play_houses(

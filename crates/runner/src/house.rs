@@ -1,8 +1,8 @@
 //! Matches between house players only: no process, no wire, no waiting.
 
 use crate::host::Shared;
-use crate::play::Commit;
-use agon_core::{Ask, Command, Match, MatchResult, PlayerName};
+use crate::play::{Commit, MatchOver};
+use agon_core::{Ask, Command, Match, PlayerName};
 use agon_players::HousePlayer;
 use std::collections::HashMap;
 
@@ -15,14 +15,14 @@ pub(crate) fn play(
     mut played: Match,
     commit: &mut Commit,
     players: &mut HouseTable,
-) -> Result<Option<MatchResult>, crate::host::RunError> {
+) -> Result<Option<MatchOver>, crate::host::RunError> {
     for player in played.plan().players.clone() {
         let command = Command::Arrive { player, nonce: None };
         commit.step(shared, &mut played, command)?.ok();
     }
     loop {
-        if let Some(result) = played.result() {
-            return Ok(Some(result.clone()));
+        if let Some(over) = commit.over(&played) {
+            return Ok(Some(over));
         }
         if shared.stop.is_asked() {
             return Ok(None);

@@ -6,10 +6,9 @@ use crate::house::{HouseTable, house_answer};
 use crate::program::{GRACE, IDLE, JUNK_MAX, Program, STARTS_MAX};
 use crate::progress::Progress;
 use agon_core::{
-    Ask, Command, CrashCost, Event, Fault, FaultKind, Match, MatchOrder, MatchResult, Pending,
-    PlayerName, Rejection, RequestId, Ruling, Why, record_lines,
+    Ask, Command, CrashCost, Event, Fault, FaultKind, Head, Match, MatchOrder, MatchResult,
+    Pending, PlayerName, Rejection, RequestId, Ruling, StreamEnd, Why,
 };
-use agon_store::{Append, Log};
 use agon_wire::native::{self, FromPlayer, Request, ToPlayer};
 use std::future::poll_fn;
 use std::task::Poll;
@@ -18,8 +17,7 @@ use tokio::time::Instant;
 
 /// Writes the events of one match.
 pub(crate) struct Commit {
-    pub(crate) stream: String,
-    pub(crate) version: u64,
+    pub(crate) end: StreamEnd,
 }
 
 impl Commit {
@@ -37,13 +35,17 @@ impl Commit {
             Ok(events) => events,
             Err(rejection) => return Ok(Err(rejection)),
         };
-        let lines = record_lines(&self.stream, self.version, now, &events);
-        let (stream, expected) = (self.stream.as_str().into(), self.version);
-        self.version = shared.log.append(Append { stream, expected, lines })?;
+        shared.append(&mut self.end, now, &events)?;
         for event in &events {
             self.report(shared, played, event);
         }
         Ok(Ok(events))
+    }
+
+    /// The match's result and the head of its stream, once it is over.
+    pub(crate) fn over(&self, played: &Match) -> Option<MatchOver> {
+        let result = played.result()?.clone();
+        Some(MatchOver { result, head: self.end.head().cloned() })
     }
 
     fn report(&self, shared: &Shared, played: &Match, event: &Event) {
@@ -68,6 +70,12 @@ impl Commit {
     }
 }
 
+/// How a match ended, with the head of its stream.
+pub(crate) struct MatchOver {
+    pub(crate) result: MatchResult,
+    pub(crate) head: Option<Head>,
+}
+
 /// The name under which the referee rules by itself.
 const REFEREE: &str = "agon";
 
@@ -78,7 +86,7 @@ pub(crate) const INTERRUPTIONS_MAX: usize = 3;
 /// How a match came out.
 pub(crate) enum Played {
     /// It is over.
-    Over(MatchResult),
+    Over(MatchOver),
     /// The run was asked to stop.
     Stopped,
     /// It cannot be decided: its programs are killed from outside again and again.
@@ -120,8 +128,8 @@ impl Play<'_> {
             if self.shared.stop.is_asked() {
                 return Ok(Played::Stopped);
             }
-            if let Some(result) = self.played.result() {
-                return Ok(Played::Over(result.clone()));
+            if let Some(over) = self.commit.over(&self.played) {
+                return Ok(Played::Over(over));
             }
             if let Some(ruling) = self.abandoned() {
                 return Ok(Played::Abandoned(ruling));

@@ -338,7 +338,9 @@ fn a_winner_that_is_away_wins_when_it_is_told_and_loses_if_it_never_is() {
         if comes_back {
             assert!(server.finished("cup").is_none(), "ann does not know yet");
             let over = here(&server, "ann").notice("tournament-over");
-            assert_eq!(over, json!({"tournament": "cup", "won": true, "rank": 1}));
+            let head = over["head"].clone();
+            assert_eq!(head.as_str().map(str::len), Some(64), "the tournament is over for all");
+            assert_eq!(over, json!({"tournament": "cup", "won": true, "rank": 1, "head": head}));
         }
         until("it is over", || server.finished("cup").is_some());
         let winners = if comes_back { vec![name("ann")] } else { Vec::new() };

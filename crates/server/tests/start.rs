@@ -96,7 +96,7 @@ fn busy_lobby(events: u64) -> Counted {
         let (tournament, winners) = (past.id.clone(), vec![name("p1")]);
         let (announcement, absent) = (Box::new(past), std::collections::BTreeSet::new());
         step(LobbyCommand::Announce { announcement, secret: None, absent });
-        step(LobbyCommand::Finish { tournament, winners });
+        step(LobbyCommand::Finish { tournament, winners, head: None });
     }
     let queue = QueueName::new("yahtzee-queue").unwrap();
     for number in 0.. {

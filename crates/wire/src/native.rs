@@ -2,7 +2,9 @@
 //! contract; this file is its codec.
 
 use agon_core::lobby::AccountKind;
-use agon_core::{Age, Commitment, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId};
+use agon_core::{
+    Age, Commitment, Head, MatchId, MatchView, Nonce, PlayerName, RequestId, TournamentId,
+};
 use agon_games::brief;
 use agon_games::{Json, Seat};
 use schemars::JsonSchema;
@@ -101,6 +103,9 @@ pub enum ToPlayer<'a> {
         won: Option<bool>,
         /// Why it ends, for people.
         reason: &'a str,
+        /// The head of the tournament's log, once that is over.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
     },
 }
 

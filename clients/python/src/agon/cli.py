@@ -37,6 +37,7 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
             age=given.age,
             accept=given.accept,
             once=given.once,
+            receipt=given.receipt,
         )
     except KeyboardInterrupt:
         raise SystemExit(130) from None
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--age", metavar="YEARS", type=int, help="orders players by age")
     parser.add_argument("--accept", action="store_true", help="accept all invitations")
     parser.add_argument("--once", action="store_true", help="end after one tournament")
+    parser.add_argument("--receipt", metavar="FILE", help="write down what is sent and told")
     return parser
 
 

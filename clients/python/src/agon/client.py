@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import secrets
 import ssl
 import time
 from collections import OrderedDict
@@ -18,6 +19,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 from .bot import Asker, Bot, encode
 from .errors import Lost, ProtocolError, Refused, Unreachable
 from .messages import PROTOCOL
+from .receipt import Receipt
 from .transport import Transport, connect, parse
 
 #: The first wait before coming back, and the longest. Half of each is left to chance.
@@ -73,6 +75,7 @@ class Client:
         once: bool = False,
         patience_s: float = 300.0,
         ssl_context: Optional[ssl.SSLContext] = None,
+        receipt: Optional[str] = None,
     ) -> None:
         if token is None and (account is None or password is None):
             raise ValueError("give an account and its password, or a token")
@@ -86,6 +89,10 @@ class Client:
         self._queue, self._sign_up, self._once = queue, sign_up, once
         self._age = age
         self._patience_s = patience_s
+        self._receipt = None if receipt is None else Receipt(receipt)
+        self._nonce: Optional[str] = None
+        #: Tournaments that are over, of which the last word is still on its way.
+        self._ending: Set[str] = set()
         self._transport: Optional[Transport] = None
         self._connection = 0
         #: Since when nobody answers, and how often was tried since.
@@ -115,13 +122,18 @@ class Client:
                         self._hear()
                 except Lost as lost:
                     self._hang_up()
+                    self._ending.clear()
+                    if self._receipt is not None and self._welcome:
+                        self._receipt.lost()
                     self._back_off(lost)
         finally:
             self._say_goodbye()
+            if self._receipt is not None:
+                self._receipt.close()
         return self.results
 
     def _is_over(self) -> bool:
-        return self._once and bool(self.results) and not self._playing
+        return self._once and bool(self.results) and not self._playing and not self._ending
 
     def _all_wishes(self, needed: bool) -> List[_Wish]:
         wishes = []
@@ -140,7 +152,12 @@ class Client:
         self._transport = connect(self._server, self._ssl_context)
         self._connection += 1
         self._welcome = False
-        self._say(self._asker.hello())
+        hello = self._asker.hello()
+        if self._receipt is not None:
+            # The same over all connections, and nobody else's.
+            self._nonce = hello.get("nonce") or self._nonce or secrets.token_hex(16)
+            hello["nonce"] = self._nonce
+        self._say(hello)
         self._log_in()
 
     def _log_in(self) -> None:
@@ -225,6 +242,8 @@ class Client:
         self._logins += 1
         self.token = message.get("token") or self.token
         log.info("logged in as %s on %s", message.get("account"), self._server)
+        if self._receipt is not None:
+            self._receipt.hello(str(message.get("account")), self._nonce)
         active = int(message.get("active", 0))
         self._involved = active + int(message.get("waiting", 0))
         self._unheard, self._announced = dict(self._playing), active
@@ -244,6 +263,8 @@ class Client:
             line = known[0]
         else:
             line = self._asker.answer(request)
+            if self._receipt is not None:
+                self._receipt.answer(request["id"], json.loads(line)["answer"])
         self._answers[request["id"]] = (line, self._connection)
         if len(self._answers) > ANSWERS_MAX:
             self._answers.popitem(last=False)
@@ -253,6 +274,8 @@ class Client:
         about, told = message.get("about"), message.get("data")
         data: Dict[str, Any] = told if isinstance(told, dict) else {}
         tournament = str(data.get("tournament", ""))
+        if self._receipt is not None:
+            self._note(str(about), tournament, data)
         if about == "tournament":
             if tournament not in self._left:
                 self._playing[tournament] = None
@@ -273,6 +296,18 @@ class Client:
         elif about == "ready-asked":
             self._invited("ready" if self._accept else None, tournament)
         self._asker.tell(message)
+
+    def _note(self, about: str, tournament: str, data: Dict[str, Any]) -> None:
+        """Keeps what the server said in the receipt."""
+        assert self._receipt is not None, "only called with a receipt"
+        if about == "tournament-over" and data.get("head") is not None:
+            self._ending.add(tournament)
+        elif about == "tournament-ended":
+            self._ending.discard(tournament)
+            log.info("tournament %s: the head of its log is %s", tournament, data.get("head"))
+        wrong = self._receipt.noticed(about, data)
+        if wrong is not None:
+            log.warning("%s; keep the receipt", wrong)
 
     def _invited(self, reply: Optional[str], tournament: str) -> None:
         """Says that it comes, if it accepts invitations."""
@@ -314,6 +349,8 @@ class Client:
 
     def _refused(self, message: Dict[str, Any]) -> None:
         code, detail = str(message.get("code")), str(message.get("detail", ""))
+        if self._receipt is not None and message.get("id") is not None:
+            self._receipt.refused(str(message["id"]), code)
         if code == "wrong-credentials" and self._by_token and self._password is not None:
             self.token = None
             return self._log_in()
@@ -341,7 +378,8 @@ def play(bot: Bot, server: str = "tcp://127.0.0.1:7300", **settings: Any) -> Lis
     makes the account if there is none, and for a ``person`` says so; ``queue`` to wait in or a
     tournament to ``sign_up`` for (with an ``age``, if the game goes by it), again after every tournament unless it plays only ``once``;
     ``accept`` to come to every tournament it is invited to; ``patience_s``, how long to try
-    while nobody answers; ``ssl_context`` for certificates of your own.
+    while nobody answers; ``ssl_context`` for certificates of your own; ``receipt``, a file for what
+    was sent and told, which ``agon verify`` compares with a log.
     """
     try:
         return Client(bot, server, **settings).run()

@@ -75,6 +75,9 @@ pub(crate) struct JoinArgs {
     pub(crate) game: Option<String>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
+    /// Write down what the player sends and is told, for `agon verify --as NAME --receipt FILE`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) receipt: Option<PathBuf>,
     /// The program that plays, and its arguments.
     #[arg(last = true, value_name = "CMD ARGS")]
     pub(crate) program: Vec<String>,

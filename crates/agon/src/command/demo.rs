@@ -58,5 +58,5 @@ fn show_all(ready: run::Ready) -> Result<Exit> {
         json: false,
     })?;
     let paths = vec![folder.path().to_owned()];
-    verify::verify(&VerifyArgs { paths, json: false, quiet: false })
+    verify::verify(&VerifyArgs { paths, ..VerifyArgs::default() })
 }

@@ -6,11 +6,12 @@
 
 mod mind;
 mod program;
+mod receipt;
 
 use crate::args::JoinArgs;
 use crate::command::login;
 use crate::exit::{Exit, Misuse};
-use agon_core::{Age, TournamentId};
+use agon_core::{Age, Nonce, TournamentId};
 use agon_games::Registry;
 use agon_players::Houses;
 use agon_players::client::{
@@ -20,6 +21,7 @@ use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
 use mind::{Mind, Player};
 pub(super) use program::read_lines;
+use receipt::ReceiptWriter;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -48,6 +50,7 @@ struct Join<'a> {
     /// Replies to invitations that the server has not confirmed yet.
     replies: u32,
     minds: BTreeMap<String, Mind>,
+    receipt: Option<ReceiptWriter>,
 }
 
 pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
@@ -64,21 +67,37 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     settings.name = concat!("agon-join/", env!("CARGO_PKG_VERSION")).into();
     settings.tries_max = u32::MAX;
     (settings.nonce, settings.proposal) = player.introduction(args)?;
+    let mut receipt = args.receipt.as_deref().map(ReceiptWriter::open).transpose()?;
+    if receipt.is_some() && settings.nonce.is_none() {
+        settings.nonce = Some(new_nonce()?);
+    }
+    let nonce = settings.nonce.clone();
     super::client_runtime()?.block_on(async {
         let client = Client::connect(settings).await.map_err(explained)?;
         login::check_account(&args.login, client.account())?;
         eprintln!("agon: logged in as {} on {}", client.account(), args.server);
         player.name = client.account().clone();
+        if let Some(receipt) = &mut receipt {
+            receipt.hello(&player.name, nonce.as_ref())?;
+        }
         let (said, mut heard) = mpsc::channel(SAID_MAX);
         let (player, minds) = (Arc::new(player), BTreeMap::new());
         let (running, over, replies) = (Running::default(), 0, 0);
-        let mut join = Join { args, player, client, said, over, running, replies, minds };
+        let mut join = Join { args, player, client, said, over, running, replies, minds, receipt };
         let exit = join.run(&mut heard).await;
         // Whoever still speaks is not heard any more.
         drop(heard);
         join.minds.into_values().for_each(|mind| mind.end(None));
         exit
     })
+}
+
+/// A nonce nobody can foresee.
+fn new_nonce() -> Result<Nonce> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no randomness: {error}"))?;
+    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Nonce::new(&text).expect("hexadecimal digits"))
 }
 
 /// An error with what to do about it.
@@ -103,7 +122,7 @@ impl Join<'_> {
             let age = self.args.age.map(Age);
             self.client.sign_up(&TournamentId::from(tournament.as_str()), age).await?;
         }
-        while self.times().is_none_or(|times| self.over < times) {
+        while self.goes_on() {
             tokio::select! {
                 event = self.client.next() => self.happened(event.map_err(explained)?).await?,
                 Some(said) = heard.recv() => match said {
@@ -117,6 +136,12 @@ impl Join<'_> {
             }
         }
         Ok(Exit::Success)
+    }
+
+    /// Whether there is more to play, or to note in the receipt.
+    fn goes_on(&self) -> bool {
+        let noted = self.receipt.as_ref().is_none_or(ReceiptWriter::is_complete);
+        self.times().is_none_or(|times| self.over < times) || !noted
     }
 
     fn times(&self) -> Option<u64> {
@@ -134,6 +159,9 @@ impl Join<'_> {
     }
 
     async fn happened(&mut self, event: Event) -> Result<()> {
+        if let Some(receipt) = &mut self.receipt {
+            receipt.heard(&event)?;
+        }
         // Some may have ended while the connection was lost.
         for over in self.running.heard(&event) {
             let won = match &event {
@@ -195,7 +223,8 @@ impl Join<'_> {
                 self.client.ready(&TournamentId::from(tournament.as_str())).await?;
             }
             // What is over was dealt with.
-            "tournament-over" | "match-over" | "invitation-over" | "called-off" => {}
+            "tournament-over" | "tournament-ended" | "match-over" | "invitation-over"
+            | "called-off" => {}
             _ => {
                 let named = |name: &str| tournament.is_empty() || tournament == name;
                 let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
@@ -233,7 +262,10 @@ impl Join<'_> {
         };
         match native::decode(line.as_bytes()) {
             Ok(FromPlayer::Hello(_)) => mind.greeted = true,
-            Ok(FromPlayer::Answer { id, .. }) if mind.answered(id.as_str()) => {
+            Ok(FromPlayer::Answer { id, answer }) if mind.answered(id.as_str()) => {
+                if let Some(receipt) = &mut self.receipt {
+                    receipt.answer(id.as_str(), &answer)?;
+                }
                 self.client.answer_line(id.as_str(), line).await?;
             }
             // The server has a word for it: repeated, late or foreign.

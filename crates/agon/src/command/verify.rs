@@ -1,15 +1,15 @@
 //! `agon verify`: does a log follow from the rules?
 
 use crate::args::VerifyArgs;
-use crate::exit::{Exit, Unreadable};
-use agon_core::verify::{self, Finding, MatchCheck, TournamentCheck};
-use agon_core::{Event, Line, Results, Secret, TournamentId};
+use crate::exit::{Exit, Misuse, Unreadable};
+use agon_core::verify::{self, Finding, MatchCheck, Receipt, ReceiptCheck, TournamentCheck};
+use agon_core::{Event, Head, Line, PlayerName, Results, Secret, TournamentId};
 use agon_games::Registry;
 use agon_runner::Folder;
 use agon_store::{FileLog, Log, SqliteLog, read_file};
 use anyhow::{Context, Result};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +26,26 @@ struct Checked {
     unchecked: u64,
     /// Streams whose last decision was torn by a crash; resuming cuts it off.
     torn: u64,
+    /// Streams that are over and were written by a version without a hash chain.
+    unchained: u64,
+    /// The heads of tournaments that are over, and of matches that were checked alone.
+    heads: BTreeMap<String, Head>,
+    /// The heads of all matches that are over.
+    #[serde(skip)]
+    match_heads: Vec<Head>,
+    /// What of the receipt the log holds.
+    #[serde(skip)]
+    receipt: ReceiptCheck,
+    /// Tournaments that the log holds something of.
+    #[serde(skip)]
+    named: BTreeSet<TournamentId>,
+}
+
+/// What somebody outside holds against a log.
+struct Claims {
+    receipt: Option<Receipt>,
+    head: Option<Head>,
+    quiet: bool,
 }
 
 impl Checked {
@@ -36,6 +56,27 @@ impl Checked {
         self.events += other.events;
         self.unchecked += other.unchecked;
         self.torn += other.torn;
+        self.unchained += other.unchained;
+        self.heads.extend(other.heads.clone());
+        self.match_heads.extend(other.match_heads.clone());
+        self.named.extend(other.named.clone());
+        self.add_receipt(other.receipt);
+    }
+
+    fn add_receipt(&mut self, seen: ReceiptCheck) {
+        self.receipt.tournaments += seen.tournaments;
+        self.receipt.matches += seen.matches;
+        self.receipt.answers += seen.answers;
+    }
+
+    fn add_tournament(&mut self, check: &TournamentCheck) {
+        self.tournaments += 1;
+        self.events += check.events;
+        self.unchecked += check.unchecked;
+        self.unchained += u64::from(check.predates_chain);
+        let head = check.head.clone().map(|head| (format!("tournament/{}", check.plan.id), head));
+        self.heads.extend(head);
+        self.named.insert(check.plan.id.clone());
     }
 
     fn add_match(&mut self, check: &MatchCheck) {
@@ -43,29 +84,89 @@ impl Checked {
         self.games += check.games;
         self.events += check.events;
         self.unchecked += check.unchecked;
+        self.unchained += u64::from(check.predates_chain);
+        self.match_heads.extend(check.heads.clone());
+        self.named.insert(check.plan.tournament.clone());
     }
 }
 
 pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     let started = Instant::now();
+    let claims = Claims::of(args)?;
     let mut checked = Checked::default();
     for path in &args.paths {
         let sqlite = path.extension().is_some_and(|end| end == "sqlite");
         let found = match path.is_dir() || sqlite {
-            true => folder(path, args.quiet),
-            false => file(path),
+            true => folder(path, &claims),
+            false => file(path, &claims),
         }?;
         match found {
             Ok(more) => checked.add(&more),
             Err(finding) => return not_verified(args, path, &finding),
         }
     }
-    let seconds = started.elapsed().as_secs_f64();
-    if args.json {
-        let text = serde_json::json!({"ok": true, "checked": checked, "seconds": seconds});
-        super::print(&format!("{text}\n"))?;
-        return Ok(Exit::Success);
+    if let Err(finding) = claims.hold(&checked) {
+        return not_verified(args, &args.paths[0], &finding);
     }
+    let seconds = started.elapsed().as_secs_f64();
+    match args.json {
+        true => {
+            let text = serde_json::json!({"ok": true, "checked": checked, "seconds": seconds});
+            super::print(&format!("{text}\n"))?;
+        }
+        false => super::print(&in_words(&checked, &claims, seconds))?,
+    }
+    Ok(Exit::Success)
+}
+
+impl Claims {
+    fn of(args: &VerifyArgs) -> Result<Claims> {
+        let head = args.head.clone().map(Head::try_from).transpose();
+        let head = head.map_err(|error| Misuse(format!("--head: {error}")))?;
+        let receipt = match (&args.player, &args.receipt[..]) {
+            (Some(player), files) if !files.is_empty() => {
+                let player = PlayerName::new(player).map_err(|error| Misuse(error.to_string()))?;
+                let mut text = String::new();
+                for file in files {
+                    let read = std::fs::read_to_string(file);
+                    text += &read.map_err(|error| {
+                        Unreadable(format!("failed to read {}: {error}", file.display()))
+                    })?;
+                }
+                let read = Receipt::read(&player, &text);
+                Some(read.map_err(|error| Unreadable(format!("the receipt: {error}")))?)
+            }
+            _ => None,
+        };
+        Ok(Claims { receipt, head, quiet: args.quiet })
+    }
+
+    /// Whether the log has what it must have, and not only nothing else.
+    fn hold(&self, checked: &Checked) -> Result<(), Finding> {
+        if let Some(head) = &self.head {
+            let mut all = checked.heads.values().chain(&checked.match_heads);
+            if !all.any(|found| found == head) {
+                let found: Vec<String> = checked.heads.values().map(Head::to_string).collect();
+                let what =
+                    format!("no tournament or match has the head {head}; there is: {found:?}");
+                return Err(finding("head", &what));
+            }
+        }
+        let named = self.receipt.iter().flat_map(Receipt::tournaments);
+        match named.into_iter().find(|id| !checked.named.contains(id)) {
+            Some(id) => Err(finding(
+                &format!("tournament/{id}"),
+                "the receipt names it, and it is not there",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How many heads are printed; `--json` has all of them.
+const HEADS_SHOWN: usize = 10;
+
+fn in_words(checked: &Checked, claims: &Claims, seconds: f64) -> String {
     let count = |number: u64, one: &str, many: &str| match number {
         1 => format!("1 {one}"),
         _ => format!("{number} {many}"),
@@ -77,6 +178,28 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
         count(checked.games, "game", "games"),
         count(checked.events, "event", "events"),
     );
+    for (stream, head) in checked.heads.iter().take(HEADS_SHOWN) {
+        text += &format!("Head of {stream}: {head}\n");
+    }
+    if checked.heads.len() > HEADS_SHOWN {
+        text +=
+            &format!("… and {} more heads; --json has all\n", checked.heads.len() - HEADS_SHOWN);
+    }
+    if claims.receipt.is_some() {
+        text += &format!(
+            "The receipt agrees: {}, {}, {}\n",
+            count(checked.receipt.tournaments, "tournament", "tournaments"),
+            count(checked.receipt.matches, "match", "matches"),
+            count(checked.receipt.answers, "answer", "answers"),
+        );
+    }
+    if checked.unchained > 0 {
+        text += &format!(
+            "No hash chain: an older version of agon wrote {}; a change to times, answers or names \
+             in all places at once cannot be found there\n",
+            count(checked.unchained, "stream", "streams")
+        );
+    }
     if checked.unchecked > 0 {
         text += &format!(
             "Not checked yet: {}, of games and draws whose secrets are not revealed\n",
@@ -89,8 +212,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
             count(checked.torn, "stream", "streams")
         );
     }
-    super::print(&text)?;
-    Ok(Exit::Success)
+    text
 }
 
 fn not_verified(args: &VerifyArgs, path: &Path, finding: &Finding) -> Result<Exit> {
@@ -111,7 +233,7 @@ fn not_verified(args: &VerifyArgs, path: &Path, finding: &Finding) -> Result<Exi
 }
 
 /// Checks one file: a match or a tournament on its own.
-fn file(path: &Path) -> Result<Result<Checked, Finding>> {
+fn file(path: &Path, claims: &Claims) -> Result<Result<Checked, Finding>> {
     let games = Registry::standard();
     let stream = read_file(path)?;
     let mut checked = Checked { torn: u64::from(stream.torn.is_some()), ..Checked::default() };
@@ -119,11 +241,18 @@ fn file(path: &Path) -> Result<Result<Checked, Finding>> {
         let lines = verify::read(&stream.lines)?;
         if matches!(lines.first().map(|line| &line.event), Some(Event::TournamentCreated(_))) {
             let check = verify::verify_tournament(&lines, &games, None)?;
-            checked.tournaments += 1;
-            checked.events += check.events;
-            checked.unchecked += check.unchecked;
+            checked.add_tournament(&check);
+            if let Some(receipt) = &claims.receipt {
+                checked.add_receipt(receipt.check_tournament(&lines, &check)?);
+            }
         } else {
-            checked.add_match(&verify::verify_match(&lines, &games, None)?);
+            let check = verify::verify_match(&lines, &games, None)?;
+            checked.add_match(&check);
+            let (name, head) = (lines[0].stream.clone(), check.heads.last());
+            checked.heads.extend(head.map(|head| (name, head.clone())));
+            if let Some(receipt) = &claims.receipt {
+                checked.add_receipt(receipt.check_match(&lines, &games)?);
+            }
         }
         Ok(checked)
     };
@@ -177,7 +306,7 @@ fn open(path: &Path) -> Result<Streams> {
 }
 
 /// Checks a whole folder: every stream, what they say of each other, and the results file.
-fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
+fn folder(path: &Path, claims: &Claims) -> Result<Result<Checked, Finding>> {
     let games = Registry::standard();
     let streams = open(path)?;
     let known = match database(path) {
@@ -197,15 +326,19 @@ fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
             Some(secret) => Some(secret.clone()),
             None => kept_secret(&*streams.log, name)?,
         };
-        let check = verify::read(&lines)
-            .and_then(|lines| verify::verify_tournament(&lines, &games, secret.as_ref()));
+        let check = verify::read(&lines).and_then(|lines| {
+            let check = verify::verify_tournament(&lines, &games, secret.as_ref())?;
+            let seen = claims.receipt.as_ref().map(|one| one.check_tournament(&lines, &check));
+            Ok((check, seen.transpose()?))
+        });
         let check = match check {
-            Ok(check) => check,
+            Ok((check, seen)) => {
+                checked.add_receipt(seen.unwrap_or_default());
+                check
+            }
             Err(finding) => return Ok(Err(finding)),
         };
-        checked.tournaments += 1;
-        checked.events += check.events;
-        checked.unchecked += check.unchecked;
+        checked.add_tournament(&check);
         tournaments.insert(name.trim_start_matches("tournament/").to_owned(), check);
     }
     let lobby = match lobby {
@@ -225,11 +358,15 @@ fn folder(path: &Path, quiet: bool) -> Result<Result<Checked, Finding>> {
         }
         None => None,
     };
-    let checks = match matches(&streams, &games, &tournaments, known.as_ref(), quiet)? {
+    let checks = match matches(&streams, &games, &tournaments, known.as_ref(), claims)? {
         Ok(checks) => checks,
         Err(finding) => return Ok(Err(finding)),
     };
-    checks.values().for_each(|check| checked.add_match(check));
+    for (check, seen) in checks.values() {
+        checked.add_match(check);
+        checked.add_receipt(*seen);
+    }
+    let checks = checks.into_iter().map(|(name, (check, _))| (name, check)).collect();
     let agreed = verify::agree(lobby.as_ref(), &tournaments, &checks);
     Ok(agreed.and_then(|()| results_file(path, &tournaments)).map(|()| checked))
 }
@@ -244,17 +381,20 @@ fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
     Ok(secret)
 }
 
+/// What was found of every match, by the name of its stream.
+type MatchChecks = BTreeMap<String, (MatchCheck, ReceiptCheck)>;
+
 /// Checks all match streams, on all cores, and finds the first that is wrong.
 fn matches(
     streams: &Streams,
     games: &Registry,
     tournaments: &BTreeMap<String, TournamentCheck>,
     known: Option<&Secret>,
-    quiet: bool,
-) -> Result<Result<BTreeMap<String, MatchCheck>, Finding>> {
+    claims: &Claims,
+) -> Result<Result<MatchChecks, Finding>> {
     let next = AtomicUsize::new(0);
     let names = &streams.matches;
-    let one = |name: &String| -> Result<Result<MatchCheck, Finding>> {
+    let one = |name: &String| -> Result<Result<(MatchCheck, ReceiptCheck), Finding>> {
         let lines = streams.log.load(name, 0)?;
         let tournament = name.split('/').nth(1).and_then(|id| tournaments.get(id));
         let lost = tournament.is_some_and(|check| {
@@ -262,7 +402,11 @@ fn matches(
         });
         let secret = tournament.and_then(|check| check.secret.as_ref()).or(known);
         let secret = secret.filter(|_| !lost);
-        Ok(verify::read(&lines).and_then(|lines| verify::verify_match(&lines, games, secret)))
+        Ok(verify::read(&lines).and_then(|lines| {
+            let check = verify::verify_match(&lines, games, secret)?;
+            let seen = claims.receipt.as_ref().map(|one| one.check_match(&lines, games));
+            Ok((check, seen.transpose()?.unwrap_or_default()))
+        }))
     };
     let work = || {
         let mut done = Vec::new();
@@ -276,7 +420,7 @@ fn matches(
         std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(names.len());
     let all = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        if !quiet && std::io::stderr().is_terminal() {
+        if !claims.quiet && std::io::stderr().is_terminal() {
             show_progress(&next, names.len());
         }
         let joined = threads.into_iter().map(|thread| thread.join().expect("checks do not panic"));
@@ -324,8 +468,13 @@ fn results_file(
     // As results, in which nothing stands twice, and as all that the file holds.
     let results: Option<Results> = serde_json::from_slice(&text).ok();
     let found: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
-    let expected = serde_json::to_value(&tournament.results).expect("results are JSON");
-    match results.as_ref() == Some(&tournament.results) && found.as_ref() == Some(&expected) {
+    let mut expected = tournament.results.clone();
+    // Runs with a seed leave it out.
+    if results.as_ref().is_some_and(|results| results.head.is_some()) {
+        expected.head.clone_from(&tournament.head);
+    }
+    let all = serde_json::to_value(&expected).expect("results are JSON");
+    match results.as_ref() == Some(&expected) && found.as_ref() == Some(&all) {
         true => Ok(()),
         false => Err(finding("results.json", "it is not what follows from the log")),
     }
@@ -337,5 +486,5 @@ fn finding(stream: &str, what: &str) -> Finding {
 
 /// The lines of a match, for `replay`.
 pub(crate) fn read_lines(lines: &[String]) -> Result<Vec<Line>> {
-    Ok(verify::read(lines)?)
+    Ok(verify::read(lines)?.to_vec())
 }

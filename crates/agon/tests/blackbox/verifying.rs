@@ -1,6 +1,7 @@
 //! `agon verify`: what was tampered with is named, what is torn or damaged is told apart.
 
-use crate::support::Place;
+use crate::support::{Place, logs};
+use serde_json::{Value, json};
 use std::fs;
 
 /// A finished run of each game.
@@ -127,13 +128,13 @@ fn a_torn_end_is_no_damage_but_a_torn_middle_is() {
 fn findings_as_json() {
     let place = runs();
     let good = place.good(&["verify", "--json", "fish", "trains"]).stdout;
-    let good: serde_json::Value = serde_json::from_str(&good).expect("JSON");
+    let good: Value = serde_json::from_str(&good).expect("JSON");
     assert_eq!((&good["ok"], &good["checked"]["tournaments"]), (&true.into(), &2.into()));
     let path = place.path(&log_of("fish", "r1m1"));
     let text = fs::read_to_string(&path).expect("a log");
     fs::write(&path, text.replacen(r#""scores":["#, r#""scores":[1"#, 1)).expect("a file");
     let ended = place.agon(&["verify", "--json", "fish"]);
-    let bad: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let bad: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!((ended.code, &bad["ok"]), (Some(4), &false.into()));
     assert_eq!(bad["stream"], "match/fish/r1m1");
     assert!(bad["seq"].as_u64().is_some_and(|seq| seq > 1), "{bad}");
@@ -148,4 +149,126 @@ fn nothing_to_verify_is_said() {
         assert_eq!(ended.code, Some(5), "{ended:#?}");
         assert!(ended.stderr.contains(path), "{ended:#?}");
     }
+}
+
+/// Files of a run, by their paths in it.
+type Files = Vec<(std::path::PathBuf, String)>;
+
+fn files(place: &Place, dir: &str) -> Files {
+    let results = place.path(dir).join("results.json");
+    let all = logs(&place.path(dir)).into_iter().chain([results]);
+    all.map(|path| (path.clone(), fs::read_to_string(path).expect("a file"))).collect()
+}
+
+/// What verify says while the files of a run are others.
+fn with_files(place: &Place, dir: &str, whole: &Files, change: impl Fn(&str) -> String) -> String {
+    let changed = whole.iter().map(|(path, text)| (path, change(text)));
+    changed.for_each(|(path, text)| fs::write(path, text).expect("a file"));
+    let ended = place.agon(&["verify", "--quiet", dir]);
+    whole.iter().for_each(|(path, text)| fs::write(path, text).expect("a file"));
+    format!("{}: {}{}", ended.code.unwrap_or(-1), ended.stdout, ended.stderr)
+}
+
+/// The places of all scalars in a value, as JSON pointers.
+fn scalars(value: &Value, at: String, found: &mut Vec<String>) {
+    match value {
+        Value::Object(all) => {
+            all.iter().for_each(|(name, value)| scalars(value, format!("{at}/{name}"), found));
+        }
+        Value::Array(all) => {
+            let all = all.iter().enumerate();
+            all.for_each(|(place, value)| scalars(value, format!("{at}/{place}"), found));
+        }
+        _ => found.push(at),
+    }
+}
+
+/// Another value of the same sort.
+fn another(value: &Value) -> Value {
+    match value {
+        Value::Bool(yes) => json!(!yes),
+        Value::Number(number) => json!(number.as_i64().unwrap_or(0) + 1),
+        Value::String(text) if text.len() == 64 && text.starts_with('0') => {
+            json!(format!("1{}", &text[1..]))
+        }
+        Value::String(text) if text.len() == 64 => json!(format!("0{}", &text[1..])),
+        Value::String(text) => json!(format!("{text}x")),
+        _ => json!(1),
+    }
+}
+
+/// One forgery for every field of every event, and those that once got through.
+#[test]
+fn more_than_fifty_forgeries_of_a_real_run_are_found() {
+    let place = Place::new();
+    let players = ["--player", "house:greedy", "house:random", "house:greedy"];
+    place.good(&[&["run", "--preset", "fish", "--quiet", "--out", "run"], &players[..]].concat());
+    let whole = files(&place, "run");
+    let champion = place.results("run")["winners"][0].as_str().expect("a champion").to_owned();
+    let loser = if champion == "random" { "greedy-2" } else { "random" };
+    let (one, other) = (format!("\"{champion}\""), format!("\"{loser}\""));
+    let swap =
+        |text: &str| text.replace(&one, "\"\t\"").replace(&other, &one).replace("\"\t\"", &other);
+    expect(&with_files(&place, "run", &whole, swap), "4", &["NOT verified"]);
+    let long = |text: &str| text.replacen("\"took_ms\":0", "\"took_ms\":99999999", 1);
+    let found = with_files(&place, "run", &whole, long);
+    expect(&found, "4", &["it took 99999999 ms, and the limit was 10000 ms"]);
+    let mut tried = std::collections::BTreeSet::new();
+    for (path, text) in whole.iter().filter(|(path, _)| path.extension().unwrap() == "jsonl") {
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for (at, line) in lines.iter().enumerate() {
+            let mut places = Vec::new();
+            scalars(line, String::new(), &mut places);
+            for field in places {
+                let words = field.split('/').filter(|part| part.parse::<u32>().is_err());
+                let name = format!("{} {}", line["type"], words.collect::<Vec<_>>().join("/"));
+                // Plans are repeated in three events; what differs is tried.
+                if field.starts_with("/data/plan/") && line["type"] != "match-created" {
+                    continue;
+                }
+                if !tried.insert(name.clone()) {
+                    continue;
+                }
+                let value = line.pointer(&field).expect("a place of the line");
+                let mut forged = line.clone();
+                *forged.pointer_mut(&field).expect("a place of the line") = another(value);
+                let mut all: Vec<String> = text.lines().map(str::to_owned).collect();
+                all[at] = forged.to_string();
+                fs::write(path, all.join("\n") + "\n").expect("a file");
+                let ended = place.agon(&["verify", "--quiet", "run"]);
+                let refused = [Some(4), Some(5)].contains(&ended.code);
+                assert!(refused, "{name} of {}: {ended:#?}", path.display());
+            }
+        }
+        fs::write(path, text).expect("a file");
+    }
+    assert!(tried.len() > 50, "{} forgeries", tried.len());
+    place.good(&["verify", "run"]);
+}
+
+#[test]
+fn a_published_head_finds_a_run_that_was_played_again() {
+    let place = Place::new();
+    let run = |dir: &str, more: &[&str]| {
+        let players = ["--player", "house:random", "house:random"];
+        let args = ["run", "--preset", "yahtzee-class", "--quiet", "--out", dir];
+        place.good(&[&args[..], more, &players].concat());
+    };
+    run("first", &[]);
+    run("again", &[]);
+    let head = place.results("first")["head"].as_str().expect("a head").to_owned();
+    let said = place.good(&["verify", "first", "--head", &head]).stdout;
+    assert!(said.contains(&format!("Head of tournament/yahtzee-class: {head}")), "{said}");
+    let other = place.agon(&["verify", "again", "--head", &head]);
+    assert_eq!(other.code, Some(4), "{other:#?}");
+    assert!(other.stdout.contains(&head), "{other:#?}");
+    // The head of one match will do as well.
+    let alone = place.good(&["verify", "first/match/yahtzee-class/r1m1.jsonl"]).stdout;
+    let of_match = alone.split("r1m1: ").nth(1).expect("a head").trim().to_owned();
+    place.good(&["verify", "first", "--head", &of_match]);
+    assert_eq!(place.agon(&["verify", "first", "--head", "12"]).code, Some(2));
+    // With a seed, results are equal to the byte, and hold no head.
+    run("seeded", &["--seed", "5"]);
+    assert!(place.results("seeded")["head"].is_null());
 }

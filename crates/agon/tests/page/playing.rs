@@ -154,6 +154,8 @@ fn a_person_plays_fish_against_house_players_to_the_end() {
     });
     let result = result(&world, "ice");
     shows_end(&mut people[0], &result);
+    // What the page noted while she played is what the logs say.
+    people[0].until_text(".receipt", "The log of ice agrees with what this page noted:");
 }
 
 #[test]

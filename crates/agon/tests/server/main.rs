@@ -25,6 +25,7 @@ mod packaging;
 mod peers;
 mod persons;
 mod python;
+mod receipts;
 mod rejoin;
 mod restarted;
 mod rights;

@@ -3,6 +3,7 @@
 use super::{
     AccountKind, Announcement, Cause, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
 };
+use crate::chain::Head;
 use crate::fair::Secret;
 use crate::ids::{Age, Millis, PlayerName, Raw, TournamentId};
 use crate::ruling::Ruling;
@@ -168,6 +169,8 @@ pub enum LobbyCommand {
         tournament: TournamentId,
         /// Who won.
         winners: Vec<PlayerName>,
+        /// The head of the tournament's stream, its last event included.
+        head: Option<Head>,
     },
     /// Whoever asked for a tournament was told what came of it.
     Deliver {

@@ -178,11 +178,11 @@ impl Lobby {
                     self.emit(now, events, ServerResumed { away_ms, answers_until });
                 }
             }
-            LobbyCommand::Finish { tournament, winners } => {
+            LobbyCommand::Finish { tournament, winners, head } => {
                 let Some(Standing::Running(_)) = self.tournaments.get(&tournament) else {
                     return Err(LobbyRejection::NotRunning(tournament));
                 };
-                self.emit(now, events, TournamentFinished { tournament, winners });
+                self.emit(now, events, TournamentFinished { tournament, winners, head });
             }
             _ => unreachable!("commands about accounts are decided before"),
         }

@@ -98,7 +98,11 @@ impl Match {
 
     fn took_ms(&self, request: &RequestId, now: Millis) -> u64 {
         let delivered = self.clock.iter().find(|(id, _)| id == request);
-        delivered.map_or(0, |(_, at)| now.saturating_sub(*at))
+        let took_ms = delivered.map_or(0, |(_, at)| now.saturating_sub(*at));
+        // An answer that is accepted was in time: whatever it waited for here is not charged.
+        let mut open = self.pending().into_iter();
+        let open = open.find(|pending| pending.id == *request);
+        open.map_or(took_ms, |pending| took_ms.min(pending.limit_ms))
     }
 
     fn member(&self, player: &PlayerName) -> Result<usize, Rejection> {
@@ -485,7 +489,7 @@ impl Match {
             faults: self.state.faults.clone(),
             out: all_out,
         };
-        self.emit(record, MatchEnded { result });
+        self.emit(record, MatchEnded { result, head: None });
     }
 
     fn players(&self, which: impl Fn(&super::Side) -> bool) -> Vec<PlayerName> {

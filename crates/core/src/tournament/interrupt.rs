@@ -72,7 +72,7 @@ impl Tournament {
         winners: Vec<PlayerName>,
     ) -> Result<(), TournamentRejection> {
         let secret = self.secret.clone().ok_or(TournamentRejection::NoSecret)?;
-        self.emit(events, TournamentEnded { winners, secret });
+        self.emit(events, TournamentEnded { winners, secret, head: None });
         Ok(())
     }
 }

@@ -18,6 +18,7 @@ mod round;
 pub mod round_robin;
 mod step;
 
+use crate::chain::Head;
 use crate::event::{Event, RoundPaired, TournamentCreated};
 use crate::fair::{Commitment, Secret};
 use crate::fault::{Fault, Faulted};
@@ -60,6 +61,8 @@ pub enum TournamentCommand {
         id: MatchId,
         /// What came of it.
         result: MatchResult,
+        /// The head of the match's stream, its last event included.
+        head: Option<Head>,
     },
     /// Players are missing because the server was restarted, and cannot reconnect by themselves.
     Interrupt(Interruption),

@@ -72,6 +72,7 @@ impl Tournament {
             cheating,
             failing,
             rounds,
+            head: None,
         }
     }
 

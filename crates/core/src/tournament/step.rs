@@ -46,7 +46,7 @@ impl Tournament {
                 }
                 self.drop_player(&mut events, player, fault);
             }
-            TournamentCommand::Report { id, result } => {
+            TournamentCommand::Report { id, result, head } => {
                 let Some(plan) = self.open_matches().find(|plan| plan.id == id) else {
                     return Err(TournamentRejection::NotOpen(id));
                 };
@@ -54,7 +54,7 @@ impl Tournament {
                 if let Some(player) = named.find(|player| !plan.players.contains(player)) {
                     return Err(TournamentRejection::Stranger(player.clone()));
                 }
-                self.emit(&mut events, MatchReported { id, result });
+                self.emit(&mut events, MatchReported { id, result, head });
             }
             TournamentCommand::Interrupt(interruption) => {
                 self.interrupt(&mut events, interruption)?;
@@ -193,7 +193,7 @@ impl Tournament {
             },
         };
         let secret = self.secret.clone().ok_or(TournamentRejection::NoSecret)?;
-        self.emit(events, TournamentAborted { reason, secret });
+        self.emit(events, TournamentAborted { reason, secret, head: None });
         Ok(false)
     }
 

@@ -1,7 +1,7 @@
 //! Whether the streams of a log say the same of each other.
 
 use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck, blacklist};
-use crate::ids::{PlayerName, TournamentId};
+use crate::ids::TournamentId;
 use std::collections::BTreeMap;
 
 /// Compares what was checked by itself: tournaments by id, matches by the names of their streams.
@@ -44,28 +44,33 @@ pub fn agree(
     if let Some(id) = tournaments.keys().find(|id| !known(id)) {
         return Err(whole(&format!("tournament/{id}"), "the lobby never started it"));
     }
-    lobby.finished.iter().try_for_each(|(id, winners)| finished(id, winners, tournaments))?;
+    lobby.finished.keys().try_for_each(|id| finished(id, lobby, tournaments))?;
     blacklist::agree(lobby, tournaments, matches)
 }
 
 /// Whether a tournament ended as the lobby says.
 fn finished(
     id: &TournamentId,
-    winners: &[PlayerName],
+    lobby: &LobbyCheck,
     tournaments: &BTreeMap<String, TournamentCheck>,
 ) -> Result<(), Finding> {
-    match tournaments.get(id.as_str()) {
-        // One that could not be played has no log, and neither has one that a repair gave up: of
-        // that it is known who won, and no more.
-        None => Ok(()),
-        Some(check) if check.secret.is_none() || !is_over(check) => {
-            Err(whole(&stream(id), "the lobby says that it is over, and it is not"))
+    // One that could not be played has no log, and neither has one that a repair gave up: of that it
+    // is known who won, and no more.
+    let Some(check) = tournaments.get(id.as_str()) else { return Ok(()) };
+    let what = match lobby.heads.get(id) {
+        _ if check.secret.is_none() || !is_over(check) => {
+            "the lobby says that it is over, and it is not"
         }
-        Some(check) if check.results.winners != winners => {
-            Err(whole(&stream(id), "its winners are not those the lobby was told"))
+        _ if Some(&check.results.winners) != lobby.finished.get(id) => {
+            "its winners are not those the lobby was told"
         }
-        Some(_) => Ok(()),
-    }
+        Some(told) if check.head.as_ref() != Some(told) => {
+            "its head is not the one the lobby was told"
+        }
+        None if !check.predates_chain => "it has a head, and the lobby was told none",
+        _ => return Ok(()),
+    };
+    Err(whole(&stream(id), what))
 }
 
 fn is_over(check: &TournamentCheck) -> bool {

@@ -3,7 +3,9 @@
 //! Accounts, logins and answers come from outside and are taken as they are. What follows from them
 //! is decided again, the draw of a random selection included, once the tournament's secret is known.
 
-use super::{Finding, Listing, compare, finding, records};
+use super::stream::records;
+use super::{Finding, Listing, compare, finding};
+use crate::chain::Head;
 use crate::event::{
     AccountBlacklisted, Event, PasswordChanged, TournamentAnnounced, TournamentStarted,
 };
@@ -31,6 +33,8 @@ pub struct LobbyCheck {
     pub listings: Vec<Listing>,
     /// When the lobby decided something last.
     pub last_at: Millis,
+    /// The heads of those that are over, as the lobby was told.
+    pub heads: BTreeMap<TournamentId, Head>,
 }
 
 /// Checks a lobby. `secret` gives those of tournaments that are over.
@@ -55,6 +59,8 @@ pub fn verify_lobby(
                 }
                 Event::TournamentFinished(over) => {
                     check.finished.insert(over.tournament.clone(), over.winners.clone());
+                    let head = over.head.clone().map(|head| (over.tournament.clone(), head));
+                    check.heads.extend(head);
                 }
                 _ => {}
             }
@@ -219,7 +225,8 @@ fn play_cause(event: &Event) -> Option<LobbyCommand> {
         Event::TournamentCalledOff(off) => LobbyCommand::Close { tournament: off.tournament },
         Event::TournamentStarted(started) => LobbyCommand::Close { tournament: started.plan.id },
         Event::TournamentFinished(over) => {
-            LobbyCommand::Finish { tournament: over.tournament, winners: over.winners }
+            let head = over.head;
+            LobbyCommand::Finish { tournament: over.tournament, winners: over.winners, head }
         }
         Event::RequesterNoted(one) => {
             LobbyCommand::NoteRequester { tournament: one.tournament, reply_to: one.reply_to }

@@ -30,13 +30,13 @@ fn texts() -> Vec<String> {
 }
 
 fn lines() -> Vec<Line> {
-    read(&texts()).unwrap()
+    read(&texts()).unwrap().to_vec()
 }
 
 #[test]
 fn lines_are_numbered_of_one_stream_and_all_there() {
     assert_eq!(read(&texts()).map(|lines| lines.len()), Ok(3));
-    assert_eq!(read(&[]), Ok(Vec::new()));
+    assert_eq!(read(&[]), Ok(Stream::default()));
     let said = |change: &dyn Fn(&mut Vec<String>)| {
         let mut texts = texts();
         change(&mut texts);
@@ -114,8 +114,9 @@ fn long_values_are_cut() {
         };
         result.winners = vec![name(&"x".repeat(length)), name("y"), name(&"z".repeat(40))];
         difference(
-            &MatchEnded { result: result.clone() }.into(),
-            &MatchEnded { result: MatchResult { winners: Vec::new(), ..result } }.into(),
+            &MatchEnded { result: result.clone(), head: None }.into(),
+            &MatchEnded { result: MatchResult { winners: Vec::new(), ..result }, head: None }
+                .into(),
         )
     };
     // Three names in a list, with quotes and commas: 10 characters more than they have.
@@ -171,8 +172,19 @@ fn ended(results: &[&str], over: bool) -> MatchCheck {
     let mut earlier: Vec<MatchResult> = results.iter().map(|winner| won(winner)).collect();
     let result = if over { earlier.pop() } else { None };
     let (called_off, events, unchecked, games) = (false, 1, 0, 0);
-    let (plan, cheats) = (plan("r1m1"), Vec::new());
-    MatchCheck { plan, result, earlier, called_off, events, unchecked, games, cheats }
+    let (plan, cheats, heads, predates_chain) = (plan("r1m1"), Vec::new(), Vec::new(), true);
+    MatchCheck {
+        plan,
+        result,
+        earlier,
+        called_off,
+        events,
+        unchecked,
+        games,
+        cheats,
+        heads,
+        predates_chain,
+    }
 }
 
 /// A tournament to which these results of r1m1 were reported; all but the latest are replayed, and
@@ -203,6 +215,9 @@ fn reported(results: &[&str], settled: bool) -> TournamentCheck {
         results: cup.results(),
         events: 1,
         unchecked: 0,
+        reported_heads: BTreeMap::new(),
+        head: None,
+        predates_chain: true,
     }
 }
 

@@ -148,7 +148,7 @@ pub(crate) fn kick(account: &str, why: &str) -> LobbyCommand {
 
 pub(crate) fn finish(tournament: &str, winners: &[&str]) -> LobbyCommand {
     let winners = winners.iter().map(|winner| name(winner)).collect();
-    LobbyCommand::Finish { tournament: tournament.into(), winners }
+    LobbyCommand::Finish { tournament: tournament.into(), winners, head: None }
 }
 
 /// What is asked for where only the selection matters.

@@ -22,7 +22,9 @@ fn report(tournament: &mut Tournament, id: &str, winners: &[&str]) {
         faults: Vec::new(),
         out: Vec::new(),
     };
-    tournament.step(TournamentCommand::Report { id: id.into(), result }).expect("an open match");
+    tournament
+        .step(TournamentCommand::Report { id: id.into(), result, head: None })
+        .expect("an open match");
 }
 
 /// Who left, and where: `p2 in 5`.

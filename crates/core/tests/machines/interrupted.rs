@@ -4,16 +4,17 @@
 use crate::support::plan::{name, names, numbered, of_preset};
 use crate::support::ruling;
 use agon_core::statistics::Statistics;
-use agon_core::verify::verify_tournament;
+use agon_core::verify::{Stream, verify_tournament};
 use agon_core::{
-    Event, Fault, Format, How, Interruption, Line, MatchResult, Pairing, RatingSettings, Secret,
-    Tournament, TournamentCommand, TournamentOrder, TournamentRejection, Why, record_lines,
+    Event, Fault, Format, Head, How, Interruption, Line, MatchResult, Pairing, RatingSettings,
+    Secret, StreamEnd, Tournament, TournamentCommand, TournamentOrder, TournamentRejection, Why,
 };
 use agon_games::Registry;
 
 /// A tournament with everything that was written about it.
 struct Cup {
     machine: Tournament,
+    end: StreamEnd,
     lines: Vec<Line>,
 }
 
@@ -26,15 +27,15 @@ impl Cup {
         let kind = Registry::standard().kind("yahtzee").unwrap().clone();
         let secret = Secret::from_seed_number(2);
         let (machine, events) = Tournament::create(plan, kind, secret).unwrap();
-        let mut cup = Cup { machine, lines: Vec::new() };
+        let end = StreamEnd::new(format!("tournament/{}", machine.plan().id));
+        let mut cup = Cup { machine, end, lines: Vec::new() };
         cup.write(&events);
         cup.report("r1m1", &["p1"], How::Forfeit);
         cup
     }
 
     fn write(&mut self, events: &[Event]) {
-        let stream = format!("tournament/{}", self.machine.plan().id);
-        let texts = record_lines(&stream, self.lines.len() as u64, 1, events);
+        let texts = self.end.record(1, events);
         self.lines.extend(texts.iter().map(|text| Line::read(text).unwrap()));
         let secret = Some(Secret::from_seed_number(2));
         let folded = Tournament::fold(&self.lines, &Registry::standard(), secret).unwrap();
@@ -75,11 +76,15 @@ impl Cup {
         let (halves, games, faults, out) = (vec![0, 0], Vec::new(), Vec::new(), Vec::new());
         let winners = names(winners);
         let result = MatchResult { winners, how, halves, games, counts_from: 1, faults, out };
-        self.step(TournamentCommand::Report { id: id.into(), result }).unwrap()
+        let head = Some(Head::first(id));
+        self.step(TournamentCommand::Report { id: id.into(), result, head }).unwrap()
     }
 
     fn assert_verifies(&self) {
-        verify_tournament(&self.lines, &Registry::standard(), None).unwrap();
+        let stream = Stream::of(self.lines.clone());
+        let check = verify_tournament(&stream, &Registry::standard(), None).unwrap();
+        assert!(!check.predates_chain, "its end holds no head");
+        assert_eq!(check.head.as_ref(), self.end.head().filter(|_| self.machine.is_over()));
     }
 
     fn statistics(&self) -> Statistics {
@@ -193,7 +198,8 @@ fn a_tournament_interrupted_before_its_first_round_can_be_awarded() {
     let kind = Registry::standard().kind("fish").unwrap().clone();
     let secret = Secret::from_seed_number(2);
     let (machine, events) = Tournament::create(plan, kind, secret).unwrap();
-    let mut cup = Cup { machine, lines: Vec::new() };
+    let end = StreamEnd::new(format!("tournament/{}", machine.plan().id));
+    let mut cup = Cup { machine, end, lines: Vec::new() };
     cup.write(&events);
     cup.interrupt(&["p1", "p2", "p3"]).unwrap();
     assert_eq!(cup.award(&["p2"]).unwrap(), ["tournament-awarded", "tournament-ended"]);

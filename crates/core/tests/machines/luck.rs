@@ -3,8 +3,8 @@
 use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, numbered, of_preset};
 use agon_core::{
-    Event, How, Line, LuckRenewed, Match, MatchId, MatchResult, Pairing, Secret, Tournament,
-    TournamentCommand, record_lines, verify,
+    Event, Head, How, LuckRenewed, Match, MatchId, MatchResult, Pairing, Secret, StreamEnd,
+    Tournament, TournamentCommand, verify,
 };
 use agon_games::{Registry, Viewer};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ fn luck_of(mut bench: Bench) -> Vec<String> {
         }
     }
     bench.verified();
-    let drawn = bench.read().into_iter().filter_map(|line| match line.event {
+    let drawn = bench.read().to_vec().into_iter().filter_map(|line| match line.event {
         Event::GameStarted(started) => started.drawn,
         Event::AnswerAccepted(accepted) => accepted.drawn,
         _ => None,
@@ -53,7 +53,7 @@ fn a_nonce_of_either_seat_changes_the_luck_and_not_the_commitment() {
             &[Some("01"), None, None],
         ];
         let commitment = |bench: &Bench| {
-            bench.read().into_iter().find_map(|line| match line.event {
+            bench.read().to_vec().into_iter().find_map(|line| match line.event {
                 Event::GameStarted(started) => Some(started.commitment),
                 _ => None,
             })
@@ -137,16 +137,17 @@ fn a_machine_that_is_printed_tells_no_secret() {
 fn a_game_that_is_over_has_its_secret_revealed() {
     let mut bench = Bench::yahtzee("yahtzee-class", 1);
     bench.play(Some("ann"));
-    let mut lines = bench.read();
     let games = Registry::standard();
-    assert!(verify::verify_match(&lines, &games, None).is_ok());
+    assert!(verify::verify_match(&bench.read(), &games, None).is_ok());
+    let mut lines = bench.read().to_vec();
     let at = lines.iter().position(|line| line.event.tag() == "game-ended").expect("an end");
     lines.remove(at);
     for (line, seq) in lines.iter_mut().zip(1..) {
         line.more -= u32::from(line.seq as usize == at);
         line.seq = seq;
     }
-    let found = verify::verify_match(&lines, &games, None).expect_err("forged");
+    let forged = verify::Stream::of(lines);
+    let found = verify::verify_match(&forged, &games, None).expect_err("forged");
     let what = "the secret of game 1 is not revealed, and it is over";
     assert_eq!((found.event.as_str(), found.what.as_str()), ("match-ended", what));
     assert_eq!(found.seq, at as u64 + 1);
@@ -155,21 +156,22 @@ fn a_game_that_is_over_has_its_secret_revealed() {
 #[test]
 fn nothing_is_no_log() {
     let games = Registry::standard();
-    let found = verify::verify_match(&[], &games, None).expect_err("nothing");
+    let empty = verify::Stream::default();
+    let found = verify::verify_match(&empty, &games, None).expect_err("nothing");
     assert_eq!(found.to_string(), ", event 1 (none) does not follow: the stream is empty");
-    assert_eq!(verify::verify_tournament(&[], &games, None).expect_err("nothing"), found);
+    assert_eq!(verify::verify_tournament(&empty, &games, None).expect_err("nothing"), found);
 }
 
 /// A cup of four whose secret is lost after the first of its three matches.
-fn cup_with_renewed_luck(pairing: Pairing) -> (Vec<Line>, Secret) {
+fn cup_with_renewed_luck(pairing: Pairing) -> (verify::Stream, Secret) {
     let mut plan = of_preset("yahtzee-class", "", numbered(4));
     plan.policy.pairing = pairing;
     let games = Registry::standard();
     let kind = games.kind(&plan.game).expect("a game").clone();
     let (lost, new) = (Secret::from_seed_number(1), Secret::from_seed_number(2));
     let (cup, events) = Tournament::create(plan, kind, lost).expect("a plan");
-    let stream = format!("tournament/{}", cup.plan().id);
-    let mut lines = record_lines(&stream, 0, 1, &events);
+    let mut end = StreamEnd::new(format!("tournament/{}", cup.plan().id));
+    let mut lines = end.record(1, &events);
     let mut cup = cup;
     for number in 1..=3 {
         let plan = cup.open_matches().next().expect("an open match").clone();
@@ -182,15 +184,16 @@ fn cup_with_renewed_luck(pairing: Pairing) -> (Vec<Line>, Secret) {
             faults: Vec::new(),
             out: Vec::new(),
         };
-        let events = cup.step(TournamentCommand::Report { id: plan.id, result }).expect("open");
-        lines.extend(record_lines(&stream, lines.len() as u64, 2, &events));
+        let head = Some(Head::first(&plan.id.to_string()));
+        let report = TournamentCommand::Report { id: plan.id, result, head };
+        lines.extend(end.record(2, &cup.step(report).expect("open")));
         if number == 1 {
             let read = verify::read(&lines).expect("lines");
-            cup = Tournament::fold(&read, &games, Some(new.clone())).expect("it folds");
+            cup = Tournament::fold(&*read, &games, Some(new.clone())).expect("it folds");
             let commitment = new.commitment();
             let events = cup.step(TournamentCommand::RenewLuck { commitment }).expect("it runs");
             assert_eq!(events.len(), 1, "nothing follows from it");
-            lines.extend(record_lines(&stream, lines.len() as u64, 3, &events));
+            lines.extend(end.record(2, &events));
         }
     }
     assert!(cup.is_over());
@@ -200,20 +203,23 @@ fn cup_with_renewed_luck(pairing: Pairing) -> (Vec<Line>, Secret) {
 #[test]
 fn renewed_luck_is_checked_against_its_own_commitment() {
     for pairing in [Pairing::Seeded, Pairing::Random] {
-        let (mut lines, new) = cup_with_renewed_luck(pairing);
+        let (lines, new) = cup_with_renewed_luck(pairing);
         let games = Registry::standard();
         let check = verify::verify_tournament(&lines, &games, None).expect("it follows");
         assert_eq!(check.secret, Some(new));
         assert_eq!(check.of_lost_luck, BTreeSet::from([MatchId::of(1, 1)]), "{pairing:?}");
         assert_eq!(check.matches.len(), 3);
+        assert_eq!((check.head.as_ref(), check.predates_chain), (lines.head(), false));
         // Pairings that were drawn from the lost secret are taken as they are.
         let at = lines.iter().position(|line| matches!(line.event, Event::LuckRenewed(_)));
         let at = at.expect("the event");
         let unchecked = if pairing == Pairing::Random { at as u64 } else { 0 };
         assert_eq!(check.unchecked, unchecked, "{pairing:?}");
         let commitment = Secret::from_seed_number(3).commitment();
+        let mut lines = lines.to_vec();
         lines[at].event = LuckRenewed { commitment }.into();
-        let finding = verify::verify_tournament(&lines, &games, None).expect_err("it is forged");
+        let forged = verify::Stream::of(lines);
+        let finding = verify::verify_tournament(&forged, &games, None).expect_err("it is forged");
         assert_eq!(finding.event, "luck-renewed");
         assert!(finding.what.contains("no commitment to the secret revealed"), "{finding}");
     }

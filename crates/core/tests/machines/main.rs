@@ -4,6 +4,7 @@
 mod support;
 
 mod agreement;
+mod chain;
 mod departures;
 mod equal;
 mod evidence;

@@ -8,7 +8,7 @@ use agon_core::{
 
 /// What luck gave at the start of every game, and under which configuration.
 fn starts(bench: &Bench) -> Vec<(Option<Raw>, Option<Raw>)> {
-    let started = bench.read().into_iter().filter_map(|line| match line.event {
+    let started = bench.read().to_vec().into_iter().filter_map(|line| match line.event {
         Event::GameStarted(started) => Some((started.config, started.drawn)),
         _ => None,
     });
@@ -175,7 +175,7 @@ fn seats_and_nonces_rotate_where_the_rules_say_so() {
         bench.play(Some("ann"));
         bench.play(Some("bob"));
         bench.play(Some("ann"));
-        let started = bench.read().into_iter().filter_map(|line| match line.event {
+        let started = bench.read().to_vec().into_iter().filter_map(|line| match line.event {
             Event::GameStarted(started) => Some((started.seats, started.nonces)),
             _ => None,
         });
@@ -197,7 +197,7 @@ fn how_long_an_answer_took_is_in_the_log() {
     bench.live.delivered(&bench.open("bob"), bench.now + 50);
     bench.play_one("bob");
     bench.play_one("ann");
-    let took = bench.read().into_iter().filter_map(|line| match line.event {
+    let took = bench.read().to_vec().into_iter().filter_map(|line| match line.event {
         Event::AnswerAccepted(accepted) => Some(accepted.took_ms),
         _ => None,
     });

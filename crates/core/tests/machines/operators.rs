@@ -288,7 +288,7 @@ fn report(cup: &mut Tournament, id: &str, winner: &str) -> Vec<&'static str> {
             _ => "p3",
         }]),
     };
-    let command = TournamentCommand::Report { id: id.into(), result };
+    let command = TournamentCommand::Report { id: id.into(), result, head: None };
     cup.step(command).unwrap().iter().map(Event::tag).collect()
 }
 
@@ -489,12 +489,12 @@ fn forged_rulings_of_a_tournament_are_found() {
     write(&first);
     let reported = played.rounds()[0].reported[0].clone().unwrap();
     let mut step = |command| write(&cup.step(command).unwrap());
-    step(TournamentCommand::Report { id: "r1m1".into(), result: reported.clone() });
+    step(TournamentCommand::Report { id: "r1m1".into(), result: reported.clone(), head: None });
     let order = |order| TournamentCommand::Order { order, ruling: ruling("a test") };
     step(order(TournamentOrder::Pause));
     step(order(overriding("r1m1", &["p2"])));
     let result = MatchResult { winners: names(&["p4"]), out: Vec::new(), ..reported };
-    step(TournamentCommand::Report { id: "r1m2".into(), result });
+    step(TournamentCommand::Report { id: "r1m2".into(), result, head: None });
     step(order(TournamentOrder::Resume));
     let verdict = |lines: &[String]| {
         let lines = verify::read(lines)?;

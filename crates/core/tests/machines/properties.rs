@@ -108,7 +108,7 @@ fn by_coin(players: usize, pairing: Pairing) -> Tournament {
             faults: Vec::new(),
             out: Vec::new(),
         };
-        tournament.step(TournamentCommand::Report { id: plan.id, result }).unwrap();
+        tournament.step(TournamentCommand::Report { id: plan.id, result, head: None }).unwrap();
     }
 }
 

@@ -46,7 +46,7 @@ fn absent() -> Script {
 
 /// Reports a result for an open match; the tags of what follows.
 fn report(tournament: &mut Tournament, id: &str, result: MatchResult) -> Vec<&'static str> {
-    let command = TournamentCommand::Report { id: id.into(), result };
+    let command = TournamentCommand::Report { id: id.into(), result, head: None };
     tournament.step(command).expect("an open match").iter().map(Event::tag).collect()
 }
 
@@ -148,7 +148,7 @@ fn reports_are_taken_once_and_only_of_those_who_played() {
     let (mut tournament, _) = make(bracket(4, None, Pairing::Order)).unwrap();
     let mut refused = |id: &str, result: MatchResult, why: TournamentRejection| {
         let before = tournament.clone();
-        let command = TournamentCommand::Report { id: id.into(), result };
+        let command = TournamentCommand::Report { id: id.into(), result, head: None };
         assert_eq!(tournament.step(command), Err(why));
         assert!(tournament.same_state(&before));
     };
@@ -157,7 +157,7 @@ fn reports_are_taken_once_and_only_of_those_who_played() {
     let out = MatchResult { out: names(&["eve"]), ..won(&["p1"]) };
     refused("r1m1", out, TournamentRejection::Stranger(name("eve")));
     report(&mut tournament, "r1m1", won(&["p1"]));
-    let again = TournamentCommand::Report { id: "r1m1".into(), result: won(&["p2"]) };
+    let again = TournamentCommand::Report { id: "r1m1".into(), result: won(&["p2"]), head: None };
     assert_eq!(tournament.step(again), Err(TournamentRejection::NotOpen("r1m1".into())));
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn random_tournament(id: &str, dice: &mut Dice) -> (Tournament, Vec<E
             None => {
                 let plan = &matches[dice.below(matches.len())];
                 let result = random_result(&plan.players, ties, dice);
-                TournamentCommand::Report { id: plan.id.clone(), result }
+                TournamentCommand::Report { id: plan.id.clone(), result, head: None }
             }
         };
         events.extend(tournament.step(command).unwrap());

@@ -2,8 +2,8 @@
 
 use super::plan::{match_of, name, of_preset};
 use agon_core::{
-    Command, Event, Fault, FaultKind, Line, Match, MatchPlan, MatchResult, Millis, Nonce,
-    PlayerName, Rejection, RequestId, Secret, Secrets, record_lines, verify,
+    Command, Event, Fault, FaultKind, Match, MatchPlan, MatchResult, Millis, Nonce, PlayerName,
+    Rejection, RequestId, Secret, Secrets, record_lines, verify,
 };
 use agon_games::Registry;
 use agon_players::Houses;
@@ -156,7 +156,7 @@ impl Bench {
         self.result().winners.iter().map(PlayerName::as_str).collect()
     }
 
-    pub(crate) fn read(&self) -> Vec<Line> {
+    pub(crate) fn read(&self) -> verify::Stream {
         verify::read(&self.lines).expect("lines")
     }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod cases;
+pub(crate) mod chain;
 pub(crate) mod chaos;
 pub(crate) mod check;
 pub(crate) mod forge;

@@ -194,7 +194,7 @@ impl World {
         let Some(result) = result else { return false };
         let hand = self.matches.remove(id).expect("it is there");
         self.ended.insert(id.clone(), hand);
-        self.step(TournamentCommand::Report { id: id.clone(), result });
+        self.step(TournamentCommand::Report { id: id.clone(), result, head: None });
         true
     }
 

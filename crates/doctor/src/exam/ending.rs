@@ -63,7 +63,9 @@ pub(crate) async fn end(
         }
         if word == "end" {
             let reason = "the tournament is over";
-            session.send(&native::encode(&ToPlayer::End { won: Some(true), reason })).await;
+            session
+                .send(&native::encode(&ToPlayer::End { won: Some(true), reason, head: None }))
+                .await;
         }
         let ended = session.finish(END_PATIENCE).await;
         notes.extend(judge(&ended, word, &mut ends, &mut children));

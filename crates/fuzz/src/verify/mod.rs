@@ -9,8 +9,8 @@ mod played;
 
 use crate::boards::GAMES;
 use crate::input::Input;
-use agon_core::verify::{self, Finding, MatchCheck, TournamentCheck};
-use agon_core::{Line, Secret, TournamentId};
+use agon_core::verify::{self, Finding, MatchCheck, Stream, TournamentCheck};
+use agon_core::{Secret, TournamentId};
 use played::{Streams, Wanted};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -135,7 +135,7 @@ fn check(streams: &Streams, known: Option<&Whole>) -> Result<Checked, Finding> {
 }
 
 /// The lines of a stream. That they are of this stream is seen to by whatever keeps the log.
-fn read(name: &str, lines: &[String]) -> Result<Vec<Line>, Finding> {
+fn read(name: &str, lines: &[String]) -> Result<Stream, Finding> {
     let read = verify::read(lines)?;
     match read.iter().find(|line| line.stream != name) {
         None => Ok(read),

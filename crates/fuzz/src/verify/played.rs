@@ -92,7 +92,7 @@ impl World {
     /// Tells the lobby how it ended.
     fn end(mut self) -> Streams {
         let winners = self.tournament.winners().to_vec();
-        let finish = LobbyCommand::Finish { tournament: "t".into(), winners };
+        let finish = LobbyCommand::Finish { tournament: "t".into(), winners, head: None };
         let events = self.lobby.step(self.now, finish).expect("it runs");
         write(&mut self.streams, "lobby", self.now, &events);
         self.streams
@@ -138,7 +138,7 @@ impl World {
     fn act_in(&mut self, id: &MatchId) {
         let Some(live) = self.matches.get(id) else { return self.open(id) };
         if let Some(result) = live.result().cloned() {
-            return self.step(TournamentCommand::Report { id: id.clone(), result });
+            return self.step(TournamentCommand::Report { id: id.clone(), result, head: None });
         }
         let players = live.plan().players.clone();
         let absent: Vec<&PlayerName> = players.iter().filter(|p| !live.is_here(p)).collect();

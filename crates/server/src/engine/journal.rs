@@ -1,7 +1,7 @@
 //! Records on their way into the log, and what is to happen when they are there.
 
 use super::{Engine, Input, MatchKey};
-use agon_core::{Event, Millis, TournamentId, record_lines};
+use agon_core::{Event, Head, Millis, StreamEnd, TournamentId};
 use agon_store::{Append, AppendError};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,6 +25,14 @@ impl StreamKey {
             StreamKey::Match(key) => format!("match/{}/{}", key.0, key.1),
         }
     }
+
+    /// The end of the stream before its first record. Only tournaments and matches have a chain.
+    fn new_end(&self) -> StreamEnd {
+        match self {
+            StreamKey::Lobby | StreamKey::Secret(_) => StreamEnd::unchained(self.name(), 0),
+            StreamKey::Tournament(_) | StreamKey::Match(_) => StreamEnd::new(self.name()),
+        }
+    }
 }
 
 /// Something to do once a record is durable.
@@ -32,21 +40,25 @@ pub(crate) type Effect = Box<dyn FnOnce(&mut Engine) + Send>;
 
 /// A stream's end, and its records that are not durable yet.
 pub(crate) struct Journal {
-    name: Arc<str>,
-    version: u64,
+    end: StreamEnd,
     pub(super) in_flight: u32,
     /// One list per record in flight.
     effects: VecDeque<Vec<Effect>>,
 }
 
 impl Journal {
-    pub(crate) fn new(name: String, version: u64) -> Journal {
-        Journal { name: name.into(), version, in_flight: 0, effects: VecDeque::new() }
+    pub(crate) fn new(end: StreamEnd) -> Journal {
+        Journal { end, in_flight: 0, effects: VecDeque::new() }
     }
 
     /// How many events the stream has, those on their way among them.
     pub(super) fn version(&self) -> u64 {
-        self.version
+        self.end.version()
+    }
+
+    /// The head of the stream's chain, if it has one; records on their way are part of it.
+    pub(super) fn head(&self) -> Option<&Head> {
+        self.end.head()
     }
 
     /// What is to happen when the latest record is durable; `None` if all of them are.
@@ -85,11 +97,10 @@ impl Engine {
             }
             return;
         }
-        let fresh = || Journal::new(stream.name(), 0);
+        let fresh = || Journal::new(stream.new_end());
         let journal = self.journals.entry(stream.clone()).or_insert_with(fresh);
-        let lines = record_lines(&journal.name, journal.version, now, events);
-        let append = Append { stream: Arc::clone(&journal.name), expected: journal.version, lines };
-        journal.version = append.version_after();
+        let (name, expected) = (Arc::clone(journal.end.name()), journal.end.version());
+        let append = Append { stream: name, expected, lines: journal.end.record(now, events) };
         journal.in_flight += 1;
         journal.effects.push_back(effects);
         self.decided.streams.push(stream);

@@ -90,11 +90,9 @@ impl LiveMatch {
         self.sent.push(Sent { id, player, limit_ms, written, spent_ms });
     }
 
-    /// The longest an answer can have taken: in a pause nobody is late any more.
-    fn longest_ms(&self, request: &RequestId) -> Millis {
-        if self.rests_since.is_none() {
-            return Millis::MAX;
-        }
+    /// How long the player of an open request has for it: the longest an accepted answer can have
+    /// taken.
+    fn limit_ms(&self, request: &RequestId) -> Millis {
         let mut open = self.played.pending().into_iter();
         open.find(|pending| pending.id == *request).map_or(Millis::MAX, |pending| pending.limit_ms)
     }
@@ -116,8 +114,8 @@ impl Engine {
         };
         let secrets = Secrets::Known(secret.of_match(&plan.id));
         let stream = StreamKey::Match(key.clone());
-        let lines = match self.load(&stream.name()) {
-            Ok(lines) => lines,
+        let (lines, end) = match self.load_chained(&stream.name()) {
+            Ok(loaded) => loaded,
             Err(error) => return self.fail(error),
         };
         let now = self.now_ms();
@@ -141,8 +139,7 @@ impl Engine {
             if replay.is_some() && self.is_paused(&plan.tournament) {
                 return;
             }
-            let journal = super::Journal::new(stream.name(), lines.len() as u64);
-            self.journals.insert(stream.clone(), journal);
+            self.journals.insert(stream.clone(), super::Journal::new(end));
             self.blacklist_again(plan, &lines);
             if let Some(ruling) = replay {
                 let command = Command::Order { order: MatchOrder::Reopen, ruling };
@@ -506,14 +503,16 @@ impl Engine {
             // Who comes back may answer before it is asked again.
             let begun = live.begun.iter().find(|begun| begun.id == *request);
             let took = |begun: &Begun| begun.began.map_or(begun.spent_ms, |b| at.saturating_sub(b));
-            return Ok(Some(begun.map_or(0, took).min(live.longest_ms(request))));
+            return Ok(Some(begun.map_or(0, took).min(live.limit_ms(request))));
         };
         if sent.written.is_none() {
             return Ok(None);
         }
         let written = sent.began().unwrap_or(at);
         let (took_ms, limit_ms) = (at.saturating_sub(written), sent.limit_ms);
-        let took_ms = took_ms.min(live.longest_ms(request));
+        // In a pause nobody is late any more.
+        let rests = live.rests_since.is_some();
+        let took_ms = if rests { took_ms.min(live.limit_ms(request)) } else { took_ms };
         // Who repeats an answer that was in time is not late, however long the disk takes for it.
         let open = || live.played.pending().iter().any(|pending| pending.id == *request);
         if took_ms > limit_ms && live.played.is_here(player) && open() {
@@ -528,7 +527,7 @@ impl Engine {
             self.arrive(key, &player);
             return Ok(Some(0));
         }
-        Ok(Some(took_ms))
+        Ok(Some(took_ms.min(limit_ms)))
     }
 
     /// A line that is no message counts as the answer to whatever the player was asked. In a pause
@@ -549,6 +548,8 @@ impl Engine {
         self.handle.meters().matches_ended.add();
         tracing::debug!(tournament = %key.0, r#match = %key.1, "a match is over");
         let Some(result) = live.played.result().cloned() else { return };
+        let journal = self.journals.remove(&StreamKey::Match(key.clone()));
+        let head = journal.and_then(|journal| journal.head().cloned());
         for player in &live.played.plan().players {
             if let Some(keys) = self.playing.get_mut(player) {
                 keys.remove(key);
@@ -558,13 +559,15 @@ impl Engine {
             }
             if let Some(conn) = self.conn_of(player) {
                 let won = result.winners.contains(player);
-                let data = serde_json::json!({"match": key.1, "tournament": key.0, "won": won});
+                let mut data = serde_json::json!({"match": key.1, "tournament": key.0, "won": won});
+                if let Some(head) = &head {
+                    data["head"] = serde_json::json!(head);
+                }
                 let data = Some(agon_games::json(&data));
                 self.send(conn, &ToPlayer::notice("match-over", data));
             }
         }
-        self.journals.remove(&StreamKey::Match(key.clone()));
-        self.report(key, result);
+        self.report(key, result, head);
     }
 
     /// Players that were not back when the server had been up long enough are gone.

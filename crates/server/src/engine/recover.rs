@@ -6,7 +6,7 @@
 use super::journal::{Journal, StreamKey};
 use super::{Engine, EngineError, Timer};
 use agon_core::lobby::{Lobby, LobbyCommand};
-use agon_core::{ApplyError, Line, Misfit};
+use agon_core::{ApplyError, Line, Misfit, StreamEnd};
 
 impl Engine {
     /// The lines of a stream.
@@ -14,9 +14,18 @@ impl Engine {
         self.load_after(name, 0)
     }
 
+    /// The lines of a stream with a chain, and its end.
+    pub(super) fn load_chained(&self, name: &str) -> Result<(Vec<Line>, StreamEnd), EngineError> {
+        let texts = self.log.load(name, 0)?;
+        Ok((self.parse(name, &texts, 0)?, StreamEnd::of(name, &texts)))
+    }
+
     /// The lines of a stream after the first so many.
     fn load_after(&self, name: &str, after: u64) -> Result<Vec<Line>, EngineError> {
-        let texts = self.log.load(name, after)?;
+        self.parse(name, &self.log.load(name, after)?, after)
+    }
+
+    fn parse(&self, name: &str, texts: &[String], after: u64) -> Result<Vec<Line>, EngineError> {
         let lines = texts.iter().zip(after + 1..).map(|(text, seq)| {
             Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
         });
@@ -41,7 +50,8 @@ impl Engine {
         self.begin_after_log();
         let version = self.recover_lobby()?;
         let name = StreamKey::Lobby.name();
-        self.journals.insert(StreamKey::Lobby, Journal::new(name, version));
+        let journal = Journal::new(StreamEnd::unchained(name, version));
+        self.journals.insert(StreamKey::Lobby, journal);
         let now = self.now_ms();
         // Nobody was away if there was nothing to be away from.
         let away = self.seen_at.get() > 0;

@@ -7,7 +7,7 @@ use super::{ConnId, Engine, EngineError, MatchKey, Timer, house};
 use crate::auth::NoEntropy;
 use agon_core::lobby::{LobbyCommand, LobbyRejection};
 use agon_core::{
-    Event, Fault, FaultKind, MatchPlan, MatchResult, Millis, PlayerName, RequestId, Results,
+    Event, Fault, FaultKind, Head, MatchPlan, MatchResult, Millis, PlayerName, RequestId, Results,
     Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
     TournamentPending, TournamentPlan,
 };
@@ -65,7 +65,7 @@ impl Engine {
         };
         self.journals.remove(&StreamKey::Secret(id.clone()));
         let stream = StreamKey::Tournament(id.clone());
-        let lines = self.load(&stream.name())?;
+        let (lines, end) = self.load_chained(&stream.name())?;
         let greet_by = self.now_ms() + self.settings.reconnect_ms;
         let taken_up = !lines.is_empty();
         let began_at = lines.first().map_or(self.now_ms(), |line| line.at);
@@ -82,7 +82,7 @@ impl Engine {
                     tracing::warn!(tournament = %id, %error, "a tournament cannot be played");
                     self.dismiss_unplayed(&players);
                     let (tournament, winners) = (id.clone(), Vec::new());
-                    let finish = LobbyCommand::Finish { tournament, winners };
+                    let finish = LobbyCommand::Finish { tournament, winners, head: None };
                     let report = Report::without_play("not played");
                     let deliver: Effect = Box::new(move |engine| engine.deliver(&id, &report));
                     let _ = self.step_lobby(finish, vec![deliver]);
@@ -92,8 +92,7 @@ impl Engine {
         } else {
             let fold = |lines: &[_]| Tournament::fold(lines, &self.games, Some(secret.clone()));
             let machine = Engine::fold(&stream, &lines, fold)?;
-            let journal = Journal::new(stream.name(), lines.len() as u64);
-            self.journals.insert(stream, journal);
+            self.journals.insert(stream, Journal::new(end));
             machine
         };
         let players = machine.plan().players.clone();
@@ -354,8 +353,8 @@ impl Engine {
         self.commit(StreamKey::Tournament(id.clone()), &events, notes);
     }
 
-    pub(super) fn report(&mut self, key: &MatchKey, result: MatchResult) {
-        let command = TournamentCommand::Report { id: key.1.clone(), result };
+    pub(super) fn report(&mut self, key: &MatchKey, result: MatchResult, head: Option<Head>) {
+        let command = TournamentCommand::Report { id: key.1.clone(), result, head };
         self.step_tournament(&key.0, command);
     }
 
@@ -367,15 +366,36 @@ impl Engine {
         self.handle.meters().tournaments_ended.add();
         let standing = live.machine.winners().len();
         tracing::info!(tournament = %id, winners = standing, "a tournament is over");
-        self.journals.remove(&StreamKey::Tournament(id.clone()));
+        let journal = self.journals.remove(&StreamKey::Tournament(id.clone()));
+        let head = journal.and_then(|journal| journal.head().cloned());
+        self.tell_ended(&live, head.as_ref());
         self.dismiss(&live);
         self.forget_cut_off(id, &live.machine.plan().players);
         let winners = live.machine.winners().to_vec();
         let report = Report::of(&live.machine.results());
         let over = id.clone();
         let deliver: Effect = Box::new(move |engine| engine.deliver(&over, &report));
-        let finish = LobbyCommand::Finish { tournament: id.clone(), winners };
+        let finish = LobbyCommand::Finish { tournament: id.clone(), winners, head };
         self.step_lobby(finish, vec![deliver]).expect("a tournament that runs can end");
+    }
+
+    /// Tells everybody who played in a tournament that it is over, and the head of its log: whoever
+    /// has that can see whether the log was changed afterwards.
+    fn tell_ended(&mut self, live: &LiveTournament, head: Option<&Head>) {
+        let (plan, winners) = (live.machine.plan(), live.machine.winners());
+        let secret = live.secret.hex();
+        let data = serde_json::json!({
+            "tournament": plan.id,
+            "winners": winners,
+            "secret": secret,
+            "head": head,
+        });
+        let data = agon_games::json(&data);
+        for player in &plan.players {
+            if let Some(conn) = self.conn_of(player) {
+                self.send(conn, &ToPlayer::notice("tournament-ended", Some(data.clone())));
+            }
+        }
     }
 
     /// Tells those who have no more games in a tournament, each once. In a pause that may change.
@@ -416,7 +436,12 @@ impl Engine {
     fn tell_over(&mut self, conn: ConnId, id: &TournamentId, player: &PlayerName, rank: u32) {
         let Some(live) = self.tournaments.get(id) else { return };
         let won = live.machine.winners().contains(player);
-        let data = serde_json::json!({"tournament": id, "won": won, "rank": rank});
+        let mut data = serde_json::json!({"tournament": id, "won": won, "rank": rank});
+        let journal = self.journals.get(&StreamKey::Tournament(id.clone()));
+        let head = journal.and_then(Journal::head).filter(|_| live.machine.is_over());
+        if let Some(head) = head {
+            data["head"] = serde_json::json!(head);
+        }
         let data = Some(agon_games::json(&data));
         self.send(conn, &ToPlayer::notice("tournament-over", data));
     }

@@ -3,9 +3,10 @@
 use super::Web;
 use super::answers;
 use super::problem::Problem;
-use crate::engine::{Archive, MatchKey, StreamKey};
-use agon_core::{Event, Line, Match, MatchId, Secrets, Tournament, TournamentId};
+use crate::engine::{Archive, MatchKey, StreamKey, show};
+use agon_core::{Event, Head, Line, Match, MatchId, Secrets, Tournament, TournamentId};
 use axum::response::Response;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -39,9 +40,25 @@ pub(super) fn match_lines(
     archive.log.load(&StreamKey::Match(key).name(), 0).ok()
 }
 
+/// The head of a match's log.
+pub(super) fn match_head(archive: &Archive, key: &MatchKey) -> Option<Head> {
+    let lines = match_lines(archive, &key.0, &key.1)?;
+    Some(Head::of(&StreamKey::Match(key.clone()).name(), &lines))
+}
+
 pub(super) fn tournament(archive: &Archive, id: &TournamentId) -> Option<Tournament> {
     let lines = parsed(&tournament_lines(archive, id)?)?;
     Tournament::fold(&lines, &archive.games, None).ok()
+}
+
+/// A tournament that is over as it is shown, with the head of its log.
+pub(super) fn shown_tournament(archive: &Archive, id: &TournamentId) -> Option<Value> {
+    let lines = tournament_lines(archive, id)?;
+    let over = Tournament::fold(&parsed(&lines)?, &archive.games, None).ok()?;
+    let mut shown = show::tournament(&over);
+    let stream = StreamKey::Tournament(id.clone()).name();
+    shown["head"] = json!(Head::of(&stream, &lines));
+    Some(shown)
 }
 
 /// A match that is over, with the secrets its log reveals.

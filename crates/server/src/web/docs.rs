@@ -7,10 +7,11 @@ use axum::http::header;
 use axum::response::IntoResponse;
 
 /// The pages there are.
-pub(super) const PAGES: [(&str, &str, &str); 4] = [
+pub(super) const PAGES: [(&str, &str, &str); 5] = [
     ("native.md", "how players speak", include_str!("../../../../docs/protocol/native.md")),
     ("http.md", "this interface", include_str!("../../../../docs/protocol/http.md")),
     ("log.md", "logs and luck", include_str!("../../../../docs/protocol/log.md")),
+    ("receipt.md", "receipts of players", include_str!("../../../../docs/protocol/receipt.md")),
     ("operate.md", "operating a server", include_str!("../../../../docs/operate.md")),
 ];
 

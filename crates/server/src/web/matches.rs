@@ -86,7 +86,13 @@ pub(super) async fn one(State(web): State<Web>, path: Names) -> Answer {
         Found::Nothing => Err(unknown(&tournament, &id)),
         Found::Running(value) => Ok(Json(value).into_response()),
         Found::Over | Found::PerhapsOver => {
-            let shown = over(&web, &tournament, &id).await?;
+            let mut shown = over(&web, &tournament, &id).await?;
+            // Not in events: what they show is the same before and after a restart.
+            if shown["standing"] == "over" {
+                let key = MatchKey::new(tournament, id);
+                shown["head"] =
+                    json!(archive::read(&web, move |a| archive::match_head(a, &key)).await?);
+            }
             Ok(Json(shown).into_response())
         }
     }

@@ -7,8 +7,8 @@ use crate::wires::{Wire, Wires};
 use agon_core::lobby::{AccountKind, QueueName, Reply, Role, Selection};
 use agon_core::rating::Ranked;
 use agon_core::{
-    GameResult, MatchId, MatchResult, MatchView, Millis, Override, PlayerName, PlayerStatistics,
-    Policy, Results, Ruling, TournamentId,
+    GameResult, Head, MatchId, MatchResult, MatchView, Millis, Override, PlayerName,
+    PlayerStatistics, Policy, Results, Ruling, TournamentId,
 };
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -263,6 +263,9 @@ pub(super) enum Tournament {
         pairings: Vec<Pairing>,
         /// The final report: standings, who cheated, who failed.
         results: Results,
+        /// The head of its log; not in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
         /// How old this is, in milliseconds; only in events.
         #[serde(skip_serializing_if = "Option::is_none")]
         behind_ms: Option<Millis>,
@@ -340,6 +343,9 @@ pub(super) enum Match {
         #[serde(skip_serializing_if = "Option::is_none")]
         latest: Option<Latest>,
         result: MatchResult,
+        /// The head of its log; not in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
         /// How old this is, in milliseconds; only in events.
         #[serde(skip_serializing_if = "Option::is_none")]
         behind_ms: Option<Millis>,

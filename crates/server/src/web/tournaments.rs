@@ -145,9 +145,7 @@ pub(super) async fn one(State(web): State<Web>, Path(id): Path<String>) -> Answe
         Found::Nothing => Err(unknown(&id)),
         Found::Shown(value) | Found::Running(value) => Ok(Json(value).into_response()),
         Found::Over => {
-            let shown = archive::read(&web, move |archive| {
-                archive::tournament(archive, &id).map(|over| show::tournament(&over))
-            });
+            let shown = archive::read(&web, move |archive| archive::shown_tournament(archive, &id));
             Ok(Json(shown.await?).into_response())
         }
     }

@@ -83,6 +83,7 @@ fn notice(
             let left = index.reported.contains(&id) || index.dropped.contains(&id);
             must(left || index.over.contains(&id), &format!("that it has left {id}"))
         }
+        Some("tournament-ended") => must(index.over.contains(&id), &format!("the end of {id}")),
         Some("tournament-result") => {
             let over = index.finished.contains_key(&id) || index.called_off.contains(&id);
             must(over, &format!("the result of {id}"))

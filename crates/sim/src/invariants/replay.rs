@@ -5,12 +5,12 @@ use super::{Streams, matches, tournaments};
 use crate::disk::Entry;
 use crate::world::World;
 use agon_core::lobby::Lobby;
-use agon_core::verify::{self, MatchCheck, TournamentCheck};
+use agon_core::verify::{self, MatchCheck, Stream, TournamentCheck};
 use agon_core::{Line, Match, Secrets, TournamentId};
 use std::collections::BTreeMap;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
-    let read = |entries: &[Entry]| -> Result<Vec<Line>, String> {
+    let read = |entries: &[Entry]| -> Result<Stream, String> {
         let texts: Vec<String> = entries.iter().map(|entry| entry.text.clone()).collect();
         verify::read(&texts).map_err(|finding| finding.to_string())
     };

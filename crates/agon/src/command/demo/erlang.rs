@@ -41,7 +41,7 @@ pub(super) fn demo() -> Result<Exit> {
     play(&folder.0, &server)?;
     drop(server);
     let paths = vec![folder.0.join("agon-data")];
-    verify::verify(&VerifyArgs { paths, json: false, quiet: false })
+    verify::verify(&VerifyArgs { paths, ..VerifyArgs::default() })
 }
 
 /// Starts a node with players and waits until they have played.

@@ -119,7 +119,7 @@ async fn play(scene: &Scene, folder: &Path) -> Result<Exit> {
     print(&show::tournament(&found, show::colour(std::io::stdout().is_terminal())))?;
     server.stop().await?;
     let paths = vec![PathBuf::from(data)];
-    verify::verify(&crate::args::VerifyArgs { paths, json: false, quiet: false })
+    verify::verify(&crate::args::VerifyArgs { paths, ..crate::args::VerifyArgs::default() })
 }
 
 fn text(path: &Path) -> String {

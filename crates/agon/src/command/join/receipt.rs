@@ -1,0 +1,120 @@
+//! A player's receipt: what it sent and was told, written down before anybody can change a log.
+//!
+//! Every entry is one line and one write, made before the answer it holds is sent: a crash loses at
+//! most the entry that was being written. `docs/protocol/receipt.md` has the format.
+
+use crate::exit::Unreadable;
+use agon_core::verify::ReceiptEntry;
+use agon_core::{Commitment, Nonce, PlayerName, Secret};
+use agon_players::client::{Event, Notice};
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A receipt that is being written.
+pub(super) struct ReceiptWriter {
+    file: File,
+    /// What the server committed itself to.
+    commitments: BTreeMap<String, Commitment>,
+    /// Tournaments that are over, of which the last word is still on its way.
+    ending: BTreeSet<String>,
+}
+
+impl ReceiptWriter {
+    /// Opens a receipt; one that is there is continued.
+    pub(super) fn open(path: &Path) -> Result<ReceiptWriter> {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let failed = |error| Unreadable(format!("failed to open {}: {error}", path.display()));
+        let file = file.map_err(failed)?;
+        Ok(ReceiptWriter { file, commitments: BTreeMap::new(), ending: BTreeSet::new() })
+    }
+
+    /// Notes who plays.
+    pub(super) fn hello(&mut self, player: &PlayerName, nonce: Option<&Nonce>) -> Result<()> {
+        self.write(&ReceiptEntry::Hello { player: player.clone(), nonce: nonce.cloned() })
+    }
+
+    /// Notes an answer that is about to be sent.
+    pub(super) fn answer(&mut self, id: &str, answer: &str) -> Result<()> {
+        let answer = serde_json::from_str(answer).unwrap_or(Value::Null);
+        self.write(&ReceiptEntry::Answer { id: id.into(), answer })
+    }
+
+    /// Notes what the server said.
+    pub(super) fn heard(&mut self, event: &Event) -> Result<()> {
+        match event {
+            Event::Notice(notice) => self.noticed(notice),
+            Event::Refused(refused) => match &refused.id {
+                Some(id) => {
+                    let (id, code) = (id.clone(), refused.code.clone());
+                    self.write(&ReceiptEntry::Refused { id, code })
+                }
+                None => Ok(()),
+            },
+            Event::Lost => {
+                self.ending.clear();
+                self.write(&ReceiptEntry::Lost {})
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the server has said all it has to say of the tournaments that are over.
+    pub(super) fn is_complete(&self) -> bool {
+        self.ending.is_empty()
+    }
+
+    fn noticed(&mut self, notice: &Notice) -> Result<()> {
+        let Some(id) = notice.tournament().map(|id| id.to_string()) else { return Ok(()) };
+        match notice.about.as_str() {
+            "tournament-over" if notice.data["head"].is_string() => {
+                self.ending.insert(id);
+                return Ok(());
+            }
+            "tournament" | "match-over" | "tournament-ended" => {}
+            _ => return Ok(()),
+        }
+        let mut entry = notice.data.clone();
+        entry["type"] = notice.about.as_str().into();
+        let Ok(entry) = serde_json::from_value::<ReceiptEntry>(entry) else { return Ok(()) };
+        match &entry {
+            // The server repeats it after every login.
+            ReceiptEntry::Tournament { commitment, .. }
+                if self.commitments.insert(id.clone(), commitment.clone()).as_ref()
+                    == Some(commitment) =>
+            {
+                return Ok(());
+            }
+            ReceiptEntry::TournamentEnded { secret, head, .. } => {
+                self.ending.remove(&id);
+                self.compare(&id, secret);
+                if let Some(head) = head {
+                    eprintln!("agon: tournament {id}: the head of its log is {head}");
+                }
+            }
+            _ => {}
+        }
+        self.write(&entry)
+    }
+
+    fn compare(&self, id: &str, secret: &Secret) {
+        if self.commitments.get(id).is_some_and(|told| *told != secret.commitment()) {
+            eprintln!(
+                "agon: tournament {id}: the secret that was revealed is not the one the server had \
+                 committed itself to; keep the receipt"
+            );
+        }
+    }
+
+    fn write(&mut self, entry: &ReceiptEntry) -> Result<()> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut value = serde_json::to_value(entry).expect("entries are JSON");
+        value["at"] = (since.as_millis() as u64).into();
+        let line = format!("{value}\n");
+        self.file.write_all(line.as_bytes()).context("failed to write the receipt")
+    }
+}

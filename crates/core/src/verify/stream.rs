@@ -1,0 +1,161 @@
+//! A stream as a check reads it: its lines, their numbering and times, and the heads of its chain.
+
+use super::Finding;
+use crate::chain::Head;
+use crate::event::Event;
+use crate::line::Line;
+use std::ops::Deref;
+
+/// The lines of one stream, with the head of its chain after each of them.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Stream {
+    lines: Vec<Line>,
+    heads: Vec<Head>,
+}
+
+impl Deref for Stream {
+    type Target = [Line];
+
+    fn deref(&self) -> &[Line] {
+        &self.lines
+    }
+}
+
+impl Stream {
+    /// A stream of lines in memory, as this program would write them.
+    pub fn of(lines: Vec<Line>) -> Stream {
+        let texts: Vec<String> = lines.iter().map(Line::write).collect();
+        let heads = heads(&lines, &texts);
+        Stream { lines, heads }
+    }
+
+    /// The head after all its lines; a stream without lines has none.
+    pub fn head(&self) -> Option<&Head> {
+        self.heads.last()
+    }
+
+    /// The head after each event that ends the stream. A match that was reopened has several.
+    pub fn ends(&self) -> impl Iterator<Item = (&Line, &Head)> {
+        let ends = self.lines.iter().zip(&self.heads);
+        ends.filter(|(line, _)| line.event.own_head().is_some())
+    }
+
+    /// Whether an event ends the stream without the head of what comes before: then a version that
+    /// had no chain wrote it.
+    pub fn predates_chain(&self) -> bool {
+        self.ends().any(|(line, _)| line.event.own_head() == Some(None))
+    }
+
+    /// Checks the heads that a record holds of its own stream.
+    pub(super) fn check_heads(&self, record: &[Line]) -> Result<(), Finding> {
+        for line in record {
+            let Some(Some(found)) = line.event.own_head() else { continue };
+            let before = (line.seq as usize).checked_sub(2).and_then(|at| self.heads.get(at));
+            if before != Some(found) {
+                let due = before.map_or("nothing".into(), Head::to_string);
+                let what = format!(
+                    "head should be {due}, not {found}: a line before it was changed after it was \
+                     written"
+                );
+                return Err(super::finding(line, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that time never goes back, and that one decision has one time. Versions before the
+    /// chain wrote whatever the machine's clock said.
+    fn check_times(&self) -> Result<(), Finding> {
+        if self.predates_chain() {
+            return Ok(());
+        }
+        for (line, next) in self.lines.iter().zip(self.lines.iter().skip(1)) {
+            let what = match next.at {
+                at if at < line.at => "time goes back",
+                at if at != line.at && line.more > 0 => "its decision was made at another time",
+                _ => continue,
+            };
+            let what = format!("{what}: {} ms after {} ms", next.at, line.at);
+            return Err(super::finding(next, what));
+        }
+        Ok(())
+    }
+}
+
+fn heads(lines: &[Line], texts: &[String]) -> Vec<Head> {
+    let Some(first) = lines.first() else { return Vec::new() };
+    let mut head = Head::first(&first.stream);
+    let heads = texts.iter().map(|text| {
+        head = head.after(text);
+        head.clone()
+    });
+    heads.collect()
+}
+
+/// Reads a stream, and checks its numbering and its times.
+pub fn read(texts: &[String]) -> Result<Stream, Finding> {
+    let mut lines: Vec<Line> = Vec::with_capacity(texts.len());
+    let mut more = 0;
+    for (text, seq) in texts.iter().zip(1..) {
+        let stream = lines.first().map_or_else(String::new, |line| line.stream.clone());
+        let finding = |what: String| Finding { stream, seq, event: "unreadable".into(), what };
+        let line = Line::read(text).map_err(|error| finding(error.to_string()))?;
+        let found = |what: String| Finding {
+            stream: line.stream.clone(),
+            seq,
+            event: line.event.tag().into(),
+            what,
+        };
+        if line.seq != seq {
+            return Err(found(format!("it is numbered {}, not {seq}", line.seq)));
+        }
+        if lines.first().is_some_and(|first| first.stream != line.stream) {
+            return Err(found("it belongs to another stream".into()));
+        }
+        if more > 0 && line.more + 1 != more {
+            let due = more - 1;
+            return Err(found(format!("{due} more events should follow, not {}", line.more)));
+        }
+        more = line.more;
+        lines.push(line);
+    }
+    if more > 0 {
+        let last = lines.last().expect("a line said more would follow");
+        let what = format!("{more} more events of its decision should follow");
+        return Err(super::finding(last, what));
+    }
+    let heads = heads(&lines, texts);
+    let stream = Stream { lines, heads };
+    stream.check_times()?;
+    Ok(stream)
+}
+
+/// Whether one event of a tournament names a head of a match, and a later one does not.
+pub(super) fn check_reports(stream: &Stream) -> Result<(), Finding> {
+    let mut chained = false;
+    for line in stream.iter() {
+        let head = match &line.event {
+            Event::MatchReported(reported) => reported.head.as_ref(),
+            event => match event.own_head() {
+                Some(head) => head,
+                None => continue,
+            },
+        };
+        if chained && head.is_none() {
+            return Err(super::finding(line, "its head is missing".into()));
+        }
+        chained |= head.is_some();
+    }
+    Ok(())
+}
+
+/// Splits a stream into its records.
+pub(super) fn records(lines: &[Line]) -> impl Iterator<Item = &[Line]> {
+    let mut rest = lines;
+    std::iter::from_fn(move || {
+        let first = rest.first()?;
+        let (record, tail) = rest.split_at((first.more as usize + 1).min(rest.len()));
+        rest = tail;
+        Some(record)
+    })
+}

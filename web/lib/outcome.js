@@ -1,0 +1,110 @@
+// What follows from points and faults: ranks and winners of a game, winners of a match, and who goes
+// on in a tournament. The events of a log must say the same.
+
+import { equal } from "./equal.js";
+
+/**
+ * Ranks by points, shared by equals; whoever was removed has none.
+ * @param {number[]} scores @param {Set<number>} removed @returns {(number | null)[]}
+ */
+export function ranksOf(scores, removed) {
+  const staying = scores.filter((_, seat) => !removed.has(seat));
+  return scores.map((score, seat) =>
+    removed.has(seat) ? null : 1 + new Set(staying.filter((other) => other > score)).size,
+  );
+}
+
+/**
+ * What is wrong with the result of a game; nothing if all is well.
+ * @param {any} result @param {string[]} seats @param {Set<number>} removed
+ */
+export function wrongGame(result, seats, removed) {
+  const { end, by, scores, ranks, winners } = result;
+  if (!equal(result.seats, seats)) return "other players sat there";
+  let due = seats.map(() => /** @type {number | null} */ (null));
+  if (end === "played") due = ranksOf(scores, removed);
+  if (end === "forfeited") due = seats.map((player) => (player === by ? null : 1));
+  if (!equal(ranks, due)) return `the ranks are ${JSON.stringify(due)}`;
+  const first = seats.filter((_, seat) => due[seat] === 1);
+  return equal(winners, first) ? null : `the winners are ${JSON.stringify(first)}`;
+}
+
+/**
+ * What is wrong with the result of a match; nothing if all is well, and nothing of what an operator
+ * decided.
+ * @param {any} result @param {any} plan
+ */
+export function wrongMatch({ winners, how, halves, games, counts_from, out }, plan) {
+  const { players, rules } = plan;
+  const counted = games.filter(
+    (/** @type {any} */ game) => game.game >= counts_from && game.end !== "void",
+  );
+  const due = players.map((/** @type {string} */ player) =>
+    counted.reduce((/** @type {number} */ sum, /** @type {any} */ game) => {
+      if (!game.winners.includes(player)) return sum;
+      return sum + (game.winners.length === 1 ? 2 : rules.ties === "share" ? 1 : 0);
+    }, 0),
+  );
+  if (!equal(halves, due)) return `the games won, in halves, are ${JSON.stringify(due)}`;
+  if (winners.some((/** @type {string} */ player) => !players.includes(player)))
+    return "somebody who did not play won it";
+  if (how === "void" && winners.length) return "nobody wins a match that is void";
+  if (how !== "played") return null;
+  const most = rules.ties === "share" ? Math.max(0, ...due) : 2 * Math.ceil(rules.best_of / 2);
+  const first = players.filter(
+    (/** @type {string} */ player, /** @type {number} */ at) =>
+      most > 0 &&
+      (rules.ties === "share" ? due[at] === most && !out.includes(player) : due[at] >= most),
+  );
+  return equal(winners, first) ? null : `the winners are ${JSON.stringify(first)}`;
+}
+
+/**
+ * What a tournament's log says of a match, if that is not what the match says of itself; of who may
+ * play in a round; and of who won. Rulings of operators are taken as they are.
+ * @param {import("./verify.js").Line[]} lines the tournament's
+ * @param {any} plan the match's @param {any[]} results the match's, in order
+ * @param {string[]} heads those after each result
+ * @returns {string | null}
+ */
+export function wrongTournament(lines, plan, results, heads) {
+  const rounds = lines.filter((line) => line.type === "round-paired").map((line) => line.data);
+  const paired = rounds.flatMap((round) => round.matches).find((one) => one.id === plan.id);
+  if (!paired) return "the tournament never paired this match";
+  if (!equal(paired, plan)) return "its plan is not the one the tournament drew up";
+  const reports = lines.filter((line) => line.type === "match-reported").map((line) => line.data);
+  const own = reports.filter((report) => report.id === plan.id);
+  if (!own.length) return "the tournament does not report it";
+  for (const [at, report] of own.entries()) {
+    if (!equal(report.result, results[at]))
+      return "its result is not the one the tournament reports";
+    if (report.head && report.head !== heads[at])
+      return "its head is not the one the tournament reports";
+  }
+  const kind = lines[0].data.plan.policy.format.kind;
+  const rulings = ["result-overridden", "tournament-awarded"];
+  if (kind === "round-robin" || lines.some((line) => rulings.includes(line.type)))
+    return null;
+  return wrongRounds(rounds, reports, lines.at(-1)?.data.winners ?? []);
+}
+
+/**
+ * Whether only those go on who won, or had no match.
+ * @param {any[]} rounds @param {any[]} reports @param {string[]} champions
+ */
+function wrongRounds(rounds, reports, champions) {
+  /** @type {string[] | null} */
+  let alive = null;
+  for (const { round, matches, byes } of rounds) {
+    const here = matches.flatMap((/** @type {any} */ one) => one.players);
+    const stranger = here.find((/** @type {string} */ name) => alive && !alive.includes(name));
+    if (stranger) return `${stranger} plays in round ${round} without a win before`;
+    const won = matches.flatMap(
+      (/** @type {any} */ one) =>
+        reports.filter((report) => report.id === one.id).at(-1)?.result.winners ?? [],
+    );
+    alive = [...won, ...byes.map((/** @type {any} */ bye) => bye.player)];
+  }
+  const lost = champions.find((name) => alive && !alive.includes(name));
+  return lost ? `${lost} won the tournament without winning its last round` : null;
+}

@@ -1,0 +1,138 @@
+// A person's receipt: what this page sent and was told in a tournament, kept in this browser, so that
+// nobody can change the log afterwards unnoticed. docs/protocol/receipt.md has the format.
+
+import { headsOf } from "./chain.js";
+import { equal } from "./equal.js";
+import { commitment, fromHex } from "./fair.js";
+import { linesOf } from "./verify.js";
+
+/** What one receipt may weigh; a person's answers are far fewer. */
+const BYTES_MAX = 500_000;
+
+/** @typedef {Record<string, any> & { type: string }} Entry */
+
+export class Receipt {
+  /** @param {string} account @param {string} tournament */
+  constructor(account, tournament) {
+    this.account = account;
+    this.tournament = tournament;
+    this.key = `agon.receipt.${account}.${tournament}`;
+    this.text = stored(this.key);
+  }
+
+  /** @param {Entry} entry */
+  note(entry) {
+    const line = `${JSON.stringify({ ...entry, at: Date.now() })}\n`;
+    if (this.text.length + line.length > BYTES_MAX) return;
+    this.text += line;
+    try {
+      localStorage.setItem(this.key, this.text);
+    } catch {
+      // A browser that keeps nothing still has it until the page is closed.
+    }
+  }
+
+  /** @returns {Entry[]} */
+  entries() {
+    return this.text
+      .split("\n")
+      .filter((line) => line)
+      .map((line) => JSON.parse(line));
+  }
+
+  /**
+   * What contradicts it in the logs, or how many answers they hold as they were sent.
+   * @param {string} cup the tournament's log
+   * @param {(match: string) => Promise<string>} matchLog
+   * @returns {Promise<{ wrong: string | null, answers: number, head: string }>}
+   */
+  async compare(cup, matchLog) {
+    const lines = linesOf(cup);
+    const head = headsOf(lines).at(-1) ?? "";
+    const wrong = (/** @type {string | null} */ wrong, answers = 0) => ({ wrong, answers, head });
+    const entries = this.entries();
+    const of = (/** @type {string} */ type) => entries.filter((entry) => entry.type === type);
+    const { commitment: promised, plan } = lines[0].data;
+    if (of("tournament").some((told) => told.commitment !== promised))
+      return wrong("you were told another commitment");
+    for (const told of of("tournament-ended")) {
+      if (told.head && told.head !== head) return wrong("you were told another head");
+      if (commitment(fromHex(told.secret)) !== promised)
+        return wrong("the secret is not the one that was committed to");
+      if (!equal(told.winners, lines.at(-1)?.data.winners)) return wrong("you were told other winners");
+    }
+    if (!plan.players.includes(this.account)) return wrong("you are not in it");
+    const nonces = of("hello").map((hello) => hello.nonce);
+    const matches = lines
+      .filter((line) => line.type === "round-paired")
+      .flatMap((line) => line.data.matches)
+      .filter((one) => one.players.includes(this.account));
+    let answers = 0;
+    for (const { id } of matches) {
+      const log = linesOf(await matchLog(id));
+      const found = compareMatch(log, this.account, id, nonces, of);
+      if (typeof found === "string") return wrong(`match ${id}: ${found}`);
+      answers += found;
+    }
+    return wrong(null, answers);
+  }
+}
+
+/**
+ * What contradicts the receipt in one match, or how many answers agree.
+ * @param {import("./verify.js").Line[]} log @param {string} account @param {string} id
+ * @param {string[]} nonces @param {(type: string) => Entry[]} of
+ */
+function compareMatch(log, account, id, nonces, of) {
+  const heads = headsOf(log);
+  const sent = of("answer");
+  /** @type {string[]} */
+  let seats = [];
+  const accepted = new Set();
+  for (const { type, data } of log) {
+    if (type === "game-started") seats = data.seats;
+    if (type === "player-arrived" && data.player === account && !nonces.includes(data.nonce))
+      return "you gave another nonce";
+    if (type !== "answer-accepted" || seats[data.seat] !== account) continue;
+    const own = sent.filter((entry) => entry.id.endsWith(`:${data.request}`));
+    // The server acknowledges for the page what leaves no choice.
+    if (!own.length && data.answer === "ok") continue;
+    if (!own.length) return `you never answered request ${data.request}`;
+    if (!own.some((entry) => equal(sorted(entry.answer), sorted(data.answer))))
+      return `you gave another answer to request ${data.request}`;
+    accepted.add(data.request);
+  }
+  const lost = of("lost").length > 0 || nonces.length > 1;
+  for (const { data } of log.filter((line) => line.data.faulted?.player === account)) {
+    const { request, fault } = data.faulted;
+    const answered = sent.some((entry) => entry.id.endsWith(`:${request}`));
+    const refused = of("refused").some((entry) => entry.id.endsWith(`:${request}`));
+    if (fault.kind === "timeout" && answered && !accepted.has(request) && !refused && !lost)
+      return `you answered request ${request}, and are charged with a timeout`;
+  }
+  for (const told of of("match-over").filter((entry) => entry.match === id)) {
+    const ends = log.flatMap(({ type }, at) => (type === "match-ended" ? [heads[at + 1]] : []));
+    if (told.head && !ends.includes(told.head)) return "you were told another head";
+  }
+  return accepted.size;
+}
+
+/**
+ * An answer without the order of plain lists, in which games may write them anew.
+ * @param {any} answer @returns {any}
+ */
+function sorted(answer) {
+  if (Array.isArray(answer))
+    return answer.every((one) => typeof one !== "object") ? [...answer].sort() : answer.map(sorted);
+  if (!answer || typeof answer !== "object") return answer;
+  return Object.fromEntries(Object.entries(answer).map(([name, one]) => [name, sorted(one)]));
+}
+
+/** @param {string} key */
+function stored(key) {
+  try {
+    return localStorage.getItem(key) ?? "";
+  } catch {
+    return "";
+  }
+}
