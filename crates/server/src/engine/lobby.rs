@@ -396,7 +396,9 @@ impl Engine {
             return;
         }
         self.gone_since.remove(&account);
+        let name = account.clone();
         let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
+        self.drop_newcomer(&name);
     }
 
     /// Logs out whoever did not come back to a server that was down.
