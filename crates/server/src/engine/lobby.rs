@@ -153,7 +153,11 @@ impl Engine {
             None => names::normalized(&account),
         };
         let known = self.lobby.account(&account).map(|known| known.password.clone());
-        let purpose = if known.is_none() && register { Purpose::New } else { Purpose::Proof };
+        let purpose = match known {
+            Some(_) => Purpose::Proof,
+            None if register => Purpose::New,
+            None => Purpose::ProofOfNobody,
+        };
         if purpose == Purpose::New
             && let Err(detail) = names::check_new(&account)
         {
