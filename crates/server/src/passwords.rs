@@ -25,6 +25,8 @@ const KEEP_AFTER: Duration = Duration::from_secs(1);
 pub(crate) enum Purpose {
     /// Somebody proves who they are. Wrong ones are counted.
     Proof,
+    /// The same for a name that no account has; the name is not written anywhere.
+    ProofOfNobody,
     /// It is the first password of a new account.
     New,
 }
@@ -208,9 +210,13 @@ impl Passwords {
         }
         match purpose {
             Purpose::New => Ok(None),
-            Purpose::Proof => {
+            Purpose::Proof | Purpose::ProofOfNobody => {
                 let place = state.throttle.admit(*from, account, *at);
-                place.map(Some).map_err(Unchecked::TooManyWrong)
+                let place = place.map_err(Unchecked::TooManyWrong)?;
+                if *purpose == Purpose::ProofOfNobody {
+                    state.throttle.keep_secret(&place);
+                }
+                Ok(Some(place))
             }
         }
     }

@@ -50,6 +50,9 @@ struct Count {
     /// Guesses that hold a place and are not decided.
     pending: u32,
     latest: Millis,
+    /// Whether it may be kept in a file. A name that no account has may be a password in the wrong
+    /// place, and is not written anywhere.
+    is_kept: bool,
 }
 
 impl Count {
@@ -136,7 +139,8 @@ impl Throttle {
             return Err(wait);
         }
         self.make_room(now);
-        self.counts.entry(key.clone()).or_default().pending += 1;
+        let count = self.counts.entry(key.clone()).or_default();
+        (count.pending, count.is_kept) = (count.pending + 1, true);
         Ok(Place { account: key, address, started: false })
     }
 
@@ -148,10 +152,17 @@ impl Throttle {
         match count.wait_ms(ADDRESS_FREE, now).filter(|_| !known) {
             Some(wait) => Err(wait),
             None => {
-                count.pending += 1;
+                (count.pending, count.is_kept) = (count.pending + 1, true);
                 place.started = true;
                 Ok(())
             }
+        }
+    }
+
+    /// Notes that a guess is for a name that no account has.
+    pub(crate) fn keep_secret(&mut self, place: &Place) {
+        if let Some(count) = self.counts.get_mut(&place.account) {
+            count.is_kept = false;
         }
     }
 
@@ -256,7 +267,8 @@ impl Throttle {
         if !std::mem::take(&mut self.changed) {
             return None;
         }
-        let wrong = self.counts.iter().filter(|(_, count)| count.wrong_at(now) > 0);
+        let kept = |count: &Count| count.is_kept && count.wrong_at(now) > 0;
+        let wrong = self.counts.iter().filter(|(_, count)| kept(count));
         let wrong = wrong.map(|(key, count)| (key.clone(), count.wrong, count.latest)).collect();
         let places = self.places.iter().flat_map(|(from, names)| {
             names.iter().map(|(name, latest)| (*from, name.clone(), *latest))
@@ -270,7 +282,7 @@ impl Throttle {
             return;
         }
         for (key, wrong, latest) in kept.wrong.into_iter().take(COUNTS_MAX) {
-            self.counts.insert(key, Count { wrong, pending: 0, latest });
+            self.counts.insert(key, Count { wrong, pending: 0, latest, is_kept: true });
         }
         for (from, name, latest) in kept.places.into_iter().take(PLACES_MAX) {
             self.places.entry(from).or_default().insert(name, latest);

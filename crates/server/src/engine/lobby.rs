@@ -160,7 +160,11 @@ impl Engine {
             None => names::normalized(&account),
         };
         let known = self.lobby.account(&account).map(|known| known.password.clone());
-        let purpose = if known.is_none() && register { Purpose::New } else { Purpose::Proof };
+        let purpose = match known {
+            Some(_) => Purpose::Proof,
+            None if register => Purpose::New,
+            None => Purpose::ProofOfNobody,
+        };
         if purpose == Purpose::New
             && let Err(detail) = names::check_new(&account)
         {
@@ -405,7 +409,9 @@ impl Engine {
             return;
         }
         self.gone_since.remove(&account);
+        let name = account.clone();
         let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
+        self.drop_newcomer(&name);
     }
 
     /// Logs out whoever did not come back to a server that was down.

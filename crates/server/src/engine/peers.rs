@@ -408,10 +408,18 @@ impl Engine {
     }
 
     /// Gives the name of a player free again who left before they ever played: strangers must not
-    /// be able to take names for ever.
+    /// be able to take names for ever. A player whose sign-up is on its way to the log has not left,
+    /// so this waits for the log.
     pub(super) fn drop_newcomer(&mut self, player: &PlayerName) {
+        let player = player.clone();
+        let drop: Effect = Box::new(move |engine| engine.drop_if_gone(&player));
+        self.once_durable(vec![StreamKey::Lobby], drop);
+    }
+
+    fn drop_if_gone(&mut self, player: &PlayerName) {
         let newcomer = self.lobby.account(player).is_some_and(|account| !account.played);
-        if !newcomer || !self.is_peer(player) || self.conn_of(player).is_some() {
+        let here = self.conn_of(player).is_some() || self.lobby.line().contains(player);
+        if !newcomer || here || !self.is_peer(player) {
             return;
         }
         self.withdraw_all(player);

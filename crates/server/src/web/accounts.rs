@@ -201,7 +201,8 @@ async fn check(
             (account.and_then(|account| account.password.clone()), engine.passwords())
         })
         .await?;
-    let attempt = attempt(Peer(from), account, Purpose::Proof);
+    let purpose = if known.is_some() { Purpose::Proof } else { Purpose::ProofOfNobody };
+    let attempt = attempt(Peer(from), account, purpose);
     let checked = passwords.check(attempt, move || {
         let right = match known {
             Some(hash) => auth::matches(&password, &hash),
