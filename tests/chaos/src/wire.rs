@@ -100,7 +100,7 @@ fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
 
 /// Makes a WebSocket of a connection; gives what came behind the server's answer.
 async fn shake_hands(socket: &mut TcpStream) -> io::Result<Vec<u8>> {
-    let head = "GET /api/v1/play HTTP/1.1\r\nhost: chaos\r\nupgrade: websocket\r\n\
+    let head = "GET /api/v1/play HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\n\
                 connection: Upgrade\r\nsec-websocket-version: 13\r\n\
                 sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
     socket.write_all(head.as_bytes()).await?;

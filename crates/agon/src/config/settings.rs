@@ -119,7 +119,10 @@ pub(super) const SETTINGS: [Setting; 44] = [
         .flag(),
     Setting::unset("erlang.cookie_file", Kind::Text)
         .example("\"erlang.cookie\"")
-        .about("the file with the cookie of the node, from the folder of this file; or `cookie`, in the file only"),
+        .about(
+            "the file with the cookie of the node, from the folder of this file; or `cookie`, in \
+             the file only",
+        ),
     Setting::unset("erlang.node", Kind::Text)
         .example("\"agon@localhost\"")
         .about("the name of the node; agon@localhost if there is one"),
@@ -252,7 +255,7 @@ mod tests {
 # [fish]
 # listen = "127.0.0.1:7310"
 # vocabulary = "auto"               # told by the first value; or call, message
-# lenient_names = false
+# strict_names = false              # true: letters in quotes, and no two programs of one name
 # tls = false
 # name = "fish"                     # its tournaments: fish, fish-2, fish-3 …
 # preset = "fish"
@@ -262,13 +265,14 @@ mod tests {
 # second_wait_ms = 30000
 # second_at_least = 5
 # sign_up_ms = 10000
+# order_ms = 1000                   # later sign-ups wait so long for an earlier connection's name
 # answer_ms = 10000
 # config = { rows = 5, columns = 5 }
 # config_file = "fish.json"
 # [trains]
 # listen = "127.0.0.1:7320"
 # vocabulary = "course"             # or memo, where nobody proposes a map
-# lenient_names = false
+# strict_names = false              # true: letters in quotes, and no two programs of one name
 # tls = false
 # name = "trains"
 # preset = "trains"
@@ -278,6 +282,7 @@ mod tests {
 # second_wait_ms = 20000
 # second_at_least = 2
 # sign_up_ms = 3000
+# order_ms = 1000
 # answer_ms = 2000
 # config = { }
 # config_file = "trains.json"       # such as {"map": {…}}
