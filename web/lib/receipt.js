@@ -1,10 +1,8 @@
 // A person's receipt: what this page sent and was told in a tournament, kept in this browser, so that
 // nobody can change the log afterwards unnoticed. docs/protocol/receipt.md has the format.
 
-import { headsOf } from "./chain.js";
 import { equal } from "./equal.js";
-import { commitment, fromHex } from "./fair.js";
-import { linesOf } from "./verify.js";
+import { linesOf } from "./lines.js";
 
 /** What one receipt may weigh; a person's answers are far fewer. */
 const BYTES_MAX = 500_000;
@@ -47,6 +45,9 @@ export class Receipt {
    * @returns {Promise<{ wrong: string | null, answers: number, head: string }>}
    */
   async compare(cup, matchLog) {
+    // Whoever only plays does not need them.
+    const { headsOf } = await import("./chain.js");
+    const { commitment, fromHex } = await import("./fair.js");
     const lines = linesOf(cup);
     const head = headsOf(lines).at(-1) ?? "";
     const wrong = (/** @type {string | null} */ wrong, answers = 0) => ({ wrong, answers, head });
@@ -70,7 +71,7 @@ export class Receipt {
     let answers = 0;
     for (const { id } of matches) {
       const log = linesOf(await matchLog(id));
-      const found = compareMatch(log, this.account, id, nonces, of);
+      const found = compareMatch(log, headsOf(log), this.account, id, nonces, of);
       if (typeof found === "string") return wrong(`match ${id}: ${found}`);
       answers += found;
     }
@@ -80,11 +81,11 @@ export class Receipt {
 
 /**
  * What contradicts the receipt in one match, or how many answers agree.
- * @param {import("./verify.js").Line[]} log @param {string} account @param {string} id
- * @param {string[]} nonces @param {(type: string) => Entry[]} of
+ * @param {import("./verify.js").Line[]} log @param {string[]} heads those of the log
+ * @param {string} account @param {string} id @param {string[]} nonces
+ * @param {(type: string) => Entry[]} of
  */
-function compareMatch(log, account, id, nonces, of) {
-  const heads = headsOf(log);
+function compareMatch(log, heads, account, id, nonces, of) {
   const sent = of("answer");
   /** @type {string[]} */
   let seats = [];

@@ -4,7 +4,7 @@
 
 import { boardOf } from "../boards/all.js";
 import { h, render, svg } from "./dom.js";
-import { LEFT_OUT, linesOf, verify } from "./verify.js";
+import { linesOf } from "./lines.js";
 
 /**
  * @typedef {import("./verify.js").Step & { at: number, tells?: string }} Step
@@ -16,6 +16,7 @@ import { LEFT_OUT, linesOf, verify } from "./verify.js";
  * @property {string} tournament the tournament's log; nothing if it was not over
  *
  * @typedef {object} Options
+ * @property {() => Promise<typeof import("./verify.js")>} verifier what checks a match, once it is asked
  * @property {number} [at] the step to begin with, from 0; the last one otherwise
  * @property {(at: number) => void} [moved] it shows another step now
  * @property {() => Node[]} [extras] more to press
@@ -35,9 +36,9 @@ const SIGNS = /** @type {Record<string, string>} */ ({
 
 /**
  * Shows a game; the answer ends it.
- * @param {HTMLElement} root @param {Data} data @param {Options} [options]
+ * @param {HTMLElement} root @param {Data} data @param {Options} options
  */
-export function replayer(root, data, options = {}) {
+export function replayer(root, data, options) {
   const player = new Player(root, data, options);
   const key = (/** @type {KeyboardEvent} */ event) => player.key(event);
   addEventListener("keydown", key);
@@ -59,6 +60,8 @@ class Player {
     this.timer = 0;
     /** @type {import("./verify.js").Findings | null} */
     this.findings = null;
+    /** What the check leaves out. */
+    this.leftOut = "";
     this.board = boardOf(this.replay.game);
     this.last = this.replay.steps.length - 1;
     this.controls = h("div", { class: "replay-controls" });
@@ -260,8 +263,10 @@ class Player {
     this.moves.scrollTop = here.offsetTop - this.moves.clientHeight / 2;
   }
 
-  verify() {
+  async verify() {
     try {
+      const { LEFT_OUT, verify } = await this.options.verifier();
+      this.leftOut = LEFT_OUT;
       const lines = linesOf(this.data.log);
       this.findings = verify(lines, linesOf(this.data.tournament), this.replay);
     } catch (error) {
@@ -338,7 +343,7 @@ class Player {
           chained
             ? "The hash chain covers every event. "
             : "An older version wrote this log, without a hash chain. ",
-          LEFT_OUT,
+          this.leftOut,
         );
     const code = (/** @type {string} */ name, /** @type {string} */ value) =>
       value ? [h("dt", {}, name), h("dd", {}, h("code", {}, value))] : [];

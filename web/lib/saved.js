@@ -66,7 +66,11 @@ const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt
  * @param {string} title @param {import("./replayer.js").Data} data @returns {Promise<string>}
  */
 export async function saved(title, data) {
-  const pieces = await collect(new URL("./replayer.js", import.meta.url).href, [], loaded);
+  const at = (/** @type {string} */ name) => new URL(name, import.meta.url).href;
+  const pieces = await collect(at("./replayer.js"), [], loaded);
+  await collect(at("./verify.js"), pieces, loaded);
+  const module = (/** @type {string} */ name) =>
+    `m${pieces.findIndex((piece) => piece.url === at(name))}`;
   const styles = ["style.css", "boards/boards.css", "boards/games.css"].map((name) =>
     loaded(new URL(`../${name}`, import.meta.url).href),
   );
@@ -94,7 +98,8 @@ ${style}
 "use strict";
 ${script}
 const data = JSON.parse(document.getElementById("data").textContent);
-m${pieces.length - 1}.replayer(document.getElementById("main"), data);
+const verifier = async () => ${module("./verify.js")};
+${module("./replayer.js")}.replayer(document.getElementById("main"), data, { verifier });
 </script>
 </body>
 </html>

@@ -39,16 +39,6 @@ const GAMES =
     trains: trains.Referee,
   });
 
-/**
- * The lines of a log.
- * @param {string} text @returns {Line[]}
- */
-export const linesOf = (text) =>
-  text
-    .split("\n")
-    .filter((line) => line)
-    .map((line) => ({ ...JSON.parse(line), text: line }));
-
 /** Something that does not follow. */
 class Forged extends Error {}
 

@@ -27,6 +27,7 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
       const at = app.query.at === undefined ? undefined : Number(app.query.at);
       const names = data.replay.seats.join(" – ");
       end = replayer(root, data, {
+        verifier: () => import("../lib/verify.js"),
         at,
         moved: link,
         extras: () => extras(data, `${names}: ${title}`, app),

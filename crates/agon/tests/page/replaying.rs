@@ -316,7 +316,8 @@ fn a_match_that_runs_is_not_replayed_but_watched() {
 /// are swapped in every place. It runs where the page runs; what it misses comes back.
 const FORGERIES: &str = r#"
 (async (id) => {
-  const { verify, linesOf } = await import("/web/lib/verify.js");
+  const { verify } = await import("/web/lib/verify.js");
+  const { linesOf } = await import("/web/lib/lines.js");
   const at = `/api/v1/tournaments/${id}`;
   const text = async (address) => (await fetch(address)).text();
   const whole = { match: await text(`${at}/matches/r1m1/log`), tournament: await text(`${at}/log`) };

@@ -44,6 +44,7 @@ assets![
     "lib/dom.js",
     "lib/equal.js",
     "lib/fair.js",
+    "lib/lines.js",
     "lib/moves.js",
     "lib/outcome.js",
     "lib/pace.js",
