@@ -25,11 +25,16 @@ def main(fish, http, tournament, specs):
         notes = transcript if number == 0 else None
         kind, _, depth = kind.partition("/")
         player = KINDS[kind or "call"](fish, name, manners, notes, int(depth or 1))
-        before = len(entered(http, tournament))
+        before = entered(http, tournament)
         player.sign_up()
         players.append(player)
-        # Players may have the same name, and the server then puts a number after it.
-        wait_until(f"{name} is signed up", lambda: len(entered(http, tournament)) > before)
+        # Players may have the same name, and the server then puts a number after it. A player who
+        # returns after a restart is entered already.
+        wait_until(
+            f"{name} is signed up",
+            lambda: len(entered(http, tournament)) > len(before)
+            or (name in before and is_connected(http, name)),
+        )
     run_all(players)
     total = {what: sum(p.asked[what] for p in players) for what in ("placements", "moves")}
     won = {player.name: player.won for player in players}
@@ -45,6 +50,11 @@ def main(fish, http, tournament, specs):
 def entered(http, tournament):
     with urllib.request.urlopen(f"http://{http}/api/v1/tournaments/{tournament}") as page:
         return json.load(page)["plan"]["players"]
+
+
+def is_connected(http, name):
+    with urllib.request.urlopen(f"http://{http}/api/v1/accounts/{name}") as page:
+        return json.load(page).get("wire") is not None
 
 
 if __name__ == "__main__":

@@ -37,11 +37,16 @@ def main(trains, http, tournament, source, specs):
         style, at, wrong = how or ("", "", "")
         manners, notes = Manners(style or "plain", at, wrong), transcript if number == 0 else None
         player = Player(trains, name, strategy, board, manners, notes)
-        before = len(entered(http, tournament))
+        before = entered(http, tournament)
         player.sign_up()
         players.append(player)
-        # Players may have the same name, and the server then puts a number after it.
-        wait_until(f"{name} is signed up", lambda: len(entered(http, tournament)) > before)
+        # Players may have the same name, and the server then puts a number after it. A player who
+        # returns after a restart is entered already.
+        wait_until(
+            f"{name} is signed up",
+            lambda: len(entered(http, tournament)) > len(before)
+            or (name in before and is_connected(http, name)),
+        )
     run_all(players)
     print(json.dumps({"won": {player.name: player.won for player in players}}))
     if os.environ.get("TRANSCRIPT"):
@@ -52,6 +57,11 @@ def main(trains, http, tournament, source, specs):
 def entered(http, tournament):
     with urllib.request.urlopen(f"http://{http}/api/v1/tournaments/{tournament}") as page:
         return json.load(page)["plan"]["players"]
+
+
+def is_connected(http, name):
+    with urllib.request.urlopen(f"http://{http}/api/v1/accounts/{name}") as page:
+        return json.load(page).get("wire") is not None
 
 
 if __name__ == "__main__":
