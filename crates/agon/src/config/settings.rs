@@ -117,12 +117,10 @@ pub(super) const SETTINGS: [Setting; 44] = [
         .example("\"key.pem\"")
         .about("the key of the certificate (PEM)")
         .flag(),
-    Setting::unset("erlang.cookie_file", Kind::Text)
-        .example("\"erlang.cookie\"")
-        .about(
-            "the file with the cookie of the node, from the folder of this file; or `cookie`, in \
+    Setting::unset("erlang.cookie_file", Kind::Text).example("\"erlang.cookie\"").about(
+        "the file with the cookie of the node, from the folder of this file; or `cookie`, in \
              the file only",
-        ),
+    ),
     Setting::unset("erlang.node", Kind::Text)
         .example("\"agon@localhost\"")
         .about("the name of the node; agon@localhost if there is one"),

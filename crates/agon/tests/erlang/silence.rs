@@ -178,13 +178,17 @@ fn a_login_during_the_slow_down_is_answered() {
     let host = Host::start();
     let mut vm = host.vm("one");
     vm.log_in("ann", "class", "");
+    vm.log_in("cat", "referee", "");
     vm.log_in("bob", "queue", "{places,0}");
     vm.say("{logout,\"bob\"}");
     vm.hear("{logged_out,\"bob\"}");
     for _ in 0..5 {
         vm.say("{send,yahtzee_manager,{login,self,\"ann\",{\"ann\",\"tuna\"}}}");
+        vm.say("{send,main_manager,{self,ref,player_registration,\"cat\",\"tuna\"}}");
+        vm.say("{send,tournament_manager,{self,login,\"bob\",\"tuna\"}}");
+        assert_eq!(vm.hear("{heard,"), "{heard,{not_authenticated}}");
     }
-    until("they are wrong", || host.words().matches("reason=\"wrong-credentials\"").count() == 5);
+    until("they are wrong", || host.words().matches("reason=\"wrong-credentials\"").count() == 15);
     vm.say("{send,tournament_manager,{self,login,\"bob\",\"pw of bob\"}}");
     assert_eq!(vm.hear("{heard,"), "{heard,{not_authenticated}}");
     // The two vocabularies without a word for it hear of their login when the time is over.

@@ -21,7 +21,8 @@ pub(crate) fn plays(http: &str, user: &'static str, mind: &'static str) -> JoinH
     let mut page = Page { socket, frames: Frames::of_server(1 << 20) };
     page.pass_head();
     page.say(&json!({"type": "hello", "protocol": 1, "name": "a page"}));
-    let login = json!({"type": "login", "account": user, "password": "pw", "register": true});
+    let password = format!("pw of {user}");
+    let login = json!({"type": "login", "account": user, "password": password, "register": true});
     page.say(&login);
     std::thread::spawn(move || page.play(user, mind))
 }
