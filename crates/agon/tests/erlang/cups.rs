@@ -177,7 +177,10 @@ fn ties_that_were_replayed_can_be_seen() {
     assert!(seen.count() >= 2, "both ties are shown");
     vm.say("{stats,\"ann\"}");
     let stats = vm.hear("{stats,");
-    assert!(stats.contains("{games_tied,2}"), "{stats}");
+    // With dice of their own they may tie again.
+    let (_, tied) = stats.split_once("{games_tied,").expect("ties");
+    let tied: u32 = tied.split('}').next().expect("a number").parse().expect("a number");
+    assert!(tied >= 2, "{stats}");
     assert!(stats.contains("{rank,") && stats.contains("{tournaments_lost,"), "{stats}");
     host.verify();
 }
