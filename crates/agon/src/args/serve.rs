@@ -13,10 +13,13 @@ free port where its own is taken.
 A TOML file has any of the fields below. Each can also be set by a variable of the environment,
 named after it: AGON_DATA, AGON_TLS_CERT, AGON_LIMITS_CONNECTIONS_MAX … Flags win over variables,
 and those over the file. `agon serve --check` prints the result; docs/operate.md has the rest.
+
+Programs of other systems connect where the file has a table for them: [fish] and [trains] with
+`listen`, and [erlang] with a cookie for Yahtzee players on Erlang nodes.
+
 ";
 
-const TOURNAMENT: &str = "\
-    [[tournament]]                         # starts as soon as its players are logged in
+const TOURNAMENT: &str = "    [[tournament]]                         # starts as soon as its players are logged in
     name = \"cup\"                           preset = \"yahtzee-queue\"
     players = 8                            # the first in line; or
     # named = [\"ann\", \"house:greedy\"]
