@@ -19,7 +19,8 @@ Programs of other systems connect where the file has a table for them: [fish] an
 
 ";
 
-const TOURNAMENT: &str = "    [[tournament]]                         # starts as soon as its players are logged in
+const TOURNAMENT: &str =
+    "    [[tournament]]                         # starts as soon as its players are logged in
     name = \"cup\"                           preset = \"yahtzee-queue\"
     players = 8                            # the first in line; or
     # named = [\"ann\", \"house:greedy\"]
