@@ -36,7 +36,7 @@ impl Transcript {
     fn sign_up(&mut self, text: &str) {
         self.lines.push(format!("< {text}"));
         let read = match values(text) {
-            Ok(text) => self.language.sign_up(&text, false).map_err(|bad| bad.to_string()),
+            Ok(text) => self.language.sign_up(&text, true).map_err(|bad| bad.to_string()),
             Err(broken) => Err(broken),
         };
         self.lines.push(match read {
