@@ -259,7 +259,7 @@ pub(crate) struct VerifyArgs {
     /// The head that was published: a tournament or match in the log must have it.
     #[arg(long, value_name = "HEX")]
     pub(crate) head: Option<String>,
-    /// Whose receipt it is.
+    /// The player that the receipt belongs to.
     #[arg(long = "as", value_name = "PLAYER", requires = "receipt")]
     pub(crate) player: Option<String>,
     /// A player's own receipt, as `agon join --receipt` writes it: the log must agree with it.

@@ -88,7 +88,7 @@ pub(crate) enum TournamentCommand {
     Award {
         /// Which tournament.
         id: String,
-        /// Who wins; without it nobody does, and nobody has lost.
+        /// A player who wins. Without this flag nobody wins, and nobody has lost.
         #[arg(long, value_name = "PLAYER", num_args = 1..)]
         winner: Vec<String>,
         /// Why; it is kept in the log for all to see.

@@ -20,7 +20,7 @@ pub(crate) struct Ready {
     pub(crate) folder: Folder,
     secret: Secret,
     sandbox: Sandbox,
-    /// What to add to the command that resumes it.
+    /// Flags to add to the command that resumes the run.
     resume_flags: String,
 }
 
@@ -119,7 +119,7 @@ fn open_sandbox(settings: &RunSettings, folder: &Folder) -> Result<Sandbox> {
     Ok(sandbox)
 }
 
-/// What the log of a run is committed to, if it has begun.
+/// The commitment in the log of a run, if the run has begun.
 fn committed(folder: &Folder, settings: &RunSettings) -> Result<Option<Commitment>> {
     let log = FileLog::open_read_only(folder.path())?;
     let lines = log.load(&format!("tournament/{}", settings.plan.id), 0)?;

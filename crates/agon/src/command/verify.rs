@@ -33,7 +33,7 @@ struct Checked {
     /// The heads of all matches that are over.
     #[serde(skip)]
     match_heads: Vec<Head>,
-    /// What of the receipt the log holds.
+    /// The parts of the receipt that the log holds.
     #[serde(skip)]
     receipt: ReceiptCheck,
     /// Tournaments that the log holds something of.
@@ -41,7 +41,7 @@ struct Checked {
     named: BTreeSet<TournamentId>,
 }
 
-/// What somebody outside holds against a log.
+/// A head or a receipt to compare a log with.
 struct Claims {
     receipt: Option<Receipt>,
     head: Option<Head>,
@@ -381,7 +381,7 @@ fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
     Ok(secret)
 }
 
-/// What was found of every match, by the name of its stream.
+/// The findings for every match, by the name of its stream.
 type MatchChecks = BTreeMap<String, (MatchCheck, ReceiptCheck)>;
 
 /// Checks all match streams, on all cores, and finds the first that is wrong.

@@ -27,7 +27,7 @@ pub(super) struct PeerTable {
     listen: Option<String>,
     vocabulary: Option<String>,
     strict_names: Option<bool>,
-    /// What `strict_names` replaces; named only to say so.
+    /// The setting that `strict_names` replaces. It is read only to say so.
     lenient_names: Option<bool>,
     tls: Option<bool>,
     /// What its tournaments are called.
@@ -202,7 +202,7 @@ fn check_confirms(system: &str, config: &agon_games::Json) -> Result<(), String>
     Ok(())
 }
 
-/// What is wrong with settings that no tournament can be played with, and what to do.
+/// The error for settings that no tournament can be played with: the problem and what to do.
 fn unplayable(system: &str, error: &AnnounceError) -> String {
     let next = match (error, system) {
         (AnnounceError::Plan(PlanError::SetUp(SetupError::TooSmall(_))), "fish") => {

@@ -147,7 +147,7 @@ impl Serve {
         Serve::over(file, std::env::vars_os(), args)
     }
 
-    /// The same for a file that was read, and these variables.
+    /// Like `read`, for a file that was read already and the given variables.
     pub(super) fn over(
         file: toml::Table,
         variables: impl Iterator<Item = (OsString, OsString)>,

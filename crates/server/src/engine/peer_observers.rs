@@ -3,6 +3,7 @@
 //! The vocabulary has no word for which game a message is about, so an observer is shown one game
 //! at a time. When that game is over, the observer is shown another one of the same tournament.
 
+use super::peers::is_of_series;
 use super::{ConnId, Engine, MatchKey};
 use crate::meters::End;
 use agon_core::lobby::Announcement;
@@ -31,16 +32,8 @@ pub(super) struct PeerObserver {
 
 impl PeerObserver {
     fn wants(&self, id: &TournamentId) -> bool {
-        of_series(id, &self.series)
+        is_of_series(id, &self.series)
     }
-}
-
-/// Whether a tournament is one of a series: `fish`, `fish-2`, `fish-3` and so on.
-fn of_series(id: &TournamentId, series: &TournamentId) -> bool {
-    let rest = id.as_str().strip_prefix(series.as_str());
-    let number =
-        |rest: &str| rest.strip_prefix('-').is_some_and(|rest| rest.parse::<u64>().is_ok());
-    rest.is_some_and(|rest| rest.is_empty() || number(rest))
 }
 
 impl Engine {
@@ -158,17 +151,4 @@ fn follows(observer: &PeerObserver, key: &MatchKey, players: &[agon_core::Player
         Follow::Player(name) => players.contains(name),
     };
     observer.tournament.as_ref() == Some(&key.0) && among
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn series_are_told_apart_by_their_numbers() {
-        let is =
-            |id: &str| of_series(&TournamentId::from_text(id), &TournamentId::from_text("fish"));
-        assert!(is("fish") && is("fish-2") && is("fish-10"));
-        assert!(!is("fishing-club") && !is("fish-") && !is("fish-club") && !is("fis"));
-    }
 }

@@ -102,7 +102,7 @@ fn numbered(name: &PlayerName) -> impl Iterator<Item = PlayerName> + use<> {
 
 /// Whether a tournament is the first of a series, or of what that series was in an earlier run:
 /// `fish`, or `fish-7`.
-fn is_of_series(first: &TournamentId, series: &TournamentId) -> bool {
+pub(super) fn is_of_series(first: &TournamentId, series: &TournamentId) -> bool {
     let rest = first.as_str().strip_prefix(series.as_str());
     rest.is_some_and(|rest| {
         let number = rest.strip_prefix('-').filter(|number| !number.is_empty());

@@ -18,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A receipt that is being written.
 pub(super) struct ReceiptWriter {
     file: File,
-    /// What the server committed itself to.
+    /// The server's commitment to its secret.
     commitments: BTreeMap<String, Commitment>,
     /// Tournaments that are over, of which the last word is still on its way.
     ending: BTreeSet<String>,

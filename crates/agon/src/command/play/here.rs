@@ -102,7 +102,7 @@ async fn wish(desk: &mut Desk, keyboard: &mut Keyboard) -> Result<Result<agon_ga
     }
 }
 
-/// Who plays against the person.
+/// The opponents of the person.
 enum Rival {
     House(Box<dyn HousePlayer>),
     Program(Program),
