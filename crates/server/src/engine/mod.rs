@@ -25,7 +25,6 @@ mod peer_observers;
 mod peers;
 mod presence;
 mod recover;
-mod request;
 mod results;
 pub(crate) mod show;
 mod snapshots;
