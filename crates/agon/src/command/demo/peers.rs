@@ -17,14 +17,14 @@ const LINES_MAX: usize = 14;
 const COLUMNS_MAX: usize = 100;
 
 /// What the players in Python are made of.
-const VALUES: &str = include_str!("../../../../../tests/values.py");
+const VALUES: &str = include_str!("../../../../../examples/values.py");
 const FISH: [&str; 2] = [
-    include_str!("../../../../../tests/fish/players.py"),
-    include_str!("../../../../../tests/fish/tournament.py"),
+    include_str!("../../../../../examples/fish/players.py"),
+    include_str!("../../../../../examples/fish/tournament.py"),
 ];
 const TRAINS: [&str; 2] = [
-    include_str!("../../../../../tests/trains/players.py"),
-    include_str!("../../../../../tests/trains/tournament.py"),
+    include_str!("../../../../../examples/trains/players.py"),
+    include_str!("../../../../../examples/trains/tournament.py"),
 ];
 
 /// A system and those who play.
