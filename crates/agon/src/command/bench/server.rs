@@ -4,7 +4,7 @@
 use super::accounts;
 use super::child::Child;
 use crate::command::serve::LOG_FILE;
-use agon_players::client::http::Http;
+use agon_client::http::Http;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::net::{IpAddr, SocketAddr};

@@ -5,7 +5,7 @@ use crate::command::bench::child::Child;
 use crate::command::{client_runtime, print, verify};
 use crate::exit::Exit;
 use crate::show;
-use agon_players::client::http::Http;
+use agon_client::http::Http;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::io::IsTerminal;
