@@ -56,7 +56,7 @@ pub use match_::{
 };
 pub use plan::{MatchPlan, TournamentPlan};
 pub use policy::{
-    AgeOrder, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties,
+    AgeOrder, CheatCost, CrashCost, Farewell, Greeting, MatchRules, Pairing, Policy, Ties,
     TimeLimits,
 };
 pub use preset::{Preset, UnknownPreset};
@@ -67,6 +67,6 @@ pub use report::{
 pub use ruling::{BadWhy, Interruption, Override, Ruling, Why};
 pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
-    PlanError, Tournament, TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending,
-    TournamentRejection,
+    Bracket, Format, Knockout, MatchCount, PlanError, RoundRobin, Tournament, TournamentAsk,
+    TournamentCommand, TournamentOrder, TournamentPending, TournamentRejection,
 };

@@ -4,7 +4,7 @@ use crate::support::cases::cases;
 use crate::support::chaos::Chaos;
 use crate::support::plan::{numbered, of_preset};
 use agon_core::{
-    Event, Format, How, Line, Match, MatchId, MatchResult, Pairing, PlayerName, Preset, Secret,
+    Bracket, Event, How, Line, Match, MatchId, MatchResult, Pairing, PlayerName, Preset, Secret,
     Secrets, Tournament, TournamentCommand,
 };
 use agon_games::Registry;
@@ -89,7 +89,7 @@ proptest! {
 /// What a coin gives for every match of a bracket.
 fn by_coin(players: usize, pairing: Pairing) -> Tournament {
     let mut plan = of_preset("yahtzee-class", "", numbered(players));
-    plan.policy.format = Format::Bracket { slots: None };
+    plan.policy.format = Bracket { slots: None }.into();
     plan.policy.pairing = pairing;
     let games = Registry::standard();
     let kind = games.kind("yahtzee").unwrap().clone();
