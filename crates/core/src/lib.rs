@@ -37,6 +37,7 @@ mod policy;
 mod preset;
 pub mod rating;
 pub mod referee;
+mod replay;
 mod report;
 mod ruling;
 pub mod statistics;
@@ -48,7 +49,7 @@ pub use event::*;
 pub use evidence::{Asked, Evidence, evidence};
 pub use fair::{Commitment, Nonce, Secret};
 pub use fault::{Fault, FaultKind, Faulted};
-pub use fold::{Misfit, fold};
+pub use fold::{BadStream, Misfit, RecoveredMatch, fold};
 pub use ids::{Age, BadName, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 pub use line::{BadLine, FORMAT_VERSION, Line, record_lines};
 pub use match_::{
@@ -61,6 +62,7 @@ pub use policy::{
 };
 pub use preset::{Preset, UnknownPreset};
 pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};
+pub use replay::{MatchReplay, ReplayStep};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
 };

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -263,7 +263,7 @@ fn file(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
 enum Source {
     Folder(FileLog),
     /// The database of a server.
-    Database(PathBuf, SqliteLog),
+    Database(SqliteLog),
 }
 
 /// The names of a log's streams, sorted by what they are.
@@ -281,10 +281,7 @@ impl Source {
             false => Some(path.to_owned()),
         };
         Ok(match database {
-            Some(path) => {
-                let log = SqliteLog::open_read_only(&path)?;
-                Source::Database(path, log)
-            }
+            Some(path) => Source::Database(SqliteLog::open_read_only(path)?),
             None => Source::Folder(FileLog::open_read_only(path)?),
         })
     }
@@ -296,22 +293,14 @@ impl Source {
     fn log(&self) -> &dyn Log {
         match self {
             Source::Folder(log) => log,
-            Source::Database(_, log) => log,
-        }
-    }
-
-    /// A log for one more thread: readers of a database wait for each other on one connection.
-    fn another(&self) -> Result<Option<SqliteLog>> {
-        match self {
-            Source::Folder(_) => Ok(None),
-            Source::Database(path, _) => Ok(Some(SqliteLog::open_read_only(path)?)),
+            Source::Database(log) => log,
         }
     }
 
     fn names(&self) -> Result<Names> {
         let all = match self {
             Source::Folder(log) => log.names()?,
-            Source::Database(_, log) => log.streams()?.into_iter().map(|(name, _)| name).collect(),
+            Source::Database(log) => log.streams()?.into_iter().map(|(name, _)| name).collect(),
         };
         let mut names = Names::default();
         for name in all {
@@ -473,8 +462,8 @@ impl Checks<'_> {
             }
         };
         let work = || -> Result<Vec<(String, Result<Option<Verdict<T>>>)>> {
-            let own = self.source.another()?;
-            let log: &dyn Log = own.as_ref().map_or(self.source.log(), |log| log);
+            let own = self.source.log().another_reader()?;
+            let log = own.as_deref().unwrap_or(self.source.log());
             let mut done = Vec::new();
             while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
                 done.push((name.clone(), one(log, name)));

@@ -53,7 +53,7 @@ pub(super) fn agree(
         let own = unpaired.get_mut(&listing.account);
         let found = own.and_then(|own| {
             let place = own.iter().find(|place| listing.follows_from(&cheats[**place].0)).copied();
-            place.inspect(|place| drop(own.remove(place)))
+            place.filter(|place| own.remove(place))
         });
         match found {
             Some(place) => {
