@@ -1,6 +1,7 @@
 // What follows from points and faults: ranks and winners of a game, winners of a match, and who goes
 // on in a tournament. The events of a log must say the same.
 
+import { formatOf } from "../formats/index.js";
 import { equal } from "./equal.js";
 
 /**
@@ -81,10 +82,9 @@ export function wrongTournament(lines, plan, results, heads) {
     if (report.head && report.head !== heads[at])
       return "its head is not the one the tournament reports";
   }
-  const kind = lines[0].data.plan.policy.format.kind;
+  const { losersLeave } = formatOf(lines[0].data.plan);
   const rulings = ["result-overridden", "tournament-awarded"];
-  if (kind === "round-robin" || lines.some((line) => rulings.includes(line.type)))
-    return null;
+  if (!losersLeave || lines.some((line) => rulings.includes(line.type))) return null;
   return wrongRounds(rounds, reports, lines.at(-1)?.data.winners ?? []);
 }
 

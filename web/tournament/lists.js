@@ -3,7 +3,7 @@
 import { path } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { fault, player, players, score, watched } from "../lib/show.js";
-import { reportOf } from "./bracket.js";
+import { reportOf } from "./match.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 /** @typedef {import("../lib/types.js").Pairing} Pairing */

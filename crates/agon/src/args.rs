@@ -17,6 +17,7 @@ pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
 
 use crate::exit;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -133,8 +134,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) game: Option<String>,
     /// Who meets whom.
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<FormatArg>,
+    #[arg(long, value_parser = format_names())]
+    pub(crate) format: Option<String>,
     /// Who plays; repeat it or give several.
     #[arg(long, short, value_name = "SPEC", num_args = 1..)]
     pub(crate) player: Vec<String>,
@@ -193,15 +194,10 @@ pub(crate) struct RunArgs {
     pub(crate) ponder: bool,
 }
 
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FormatArg {
-    /// Single elimination.
-    Bracket,
-    /// Rounds of games for several players; all first-placed advance.
-    Knockout,
-    /// Everybody meets everybody.
-    RoundRobin,
+/// The names of all formats, each with a line of help.
+fn format_names() -> PossibleValuesParser {
+    let names = agon_core::Format::all(&(2..=2)).into_iter();
+    names.map(|format| PossibleValue::new(format.name()).help(format.rules().about())).into()
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]

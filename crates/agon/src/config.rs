@@ -7,11 +7,11 @@ pub(crate) mod peers;
 pub(crate) mod serve;
 pub(crate) mod settings;
 
-use crate::args::{FormatArg, PairingArg, RunArgs};
+use crate::args::{PairingArg, RunArgs};
 use crate::exit::Misuse;
 use agon_core::{
-    AgeOrder, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy,
-    Preset, Raw, Ties, TimeLimits, TournamentId, TournamentPlan,
+    AgeOrder, Bracket, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing,
+    Policy, Preset, Raw, Ties, TimeLimits, TournamentId, TournamentPlan,
 };
 use agon_games::{GameKind, Registry};
 use agon_runner::{PlayerSpec, RunSettings, SandboxSettings, name_players};
@@ -27,7 +27,7 @@ pub(crate) struct RunFile {
     game: Option<String>,
     name: Option<String>,
     players: Option<Vec<String>>,
-    format: Option<FormatArg>,
+    format: Option<String>,
     pairing: Option<PairingArg>,
     best_of: Option<u32>,
     slots: Option<u32>,
@@ -174,26 +174,20 @@ fn policy(
     kind: &dyn GameKind,
 ) -> Result<Policy> {
     let mut policy = preset.map_or_else(plain_policy, |preset| preset.policy.clone());
-    match args.format.or(file.format) {
-        Some(FormatArg::Bracket) => {
-            policy.format = Format::Bracket { slots: None };
-            policy.rules.ties = Ties::Replay;
-            policy.rules.confirm_result = false;
-        }
-        Some(FormatArg::RoundRobin) => policy.format = Format::RoundRobin,
-        Some(FormatArg::Knockout) => {
-            let seats = kind.seats();
-            let (min, max) = (*seats.start() as u32, *seats.end() as u32);
-            policy.format = Format::Knockout { min, max };
-            policy.rules.ties = Ties::Share;
-        }
-        None => {}
+    if let Some(name) = args.format.as_ref().or(file.format.as_ref()) {
+        let seats = kind.seats();
+        let format = Format::named(name, &seats).ok_or_else(|| {
+            let known: Vec<&str> = Format::all(&seats).iter().map(Format::name).collect();
+            Misuse(format!("there is no format {name:?}; there are: {}", known.join(", ")))
+        })?;
+        format.rules().adapt(&mut policy.rules);
+        policy.format = format;
     }
     if let Some(slots) = args.slots.or(file.slots) {
-        let Format::Bracket { .. } = policy.format else {
+        let Format::Bracket(bracket) = &mut policy.format else {
             return Err(Misuse("--slots goes with the format bracket".into()).into());
         };
-        policy.format = Format::Bracket { slots: Some(slots) };
+        bracket.slots = Some(slots);
     }
     if let Some(pairing) = args.pairing.or(file.pairing) {
         policy.pairing = match pairing {
@@ -226,7 +220,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
 /// The policy of a game without a preset: a bracket in which a crash costs the game.
 fn plain_policy() -> Policy {
     Policy {
-        format: Format::Bracket { slots: None },
+        format: Bracket { slots: None }.into(),
         pairing: Pairing::Seeded,
         greeting: Greeting::None,
         farewell: Farewell::None,

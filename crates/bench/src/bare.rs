@@ -123,7 +123,7 @@ async fn play(echo: &Child, ping: &mut Child, slice: Slice) -> Result<Trips> {
 /// A message that says so is answered only after `file` is synced.
 pub async fn echo(listener: TcpListener, connections: usize, file: Option<&Path>) -> Result<()> {
     super::limits::raise(connections + 100)?;
-    let file = file.map(std::fs::File::create).transpose().context("failed to make a file")?;
+    let file = file.map(File::create).transpose().context("failed to make a file")?;
     let file = file.map(Arc::new);
     say(&listener.local_addr()?.to_string())?;
     let over = tokio::task::spawn_blocking(|| {

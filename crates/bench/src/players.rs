@@ -56,7 +56,8 @@ impl State {
     /// Notes that a tournament has ended, which each of its players is told.
     fn ended(&self, notice: &[u8]) -> Result<()> {
         let notice: Value = serde_json::from_slice(notice).context("a notice")?;
-        let tournament = notice["data"]["tournament"].as_str().context("a tournament that ended")?;
+        let tournament =
+            notice["data"]["tournament"].as_str().context("a tournament that ended")?;
         if let Some(players) = self.played.borrow_mut().remove(tournament) {
             self.ended.borrow_mut().push(players);
             self.some_ended.notify_one();

@@ -2,7 +2,7 @@
 
 use crate::exit::Misuse;
 use agon_core::lobby::{Announcement, Selection, Window};
-use agon_core::{Format, Greeting, PlanError, Preset, Raw, TournamentId};
+use agon_core::{Greeting, PlanError, Preset, Raw, TournamentId};
 use agon_games::trains::{Config as TrainsConfig, Map, Trains};
 use agon_games::{Game, Registry, SetupError};
 use agon_server::{AnnounceError, Peers, check_announcement};
@@ -216,13 +216,13 @@ fn unplayable(system: &str, error: &AnnounceError) -> String {
 /// Refuses a Trains map that cannot serve the largest game that the sign-up allows. Where programs
 /// propose maps, it is the map that is played on when nobody proposes one.
 fn check_map(series: &Announcement, at_most: u32) -> Result<(), String> {
-    let Format::Knockout { max, .. } = series.policy.format else { return Ok(()) };
     if series.game != Trains::NAME {
         return Ok(());
     }
     let config = serde_json::from_str::<TrainsConfig>(series.config.get());
     let map = config.map_err(|error| error.to_string())?.map;
-    let seats = at_most.min(max) as usize;
+    let sizes = series.policy.format.rules().game_sizes(at_most as usize);
+    let seats = *sizes.end().max(sizes.start());
     if map.serves(seats) {
         return Ok(());
     }

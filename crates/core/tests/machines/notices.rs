@@ -97,7 +97,7 @@ fn player_who_confirms_by_itself_is_asked() {
 
 #[test]
 fn absent_player_is_not_confirmed_for() {
-    let mut table = Table::new("trains", |_| false);
+    let table = Table::new("trains", |_| false);
     let fault = agon_core::Fault::disconnected("lost");
     let pending = table.bench.live.pending().remove(0);
     assert!(table.bench.live.notice(&pending).is_some());

@@ -6,7 +6,7 @@ use super::{ConnId, Engine, MatchKey, Timer, house};
 use crate::gateway::Written;
 use agon_core::{
     Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
-    Notice, Pending, PlayerName, Rejection, RequestId, Secrets, TournamentId,
+    Notice, Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, TournamentId,
 };
 use agon_wire::native::ToPlayer;
 use agon_wire::request::{RequestWriter, Shows};
@@ -116,39 +116,34 @@ impl Engine {
         };
         let secrets = Secrets::Known(secret.of_match(&plan.id));
         let stream = StreamKey::Match(key.clone());
-        let (lines, end) = match self.load_chained(&stream.name()) {
-            Ok(loaded) => loaded,
+        let recovered = match self.recover_match(&key, secrets.clone()) {
+            Ok(recovered) => recovered,
             Err(error) => return self.fail(error),
         };
         let now = self.now_ms();
-        let held_until = match lines.is_empty() {
-            true => self.grace_until,
-            false => now + plan.rules.time.wait_ms.max(self.settings.reconnect_ms),
+        let held_until = match &recovered {
+            None => self.grace_until,
+            Some(_) => now + plan.rules.time.wait_ms.max(self.settings.reconnect_ms),
         };
-        let played = if lines.is_empty() {
-            let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
-            let (played, event) = Match::create(plan.clone(), kind, secrets, now)
-                .expect("a plan the tournament checked");
-            self.commit(stream, &[event], Vec::new());
-            played
-        } else {
-            let fold = |lines: &[_]| Match::fold(lines, &self.games, secrets.clone());
-            let mut played = match Engine::fold(&stream, &lines, fold) {
-                Ok(played) => played,
-                Err(error) => return self.fail(error),
-            };
+        let played = if let Some(RecoveredMatch { mut played, end, cheats, .. }) = recovered {
             let replay = self.replay_of(&played);
             if replay.is_some() && self.is_paused(&plan.tournament) {
                 return;
             }
             self.journals.insert(stream.clone(), super::Journal::new(end));
-            self.blacklist_again(plan, &lines);
+            cheats.into_iter().for_each(|cheat| self.blacklist_for(cheat));
             if let Some(ruling) = replay {
                 let command = Command::Order { order: MatchOrder::Reopen, ruling };
                 let events = played.step(now, command).expect("a match that is over reopens");
                 self.commit(stream, &events, Vec::new());
             }
             self.games_seen.started += u64::from(played.referee().is_some());
+            played
+        } else {
+            let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
+            let (played, event) = Match::create(plan.clone(), kind, secrets, now)
+                .expect("a plan the tournament checked");
+            self.commit(stream, &[event], Vec::new());
             played
         };
         for player in &plan.players {

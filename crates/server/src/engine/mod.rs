@@ -38,10 +38,10 @@ use crate::clock;
 use crate::gateway::Outbox;
 use crate::meters::Meters;
 use crate::passwords::Passwords;
+use agon_bots::Houses;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, TournamentId};
+use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, RecoveredMatch, TournamentId};
 use agon_games::Registry;
-use agon_players::Houses;
 use agon_store::{AppendError, Ids, Log, LogError};
 use agon_wire::native::FromPlayer;
 pub use announce::{AnnounceError, check_announcement};
@@ -338,6 +338,8 @@ pub struct Engine {
     snapshots: Snapshots,
     /// The latest event that was read at the start: until then the server was there.
     seen_at: Cell<Millis>,
+    /// Live matches that a start has folded and not taken up yet.
+    folded_ahead: HashMap<MatchKey, RecoveredMatch>,
     stopping: bool,
     failed: Option<EngineError>,
 }
@@ -407,6 +409,7 @@ impl Engine {
             held_back: HashMap::new(),
             snapshots: Snapshots::default(),
             seen_at: Cell::new(0),
+            folded_ahead: HashMap::new(),
             stopping: false,
             failed: None,
         }

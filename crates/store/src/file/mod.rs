@@ -80,6 +80,12 @@ impl FileLog {
         Ok(FileLog { mode: Mode::ReadOnly, files })
     }
 
+    /// The names of all streams that have a file, without a look at the files. A stream whose only
+    /// decision is torn is among them.
+    pub fn names(&self) -> Result<Vec<String>, LogError> {
+        stream_files(self.files.root())
+    }
+
     /// The torn ends found so far, by stream. Complete once [`Log::streams`] was called, which
     /// looks at every file.
     pub fn repairs(&self) -> Vec<Repair> {

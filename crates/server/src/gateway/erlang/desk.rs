@@ -7,7 +7,7 @@ use crate::engine::{AnnounceError, StreamKey};
 use agon_core::lobby::{
     Announcement, Draw, LobbyCommand, LobbyRejection, QueueName, Selection, Standing, Terms,
 };
-use agon_core::{Format, PlayerName, Preset, Raw, TournamentId};
+use agon_core::{Bracket, PlayerName, Preset, Raw, TournamentId};
 use agon_wire::erlang::class::{self, Status};
 use agon_wire::erlang::location::Requester;
 use agon_wire::erlang::session::QUEUE;
@@ -249,7 +249,7 @@ async fn announce(
     policy.rules.time.answer_ms = hub.settings.answer_ms.unwrap_or(policy.rules.time.answer_ms);
     policy.rules.time.wait_ms = hub.settings.wait_ms.unwrap_or(policy.rules.time.wait_ms);
     if wanted.slots.is_some() {
-        policy.format = Format::Bracket { slots: wanted.slots };
+        policy.format = Bracket { slots: wanted.slots }.into();
     }
     policy.check().map_err(|_| NotHeld::Refused)?;
     let reply_to = requester.map(Requester::write);

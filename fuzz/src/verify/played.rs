@@ -1,0 +1,325 @@
+//! Logs to begin with: small tournaments of every game, played by chance through the real machines,
+//! with a lobby before them and whatever may go wrong in them.
+
+use crate::boards::GAMES;
+use crate::random::Random;
+use agon_core::lobby::{AccountKind, Announcement, Cheat, Lobby, LobbyCommand, Role, Selection};
+use agon_core::{
+    Ask, Command, Event, Fault, FaultKind, Match, MatchId, MatchOrder, Nonce, Pairing, Pending,
+    PlayerName, Preset, Raw, RequestId, RoundRobin, Ruling, Secret, Secrets, Tournament,
+    TournamentAsk, TournamentCommand, TournamentOrder, TournamentPlan, Why, record_lines,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The lines of every stream, by its name.
+pub(crate) type Streams = BTreeMap<String, Vec<String>>;
+
+/// More steps than any of them takes.
+const STEPS_MAX: usize = 20_000;
+
+/// Which tournament, and how wild.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) preset: &'static str,
+    pub(crate) config: &'static str,
+    pub(crate) players: usize,
+    pub(crate) round_robin: bool,
+    /// One deed in so many is odd; 0 is never.
+    pub(crate) odd_in: usize,
+    /// Whether an operator interferes.
+    pub(crate) ruled: bool,
+}
+
+/// Plays a tournament to its end.
+pub(crate) fn play(wanted: Wanted, seed: u64) -> Streams {
+    let mut world = World::new(wanted, seed);
+    for _ in 0..STEPS_MAX {
+        if world.tournament.is_over() {
+            return world.end();
+        }
+        world.now += 1 + world.random.number() % 50;
+        world.act();
+    }
+    panic!("{wanted:?} does not end");
+}
+
+struct World {
+    wanted: Wanted,
+    random: Random,
+    now: u64,
+    secret: Secret,
+    lobby: Lobby,
+    tournament: Tournament,
+    matches: BTreeMap<MatchId, Match>,
+    pauses: usize,
+    streams: Streams,
+}
+
+impl World {
+    fn new(wanted: Wanted, seed: u64) -> World {
+        let (mut lobby, mut lines) = (Lobby::default(), Vec::new());
+        let mut step = |lobby: &mut Lobby, command: LobbyCommand| -> Vec<Event> {
+            let events = lobby.step(900, command).expect("a good command");
+            lines.extend(record_lines("lobby", lines.len() as u64, 900, &events));
+            events
+        };
+        for number in 1..=wanted.players {
+            let (kind, role) = (AccountKind::Program, Role::Player);
+            let account = name(&format!("p{number}"));
+            let register =
+                LobbyCommand::Register { account: account.clone(), kind, role, password: None };
+            step(&mut lobby, register);
+            step(&mut lobby, LobbyCommand::LogIn { account });
+        }
+        let secret = Secret::from_seed_number(seed);
+        let announcement = Box::new(announcement(wanted));
+        let (kept, absent) = (Some(secret.clone()), BTreeSet::new());
+        let announce = LobbyCommand::Announce { announcement, secret: kept, absent };
+        let started = step(&mut lobby, announce).into_iter().find_map(|event| match event {
+            Event::TournamentStarted(started) => Some(started.plan),
+            _ => None,
+        });
+        let plan: TournamentPlan = started.expect("those who are there play at once");
+        let kind = GAMES.kind(&plan.game).expect("a game").clone();
+        let made = Tournament::create(plan, kind, secret.clone()).expect("a plan");
+        let (tournament, events) = made;
+        let first = record_lines("tournament/t", 0, 1_000, &events);
+        let streams = BTreeMap::from([("lobby".into(), lines), ("tournament/t".into(), first)]);
+        let (random, matches) = (Random(seed), BTreeMap::new());
+        World { wanted, random, now: 1_000, secret, lobby, tournament, matches, pauses: 5, streams }
+    }
+
+    /// Tells the lobby how it ended.
+    fn end(mut self) -> Streams {
+        let winners = self.tournament.winners().to_vec();
+        let finish = LobbyCommand::Finish { tournament: "t".into(), winners, head: None };
+        let events = self.lobby.step(self.now, finish).expect("it runs");
+        write(&mut self.streams, "lobby", self.now, &events);
+        self.streams
+    }
+
+    fn odd(&mut self) -> bool {
+        self.wanted.odd_in > 0 && self.random.below(self.wanted.odd_in) == 0
+    }
+
+    fn act(&mut self) {
+        if self.tournament.paused().is_some() {
+            return self.rule();
+        }
+        if self.wanted.ruled && self.pauses > 0 && self.random.below(25) == 0 {
+            self.pauses -= 1;
+            self.order(TournamentOrder::Pause);
+            return self.follow();
+        }
+        if let Some(pending) = self.tournament.pending().into_iter().next() {
+            let text = match pending.ask {
+                TournamentAsk::Ready => "true",
+                TournamentAsk::Propose { .. } => "null",
+                TournamentAsk::Farewell { .. } => "\"ok\"",
+            };
+            let player = pending.player;
+            return match self.odd() {
+                true if self.random.below(2) == 0 => {
+                    self.step(TournamentCommand::Drop { player, fault: Fault::timeout(1_000) });
+                }
+                odd => {
+                    let answer = if odd { "garbage" } else { text }.to_owned();
+                    self.step(TournamentCommand::Answer { player, request: pending.id, answer });
+                }
+            };
+        }
+        let open: Vec<MatchId> = self.tournament.open_matches().map(|p| p.id.clone()).collect();
+        if !open.is_empty() {
+            let id = open[self.random.below(open.len())].clone();
+            self.act_in(&id);
+        }
+    }
+
+    fn act_in(&mut self, id: &MatchId) {
+        let Some(live) = self.matches.get(id) else { return self.open(id) };
+        if let Some(result) = live.result().cloned() {
+            return self.step(TournamentCommand::Report { id: id.clone(), result, head: None });
+        }
+        let players = live.plan().players.clone();
+        let absent: Vec<&PlayerName> = players.iter().filter(|p| !live.is_here(p)).collect();
+        let pending = live.pending();
+        if !absent.is_empty() && (pending.is_empty() || self.random.below(2) == 0) {
+            let player = absent[self.random.below(absent.len())].clone();
+            let odd = self.odd();
+            let nonce = (self.random.below(3) == 0).then(|| Nonce::new("00ff").expect("a nonce"));
+            let command = match odd {
+                true => Command::Expire { player: player.clone() },
+                false => Command::Arrive { player: player.clone(), nonce },
+            };
+            // Who may not come back is given up.
+            if !self.step_in(id, command) {
+                self.step_in(id, Command::Expire { player });
+            }
+            return;
+        }
+        if !pending.is_empty() {
+            let one = self.random.below(pending.len());
+            let command = self.deed(id, &pending[one]);
+            self.step_in(id, command);
+        }
+    }
+
+    /// What a player does about its open request.
+    fn deed(&mut self, id: &MatchId, pending: &Pending) -> Command {
+        let (player, odd) = (pending.player.clone(), self.odd());
+        let answer = |request: RequestId, answer: String| Command::Answer {
+            player: player.clone(),
+            request,
+            answer,
+            took_ms: Some(17),
+        };
+        let live = &self.matches[id];
+        let own = match pending.ask {
+            Ask::Confirm { .. } => "\"ok\"".to_owned(),
+            Ask::Game(seat) => {
+                let legal = live.referee().expect("a game").game().legal(seat);
+                legal[self.random.below(legal.len())].get().to_owned()
+            }
+        };
+        if !odd {
+            return answer(pending.id.clone(), own);
+        }
+        let other = live.pending().into_iter().find(|other| other.player != player);
+        match self.random.below(7) {
+            0 => Command::Charge { player, fault: Fault::timeout(pending.limit_ms) },
+            1 => Command::Leave { player, fault: Fault::disconnected("the connection was lost") },
+            2 => {
+                let fault = Fault::new(FaultKind::Withdrew, "withdrew", "gave up");
+                Command::Leave { player, fault }
+            }
+            3 => answer(pending.id.clone(), "garbage".into()),
+            4 => answer(pending.id.clone(), r#"{"move":[[0,0],[0,0]]}"#.into()),
+            5 => answer(pending.id.clone(), r#"{"score":"chance","points":999}"#.into()),
+            _ => answer(other.map_or(pending.id.clone(), |other| other.id), own),
+        }
+    }
+
+    fn open(&mut self, id: &MatchId) {
+        let plan = self.tournament.open_matches().find(|plan| plan.id == *id).cloned();
+        let plan = plan.expect("it is open");
+        let kind = GAMES.kind(&plan.game).expect("a game").clone();
+        let secrets = Secrets::Known(self.secret.of_match(id));
+        let (live, event) = Match::create(plan, kind, secrets, self.now).expect("a plan");
+        write(&mut self.streams, &stream(id), self.now, &[event]);
+        self.matches.insert(id.clone(), live);
+    }
+
+    fn step_in(&mut self, id: &MatchId, command: Command) -> bool {
+        let live = self.matches.get_mut(id).expect("it was opened");
+        let Ok(events) = live.step(self.now, command) else { return false };
+        let first = self.streams.get(&stream(id)).map_or(0, |lines| lines.len() as u64) + 1;
+        let numbered = (first..).zip(&events);
+        let cheats = numbered.filter_map(|(seq, event)| Cheat::of(live.plan(), seq, event));
+        let cheats: Vec<Cheat> = cheats.collect();
+        write(&mut self.streams, &stream(id), self.now, &events);
+        cheats.into_iter().for_each(|cheat| self.blacklist(cheat));
+        !events.is_empty()
+    }
+
+    /// The lobby hears of a cheat, as a server tells it.
+    fn blacklist(&mut self, cheat: Cheat) {
+        let Cheat { account, reason, cause } = cheat;
+        let command = LobbyCommand::Blacklist { account, reason, by: None, cause: Some(cause) };
+        let events = self.lobby.step(self.now, command).expect("an account of the lobby");
+        write(&mut self.streams, "lobby", self.now, &events);
+    }
+
+    fn step(&mut self, command: TournamentCommand) {
+        if let Ok(events) = self.tournament.step(command) {
+            write(&mut self.streams, "tournament/t", self.now, &events);
+        }
+    }
+
+    fn order(&mut self, order: TournamentOrder) {
+        self.step(TournamentCommand::Order { order, ruling: ruling() });
+    }
+
+    /// What an operator does in a pause.
+    fn rule(&mut self) {
+        let plans = self.tournament.rounds().last().map_or(&[][..], |round| &round.matches[..]);
+        let plan = (!plans.is_empty()).then(|| plans[self.random.below(plans.len())].clone());
+        let Some(plan) = plan.filter(|_| self.random.below(4) > 0) else {
+            self.order(TournamentOrder::Resume);
+            return self.follow();
+        };
+        let id = plan.id;
+        match self.random.below(5) {
+            0 => {
+                let winners = plan.players.into_iter().take(self.random.below(2)).collect();
+                self.order(TournamentOrder::Override { id, winners });
+            }
+            1 => self.order(TournamentOrder::Replay { id }),
+            2 => self.order(TournamentOrder::Undo { id }),
+            number if self.matches.contains_key(&id) => {
+                let game = 1 + self.random.below(2) as u32;
+                let order = match number {
+                    3 => MatchOrder::Void(game),
+                    _ => MatchOrder::UndoVoid(game),
+                };
+                self.step_in(&id, Command::Order { order, ruling: ruling() });
+            }
+            _ => {}
+        }
+    }
+
+    /// Brings all matches into line with the tournament.
+    fn follow(&mut self) {
+        let paused = self.tournament.paused().is_some();
+        let open: Vec<MatchId> = self.tournament.open_matches().map(|p| p.id.clone()).collect();
+        for id in open {
+            let Some(live) = self.matches.get(&id) else { continue };
+            let replays = self.tournament.replays(&id).len();
+            let order = match (paused, live.result().is_some()) {
+                (false, true) if (live.reopened() as usize) < replays => MatchOrder::Reopen,
+                (_, true) => continue,
+                (true, false) => MatchOrder::Pause,
+                _ if self.tournament.overridden(&id).is_some() => MatchOrder::CallOff,
+                _ => MatchOrder::Resume,
+            };
+            self.step_in(&id, Command::Order { order, ruling: ruling() });
+        }
+    }
+}
+
+fn announcement(wanted: Wanted) -> Announcement {
+    let preset = Preset::named(wanted.preset).expect("a preset");
+    let kind = GAMES.kind(preset.game).expect("a game");
+    let config = if wanted.config.is_empty() { preset.config } else { wanted.config };
+    let mut policy = preset.policy;
+    if wanted.round_robin {
+        policy.format = RoundRobin {}.into();
+        policy.pairing = Pairing::Random;
+    }
+    Announcement {
+        id: "t".into(),
+        preset: Some(preset.name.into()),
+        game: preset.game.into(),
+        config: Raw(kind.check_config(config).expect("a configuration")),
+        policy,
+        selection: Selection::Random { at_most: wanted.players as u32 },
+        by: Some(name("p1")),
+    }
+}
+
+/// Adds a record to a stream; one without events is none.
+fn write(streams: &mut Streams, stream: &str, at: u64, events: &[Event]) {
+    let lines = streams.entry(stream.to_owned()).or_default();
+    lines.extend(record_lines(stream, lines.len() as u64, at, events));
+}
+
+fn stream(id: &MatchId) -> String {
+    format!("match/t/{id}")
+}
+
+fn ruling() -> Ruling {
+    Ruling { by: name("olga"), why: Why::new("by chance").expect("a reason") }
+}
+
+fn name(text: &str) -> PlayerName {
+    PlayerName::new(text).expect("a name")
+}
