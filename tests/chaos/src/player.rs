@@ -1,10 +1,11 @@
 //! Players: house players that keep their own record, as tasks here or as processes of their own.
 
-use crate::chance::Chance;
+use crate::chance::within;
 use crate::history::History;
 use crate::link::Link;
 use crate::record::Record;
 use crate::wire::{Transport, Wire};
+use agon_bots::SplitMix64;
 use agon_bots::{HousePlayer, Houses};
 use agon_games::Seat;
 use serde_json::{Value, json};
@@ -72,7 +73,7 @@ pub(crate) async fn play(
     player: Arc<Player>,
     history: Arc<History>,
     think: Think,
-    mut chance: Chance,
+    mut chance: SplitMix64,
     mut over: watch::Receiver<bool>,
 ) {
     let How::Task(transport) = player.how else { return };
@@ -88,7 +89,7 @@ pub(crate) async fn play(
         if mind.player.record().logins > before {
             wait_ms = BACK_OFF_MS.0;
         }
-        let jitter = chance.within((0, wait_ms / 2));
+        let jitter = within(&mut chance, (0, wait_ms / 2));
         tokio::time::sleep(Duration::from_millis(wait_ms + jitter)).await;
         wait_ms = (wait_ms * 2).min(BACK_OFF_MS.1);
     }
@@ -110,7 +111,7 @@ impl Mind {
         &mut self,
         transport: Transport,
         minds: &mut Minds,
-        chance: &mut Chance,
+        chance: &mut SplitMix64,
     ) -> io::Result<()> {
         let entering = tokio::time::timeout(LOGIN, self.enter(transport));
         let mut wire = entering.await.map_err(|_| io::ErrorKind::TimedOut)??;
@@ -130,7 +131,7 @@ impl Mind {
             self.player.record().heard(&message);
             if message["type"] == "request" {
                 let Some((id, answer)) = self.answer(&message, minds) else { continue };
-                let think_ms = chance.within(self.think);
+                let think_ms = within(chance, self.think);
                 tokio::time::sleep(Duration::from_millis(think_ms)).await;
                 // Noted before it is said: what is sent in part may be read in whole.
                 self.player.record().answered(&id, &answer, Some(self.history.now()));
