@@ -3,7 +3,7 @@
 
 use crate::chance::{Bag, within};
 use crate::history::History;
-use crate::link::{Cut, Door, Flow};
+use crate::link::{Cut, Flow, NewConnections};
 use crate::player::{How, Player};
 use crate::process::Process;
 use crate::trouble::Pace;
@@ -193,8 +193,8 @@ impl Harms {
                 Harm::KillPlayer | Harm::StopPlayer => {}
             }
             match harm {
-                Harm::Partition | Harm::Silent => link.door(Door::Silent),
-                Harm::Refused => link.door(Door::Refused),
+                Harm::Partition | Harm::Silent => link.new_connections(NewConnections::Silent),
+                Harm::Refused => link.new_connections(NewConnections::Refused),
                 _ => {}
             }
         }

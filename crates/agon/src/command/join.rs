@@ -4,7 +4,7 @@
 //! tournament: it does not notice that the connection was lost, and what it answered meanwhile is
 //! sent when the server asks again.
 
-mod mind;
+mod player;
 mod program;
 mod receipt;
 
@@ -17,7 +17,7 @@ use agon_core::{Age, Nonce, TournamentId};
 use agon_games::Registry;
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
-use mind::{Mind, Player};
+use player::{Player, TournamentPlayer};
 pub(super) use program::read_lines;
 use receipt::ReceiptWriter;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ struct Join<'a> {
     running: Running,
     /// Replies to invitations that the server has not confirmed yet.
     replies: u32,
-    minds: BTreeMap<String, Mind>,
+    players: BTreeMap<String, TournamentPlayer>,
     receipt: Option<ReceiptWriter>,
 }
 
@@ -79,13 +79,14 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
             receipt.hello(&player.name, nonce.as_ref())?;
         }
         let (said, mut heard) = mpsc::channel(SAID_MAX);
-        let (player, minds) = (Arc::new(player), BTreeMap::new());
+        let (player, players) = (Arc::new(player), BTreeMap::new());
         let (running, over, replies) = (Running::default(), 0, 0);
-        let mut join = Join { args, player, client, said, over, running, replies, minds, receipt };
+        let mut join =
+            Join { args, player, client, said, over, running, replies, players, receipt };
         let exit = join.run(&mut heard).await;
         // Whoever still speaks is not heard any more.
         drop(heard);
-        join.minds.into_values().for_each(|mind| mind.end(None));
+        join.players.into_values().for_each(|playing| playing.end(None));
         exit
     })
 }
@@ -173,8 +174,8 @@ impl Join<'_> {
         match event {
             Event::Request(request) => {
                 let tournament = request.in_match.tournament.as_str();
-                if let Some(mind) = self.minds.get_mut(tournament) {
-                    mind.ask(request.id, request.line);
+                if let Some(playing) = self.players.get_mut(tournament) {
+                    playing.ask(request.id, request.line);
                 }
             }
             Event::Notice(notice) => self.noticed(&notice).await?,
@@ -195,8 +196,8 @@ impl Join<'_> {
     async fn is_over(&mut self, tournament: &TournamentId, won: Option<bool>) -> Result<()> {
         let word = if won == Some(true) { "won" } else { "over" };
         eprintln!("agon: tournament {tournament}: {word}");
-        if let Some(mind) = self.minds.remove(tournament.as_str()) {
-            end(mind, won);
+        if let Some(playing) = self.players.remove(tournament.as_str()) {
+            end(playing, won);
         }
         self.over += 1;
         self.enter().await
@@ -206,9 +207,10 @@ impl Join<'_> {
         let tournament = notice.tournament().map(|id| id.as_str().to_owned()).unwrap_or_default();
         match notice.about.as_str() {
             "tournament" => {
-                if !self.minds.contains_key(&tournament) {
-                    let mind = Mind::start(&self.player, &notice.data, 1, &self.said)?;
-                    self.minds.insert(tournament, mind);
+                if !self.players.contains_key(&tournament) {
+                    let playing =
+                        TournamentPlayer::start(&self.player, &notice.data, 1, &self.said)?;
+                    self.players.insert(tournament, playing);
                 }
             }
             // Who joins wants to play.
@@ -225,8 +227,8 @@ impl Join<'_> {
             | "called-off" => {}
             _ => {
                 let named = |name: &str| tournament.is_empty() || tournament == name;
-                let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
-                minds.for_each(|(_, mind)| mind.tell(&notice.line));
+                let players = self.players.iter_mut().filter(|(name, _)| named(name));
+                players.for_each(|(_, playing)| playing.tell(&notice.line));
             }
         }
         Ok(())
@@ -238,8 +240,8 @@ impl Join<'_> {
                 let id = refused.id.as_deref().unwrap_or_default();
                 let tournament = id.split_once(':').map(|(tournament, _)| tournament);
                 let named = |name: &str| tournament.is_none_or(|tournament| tournament == name);
-                let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
-                minds.for_each(|(_, mind)| mind.tell(&refused.line));
+                let players = self.players.iter_mut().filter(|(name, _)| named(name));
+                players.for_each(|(_, playing)| playing.tell(&refused.line));
             }
             // Others were faster, or the invitation is over: more invitations may come.
             "refused" if self.replies > 0 => {
@@ -247,7 +249,7 @@ impl Join<'_> {
                 eprintln!("agon: not in this tournament: {}", refused.detail);
             }
             // A place in a queue or a sign-up, and nothing else to do.
-            "refused" if self.minds.is_empty() => bail!("failed to enter: {}", refused.detail),
+            "refused" if self.players.is_empty() => bail!("failed to enter: {}", refused.detail),
             _ => eprintln!("agon: the server says {}: {}", refused.code, refused.detail),
         }
         Ok(())
@@ -255,12 +257,14 @@ impl Join<'_> {
 
     /// Passes on what a player says: answers, and what is no message at all.
     async fn said(&mut self, tournament: &str, start: u32, line: String) -> Result<()> {
-        let Some(mind) = self.minds.get_mut(tournament).filter(|mind| mind.start == start) else {
+        let Some(playing) =
+            self.players.get_mut(tournament).filter(|playing| playing.start == start)
+        else {
             return Ok(());
         };
         match native::decode(line.as_bytes()) {
-            Ok(FromPlayer::Hello(_)) => mind.greeted = true,
-            Ok(FromPlayer::Answer { id, answer }) if mind.answered(id.as_str()) => {
+            Ok(FromPlayer::Hello(_)) => playing.greeted = true,
+            Ok(FromPlayer::Answer { id, answer }) if playing.answered(id.as_str()) => {
                 if let Some(receipt) = &mut self.receipt {
                     receipt.answer(id.as_str(), &answer)?;
                 }
@@ -269,7 +273,7 @@ impl Join<'_> {
             // The server has a word for it: repeated, late or foreign.
             Ok(FromPlayer::Answer { .. }) => self.client.line(line).await?,
             Ok(FromPlayer::Lobby(_)) => eprintln!("agon: the program may not say {line}"),
-            Err(_) if mind.greeted => self.client.line(line).await?,
+            Err(_) if playing.greeted => self.client.line(line).await?,
             // A banner.
             Err(_) => {}
         }
@@ -278,29 +282,29 @@ impl Join<'_> {
 
     /// A program that ended before its tournament is started again, and asked again.
     fn ended(&mut self, tournament: &str, start: u32) -> Result<()> {
-        let Some(mind) = self.minds.remove(tournament) else { return Ok(()) };
-        if mind.start != start {
-            self.minds.insert(tournament.to_owned(), mind);
+        let Some(playing) = self.players.remove(tournament) else { return Ok(()) };
+        if playing.start != start {
+            self.players.insert(tournament.to_owned(), playing);
             return Ok(());
         }
         if start >= STARTS_MAX {
             bail!("failed to play on: the program ended {STARTS_MAX} times in one tournament");
         }
         eprintln!("agon: the program ended; starting it again");
-        let (about, open) = mind.ended();
-        let mut mind = Mind::start(&self.player, &about, start + 1, &self.said)
+        let (about, open) = playing.ended();
+        let mut playing = TournamentPlayer::start(&self.player, &about, start + 1, &self.said)
             .context("failed to start the program again")?;
         for (id, line) in open {
-            mind.ask(id, line);
+            playing.ask(id, line);
         }
-        self.minds.insert(tournament.to_owned(), mind);
+        self.players.insert(tournament.to_owned(), playing);
         Ok(())
     }
 }
 
 /// Ends a player; its program may take a moment, and other tournaments go on meanwhile.
-fn end(mind: Mind, won: Option<bool>) {
-    drop(tokio::task::spawn_blocking(move || mind.end(won)));
+fn end(playing: TournamentPlayer, won: Option<bool>) {
+    drop(tokio::task::spawn_blocking(move || playing.end(won)));
 }
 
 /// Whether there is a house player of that name in any game.

@@ -1,9 +1,9 @@
 //! `agon play`: a person in the terminal, on a server or here against house players.
 
-mod desk;
 mod here;
 mod keyboard;
 mod program;
+mod prompt;
 mod there;
 
 use crate::args::{ColourArg, PlayArgs};
