@@ -1,5 +1,5 @@
-//! The hash chain of a log, and receipts of its players: no byte of a log that is over can be changed
-//! unnoticed, and whoever rewrites all of it contradicts those who played.
+//! The hash chain of a log, and receipts of its players: no byte of a log that is over can be
+//! changed unnoticed, and whoever rewrites all of it contradicts those who played.
 
 use crate::support::Played;
 use crate::support::chain::{chained, entries, receipt};
