@@ -12,11 +12,11 @@ pub(crate) struct LogArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum LogCommand {
-    /// Look at every record: is it all there, as it was written, and does it fit together?
+    /// Check every record: is it complete, unchanged, and consistent with the others?
     Check(LogCheckArgs),
-    /// Say what is left of a damaged log, and with --apply put it in the log's place.
+    /// Report what can be saved of a damaged log; with --apply, replace the log by it.
     Repair(LogRepairArgs),
-    /// Copy a log as of this moment, also while the server runs, and check the copy.
+    /// Copy the log as it is now and check the copy. The server may run meanwhile.
     Backup(LogBackupArgs),
 }
 
@@ -33,10 +33,10 @@ pub(crate) struct LogCheckArgs {
     /// The folder of a server or of a run, or a database (*.sqlite).
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// The findings as JSON.
+    /// Print the findings as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress on stderr.
+    /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -66,13 +66,13 @@ pub(crate) struct LogRepairArgs {
     /// The folder of a server or of a run, or a database (*.sqlite).
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// Do it. The damaged log is kept beside the new one.
+    /// Replace the log. The damaged one stays beside the new one.
     #[arg(long)]
     pub(crate) apply: bool,
-    /// What is kept and lost as JSON.
+    /// Print what is kept and what is lost as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress on stderr.
+    /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -87,10 +87,10 @@ pub(crate) struct LogBackupArgs {
     /// The folder of a server or of a run, or a database (*.sqlite).
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// A folder that is not there yet, or is empty. `agon serve --data TO` can start from it.
+    /// A new or empty folder. `agon serve --data TO` can start from it.
     #[arg(value_name = "TO")]
     pub(crate) to: PathBuf,
-    /// What was copied as JSON.
+    /// Print what was copied as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -138,12 +138,12 @@ fn flags_win_over_variables_and_those_over_the_file() {
 fn a_wrong_variable_is_named() {
     let place = Place::new("");
     let cases = [
-        ("AGON_LIMITS_CONNECTIONS_MAX", "many", "no whole number"),
-        ("AGON_LIMITS_CONNECTIONS_MAX", "-1", "no whole number"),
+        ("AGON_LIMITS_CONNECTIONS_MAX", "many", "not a whole number"),
+        ("AGON_LIMITS_CONNECTIONS_MAX", "-1", "not a whole number"),
         ("AGON_LIMITS_CONNECTIONS_MAX", "0", "at least 1"),
         ("AGON_LIMITS_CONECTIONS_MAX", "5", "no such setting"),
         ("AGON_TLS_CERTIFICATE", "x", "no such setting"),
-        ("AGON_TOKEN_MS", "99999999999999999999", "no whole number"),
+        ("AGON_TOKEN_MS", "99999999999999999999", "not a whole number"),
         ("AGON_SECOND_LOGIN", "both", "takeover"),
         ("AGON_LOG", "loud", "off, error, warn"),
         ("AGON_LOG_FORMAT", "xml", "text"),
