@@ -116,6 +116,7 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
         return Exit::NotHeld;
     }
     let misuse = error.is::<Misuse>()
+        || error.is::<agon_bench::Unmeasurable>()
         || error.is::<BadSpec>()
         || error.is::<PlanError>()
         || error.is::<HouseError>();

@@ -1,10 +1,10 @@
 //! `agon demo fish` and `agon demo trains`: a server for programs of another system on this machine,
 //! how to connect to it, and, where there is Python, a tournament of programs that do.
 
-use crate::command::bench::child::Child;
 use crate::command::{client_runtime, print, verify};
 use crate::exit::Exit;
 use crate::show;
+use agon_bench::Child;
 use agon_players::client::http::Http;
 use anyhow::{Context, Result};
 use serde_json::Value;

@@ -5,8 +5,9 @@
 
 mod accounts;
 mod answer;
+mod args;
 mod bare;
-pub(crate) mod child;
+mod child;
 mod histogram;
 mod limits;
 mod load;
@@ -14,6 +15,7 @@ mod nodes;
 mod observers;
 mod peer;
 mod players;
+mod ports;
 mod progress;
 mod report;
 mod server;
@@ -21,10 +23,11 @@ mod steady;
 mod watchers;
 mod wire;
 
-pub(crate) use bare::part;
+pub use args::{BenchArgs, BenchPartArgs, TransportArg};
+pub use bare::{echo, ping};
+pub use child::Child;
+pub use ports::free_port;
 
-use crate::args::{BenchArgs, TransportArg};
-use crate::exit::{Exit, Misuse};
 use anyhow::{Context, Result};
 use bare::{Bare, SETTLE, Slice};
 use histogram::Histogram;
@@ -50,7 +53,21 @@ const WATCHERS_MAX: usize = 1_900;
 /// How long all players may take to log in.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(120);
 
-pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
+/// Arguments that do not fit together, or that this system cannot carry out.
+#[derive(Debug)]
+pub struct Unmeasurable(String);
+
+impl std::fmt::Display for Unmeasurable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unmeasurable {}
+
+/// Measures, and returns the report; `None` if a signal interrupted the run. `log_file` is the
+/// name of the log in a server's data folder.
+pub fn bench(args: &BenchArgs, log_file: &str) -> Result<Option<String>> {
     check(args)?;
     // A match takes two.
     let players = if args.watchers.is_some() { 2 } else { args.players };
@@ -65,17 +82,16 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Exit> {
         let mut terminate = signal(SignalKind::terminate())?;
         // Whatever ends the run drops what it started: processes and the folder go with it.
         let report = tokio::select! {
-            report = run(args) => report?,
-            _ = interrupt.recv() => return Ok(Exit::Stopped),
-            _ = terminate.recv() => return Ok(Exit::Stopped),
+            report = run(args, log_file) => report?,
+            _ = interrupt.recv() => return Ok(None),
+            _ = terminate.recv() => return Ok(None),
         };
-        super::print(&if args.json { report.json() } else { report.table() })?;
-        Ok(Exit::Success)
+        Ok(Some(if args.json { report.json() } else { report.table() }))
     })
 }
 
 fn check(args: &BenchArgs) -> Result<()> {
-    let wrong = |why: String| Err(Misuse(why).into());
+    let wrong = |why: String| Err(Unmeasurable(why).into());
     if !args.address.is_loopback() {
         return wrong(format!("{} is not on this machine; give a loopback address", args.address));
     }
@@ -113,8 +129,8 @@ struct Run<'a> {
     depth: usize,
 }
 
-async fn run(args: &BenchArgs) -> Result<Report> {
-    let (mut run, folder, mut report) = start(args).await?;
+async fn run(args: &BenchArgs, log_file: &str) -> Result<Report> {
+    let (mut run, folder, mut report) = start(args, log_file).await?;
     match (args.watchers, args.steady) {
         (Some(count), _) => report.watched = Some(run.watched(count).await?),
         (None, Some(rate)) => report.steady = Some(run.steady(rate).await?),
@@ -130,14 +146,17 @@ async fn run(args: &BenchArgs) -> Result<Report> {
 }
 
 /// Starts everything: the server with its players in matches, and the ping-pong.
-async fn start(args: &BenchArgs) -> Result<(Run<'_>, Folder, Report)> {
+async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Folder, Report)> {
     let progress = Progress::new(args.quiet);
     let slice = Duration::from_secs_f64(args.seconds / (2 * PAIRS) as f64);
     progress.say("starting a server and its comparison");
     let folder = Folder::make(&args.dir, args.keep)?;
     let (ip, players) = (args.address, args.players);
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).context("failed to make a folder")?;
+    let tokens = accounts::write(&data.join(log_file), players)?;
     let (server, tokens) =
-        Server::start(folder.path(), ip, players, args.watchers.unwrap_or(0)).await?;
+        Server::start(folder.path(), ip, tokens, args.watchers.unwrap_or(0)).await?;
     let mut bare = Bare::start(args.address, args.players).await?;
     let (echo_empty, empty) = (bare.echo.resident()?, server.process.resident()?);
     bare.ready().await?;

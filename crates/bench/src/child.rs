@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A process that is killed when this is dropped.
-pub(crate) struct Child {
+pub struct Child {
     process: std::process::Child,
     stdin: Option<ChildStdin>,
     stdout: Option<BufReader<ChildStdout>>,
@@ -20,12 +20,12 @@ pub(crate) struct Child {
 
 impl Child {
     /// Starts this binary with these arguments.
-    pub(crate) fn start(args: &[&str]) -> Result<Child> {
+    pub fn start(args: &[&str]) -> Result<Child> {
         Child::spawn(args, Stdio::inherit())
     }
 
     /// The same, with its stderr in a file.
-    pub(crate) fn start_with_log(args: &[&str], log: &Path) -> Result<Child> {
+    pub fn start_with_log(args: &[&str], log: &Path) -> Result<Child> {
         let log = File::create(log).context("failed to make a file for the server's words")?;
         Child::spawn(args, log.into())
     }
@@ -38,14 +38,14 @@ impl Child {
     }
 
     /// Starts something else.
-    pub(crate) fn of(mut command: Command) -> Result<Child> {
+    pub fn of(mut command: Command) -> Result<Child> {
         let mut process = command.spawn().context("failed to start a process")?;
         let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
         Ok(Child { process, stdin, stdout: stdout.map(BufReader::new) })
     }
 
     /// The next line it says.
-    pub(crate) async fn line(&mut self) -> Result<String> {
+    pub async fn line(&mut self) -> Result<String> {
         let mut stdout = self.stdout.take().context("failed: nobody listens to the process")?;
         let read = tokio::task::spawn_blocking(move || {
             let mut line = String::new();
@@ -61,20 +61,20 @@ impl Child {
     }
 
     /// Tells it something.
-    pub(crate) fn tell(&mut self, line: &str) -> Result<()> {
+    pub fn tell(&mut self, line: &str) -> Result<()> {
         let stdin = self.stdin.as_mut().context("failed: the process does not listen")?;
         Ok(stdin.write_all(format!("{line}\n").as_bytes())?)
     }
 
     /// Asks it to stop, and waits for its end.
-    pub(crate) async fn stop(&mut self) -> Result<()> {
+    pub async fn stop(&mut self) -> Result<()> {
         let id = Pid::from_raw(self.process.id() as i32).context("a process has an id")?;
         kill_process(id, Signal::TERM)?;
         self.ended().await
     }
 
     /// Waits until it has ended well.
-    pub(crate) async fn ended(&mut self) -> Result<()> {
+    pub async fn ended(&mut self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
             match self.process.try_wait()? {
@@ -87,13 +87,13 @@ impl Child {
     }
 
     /// Kills it as a power failure would.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 
     /// The time it has spent on processors.
-    pub(crate) fn cpu(&self) -> Result<Duration> {
+    pub fn cpu(&self) -> Result<Duration> {
         let stat = self.proc("stat")?;
         // The name may hold spaces; fields are counted behind it.
         let (_, fields) = stat.rsplit_once(')').context("failed to read the time of a process")?;
@@ -104,7 +104,7 @@ impl Child {
     }
 
     /// The memory it holds, in bytes.
-    pub(crate) fn resident(&self) -> Result<u64> {
+    pub fn resident(&self) -> Result<u64> {
         let status = self.proc("status")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kb =

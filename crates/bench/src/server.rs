@@ -1,9 +1,7 @@
 //! The server that is measured: started as an operator would, in a folder of its own, on a real
 //! log.
 
-use super::accounts;
 use super::child::Child;
-use crate::command::serve::LOG_FILE;
 use agon_players::client::http::Http;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -62,17 +60,16 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Makes accounts and starts a server that has them; the tokens of its players.
+    /// Starts a server in a folder whose log has accounts with these tokens, the operator's first;
+    /// returns it with the tokens of the players.
     pub(super) async fn start(
         folder: &Path,
         ip: IpAddr,
-        players: usize,
+        mut tokens: Vec<String>,
         watchers: usize,
     ) -> Result<(Server, Vec<String>)> {
-        let data = folder.join("data");
-        std::fs::create_dir(&data).context("failed to make a folder")?;
-        let mut tokens = accounts::write(&data.join(LOG_FILE), players)?;
         let operator = tokens.remove(0);
+        let players = tokens.len();
         // All players come from one address.
         let (erlang, epmd) = (free_place(ip)?, free_place(ip)?);
         let config = format!(

@@ -1,6 +1,6 @@
 //! Open files: as many as there are connections, and some.
 
-use crate::exit::Misuse;
+use super::Unmeasurable;
 use anyhow::Result;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -16,7 +16,7 @@ pub(super) fn raise(files: usize) -> Result<()> {
             "{wanted} open files are needed, and this system allows {maximum}; \
              take fewer players, or raise the limit (ulimit -Hn)"
         );
-        return Err(Misuse(words).into());
+        return Err(Unmeasurable(words).into());
     }
     // All there are: children open some of their own.
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
@@ -32,7 +32,7 @@ mod tests {
         raise(10).unwrap();
         if getrlimit(Resource::Nofile).maximum.is_some() {
             let error = raise(usize::MAX / 2).unwrap_err();
-            assert!(error.is::<Misuse>() && error.to_string().contains("ulimit"), "{error}");
+            assert!(error.is::<Unmeasurable>() && error.to_string().contains("ulimit"), "{error}");
         }
     }
 }

@@ -6,8 +6,6 @@
 use super::child::Child;
 use super::load::{Load, Mind, drive};
 use super::wire::{Inbox, Wire};
-use crate::args::BenchPartArgs;
-use crate::exit::Exit;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -16,7 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 /// How long connections may take to play themselves in before anything is counted.
 pub(super) const SETTLE: Duration = Duration::from_millis(200);
@@ -70,22 +68,9 @@ impl Bare {
     }
 }
 
-/// One of the processes.
-pub(crate) fn part(args: &BenchPartArgs) -> Result<Exit> {
-    super::limits::raise(args.connections + 100)?;
-    match args.part.as_str() {
-        "echo" => crate::command::serve::runtime()?.block_on(echo(args.address)),
-        _ => {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let local = tokio::task::LocalSet::new();
-            local.block_on(&runtime, ping(args.address, args.connections))
-        }
-    }
-}
-
 /// Answers every line with as many bytes as its first number says, until stdin ends.
-async fn echo(address: SocketAddr) -> Result<Exit> {
-    let listener = crate::command::serve::open(address).context("failed to listen")?;
+pub async fn echo(listener: TcpListener, connections: usize) -> Result<()> {
+    super::limits::raise(connections + 100)?;
     say(&listener.local_addr()?.to_string())?;
     let over = tokio::task::spawn_blocking(|| {
         for line in std::io::stdin().lock().lines() {
@@ -141,8 +126,14 @@ impl Mind for Pinger {
     }
 }
 
-/// Plays a slice for every line of stdin.
-async fn ping(address: SocketAddr, connections: usize) -> Result<Exit> {
+/// Plays a slice for every line of stdin, and ends the process when stdin ends.
+pub fn ping(address: SocketAddr, connections: usize) -> Result<()> {
+    super::limits::raise(connections + 100)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    tokio::task::LocalSet::new().block_on(&runtime, play_slices(address, connections))
+}
+
+async fn play_slices(address: SocketAddr, connections: usize) -> Result<()> {
     let load = Rc::new(Load::default());
     let message: Rc<RefCell<Vec<u8>>> = Rc::default();
     let mut starts = Vec::new();
@@ -202,8 +193,9 @@ fn ask(slice: Slice) -> Vec<u8> {
 }
 
 fn say(line: &str) -> Result<()> {
-    crate::command::print(&format!("{line}\n"))?;
-    Ok(std::io::stdout().flush()?)
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{line}")?;
+    Ok(stdout.flush()?)
 }
 
 #[cfg(test)]
