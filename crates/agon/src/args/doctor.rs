@@ -4,13 +4,13 @@ use crate::exit;
 use clap::Args as ClapArgs;
 
 const DOCTOR_HELP: &str = "\
-Plays whole games with the program and asks it about hundreds of positions of every shape, starts
-it again at every move, sends it messages in pieces, twice, of later versions, and sees how it ends.
-What fails is shown with what was sent, what came back and how to mend it. Examinations:
+Plays whole games with the program, asks it about hundreds of different positions, restarts it at
+every move, and sends messages in pieces, twice and from later versions. Each failure is shown with
+what was sent, what came back and how to fix it. Examinations:
     hello answers rules positions time stdout restart long same proposal
     pieces notices errors unknown repeat end children
-With --listen it is a server for a program that connects by itself (docs/protocol/native.md, Over
-sockets); a command after -- is started for that, with {server} in its arguments replaced:
+With --listen, agon acts as a server for a program that connects by itself (docs/protocol/native.md,
+Over sockets). A command after -- is started for that, with {server} in its arguments replaced:
     connect answers rules positions time stdout pieces notices errors heartbeat unknown
     together cut restart taken-over
 

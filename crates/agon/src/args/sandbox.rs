@@ -5,9 +5,10 @@ use clap::Args as ClapArgs;
 
 /// For the help of every command that starts programs.
 pub(crate) const SANDBOX_HELP: &str = "\
-Programs run in a sandbox (bubblewrap): they see the system and their own folders read-only, /tmp of
-their own, no other process, no network, and nothing of the run's folder. What this machine cannot
-enforce is reported at the start; `agon doctor --sandbox` shows all of it (docs/sandbox.md).";
+Programs run in a sandbox (bubblewrap). They can read the system and their own folders, and write to
+a private /tmp. They see no other process, no network, and nothing in the run's folder. Agon reports
+at the start what this machine cannot enforce; `agon doctor --sandbox` shows all protections
+(docs/sandbox.md).";
 
 /// How programs are confined.
 #[derive(ClapArgs, Clone, Debug, Default)]

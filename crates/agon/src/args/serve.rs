@@ -6,16 +6,16 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 const HELP: &str = "\
-Everything that happened is in DIR/agon.sqlite: a server that is killed and started again goes on
-where it stood, and nobody loses anything by it. Plain `agon` is `agon serve` that takes the next
-free port where its own is taken.
+The log is DIR/agon.sqlite. A server that is killed continues from it when you start it again, and
+nobody loses a game or a move. Plain `agon` is `agon serve` with one difference: if its port is in
+use, it takes the next.
 
-A TOML file has any of the fields below. Each can also be set by a variable of the environment,
-named after it: AGON_DATA, AGON_TLS_CERT, AGON_LIMITS_CONNECTIONS_MAX … Flags win over variables,
-and those over the file. `agon serve --check` prints the result; docs/operate.md has the rest.
+A TOML file may contain any of the fields below. Each field also has an environment variable:
+AGON_DATA, AGON_TLS_CERT, AGON_LIMITS_CONNECTIONS_MAX … Flags override variables, and variables
+override the file. `agon serve --check` prints the result; docs/operate.md explains more.
 
-Programs of other systems connect where the file has a table for them: [fish] and [trains] with
-`listen`, and [erlang] with a cookie for Yahtzee players on Erlang nodes.
+Programs of other systems need a table in the file: [fish] and [trains] with `listen`, and [erlang]
+with a cookie for Yahtzee players on Erlang nodes.
 
 ";
 

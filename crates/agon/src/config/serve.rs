@@ -370,7 +370,9 @@ fn check_counts(limits: &Limits) -> Result<(), Misuse> {
     ];
     match counts.iter().all(|count| (1..=1_000_000_000).contains(count)) {
         true => Ok(()),
-        false => Err(Misuse("[limits]: every limit must be at least 1 and at most 1000000000".into())),
+        false => {
+            Err(Misuse("[limits]: every limit must be at least 1 and at most 1000000000".into()))
+        }
     }
 }
 

@@ -22,7 +22,7 @@ fn errors_say_what_to_do_next() {
     drop(server);
     let (code, said) = place.agon(&args);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("is the server running"), "{said}");
+    assert!(said.contains("check that the server runs"), "{said}");
     fs::create_dir(place.path("damaged")).expect("a folder");
     fs::write(place.path("damaged/agon.sqlite"), "this is no database".repeat(100))
         .expect("a file");
@@ -36,7 +36,7 @@ fn errors_say_what_to_do_next() {
         "127.0.0.1:0",
     ]);
     assert_eq!(code, Some(5), "{said}");
-    assert!(said.contains("put a copy"), "{said}");
+    assert!(said.contains("restore a backup"), "{said}");
 }
 
 #[test]
