@@ -17,7 +17,7 @@ import { operator, progress } from "../tournament/progress.js";
 const FORMATS = {
   bracket: "single elimination",
   knockout: "knock-out",
-  "round-robin": "everybody against everybody",
+  "round-robin": "round robin",
 };
 
 /** After so long it is looked again, where that may help. */
@@ -43,7 +43,7 @@ export function mount(root, params, app) {
 
   function show() {
     if (!tournament) {
-      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Looking …");
+      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Loading …");
       return render(root, h("h1", {}, id), words);
     }
     render(root, head(tournament), ...body(tournament));
@@ -52,7 +52,7 @@ export function mount(root, params, app) {
   /** @param {Tournament} now */
   function body(now) {
     if (now.standing === "called-off") {
-      return [h("p", { class: "card" }, "It was not held: ", now.reason ?? "")];
+      return [h("p", { class: "card" }, "This tournament was not played: ", now.reason ?? "")];
     }
     if (now.standing === "open" || now.standing === "inviting") return [coming(now, app, act)];
     return [
@@ -60,8 +60,8 @@ export function mount(root, params, app) {
       operator(now, app),
       h(
         "section",
-        { class: "card", "aria-label": "Who meets whom" },
-        h("h2", {}, "Who meets whom"),
+        { class: "card", "aria-label": "Rounds" },
+        h("h2", {}, "Rounds"),
         drawing(now),
       ),
       h(

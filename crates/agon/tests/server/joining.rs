@@ -52,7 +52,7 @@ fn account_flag_wins_over_a_token_in_the_environment() {
     // Without a password nothing says whether the account or the token is meant.
     for (flags, why) in [
         (&["--account", "ann"][..], "contradict each other"),
-        (&["--account", "ann", "--token-file", "bob.token"], "the token is of bob"),
+        (&["--account", "ann", "--token-file", "bob.token"], "the token belongs to bob"),
         (&["--account", "ann", "--token-file", "bob.token", "--register"], "leave out one"),
     ] {
         let mut process = join(flags, None);
