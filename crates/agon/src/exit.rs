@@ -1,8 +1,8 @@
 //! Exit codes. `agon --help` lists them.
 
+use agon_bots::HouseError;
 use agon_core::PlanError;
 use agon_core::verify::Finding;
-use agon_players::HouseError;
 use agon_runner::{BadSpec, FolderError, RunError};
 use agon_server::EngineError;
 use agon_store::LogError;

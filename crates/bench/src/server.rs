@@ -2,7 +2,7 @@
 //! log.
 
 use super::child::Child;
-use agon_players::client::http::Http;
+use agon_client::http::Http;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::net::{IpAddr, SocketAddr};

@@ -15,7 +15,7 @@ at the start what this machine cannot enforce; `agon doctor --sandbox` shows all
 pub(crate) struct SandboxArgs {
     /// Trust all programs: run them without a sandbox and without limits. They can then do
     /// everything you can.
-    #[arg(long, conflicts_with_all = ["memory", "cpus", "network"])]
+    #[arg(long, conflicts_with_all = ["memory", "cpus", "cpu_time", "network"])]
     pub(crate) no_sandbox: bool,
     /// Memory limit of one program, such as 512m or 4g; by default 2g. A program that needs more is
     /// killed.
@@ -24,6 +24,10 @@ pub(crate) struct SandboxArgs {
     /// CPU limit of one program in processors, such as 0.5 or 2; by default 1.
     #[arg(long, value_name = "N", value_parser = cpus)]
     pub(crate) cpus: Option<f64>,
+    /// Processor time of one process of a program, in seconds; by default 14400 (4 hours). A process
+    /// that uses more is killed.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) cpu_time: Option<u64>,
     /// Let programs use the network.
     #[arg(long)]
     pub(crate) network: bool,
@@ -35,6 +39,7 @@ impl SandboxArgs {
         let limits = Limits {
             memory: self.memory.unwrap_or(base.limits.memory),
             cpus: self.cpus.unwrap_or(base.limits.cpus),
+            cpu_seconds: self.cpu_time.unwrap_or(base.limits.cpu_seconds),
             ..base.limits
         };
         SandboxSettings {

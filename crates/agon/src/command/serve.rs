@@ -10,10 +10,10 @@ use crate::args::{Args, Command, ServeArgs};
 use crate::config::serve::Serve;
 use crate::diagnostics;
 use crate::exit::{Exit, Misuse};
+use agon_bots::Houses;
 use agon_core::PlayerName;
 use agon_core::lobby::Role;
 use agon_games::Registry;
-use agon_players::Houses;
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
     Engine, EngineError, Gateway, Handle, Tls, serve_erlang, serve_peers, serve_tcp,

@@ -5,10 +5,10 @@ pub(crate) mod gate;
 pub(crate) mod http;
 pub(crate) mod websocket;
 
+use agon_bots::{HousePlayer, Houses};
 use agon_core::lobby::{Announcement, Role, Selection, Standing};
 use agon_core::{Event, PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
-use agon_players::{HousePlayer, Houses};
 use agon_server::web::{Hosts, serve_http};
 use agon_server::{
     Engine, Gateway, Handle, Limits, Peers, Settings, Tls, hash_password, serve_peers, serve_tcp,

@@ -5,7 +5,7 @@ use crate::command::{client_runtime, print, verify};
 use crate::exit::Exit;
 use crate::show;
 use agon_bench::Child;
-use agon_players::client::http::Http;
+use agon_client::http::Http;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::io::IsTerminal;
@@ -17,14 +17,14 @@ const LINES_MAX: usize = 14;
 const COLUMNS_MAX: usize = 100;
 
 /// The source files of the Python players.
-const VALUES: &str = include_str!("../../../../../tests/values.py");
+const VALUES: &str = include_str!("../../../../../examples/values.py");
 const FISH: [&str; 2] = [
-    include_str!("../../../../../tests/fish/players.py"),
-    include_str!("../../../../../tests/fish/tournament.py"),
+    include_str!("../../../../../examples/fish/players.py"),
+    include_str!("../../../../../examples/fish/tournament.py"),
 ];
 const TRAINS: [&str; 2] = [
-    include_str!("../../../../../tests/trains/players.py"),
-    include_str!("../../../../../tests/trains/tournament.py"),
+    include_str!("../../../../../examples/trains/players.py"),
+    include_str!("../../../../../examples/trains/tournament.py"),
 ];
 
 /// A system and its players.
