@@ -1,14 +1,14 @@
-//! Tournaments of the configuration: announced as their players come.
+//! Tournaments from the settings file: announced once their players are connected.
 
 use agon_core::PlayerName;
 use agon_core::lobby::{Announcement, Selection};
 use agon_server::{Engine, Handle};
 use std::time::Duration;
 
-/// How often to look for their players.
+/// How often to check for their players.
 const LOOK_MS: u64 = 50;
 
-/// Announces all of them, each when it can begin.
+/// Announces every tournament as soon as it can start.
 pub(super) async fn announce_all(handle: Handle, mut waiting: Vec<Announcement>) {
     let mut timer = tokio::time::interval(Duration::from_millis(LOOK_MS));
     while !waiting.is_empty() {
@@ -22,7 +22,7 @@ pub(super) async fn announce_all(handle: Handle, mut waiting: Vec<Announcement>)
     }
 }
 
-/// Announces a tournament if its players are here; says whether it has to wait.
+/// Announces a tournament if its players are connected; returns whether it must wait.
 fn look_for_players(engine: &mut Engine, announcement: &Announcement) -> bool {
     let lobby = engine.lobby();
     if lobby.tournament(&announcement.id).is_some() {
@@ -47,8 +47,8 @@ fn look_for_players(engine: &mut Engine, announcement: &Announcement) -> bool {
     }
     let id = &announcement.id;
     match engine.announce(announcement.clone()) {
-        Ok(()) => tracing::info!(tournament = %id, "the players of a tournament are here"),
-        Err(error) => tracing::warn!(tournament = %id, %error, "a tournament cannot be held"),
+        Ok(()) => tracing::info!(tournament = %id, "all players of a tournament are connected"),
+        Err(error) => tracing::warn!(tournament = %id, %error, "failed to start a tournament"),
     }
     false
 }
