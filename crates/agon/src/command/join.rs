@@ -4,7 +4,7 @@
 //! its tournament and does not notice a lost connection: what it answers meanwhile is sent when the
 //! server repeats the request.
 
-mod mind;
+mod player;
 mod program;
 mod receipt;
 
@@ -17,7 +17,7 @@ use agon_core::{Age, Nonce, TournamentId};
 use agon_games::Registry;
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
-use mind::{Mind, Player};
+use player::{Player, TournamentPlayer};
 pub(super) use program::read_lines;
 use receipt::ReceiptWriter;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ struct Join<'a> {
     running: Running,
     /// How many replies to invitations the server has not confirmed yet.
     replies: u32,
-    minds: BTreeMap<String, Mind>,
+    players: BTreeMap<String, TournamentPlayer>,
     receipt: Option<ReceiptWriter>,
 }
 
@@ -79,13 +79,14 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
             receipt.hello(&player.name, nonce.as_ref())?;
         }
         let (said, mut heard) = mpsc::channel(SAID_MAX);
-        let (player, minds) = (Arc::new(player), BTreeMap::new());
+        let (player, players) = (Arc::new(player), BTreeMap::new());
         let (running, over, replies) = (Running::default(), 0, 0);
-        let mut join = Join { args, player, client, said, over, running, replies, minds, receipt };
+        let mut join =
+            Join { args, player, client, said, over, running, replies, players, receipt };
         let exit = join.run(&mut heard).await;
         // Further output of players is ignored.
         drop(heard);
-        join.minds.into_values().for_each(|mind| mind.end(None));
+        join.players.into_values().for_each(|playing| playing.end(None));
         exit
     })
 }
@@ -178,8 +179,8 @@ impl Join<'_> {
         match event {
             Event::Request(request) => {
                 let tournament = request.in_match.tournament.as_str();
-                if let Some(mind) = self.minds.get_mut(tournament) {
-                    mind.ask(request.id, request.line);
+                if let Some(playing) = self.players.get_mut(tournament) {
+                    playing.ask(request.id, request.line);
                 }
             }
             Event::Notice(notice) => self.noticed(&notice).await?,
@@ -200,8 +201,8 @@ impl Join<'_> {
     async fn is_over(&mut self, tournament: &TournamentId, won: Option<bool>) -> Result<()> {
         let word = if won == Some(true) { "won" } else { "over" };
         eprintln!("agon: tournament {tournament}: {word}");
-        if let Some(mind) = self.minds.remove(tournament.as_str()) {
-            end(mind, won);
+        if let Some(playing) = self.players.remove(tournament.as_str()) {
+            end(playing, won);
         }
         self.over += 1;
         self.enter().await
@@ -211,9 +212,10 @@ impl Join<'_> {
         let tournament = notice.tournament().map(|id| id.as_str().to_owned()).unwrap_or_default();
         match notice.about.as_str() {
             "tournament" => {
-                if !self.minds.contains_key(&tournament) {
-                    let mind = Mind::start(&self.player, &notice.data, 1, &self.said)?;
-                    self.minds.insert(tournament, mind);
+                if !self.players.contains_key(&tournament) {
+                    let playing =
+                        TournamentPlayer::start(&self.player, &notice.data, 1, &self.said)?;
+                    self.players.insert(tournament, playing);
                 }
             }
             // `agon join` accepts every invitation.
@@ -230,8 +232,8 @@ impl Join<'_> {
             | "called-off" => {}
             _ => {
                 let named = |name: &str| tournament.is_empty() || tournament == name;
-                let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
-                minds.for_each(|(_, mind)| mind.tell(&notice.line));
+                let players = self.players.iter_mut().filter(|(name, _)| named(name));
+                players.for_each(|(_, playing)| playing.tell(&notice.line));
             }
         }
         Ok(())
@@ -243,8 +245,8 @@ impl Join<'_> {
                 let id = refused.id.as_deref().unwrap_or_default();
                 let tournament = id.split_once(':').map(|(tournament, _)| tournament);
                 let named = |name: &str| tournament.is_none_or(|tournament| tournament == name);
-                let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
-                minds.for_each(|(_, mind)| mind.tell(&refused.line));
+                let players = self.players.iter_mut().filter(|(name, _)| named(name));
+                players.for_each(|(_, playing)| playing.tell(&refused.line));
             }
             // Other players accepted first, or the invitation has ended. Another one may come.
             "refused" if self.replies > 0 => {
@@ -252,7 +254,7 @@ impl Join<'_> {
                 eprintln!("agon: not in this tournament: {}", refused.detail);
             }
             // The queue or the sign-up was refused, and no tournament runs.
-            "refused" if self.minds.is_empty() => bail!(
+            "refused" if self.players.is_empty() => bail!(
                 "the server refused the queue or sign-up: \
              {}",
                 refused.detail
@@ -264,12 +266,14 @@ impl Join<'_> {
 
     /// Forwards a player's line: answers, and lines that are no message.
     async fn said(&mut self, tournament: &str, start: u32, line: String) -> Result<()> {
-        let Some(mind) = self.minds.get_mut(tournament).filter(|mind| mind.start == start) else {
+        let Some(playing) =
+            self.players.get_mut(tournament).filter(|playing| playing.start == start)
+        else {
             return Ok(());
         };
         match native::decode(line.as_bytes()) {
-            Ok(FromPlayer::Hello(_)) => mind.greeted = true,
-            Ok(FromPlayer::Answer { id, answer }) if mind.answered(id.as_str()) => {
+            Ok(FromPlayer::Hello(_)) => playing.greeted = true,
+            Ok(FromPlayer::Answer { id, answer }) if playing.answered(id.as_str()) => {
                 if let Some(receipt) = &mut self.receipt {
                     receipt.answer(id.as_str(), &answer)?;
                 }
@@ -281,7 +285,7 @@ impl Join<'_> {
                 "agon: ignored a message that a program may not \
                 send: {line}"
             ),
-            Err(_) if mind.greeted => self.client.line(line).await?,
+            Err(_) if playing.greeted => self.client.line(line).await?,
             // Output before the hello, such as a banner.
             Err(_) => {}
         }
@@ -290,9 +294,9 @@ impl Join<'_> {
 
     /// Restarts a program that ended before its tournament, and repeats its open requests.
     fn ended(&mut self, tournament: &str, start: u32) -> Result<()> {
-        let Some(mind) = self.minds.remove(tournament) else { return Ok(()) };
-        if mind.start != start {
-            self.minds.insert(tournament.to_owned(), mind);
+        let Some(playing) = self.players.remove(tournament) else { return Ok(()) };
+        if playing.start != start {
+            self.players.insert(tournament.to_owned(), playing);
             return Ok(());
         }
         if start >= STARTS_MAX {
@@ -302,20 +306,20 @@ impl Join<'_> {
             );
         }
         eprintln!("agon: the program ended; restarting it");
-        let (about, open) = mind.ended();
-        let mut mind = Mind::start(&self.player, &about, start + 1, &self.said)
+        let (about, open) = playing.ended();
+        let mut playing = TournamentPlayer::start(&self.player, &about, start + 1, &self.said)
             .context("failed to start the program again")?;
         for (id, line) in open {
-            mind.ask(id, line);
+            playing.ask(id, line);
         }
-        self.minds.insert(tournament.to_owned(), mind);
+        self.players.insert(tournament.to_owned(), playing);
         Ok(())
     }
 }
 
 /// Ends a player on a separate thread, because its program may take a moment.
-fn end(mind: Mind, won: Option<bool>) {
-    drop(tokio::task::spawn_blocking(move || mind.end(won)));
+fn end(playing: TournamentPlayer, won: Option<bool>) {
+    drop(tokio::task::spawn_blocking(move || playing.end(won)));
 }
 
 /// Checks that a house player of this name exists in some game.

@@ -1,9 +1,9 @@
 //! `agon play`: a person plays in the terminal, on a server or against house players and programs.
 
-mod desk;
 mod here;
 mod keyboard;
 mod program;
+mod prompt;
 mod there;
 
 use crate::args::{ColourArg, PlayArgs};

@@ -1,8 +1,8 @@
 //! A game without a server: one person against house players and programs.
 
-use super::desk::{Desk, Wish};
 use super::keyboard::{Keyboard, Typed};
 use super::program::Program;
+use super::prompt::{Prompt, Wish};
 use super::say;
 use crate::args::PlayArgs;
 use crate::exit::{Exit, Misuse};
@@ -24,7 +24,7 @@ pub(super) async fn play(args: &PlayArgs, colour: bool) -> Result<Exit> {
         return Err(Misuse(format!("no game {:?}; there are: {known}", args.game)).into());
     };
     let mut table = Table::new(args, &**kind)?;
-    let mut desk = Desk::new(colour, false);
+    let mut prompt = Prompt::new(colour, false);
     let mut keyboard = Keyboard::start()?;
     while table.game.outcome().is_none() {
         table.others()?;
@@ -39,8 +39,8 @@ pub(super) async fn play(args: &PlayArgs, colour: bool) -> Result<Exit> {
             continue;
         }
         let head = format!("{} · you against {}", args.game, table.names[1..].join(", "));
-        desk.ask(&head, &args.game, question, view, table.names.clone(), None)?;
-        match wish(&mut desk, &mut keyboard).await? {
+        prompt.ask(&head, &args.game, question, view, table.names.clone(), None)?;
+        match wish(&mut prompt, &mut keyboard).await? {
             Ok(answer) => table.apply(YOU, answer.get())?,
             Err(exit) => return Ok(exit),
         }
@@ -79,10 +79,10 @@ fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Riva
 }
 
 /// Waits for the person's answer, or for the person to leave.
-async fn wish(desk: &mut Desk, keyboard: &mut Keyboard) -> Result<Result<agon_games::Json, Exit>> {
+async fn wish(prompt: &mut Prompt, keyboard: &mut Keyboard) -> Result<Result<agon_games::Json, Exit>> {
     loop {
         match keyboard.next(true).await {
-            Typed::Line(line) => match desk.typed(&line)? {
+            Typed::Line(line) => match prompt.typed(&line)? {
                 Wish::Answer(answer) => return Ok(Ok(answer)),
                 Wish::Forfeit | Wish::Leave => {
                     say("You forfeited the game.\n")?;

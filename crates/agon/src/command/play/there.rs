@@ -1,7 +1,7 @@
 //! A person on a server: logs in, waits for a game, and answers until a tournament is over.
 
-use super::desk::{Desk, Wish};
 use super::keyboard::{Keyboard, Typed};
+use super::prompt::{Prompt, Wish};
 use super::say;
 use crate::args::PlayArgs;
 use crate::command::join::explained;
@@ -17,7 +17,7 @@ const WAITING_MAX: usize = 256;
 
 struct Seated {
     client: Client,
-    desk: Desk,
+    prompt: Prompt,
     /// The question that is shown.
     current: Option<Request>,
     waiting: VecDeque<Request>,
@@ -46,9 +46,9 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
         client.sign_up(&TournamentId::from(tournament.as_str()), args.age.map(Age)).await?;
     }
     let (waiting, tournaments) = (VecDeque::new(), BTreeSet::new());
-    let desk = Desk::new(colour, true);
+    let prompt = Prompt::new(colour, true);
     let running = Running::default();
-    Seated { client, desk, current: None, waiting, tournaments, running }.run().await
+    Seated { client, prompt, current: None, waiting, tournaments, running }.run().await
 }
 
 /// Asks for a password and hides what is typed.
@@ -91,7 +91,7 @@ impl Seated {
                 }
                 typed = keyboard.next(self.current.is_some()) => match typed {
                     Typed::Line(line) => {
-                        let wish = self.desk.typed(&line)?;
+                        let wish = self.prompt.typed(&line)?;
                         let over = self.wished(wish).await?;
                         if over {
                             return Ok(Exit::Success);
@@ -160,7 +160,7 @@ impl Seated {
             Event::Request(request) => self.asked(request)?,
             Event::Again(request) => {
                 if self.current.as_ref().is_some_and(|current| current.id == request.id) {
-                    self.desk.renew(request.deadline_ms)?;
+                    self.prompt.renew(request.deadline_ms)?;
                 }
             }
             // The server may repeat the end of an earlier tournament.
@@ -184,7 +184,7 @@ impl Seated {
             self.waiting.retain(|request| request.in_match.tournament != *id);
             if self.current.as_ref().is_some_and(|request| request.in_match.tournament == *id) {
                 self.current = None;
-                self.desk.clear();
+                self.prompt.clear();
             }
         }
         Ok(())
@@ -199,7 +199,7 @@ impl Seated {
         self.waiting.retain(|other| !same(other));
         if self.current.as_ref().is_some_and(same) {
             self.current = None;
-            self.desk.clear();
+            self.prompt.clear();
             say("\nThat question is closed.\n")?;
         }
         if self.waiting.len() < WAITING_MAX {
@@ -227,7 +227,7 @@ impl Seated {
             if place.best_of > 1 { format!("won {}", won.join(":")) } else { "one game".into() },
         );
         let (question, view) = (request.question.clone(), request.view.clone());
-        self.desk.ask(&head, &request.game, question, view, names, Some(request.deadline_ms))?;
+        self.prompt.ask(&head, &request.game, question, view, names, Some(request.deadline_ms))?;
         self.current = Some(request);
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Seated {
                 self.waiting.retain(|request| !own(request));
                 if self.current.as_ref().is_some_and(own) {
                     self.current = None;
-                    self.desk.clear();
+                    self.prompt.clear();
                     self.turn_over()?;
                 }
             }

@@ -18,17 +18,17 @@ const HELP: &str = "  the number of an answer, where they are listed
   quit    leave
 ";
 
-pub(super) struct Desk {
+pub(super) struct Prompt {
     games: Registry,
     colour: bool,
     /// Whether the game is on a server, where leaving is not the same as forfeiting.
     remote: bool,
-    sheet: Option<Sheet>,
+    shown: Option<ShownQuestion>,
     leaving: bool,
 }
 
-/// A question on the desk.
-struct Sheet {
+/// The question on the screen.
+struct ShownQuestion {
     kind: Arc<dyn GameKind>,
     question: Json,
     view: Json,
@@ -50,12 +50,12 @@ pub(super) enum Wish {
     Nothing,
 }
 
-impl Desk {
-    pub(super) fn new(colour: bool, remote: bool) -> Desk {
-        Desk { games: Registry::standard(), colour, remote, sheet: None, leaving: false }
+impl Prompt {
+    pub(super) fn new(colour: bool, remote: bool) -> Prompt {
+        Prompt { games: Registry::standard(), colour, remote, shown: None, leaving: false }
     }
 
-    /// Puts a question on the desk: head line, board, words, answers where they are few.
+    /// Shows a question: head line, board, words, and the legal answers where they are few.
     pub(super) fn ask(
         &mut self,
         head: &str,
@@ -75,31 +75,31 @@ impl Desk {
         let asked = kind.ask(question.get(), view.get())?;
         let until = deadline_ms.map(|ms| Instant::now() + Duration::from_millis(ms));
         let listed = asked.choices.len() <= LISTED_MAX;
-        let sheet = Sheet { kind, question, view, names, asked, until, listed };
+        let shown = ShownQuestion { kind, question, view, names, asked, until, listed };
         let mut text =
-            format!("\n{head}\n\n{}\n{}\n", sheet.board(self.colour)?, sheet.asked.words);
+            format!("\n{head}\n\n{}\n{}\n", shown.board(self.colour)?, shown.asked.words);
         match listed {
-            true => text.push_str(&sheet.list()),
+            true => text.push_str(&shown.list()),
             false => {
-                let _ = writeln!(text, "  ({}; `help` explains more)", sheet.asked.examples);
+                let _ = writeln!(text, "  ({}; `help` explains more)", shown.asked.examples);
             }
         }
-        text.push_str(&sheet.prompt());
-        self.sheet = Some(sheet);
+        text.push_str(&shown.prompt());
+        self.shown = Some(shown);
         self.leaving = false;
         say(&text)
     }
 
     /// The server sent the question again: restarts its clock.
     pub(super) fn renew(&mut self, deadline_ms: u64) -> Result<()> {
-        let Some(sheet) = &mut self.sheet else { return Ok(()) };
-        sheet.until = Some(Instant::now() + Duration::from_millis(deadline_ms));
-        say(&format!("\nThe server repeats the question.\n{}", sheet.prompt()))
+        let Some(shown) = &mut self.shown else { return Ok(()) };
+        shown.until = Some(Instant::now() + Duration::from_millis(deadline_ms));
+        say(&format!("\nThe server repeats the question.\n{}", shown.prompt()))
     }
 
     /// Removes the question.
     pub(super) fn clear(&mut self) {
-        self.sheet = None;
+        self.shown = None;
     }
 
     /// Handles a typed line.
@@ -114,7 +114,7 @@ impl Desk {
             }
             return self.prompt(String::new());
         }
-        let Some(sheet) = &self.sheet else {
+        let Some(shown) = &self.shown else {
             if matches!(line, "quit" | "exit" | "q") {
                 return Ok(Wish::Leave);
             }
@@ -131,19 +131,19 @@ impl Desk {
                 })?;
                 Ok(Wish::Nothing)
             }
-            "help" | "?" => self.prompt(format!("  {}\n{HELP}", sheet.asked.examples)),
+            "help" | "?" => self.prompt(format!("  {}\n{HELP}", shown.asked.examples)),
             "list" => {
-                let text = sheet.list();
-                if let Some(sheet) = &mut self.sheet {
-                    sheet.listed = true;
+                let text = shown.list();
+                if let Some(shown) = &mut self.shown {
+                    shown.listed = true;
                 }
                 self.prompt(text)
             }
-            "show" => self.prompt(sheet.board(self.colour)?),
-            "clock" => self.prompt(format!("{}\n", sheet.time_left())),
-            _ => match sheet.read(line) {
+            "show" => self.prompt(shown.board(self.colour)?),
+            "clock" => self.prompt(format!("{}\n", shown.time_left())),
+            _ => match shown.read(line) {
                 Ok(answer) => {
-                    self.sheet = None;
+                    self.shown = None;
                     Ok(Wish::Answer(answer))
                 }
                 Err(why) => self.prompt(format!("That is not possible: {why}.\n")),
@@ -152,15 +152,15 @@ impl Desk {
     }
 
     fn prompt(&self, mut text: String) -> Result<Wish> {
-        if let Some(sheet) = &self.sheet {
-            text.push_str(&sheet.prompt());
+        if let Some(shown) = &self.shown {
+            text.push_str(&shown.prompt());
         }
         say(&text)?;
         Ok(Wish::Nothing)
     }
 }
 
-impl Sheet {
+impl ShownQuestion {
     fn board(&self, colour: bool) -> Result<String> {
         Ok(self.kind.draw(self.view.get(), &self.names, colour)?)
     }
