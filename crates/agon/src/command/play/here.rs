@@ -79,7 +79,10 @@ fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Riva
 }
 
 /// Waits for the person's answer, or for the person to leave.
-async fn wish(prompt: &mut Prompt, keyboard: &mut Keyboard) -> Result<Result<agon_games::Json, Exit>> {
+async fn wish(
+    prompt: &mut Prompt,
+    keyboard: &mut Keyboard,
+) -> Result<Result<agon_games::Json, Exit>> {
     loop {
         match keyboard.next(true).await {
             Typed::Line(line) => match prompt.typed(&line)? {
