@@ -11,9 +11,9 @@ use crate::config::serve::Serve;
 use crate::diagnostics;
 use crate::exit::{Exit, Misuse};
 use agon_core::PlayerName;
-use agon_core::lobby::Role;
 use agon_games::Registry;
 use agon_players::Houses;
+use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
     Engine, EngineError, Gateway, Handle, Tls, serve_erlang, serve_peers, serve_tcp,
@@ -162,7 +162,7 @@ async fn run(
     tokio::spawn(serve_tcp(tcp, gateway.clone()));
     for (port, listener) in ports {
         let series = Arc::clone(&port.peers.series);
-        if let Some(opened) = handle.call(move |engine| engine.open_sign_up(&series)).await {
+        if let Some(opened) = handle.ask(OpenSignUp(series)).await {
             opened.map_err(|error| Misuse(format!("[{}]: {error}", port.system)))?;
         }
         tokio::spawn(serve_peers(listener, gateway.clone(), port.peers));
@@ -254,14 +254,12 @@ fn explained(error: EngineError, dir: &Path) -> anyhow::Error {
 
 /// The operator's token, if this is the first start or a new one was asked for.
 async fn operator_token(handle: &Handle, asked: bool) -> Result<Option<String>> {
-    let name = PlayerName::new(OPERATOR).expect("a good name");
-    let made = handle.call(move |engine| {
-        let known = engine.lobby().accounts().any(|(_, account)| account.role == Role::Operator);
-        (asked || !known).then(|| engine.operator_token(name))
-    });
-    let Some(Some(token)) = made.await else { return Ok(None) };
-    // If the engine ends instead, that is what will be told.
-    Ok(token?.await.ok())
+    let account = PlayerName::new(OPERATOR).expect("a good name");
+    // If the engine ends instead, its error is reported.
+    match handle.ask(IssueOperatorToken { account, only_first: !asked }).await {
+        Some(token) => Ok(token?),
+        None => Ok(None),
+    }
 }
 
 /// Waits for the first signal and has the engine stop; the second ends the process.

@@ -2,6 +2,7 @@
 //! datagram to the socket it names.
 
 use agon_server::Handle;
+use agon_server::query::Ping;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
@@ -36,7 +37,7 @@ pub(super) async fn keep_watchdog(handle: Handle) {
     timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         timer.tick().await;
-        if handle.call(|_| ()).await.is_none() {
+        if handle.ask(Ping { through_log: false }).await.is_none() {
             return;
         }
         tell("WATCHDOG=1");
