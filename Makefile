@@ -44,7 +44,7 @@ chaos:
 
 # make attack SECONDS=60: readers of a large replay and slow bodies beside 100 honest players.
 attack:
-	AGON_ATTACK_SECONDS=$(or $(SECONDS),60) cargo test --package agon --test server attack -- --nocapture
+	AGON_ATTACK_SECONDS=$(or $(SECONDS),60) cargo test --release --package agon --test server attack -- --nocapture
 
 # make fuzz TARGET=verify SECONDS=600 runs cargo-fuzz on one target, without TARGET on all of them.
 fuzz:

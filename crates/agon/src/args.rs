@@ -70,10 +70,10 @@ pub(crate) enum Command {
     /// Solve Yahtzee for the best expected score, and keep the table.
     Solve(SolveArgs),
     /// Measure how fast a server is on this machine, beside a bare ping-pong over TCP.
-    Bench(BenchArgs),
+    Bench(agon_bench::BenchArgs),
     /// A process of `agon bench`.
     #[command(hide = true)]
-    BenchPart(BenchPartArgs),
+    BenchPart(agon_bench::BenchPartArgs),
     /// List games, presets and house players.
     List {
         /// As JSON.
@@ -322,117 +322,9 @@ pub(crate) enum RuleArg {
     FreeJoker,
 }
 
-const BENCH_HELP: &str = "\
-Starts a server of its own in a new folder, with a durable log, and plays on it over loopback. In
-between, slice by slice, a bare ping-pong with as many connections and messages of the same size is
-measured; ratios are medians of such pairs, so they can be compared between machines.
-
-Examples:
-    agon bench --game yahtzee --players 1000 --seconds 20 --json
-    agon bench --players 10000 --half-load --restart
-    agon bench --players 1000 --observers 4
-    agon bench --players 10000 --steady 20000 --seconds 600";
-
 #[derive(ClapArgs, Debug)]
 pub(crate) struct DemoArgs {
     /// The system whose programs play: they connect to a server on this machine.
     #[arg(value_enum)]
     pub(crate) system: Option<DemoSystem>,
-}
-
-#[derive(ClapArgs, Clone, Debug)]
-#[command(after_help = BENCH_HELP)]
-pub(crate) struct BenchArgs {
-    /// What is played.
-    #[arg(long, default_value = "yahtzee", value_parser = ["yahtzee", "fish", "trains"])]
-    pub(crate) game: String,
-    /// How many players there are; even.
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    pub(crate) players: usize,
-    /// How many matches there are at once; by default everybody is in one.
-    #[arg(long, value_name = "M")]
-    pub(crate) matches: Option<usize>,
-    /// How long is measured, half of it ping-pong.
-    #[arg(long, value_name = "S", default_value_t = 20.0)]
-    pub(crate) seconds: f64,
-    /// Over what players play.
-    #[arg(long, visible_alias = "wire", value_enum, default_value_t = TransportArg::Tcp)]
-    pub(crate) transport: TransportArg,
-    /// Measure again with so many observers on every match.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) observers: usize,
-    /// Measure something else: so many who watch one match that has ten events a second.
-    #[arg(long, value_name = "N", conflicts_with_all = [
-        "players", "matches", "observers", "half_load", "restart",
-    ])]
-    pub(crate) watchers: Option<usize>,
-    /// Measure something else: everybody plays all of the time, so many decisions a second in all,
-    /// against the usual time limits. Tells latencies, faults and how the server grows.
-    #[arg(long, value_name = "RATE", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = [
-        "observers", "watchers", "half_load", "restart",
-    ])]
-    pub(crate) steady: Option<u32>,
-    /// Measure latencies at half the rate that was reached.
-    #[arg(long)]
-    pub(crate) half_load: bool,
-    /// Kill the server, start it again, and measure how soon everybody is back.
-    #[arg(long)]
-    pub(crate) restart: bool,
-    /// The address of this machine to use.
-    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
-    pub(crate) address: std::net::IpAddr,
-    /// Where to make the server's folder; on a disk, if the log is to be durable.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) dir: PathBuf,
-    /// Keep the server's folder.
-    #[arg(long)]
-    pub(crate) keep: bool,
-    /// The result as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress on stderr.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-impl BenchArgs {
-    /// How many matches there are at once.
-    pub(crate) fn matches_wanted(&self) -> usize {
-        self.matches.unwrap_or(self.players / 2)
-    }
-}
-
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum TransportArg {
-    /// Lines over TCP.
-    Tcp,
-    /// WebSocket.
-    Ws,
-    /// Calls of the Fish system, for --game fish.
-    Fish,
-    /// Erlang nodes with ten players each.
-    Erlang,
-}
-
-impl TransportArg {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            TransportArg::Tcp => "tcp",
-            TransportArg::Ws => "ws",
-            TransportArg::Fish => "fish",
-            TransportArg::Erlang => "erlang",
-        }
-    }
-}
-
-#[derive(ClapArgs, Debug)]
-pub(crate) struct BenchPartArgs {
-    /// Which.
-    #[arg(value_parser = ["echo", "ping"])]
-    pub(crate) part: String,
-    /// Where the one that answers listens.
-    pub(crate) address: std::net::SocketAddr,
-    /// How many connections there are.
-    #[arg(default_value_t = 10_000)]
-    pub(crate) connections: usize,
 }

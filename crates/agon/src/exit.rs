@@ -1,8 +1,8 @@
 //! Exit codes, one per sort of ending. `agon --help` lists them.
 
+use agon_bots::HouseError;
 use agon_core::PlanError;
 use agon_core::verify::Finding;
-use agon_players::HouseError;
 use agon_runner::{BadSpec, FolderError, RunError};
 use agon_server::EngineError;
 use agon_store::LogError;
@@ -116,6 +116,7 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
         return Exit::NotHeld;
     }
     let misuse = error.is::<Misuse>()
+        || error.is::<agon_bench::Unmeasurable>()
         || error.is::<BadSpec>()
         || error.is::<PlanError>()
         || error.is::<HouseError>();

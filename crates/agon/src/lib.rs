@@ -6,11 +6,10 @@ mod command;
 mod config;
 mod diagnostics;
 mod exit;
-mod ports;
 mod show;
 
+pub use agon_bench::free_port;
 pub use config::{check_run_file, check_serve_file};
-pub use ports::free_port;
 
 use clap::Parser;
 use exit::Exit;

@@ -5,13 +5,13 @@
 //! is of figures from the same rounds.
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 
+use agon_bots::Houses;
 use agon_core::verify;
 use agon_core::{
     Command, Event, Match, MatchId, MatchPlan, PlayerName, Preset, Raw, Secret, Secrets,
     TournamentId, record_lines,
 };
 use agon_games::{Game, Registry, Seat, Seed, fish, trains, yahtzee};
-use agon_players::Houses;
 use agon_store::{Append, Log, MemoryLog};
 use std::hint::black_box;
 use std::time::{Duration, Instant};

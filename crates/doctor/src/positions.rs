@@ -3,7 +3,7 @@
 
 use crate::shapes::Shape;
 use crate::table::{Case, Maker};
-use agon_players::Dice;
+use agon_bots::Dice;
 use std::collections::HashSet;
 
 /// How many positions of one game are taken besides those that show something new.

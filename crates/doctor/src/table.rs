@@ -2,12 +2,12 @@
 //! the candidate is asked comes from the match machine itself, encoded as a run or a server does.
 
 use crate::shapes::Shape;
+use agon_bots::{Dice, HousePlayer, Houses};
 use agon_core::{
     Ask, Command, Fault, Match, MatchId, MatchPlan, MatchRules, Pending, PlayerName, Raw,
     RequestId, Secret, Secrets, TournamentId,
 };
 use agon_games::{GameKind, GameState, Refusal, Seat, Viewer};
-use agon_players::{Dice, HousePlayer, Houses};
 use agon_wire::native::{self, Request, ToPlayer};
 use std::sync::Arc;
 

@@ -8,13 +8,13 @@ use crate::program::Program;
 use crate::progress::{Progress, Stop};
 use crate::sandbox::Sandbox;
 use crate::spec::Plays;
+use agon_bots::{HouseError, Houses};
 use agon_core::{
     ApplyError, BadLine, Command, Commitment, Event, Fault, Line, Match, MatchId, MatchOrder,
     MatchPlan, PlanError, PlayerName, Results, Ruling, Secret, Secrets, StreamEnd, Tournament,
     TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending, TournamentPlan,
 };
 use agon_games::{GameKind, Registry};
-use agon_players::{HouseError, Houses};
 use agon_store::{Append, AppendError, FileLog, Log, LogError, Sync};
 use agon_wire::native::{self, ToPlayer};
 use std::collections::{HashMap, HashSet};

@@ -2,8 +2,8 @@
 
 use crate::host::Shared;
 use crate::play::{Commit, MatchOver};
+use agon_bots::HousePlayer;
 use agon_core::{Ask, Command, Match, PlayerName};
-use agon_players::HousePlayer;
 use std::collections::HashMap;
 
 /// House players by name.

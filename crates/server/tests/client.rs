@@ -3,13 +3,13 @@
 #[expect(dead_code, reason = "every test file uses its own part")]
 mod support;
 
+use agon_client::http::{Http, HttpError};
+use agon_client::{
+    Address, Client, ClientError, Event, House, Login, Player, Request, Settings, Until, play,
+};
 use agon_core::TournamentId;
 use agon_games::Game;
 use agon_games::yahtzee::Yahtzee;
-use agon_players::client::http::{Http, HttpError};
-use agon_players::client::{
-    self, Address, Client, ClientError, Event, House, Login, Player, Request, Settings, Until,
-};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -75,10 +75,10 @@ fn functions_and_house_players_play_a_duel() {
                 (request.question_as::<Yahtzee>()?, request.view_as::<Yahtzee>()?);
             Ok(agon_games::json(&Yahtzee::legal_in(&question, &view)[0]))
         };
-        client::play(&mut ann, &mut first, Until::Tournaments(1)).await
+        play(&mut ann, &mut first, Until::Tournaments(1)).await
     });
     let mut house = House::new("bob", "greedy");
-    let won = runtime.block_on(client::play(&mut bob, &mut house, Until::Tournaments(1))).unwrap();
+    let won = runtime.block_on(play(&mut bob, &mut house, Until::Tournaments(1))).unwrap();
     let lost = runtime.block_on(ann).unwrap().unwrap();
     assert_eq!((won, lost), (1, 0), "the most points beat the first answer");
     server.verify();
@@ -106,7 +106,7 @@ fn a_connection_that_is_cut_again_and_again_costs_nothing() {
     server.announce(duel);
     let mut asked = BTreeMap::new();
     let mut player = Noting(House::new("ann", "greedy"), &mut asked);
-    runtime.block_on(client::play(&mut ann, &mut player, Until::Tournaments(1))).unwrap();
+    runtime.block_on(play(&mut ann, &mut player, Until::Tournaments(1))).unwrap();
     assert!(cuts.load(Ordering::SeqCst) > 2, "the way was cut: {cuts:?}");
     assert!(asked.len() > 60, "a whole match: {}", asked.len());
     assert!(asked.values().all(|times| *times == 1), "no question was put twice: {asked:?}");

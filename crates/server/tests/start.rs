@@ -4,12 +4,12 @@
 #[expect(dead_code, reason = "every test file uses its own part")]
 mod support;
 
+use agon_bots::Houses;
 use agon_core::lobby::{
     AccountKind, Lobby, LobbyCommand, PasswordHash, QueueName, Role, Selection, Standing, Window,
 };
 use agon_core::{Line, record_lines};
 use agon_games::Registry;
-use agon_players::Houses;
 use agon_server::query::Register;
 use agon_server::{Engine, EngineError, Handle, Settings};
 use agon_store::{Append, AppendError, Done, Log, LogError, MemoryLog, Snapshot};

@@ -18,6 +18,37 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// The longest line a player may send: a proposed map is the largest of messages.
 pub const LINE_BYTES_MAX: usize = 256 * 1024;
 
+/// Every value of `code` in an error, in the order of the tables in `docs/protocol/native.md`.
+pub const ERROR_CODES: [&str; 19] = [
+    // About answers, over every transport.
+    "repeated",
+    "late",
+    "foreign",
+    "malformed",
+    // Over sockets only.
+    "unexpected",
+    "not-logged-in",
+    "wrong-credentials",
+    "busy",
+    "refused",
+    "failed",
+    "taken-over",
+    "logged-in-elsewhere",
+    "slow-down",
+    "bad-name",
+    "weak-password",
+    "login-timeout",
+    "too-many-connections",
+    "logged-out",
+    "flood",
+];
+
+/// Writes a code. A build for development panics at one that the protocol page does not list.
+fn known_code<S: serde::Serializer>(code: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    debug_assert!(ERROR_CODES.contains(&code), "{code} is not in ERROR_CODES");
+    serializer.serialize_str(code)
+}
+
 /// What Agon sends.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
@@ -85,7 +116,9 @@ pub enum ToPlayer<'a> {
     },
     /// Something the player sent was not accepted.
     Error {
-        /// A stable word: `malformed`, `repeated`, `late` or `foreign`.
+        /// A stable word for programs; the protocol page lists all of them.
+        #[serde(serialize_with = "known_code")]
+        #[schemars(with = "String")]
         code: &'a str,
         /// The request concerned.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@
 use crate::chance::Chance;
 use crate::history::History;
 use crate::player::Player;
-use agon_players::client::http::{Http, HttpError};
+use agon_client::http::{Http, HttpError};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

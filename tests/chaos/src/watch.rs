@@ -3,7 +3,7 @@
 
 use crate::history::History;
 use crate::server::{Alive, memory_kb, open_files};
-use agon_players::client::http::Http;
+use agon_client::http::Http;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

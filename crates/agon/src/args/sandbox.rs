@@ -14,7 +14,7 @@ enforce is reported at the start; `agon doctor --sandbox` shows all of it (docs/
 pub(crate) struct SandboxArgs {
     /// Trust all programs: run them without a sandbox and without limits. They can then do whatever
     /// you can.
-    #[arg(long, conflicts_with_all = ["memory", "cpus", "network"])]
+    #[arg(long, conflicts_with_all = ["memory", "cpus", "cpu_time", "network"])]
     pub(crate) no_sandbox: bool,
     /// Memory of one program, such as 512m or 4g; by default 2g. One that takes more is killed.
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -22,6 +22,10 @@ pub(crate) struct SandboxArgs {
     /// Processors one program may keep busy, such as 0.5 or 2; by default 1.
     #[arg(long, value_name = "N", value_parser = cpus)]
     pub(crate) cpus: Option<f64>,
+    /// Processor time of one process of a program, in seconds; by default 14400 (4 hours). A process
+    /// that uses more is killed.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) cpu_time: Option<u64>,
     /// Let programs use the network.
     #[arg(long)]
     pub(crate) network: bool,
@@ -33,6 +37,7 @@ impl SandboxArgs {
         let limits = Limits {
             memory: self.memory.unwrap_or(base.limits.memory),
             cpus: self.cpus.unwrap_or(base.limits.cpus),
+            cpu_seconds: self.cpu_time.unwrap_or(base.limits.cpu_seconds),
             ..base.limits
         };
         SandboxSettings {

@@ -7,7 +7,7 @@ mod tables;
 use crate::args::{AdminArgs, AdminCommand};
 use crate::command::login;
 use crate::exit::{Exit, Misuse};
-use agon_players::client::http::{Http, HttpError};
+use agon_client::http::{Http, HttpError};
 use anyhow::Result;
 use orders::Order;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Admin {
             all.extend(page[what].as_array().cloned().unwrap_or_default());
             match page["next"].as_str() {
                 Some(next) => {
-                    after = format!("&after={}", agon_players::client::http::escaped(next));
+                    after = format!("&after={}", agon_client::http::escaped(next));
                 }
                 None => return Ok(json!({what: all})),
             }

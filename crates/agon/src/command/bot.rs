@@ -2,8 +2,8 @@
 
 use crate::args::BotArgs;
 use crate::exit::{Exit, Misuse};
+use agon_bots::{HousePlayer, Houses};
 use agon_games::{Registry, Seat};
-use agon_players::{HousePlayer, Houses};
 use agon_wire::native::PROTOCOL_VERSION;
 use anyhow::{Context, Result};
 use serde::Deserialize;

@@ -11,12 +11,10 @@ mod receipt;
 use crate::args::JoinArgs;
 use crate::command::login;
 use crate::exit::{Exit, Misuse};
+use agon_bots::Houses;
+use agon_client::{Address, Client, ClientError, Event, Notice, Refused, Running, Settings};
 use agon_core::{Age, Nonce, TournamentId};
 use agon_games::Registry;
-use agon_players::Houses;
-use agon_players::client::{
-    Address, Client, ClientError, Event, Notice, Refused, Running, Settings,
-};
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
 use mind::{Mind, Player};

@@ -1,9 +1,9 @@
 //! `agon list`: what there is to play.
 
 use crate::exit::Exit;
+use agon_bots::Houses;
 use agon_core::Preset;
 use agon_games::Registry;
-use agon_players::Houses;
 use anyhow::Result;
 use std::fmt::Write;
 

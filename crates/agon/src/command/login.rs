@@ -2,8 +2,8 @@
 
 use crate::args::LoginArgs;
 use crate::exit::Misuse;
+use agon_client::Login;
 use agon_core::PlayerName;
-use agon_players::client::Login;
 use anyhow::{Context, Result};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{BufRead, IsTerminal, Write};

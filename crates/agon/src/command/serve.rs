@@ -10,9 +10,9 @@ use crate::args::{Args, Command, ServeArgs};
 use crate::config::serve::Serve;
 use crate::diagnostics;
 use crate::exit::{Exit, Misuse};
+use agon_bots::Houses;
 use agon_core::PlayerName;
 use agon_games::Registry;
-use agon_players::Houses;
 use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{

@@ -2,7 +2,7 @@
 
 use crate::args::{RuleArg, SolveArgs};
 use crate::exit::Exit;
-use agon_players::yahtzee::{self, Rule};
+use agon_bots::yahtzee::{self, Rule};
 use anyhow::Result;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;

@@ -135,6 +135,11 @@ fn program_that_fills_the_disk_ends_at_the_file_limit() {
 }
 
 #[test]
+fn program_that_uses_too_much_processor_time_ends_at_the_cpu_limit() {
+    at_a_limit("spin", &["--cpu-time", "1"], "cpu-limit", "spin: begins");
+}
+
+#[test]
 fn program_is_stopped_while_its_opponent_thinks() {
     let place = Place::new();
     let bob = python("hostile.py", "think 0.3");

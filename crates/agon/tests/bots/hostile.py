@@ -129,6 +129,14 @@ def memory(_):
     note("memory: 300 MB taken")
 
 
+def spin(_):
+    """Uses processor time, but never more than 20 s."""
+    note("spin: begins")
+    while time.process_time() < 20:
+        pass
+    note("spin: 20 s used")
+
+
 def disk(_):
     """Writes wherever it can, but never more than 200 MB."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
@@ -200,6 +208,7 @@ ATTACKS = {
     "fork": fork,
     "memory": memory,
     "disk": disk,
+    "spin": spin,
     "network": network,
     "burn": burn,
     "survive": survive,

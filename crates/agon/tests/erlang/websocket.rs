@@ -1,8 +1,8 @@
 //! A player over WebSocket, as a page in a browser is one.
 
 use crate::support::until;
+use agon_bots::Houses;
 use agon_games::Seat;
-use agon_players::Houses;
 use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
 use serde_json::{Value, json};
 use std::io::{Read, Write};

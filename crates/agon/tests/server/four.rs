@@ -3,7 +3,7 @@
 
 use crate::kill::{Chance, accepted, seed};
 use crate::support::{Client, Place, Server, until};
-use agon_players::Houses;
+use agon_bots::Houses;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

@@ -3,7 +3,7 @@
 
 use crate::support::{Place, Server, until};
 use crate::wire::{Transport, Watched, Wire, connect, house_answer, http, login, page, password};
-use agon_players::Houses;
+use agon_bots::Houses;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::thread::{JoinHandle, ScopedJoinHandle};

@@ -1,5 +1,5 @@
 //! Servers with a port for programs of another system, and the test clients in Python that play
-//! there (`tests/fish`, `tests/trains`).
+//! there (`examples/fish`, `examples/trains`).
 
 use crate::support::{Place, Process, Server, until};
 use crate::wire::{http, page};
@@ -14,7 +14,7 @@ const AT_ONCE: usize = 4;
 
 /// Something of the tests in Python.
 pub(crate) fn tests(path: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests")).join(path)
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples")).join(path)
 }
 
 /// A server with such a port.

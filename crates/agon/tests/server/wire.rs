@@ -2,7 +2,7 @@
 //! servers whose stderr is kept.
 
 use crate::support::{Place, Server, until};
-use agon_players::Houses;
+use agon_bots::Houses;
 use agon_wire::lines::Lines;
 use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
 use serde_json::{Value, json};

@@ -3,12 +3,12 @@
 use crate::support::cases::cases;
 use crate::support::chaos::Chaos;
 use crate::support::plan::{numbered, of_preset};
+use agon_bots::Dice;
 use agon_core::{
     Event, Format, How, Line, Match, MatchId, MatchResult, Pairing, PlayerName, Preset, Secret,
     Secrets, Tournament, TournamentCommand,
 };
 use agon_games::Registry;
-use agon_players::Dice;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

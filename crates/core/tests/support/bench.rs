@@ -1,12 +1,12 @@
 //! One match on a bench: commands by hand, one after the other, under virtual time.
 
 use super::plan::{match_of, name, of_preset};
+use agon_bots::Houses;
 use agon_core::{
     Command, Event, Fault, FaultKind, Match, MatchPlan, MatchResult, Millis, Nonce, PlayerName,
     Rejection, RequestId, Secret, Secrets, record_lines, verify,
 };
 use agon_games::Registry;
-use agon_players::Houses;
 
 /// A match, what it wrote, and the time.
 pub(crate) struct Bench {

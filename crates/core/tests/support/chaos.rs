@@ -3,11 +3,11 @@
 use super::plan::{numbered, of_preset};
 use super::script::{house, polite};
 use super::{Operator, Played, Reply, Script, What, World, ruling};
+use agon_bots::Dice;
 use agon_core::{
     Command, Fault, Format, Match, MatchOrder, Pairing, PlayerName, Secret, Ties, TournamentPlan,
 };
 use agon_games::Registry;
-use agon_players::Dice;
 
 /// Which tournament, and how wild.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Players of the world: closures that answer, hang, crash, cheat or come late.
 
+use agon_bots::Houses;
 use agon_games::{GameState, Seat};
-use agon_players::Houses;
 
 /// One thing that is asked of a player.
 pub(crate) struct Call<'a> {

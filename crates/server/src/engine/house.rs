@@ -1,9 +1,9 @@
 //! House players think on threads of their own, so that a long search holds nobody up.
 
 use super::{Engine, Handle, Input, MatchKey};
+use agon_bots::Houses;
 use agon_core::{Ask, Command, Pending, PlayerName, RequestId};
 use agon_games::{GameState, Seat};
-use agon_players::Houses;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 

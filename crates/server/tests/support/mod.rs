@@ -5,10 +5,10 @@ pub(crate) mod gate;
 pub(crate) mod http;
 pub(crate) mod websocket;
 
+use agon_bots::{HousePlayer, Houses};
 use agon_core::lobby::{AccountKind, Announcement, Role, Selection, Standing};
 use agon_core::{Event, PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
-use agon_players::{HousePlayer, Houses};
 use agon_server::query::{
     Announce, Count, FindPastResults, FindStanding, OpenSignUp, Query, Register,
 };

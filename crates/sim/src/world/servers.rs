@@ -5,8 +5,8 @@ use crate::history::Lifetime;
 use crate::invariants::{self, Failure};
 use crate::plan::player_name;
 use crate::sabotage::Sabotage;
+use agon_bots::Houses;
 use agon_core::Millis;
-use agon_players::Houses;
 use agon_server::{Driven, EngineError, Limits, Settings, Socket};
 use std::collections::BTreeMap;
 

@@ -52,6 +52,21 @@ fn the_files_are_what_the_types_say() {
     }
 }
 
+/// The server's tests hold the codes that it sends against the same list, because sending another
+/// one panics there.
+#[test]
+fn protocol_page_lists_every_error_code_and_no_other() {
+    let text = std::fs::read_to_string(page("native.md")).unwrap();
+    let mut on_page = std::collections::BTreeSet::new();
+    for heading in ["### error\n", "### Error codes\n"] {
+        let (_, section) = text.split_once(heading).expect("a section about errors");
+        let section = section.split("\n#").next().unwrap();
+        on_page
+            .extend(section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()));
+    }
+    assert_eq!(on_page, native::ERROR_CODES.into_iter().collect());
+}
+
 #[test]
 fn the_recorded_transcript_fits() {
     let text = std::fs::read_to_string(page("native.md")).unwrap();

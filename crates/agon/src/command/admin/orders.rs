@@ -7,7 +7,7 @@ use crate::args::{
 };
 use crate::command::login;
 use crate::exit::Misuse;
-use agon_players::client::http::escaped;
+use agon_client::http::escaped;
 use anyhow::Result;
 use serde_json::{Value, json};
 

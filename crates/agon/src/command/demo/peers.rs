@@ -1,11 +1,11 @@
 //! `agon demo fish` and `agon demo trains`: a server for programs of another system on this machine,
 //! how to connect to it, and, where there is Python, a tournament of programs that do.
 
-use crate::command::bench::child::Child;
 use crate::command::{client_runtime, print, verify};
 use crate::exit::Exit;
 use crate::show;
-use agon_players::client::http::Http;
+use agon_bench::Child;
+use agon_client::http::Http;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::io::IsTerminal;
@@ -17,14 +17,14 @@ const LINES_MAX: usize = 14;
 const COLUMNS_MAX: usize = 100;
 
 /// What the players in Python are made of.
-const VALUES: &str = include_str!("../../../../../tests/values.py");
+const VALUES: &str = include_str!("../../../../../examples/values.py");
 const FISH: [&str; 2] = [
-    include_str!("../../../../../tests/fish/players.py"),
-    include_str!("../../../../../tests/fish/tournament.py"),
+    include_str!("../../../../../examples/fish/players.py"),
+    include_str!("../../../../../examples/fish/tournament.py"),
 ];
 const TRAINS: [&str; 2] = [
-    include_str!("../../../../../tests/trains/players.py"),
-    include_str!("../../../../../tests/trains/tournament.py"),
+    include_str!("../../../../../examples/trains/players.py"),
+    include_str!("../../../../../examples/trains/tournament.py"),
 ];
 
 /// A system and those who play.

@@ -4,9 +4,9 @@
 //! most the entry that was being written. `docs/protocol/receipt.md` has the format.
 
 use crate::exit::Unreadable;
+use agon_client::{Event, Notice};
 use agon_core::verify::ReceiptEntry;
 use agon_core::{Commitment, Nonce, PlayerName, Secret};
-use agon_players::client::{Event, Notice};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,8 +7,8 @@ use crate::args::PlayArgs;
 use crate::command::join::explained;
 use crate::command::login::{self, Quiet};
 use crate::exit::{Exit, Misuse};
+use agon_client::{Address, Client, Event, Login, Notice, Request, Running, Settings};
 use agon_core::{Age, TournamentId};
-use agon_players::client::{Address, Client, Event, Login, Notice, Request, Running, Settings};
 use anyhow::Result;
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,11 +1,11 @@
 //! An operator that interferes by chance, and what a shell does about it.
 
 use super::{Live, World};
+use agon_bots::Dice;
 use agon_core::{
     Command, Match, MatchId, MatchOrder, PlayerName, Ruling, TournamentCommand, TournamentOrder,
     Why,
 };
-use agon_players::Dice;
 
 /// An operator's ruling.
 pub(crate) fn ruling(why: &str) -> Ruling {

@@ -1,0 +1,213 @@
+//! The comparison: a bare ping-pong over TCP with messages of the same size.
+//!
+//! Both ends are processes of their own, as the server is. The one that answers runs on the same
+//! runtime as a server; the one that asks is driven by the same loop as the players.
+
+use super::child::Child;
+use super::load::{Load, Mind, drive};
+use super::wire::{Inbox, Wire};
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::io::{BufRead, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// How long connections may take to play themselves in before anything is counted.
+pub(super) const SETTLE: Duration = Duration::from_millis(200);
+
+/// What to play.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Slice {
+    pub(super) seconds: f64,
+    /// Bytes of a message to the one that answers, and of its answer.
+    pub(super) up: usize,
+    pub(super) down: usize,
+    /// Messages that are on their way at once on every connection.
+    pub(super) depth: usize,
+}
+
+/// The two processes of the ping-pong.
+pub(super) struct Bare {
+    pub(super) echo: Child,
+    ping: Child,
+}
+
+impl Bare {
+    /// Starts both; connections are made at once.
+    pub(super) async fn start(ip: IpAddr, connections: usize) -> Result<Bare> {
+        let mut echo =
+            Child::start(&["bench-part", "echo", &SocketAddr::from((ip, 0)).to_string()])?;
+        let place = echo.line().await?;
+        let count = connections.to_string();
+        let ping = Child::start(&["bench-part", "ping", place.trim(), &count])?;
+        Ok(Bare { echo, ping })
+    }
+
+    /// Waits until all connections are made.
+    pub(super) async fn ready(&mut self) -> Result<()> {
+        self.ping.line().await.map(|_| ())
+    }
+
+    /// Plays a slice: round trips a second, and the time of the answering process for each.
+    pub(super) async fn play(&mut self, slice: Slice) -> Result<(f64, f64)> {
+        self.ping.tell(&serde_json::to_string(&slice)?)?;
+        self.ping.line().await?;
+        let cpu = self.echo.cpu()?;
+        let counted = self.ping.line().await?;
+        let cpu = self.echo.cpu()?.saturating_sub(cpu);
+        let (count, seconds): (u64, f64) =
+            serde_json::from_str(&counted).context("failed: the ping-pong counts in JSON")?;
+        let each = cpu.as_secs_f64() * 1e6 / (count.max(1) as f64);
+        // It holds its fire until it is asked again.
+        self.ping.line().await?;
+        Ok((count as f64 / seconds, each))
+    }
+}
+
+/// Answers every line with as many bytes as its first number says, until stdin ends.
+pub async fn echo(listener: TcpListener, connections: usize) -> Result<()> {
+    super::limits::raise(connections + 100)?;
+    say(&listener.local_addr()?.to_string())?;
+    let over = tokio::task::spawn_blocking(|| {
+        for line in std::io::stdin().lock().lines() {
+            drop(line);
+        }
+    });
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer_all(stream));
+        }
+    });
+    over.await?;
+    std::process::exit(0)
+}
+
+async fn answer_all(mut stream: TcpStream) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let (mut piece, mut out) = (vec![0; 4096], Vec::new());
+    let mut due = 0;
+    loop {
+        let count = stream.read(&mut piece).await?;
+        if count == 0 {
+            return Ok(());
+        }
+        out.clear();
+        for line in piece[..count].split_inclusive(|byte| *byte == b'\n') {
+            // A line that came in two pieces says its number in the first.
+            due = number(line).unwrap_or(due);
+            if line.ends_with(b"\n") {
+                out.resize(out.len() + due.saturating_sub(1), b'x');
+                out.push(b'\n');
+            }
+        }
+        stream.write_all(&out).await?;
+    }
+}
+
+/// The number a line begins with.
+fn number(line: &[u8]) -> Option<usize> {
+    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&line[..digits]).ok()?.parse().ok()
+}
+
+/// Asks again whenever it was answered.
+struct Pinger {
+    message: Rc<RefCell<Vec<u8>>>,
+}
+
+impl Mind for Pinger {
+    fn take(&mut self, _: &[u8], _: Instant, out: &mut Vec<u8>) -> Result<u64> {
+        out.extend_from_slice(&self.message.borrow());
+        Ok(1)
+    }
+}
+
+/// Plays a slice for every line of stdin, and ends the process when stdin ends.
+pub fn ping(address: SocketAddr, connections: usize) -> Result<()> {
+    super::limits::raise(connections + 100)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    tokio::task::LocalSet::new().block_on(&runtime, play_slices(address, connections))
+}
+
+async fn play_slices(address: SocketAddr, connections: usize) -> Result<()> {
+    let load = Rc::new(Load::default());
+    let message: Rc<RefCell<Vec<u8>>> = Rc::default();
+    let mut starts = Vec::new();
+    for _ in 0..connections {
+        let mut stream = TcpStream::connect(address).await.context("failed to connect")?;
+        stream.set_nodelay(true)?;
+        let (start, started) = tokio::sync::oneshot::channel::<usize>();
+        starts.push(start);
+        let (load, message) = (Rc::clone(&load), Rc::clone(&message));
+        tokio::task::spawn_local(async move {
+            let Ok(depth) = started.await else { return };
+            let mut pinger = Pinger { message };
+            let mut first = Vec::new();
+            for _ in 0..depth {
+                let _ = pinger.take(b"", Instant::now(), &mut first);
+            }
+            if stream.write_all(&first).await.is_ok() {
+                // It ends with the process.
+                let _ =
+                    drive(&mut stream, &mut Inbox::new(), Wire::Lines, &load, &mut pinger).await;
+            }
+        });
+    }
+    say("ready")?;
+    loop {
+        let asked = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            std::io::stdin().lock().read_line(&mut line).map(|_| line)
+        });
+        let asked = asked.await??;
+        if asked.is_empty() {
+            std::process::exit(0);
+        }
+        let slice: Slice = serde_json::from_str(&asked)?;
+        *message.borrow_mut() = ask(slice);
+        load.start(None);
+        for start in starts.drain(..) {
+            let _ = start.send(slice.depth);
+        }
+        tokio::time::sleep(SETTLE).await;
+        say("counting")?;
+        let (before, began) = (load.answers.get(), Instant::now());
+        tokio::time::sleep(Duration::from_secs_f64(slice.seconds)).await;
+        let (count, seconds) = (load.answers.get() - before, began.elapsed().as_secs_f64());
+        say(&serde_json::to_string(&(count, seconds))?)?;
+        load.drain().await;
+        say("quiet")?;
+    }
+}
+
+/// A message of the right length that says how long its answer is to be.
+fn ask(slice: Slice) -> Vec<u8> {
+    let mut message = format!("{} ", slice.down.max(1)).into_bytes();
+    message.resize(slice.up.max(message.len() + 1) - 1, b'x');
+    message.push(b'\n');
+    message
+}
+
+fn say(line: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{line}")?;
+    Ok(stdout.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_its_length_and_says_that_of_its_answer() {
+        let message = ask(Slice { seconds: 1.0, up: 60, down: 2_200, depth: 1 });
+        assert_eq!(message.len(), 60);
+        assert!(message.ends_with(b"\n"));
+        assert_eq!(number(&message), Some(2_200));
+        assert_eq!(number(b"x"), None);
+    }
+}

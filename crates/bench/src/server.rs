@@ -1,0 +1,241 @@
+//! The server that is measured: started as an operator would, in a folder of its own, on a real
+//! log.
+
+use super::child::Child;
+use agon_client::http::Http;
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// How long players have to answer: they are held back while something else is measured.
+const ANSWER_MS: u64 = 3_600_000;
+
+/// Games a match may take: more than a run has time for.
+const BEST_OF: u32 = 99;
+
+/// A folder that goes away with the run.
+pub(super) struct Folder {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl Folder {
+    /// Makes a folder that nobody else may read, in `dir`.
+    pub(super) fn make(dir: &Path, keep: bool) -> Result<Folder> {
+        use std::os::unix::fs::DirBuilderExt;
+        let path = dir.join(format!("agon-bench-{}", std::process::id()));
+        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
+        made.with_context(|| format!("failed to make the folder {}", path.display()))?;
+        Ok(Folder { path, keep })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// A server in a folder.
+pub(super) struct Server {
+    pub(super) process: Child,
+    pub(super) tcp: SocketAddr,
+    pub(super) http: SocketAddr,
+    /// Where programs of the Fish system connect.
+    pub(super) fish: SocketAddr,
+    /// Where it is an Erlang node.
+    pub(super) erlang: SocketAddr,
+    folder: PathBuf,
+    operator: String,
+}
+
+impl Server {
+    /// Starts a server in a folder whose log has accounts with these tokens, the operator's first;
+    /// returns it with the tokens of the players.
+    pub(super) async fn start(
+        folder: &Path,
+        ip: IpAddr,
+        mut tokens: Vec<String>,
+        watchers: usize,
+    ) -> Result<(Server, Vec<String>)> {
+        let operator = tokens.remove(0);
+        let players = tokens.len();
+        // All players come from one address.
+        let (erlang, epmd) = (free_place(ip)?, free_place(ip)?);
+        let config = format!(
+            "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
+             connections_per_address_max = {0}\nlogin_ms_max = 60000\n\
+             watchers_per_address_max = {0}\nsign_ups_per_minute_max = {0}\n\
+             http_requests_per_address_max = 256\n\
+             [fish]\nlisten = \"{1}\"\nat_least = {0}\nat_most = {0}\nwait_ms = 86400000\n\
+             [erlang]\ncookie = \"{2}\"\nlisten = \"{erlang}\"\nepmd = \"{epmd}\"\n\
+             accept_ms = {ANSWER_MS}\n",
+            2 * players + watchers + 1_000,
+            SocketAddr::from((ip, 0)),
+            super::nodes::COOKIE
+        );
+        std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
+        let any = SocketAddr::from((ip, 0));
+        let (process, [tcp, http, fish]) = launch(folder, any, any).await?;
+        let folder = folder.to_owned();
+        Ok((Server { process, tcp, http, fish, erlang, folder, operator }, tokens))
+    }
+
+    /// Starts it again at the addresses it had.
+    pub(super) async fn start_again(&mut self) -> Result<()> {
+        let (process, [_, _, fish]) = launch(&self.folder, self.tcp, self.http).await?;
+        (self.process, self.fish) = (process, fish);
+        Ok(())
+    }
+
+    /// Waits until so many are in line: not every wire tells its players that they are.
+    pub(super) async fn all_in_line(&self, players: usize, patience: Duration) -> Result<()> {
+        let (http, _) = Http::parse(&format!("http://{}", self.http))?;
+        let started = Instant::now();
+        loop {
+            let here = http.get("/api/v1/lobby").await?["here"].as_u64().unwrap_or_default();
+            if here as usize >= players {
+                return Ok(());
+            }
+            if started.elapsed() > patience {
+                bail!("only {here} of {players} players are in line after {patience:?}");
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Has the operator start a tournament in which the first `players` in line all play.
+    /// Nobody is late for anything, unless there are the `usual` limits.
+    pub(super) async fn tournament(
+        &self,
+        id: &str,
+        game: &str,
+        players: usize,
+        usual: bool,
+    ) -> Result<()> {
+        let (preset, config) = match game {
+            // Players that all answer alike would tie every game with the same dice.
+            "yahtzee" => ("yahtzee-class", json!({"dice": "independent"})),
+            other => (other, json!({})),
+        };
+        let mut policy = json!({
+            "format": {"kind": "round-robin"},
+            "greeting": "none",
+            "farewell": "none",
+            "match": {
+                "best_of": BEST_OF,
+                "ties": "share",
+                "confirm_result": false,
+            },
+        });
+        if !usual {
+            policy["match"]["time"] = json!({"answer_ms": ANSWER_MS, "wait_ms": ANSWER_MS});
+        }
+        let body = json!({
+            "id": id,
+            "preset": preset,
+            "config": config,
+            "policy": policy,
+            "selection": {"by": "line", "at_most": players},
+        });
+        let (status, answer) = self.post("/api/v1/tournaments", &body).await?;
+        if status != 201 {
+            bail!("failed: the server does not start a tournament ({status}): {answer}");
+        }
+        Ok(())
+    }
+
+    /// How long answers took until the next request was written, since it was started: bounds in
+    /// milliseconds, each with how many took no longer.
+    pub(super) async fn turns(&self) -> Result<Vec<(f64, u64)>> {
+        let metrics = self.metrics().await?;
+        let buckets = metrics.lines().filter_map(|line| {
+            let (bound, count) =
+                line.strip_prefix("agon_turn_seconds_bucket{le=\"")?.split_once("\"} ")?;
+            let bound = bound.parse::<f64>().unwrap_or(f64::INFINITY);
+            Some((bound * 1_000.0, count.parse().ok()?))
+        });
+        Ok(buckets.collect())
+    }
+
+    /// How many faults players were charged with since it was started.
+    pub(super) async fn faults(&self) -> Result<u64> {
+        let metrics = self.metrics().await?;
+        let counts = metrics.lines().filter(|line| line.starts_with("agon_faults_total{"));
+        let count = |line: &str| line.rsplit(' ').next()?.parse::<u64>().ok();
+        counts
+            .map(count)
+            .sum::<Option<u64>>()
+            .context("failed: the server does not tell its faults")
+    }
+
+    async fn metrics(&self) -> Result<String> {
+        let (status, metrics) = self.request("GET", "/metrics", "").await?;
+        if status != 200 {
+            bail!("failed: the server does not tell its measures ({status})");
+        }
+        Ok(metrics)
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Result<(u16, String)> {
+        self.request("POST", path, &body.to_string()).await
+    }
+
+    async fn request(&self, method: &str, path: &str, body: &str) -> Result<(u16, String)> {
+        let mut stream = TcpStream::connect(self.http).await.context("failed to connect")?;
+        let (host, token) = (self.http, &self.operator);
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.context("failed to read the server's answer")?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("failed: no HTTP answer")?;
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        Ok((status.context("failed: an HTTP answer without a status")?, body.to_owned()))
+    }
+}
+
+/// An address nobody listens on now.
+fn free_place(ip: IpAddr) -> Result<SocketAddr> {
+    let port = crate::free_port(ip).context("failed to find a free port")?;
+    Ok(SocketAddr::from((ip, port)))
+}
+
+/// Starts a server and waits until it listens.
+async fn launch(
+    folder: &Path,
+    tcp: SocketAddr,
+    http: SocketAddr,
+) -> Result<(Child, [SocketAddr; 3])> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (data, config) = (path("data"), path("agon.toml"));
+    let (tcp, http) = (tcp.to_string(), http.to_string());
+    let args = ["serve", "--data", &data, "--config", &config, "--tcp", &tcp, "--http", &http];
+    let args = [&args[..], &["--json"]].concat();
+    let words = folder.join("serve.stderr");
+    let mut process = Child::start_with_log(&args, &words)?;
+    let line = process.line().await.map_err(|error| {
+        let words = std::fs::read_to_string(&words).unwrap_or_default();
+        error.context(format!("failed to start a server: {}", words.trim()))
+    })?;
+    let said: Value = serde_json::from_str(&line).context("failed: the server says no JSON")?;
+    let place = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
+    let players = &said["players"];
+    match (place(&players["tcp"]), place(&said["http"]), place(&players["fish"])) {
+        (Some(tcp), Some(http), Some(fish)) => Ok((process, [tcp, http, fish])),
+        _ => bail!("failed: the server does not say where it listens: {line}"),
+    }
+}

@@ -1,0 +1,16 @@
+//! House players: programs that come with Agon and play its games.
+//!
+//! A house player sees a question and a view, as every player does. So the same code plays inside
+//! the server's process and, over a wire, on somebody else's server. House players have no memory
+//! and no entropy: the same request gets the same answer, also after a crash.
+#![forbid(unsafe_code)]
+
+mod house;
+mod random;
+
+pub mod fish;
+pub mod trains;
+pub mod yahtzee;
+
+pub use house::{Ask, Bot, HouseError, HousePlayer, Houses};
+pub use random::{Dice, Random};

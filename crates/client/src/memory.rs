@@ -1,0 +1,160 @@
+//! What was asked and answered. An answer goes out once for every connection it is asked for on, and
+//! only on a connection it was asked for on.
+
+use super::{Event, Notice, Request};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Answers that are kept to be sent again.
+const ANSWERS_MAX: usize = 256;
+/// Requests that may be open, and tournaments known, at once; the first by name are forgotten.
+const OPEN_MAX: usize = 4_096;
+
+/// What was asked and answered, and over which connection.
+pub(super) struct Memory {
+    /// The number of the connection, from 1.
+    pub(super) connection: u64,
+    /// Requests without an answer, and over which connection they came last.
+    open: BTreeMap<String, u64>,
+    /// The latest answers, and over which connection they went, if over any.
+    answers: VecDeque<(String, String, u64)>,
+    /// The games of tournaments.
+    games: BTreeMap<String, String>,
+}
+
+/// What to do about a request.
+pub(super) enum Asked {
+    Tell(Box<Event>),
+    /// It was answered over an earlier connection: that answer is to be sent again.
+    Answered(String),
+}
+
+impl Memory {
+    pub(super) fn new() -> Memory {
+        let (open, answers) = (BTreeMap::new(), VecDeque::new());
+        Memory { connection: 1, open, answers, games: BTreeMap::new() }
+    }
+
+    pub(super) fn asked(&mut self, mut request: Request) -> Asked {
+        let connection = self.connection;
+        let known =
+            self.answers.iter_mut().find(|(id, _, over)| *id == request.id && *over < connection);
+        if let Some((_, line, over)) = known {
+            *over = connection;
+            return Asked::Answered(line.clone());
+        }
+        let game = self.games.get(request.in_match.tournament.as_str());
+        request.game = game.cloned().unwrap_or_default();
+        while self.open.len() >= OPEN_MAX {
+            self.open.pop_first();
+        }
+        Asked::Tell(Box::new(match self.open.insert(request.id.clone(), connection) {
+            None => Event::Request(request),
+            Some(_) => Event::Again(request),
+        }))
+    }
+
+    /// Takes an answer; gives it back if it is to be sent now. What was asked over a connection that
+    /// is lost will be asked again, and is sent then.
+    pub(super) fn answered(&mut self, id: &str, line: String) -> Option<String> {
+        let over = self.open.remove(id)?;
+        self.answers.retain(|(answered, _, _)| answered != id);
+        if self.answers.len() >= ANSWERS_MAX {
+            self.answers.pop_front();
+        }
+        self.answers.push_back((id.to_owned(), line.clone(), over));
+        (over == self.connection).then_some(line)
+    }
+
+    pub(super) fn noticed(&mut self, notice: &Notice) {
+        let Some(tournament) = notice.tournament() else { return };
+        match (notice.about.as_str(), notice.data["game"].as_str()) {
+            ("tournament", Some(game)) => {
+                while self.games.len() >= OPEN_MAX {
+                    self.games.pop_first();
+                }
+                self.games.insert(tournament.as_str().to_owned(), game.to_owned());
+            }
+            ("tournament-over", _) => {
+                self.games.remove(tournament.as_str());
+                let own = |id: &String| {
+                    id.split_once(':').is_some_and(|(of, _)| of == tournament.as_str())
+                };
+                self.open.retain(|id, _| !own(id));
+                self.answers.retain(|(id, _, _)| !own(id));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+
+    fn request(id: &str) -> Request {
+        let line = format!(
+            r#"{{"type":"request","id":"{id}","deadline_ms":1,"seat":0,"question":{{}},"view":{{}},
+            "match":{{"tournament":"cup","id":"r1m1","round":1,"players":[],"best_of":1,"won":[],
+            "game":1}}}}"#
+        );
+        match Message::read(line) {
+            Message::Request(request) => request,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// `new`, `again`, or the answer that is sent.
+    fn asked(memory: &mut Memory, id: &str) -> String {
+        match memory.asked(request(id)) {
+            Asked::Answered(line) => line,
+            Asked::Tell(event) => match *event {
+                Event::Request(_) => "new".into(),
+                Event::Again(_) => "again".into(),
+                other => panic!("{other:?}"),
+            },
+        }
+    }
+
+    #[test]
+    fn an_answer_is_sent_once_for_every_connection_it_is_asked_for_on() {
+        let mut memory = Memory::new();
+        assert_eq!(asked(&mut memory, "cup:1"), "new");
+        assert_eq!(memory.answered("cup:1", "one".into()).as_deref(), Some("one"));
+        assert_eq!(memory.answered("cup:1", "two".into()), None, "it is not open any more");
+        // The connection was lost, and perhaps the answer with it.
+        memory.connection += 1;
+        assert_eq!(asked(&mut memory, "cup:1"), "one");
+        // Asked once more over the same connection, it was refused: whoever answers may do better.
+        assert_eq!(asked(&mut memory, "cup:1"), "new");
+    }
+
+    #[test]
+    fn an_answer_waits_until_the_new_connection_asks_for_it() {
+        let mut memory = Memory::new();
+        assert_eq!(asked(&mut memory, "cup:1"), "new");
+        assert_eq!(asked(&mut memory, "cup:2"), "new");
+        memory.connection += 1;
+        assert_eq!(memory.answered("cup:1", "one".into()), None);
+        assert_eq!(asked(&mut memory, "cup:1"), "one");
+        assert_eq!(asked(&mut memory, "cup:2"), "again");
+        assert_eq!(memory.answered("cup:2", "two".into()).as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn what_is_over_is_forgotten_and_nothing_grows_without_bound() {
+        let mut memory = Memory::new();
+        for number in 0..2 * OPEN_MAX {
+            let id = format!("cup:{number}");
+            asked(&mut memory, &id);
+            if number % 2 == 0 {
+                memory.answered(&id, "x".into());
+            }
+        }
+        assert!(memory.open.len() <= OPEN_MAX && memory.answers.len() <= ANSWERS_MAX);
+        let line = r#"{"type":"notice","about":"tournament-over","data":{"tournament":"cup"}}"#;
+        let Message::Notice(over) = Message::read(line.into()) else { panic!() };
+        memory.noticed(&over);
+        assert!(memory.open.is_empty() && memory.answers.is_empty());
+    }
+}
