@@ -165,7 +165,8 @@ pub fn verify_match(
             }
             event => check.called_off |= matches!(event, Event::MatchCalledOff(_)),
         }
-        match played.step_as_far(record[0].at, command) {
+        let recorded = |at: usize| record.get(at).map(|line| &line.event);
+        match played.decide_again(record[0].at, command, recorded) {
             (events, None) => compare(record, &events)?,
             (events, Some(Rejection::NoSecret(game))) => {
                 let (known, _) = record.split_at(events.len().min(record.len()));

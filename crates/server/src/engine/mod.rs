@@ -26,7 +26,6 @@ mod peers;
 mod presence;
 pub mod query;
 mod recover;
-mod request;
 mod results;
 pub(crate) mod show;
 mod snapshots;
