@@ -67,7 +67,7 @@ fn who_comes_late_sees_the_game_as_the_api_has_it_and_all_moves_before() {
     // Nine penguins were placed, each of them is told of.
     late.until_true("all moves", "document.querySelectorAll('.moves li').length === 9");
     late.until_text(".moves li:last-child", "ann places a penguin");
-    late.until_text(".waited .clock", "10:00 an answer");
+    late.until_text(".waited .clock", "of 10:00 per move");
     ann.click(".penguin.open", "");
     ann.click(".tile.open", "");
     late.until_text(".moves li", "ann slides from");
