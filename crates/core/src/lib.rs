@@ -53,7 +53,7 @@ pub use fold::{BadStream, Misfit, RecoveredMatch, fold};
 pub use ids::{Age, BadName, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 pub use line::{BadLine, FORMAT_VERSION, Line, record_lines};
 pub use match_::{
-    ApplyError, Ask, Command, Match, MatchOrder, MatchView, Pending, Rejection, Secrets,
+    ApplyError, Ask, Command, Match, MatchOrder, MatchView, Notice, Pending, Rejection, Secrets,
 };
 pub use plan::{MatchPlan, TournamentPlan};
 pub use policy::{

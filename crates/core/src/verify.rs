@@ -48,6 +48,16 @@ pub struct Finding {
     pub what: String,
 }
 
+impl Finding {
+    /// What the event of a line is called that is no event.
+    const UNREADABLE: &str = "unreadable";
+
+    /// Whether the line is no event at all.
+    pub fn is_unreadable(&self) -> bool {
+        self.event == Finding::UNREADABLE
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { stream, seq, event, what } = self;
@@ -165,7 +175,8 @@ pub fn verify_match(
             }
             event => check.called_off |= matches!(event, Event::MatchCalledOff(_)),
         }
-        match played.step_as_far(record[0].at, command) {
+        let recorded = |at: usize| record.get(at).map(|line| &line.event);
+        match played.decide_again(record[0].at, command, recorded) {
             (events, None) => compare(record, &events)?,
             (events, Some(Rejection::NoSecret(game))) => {
                 let (known, _) = record.split_at(events.len().min(record.len()));

@@ -76,6 +76,7 @@ fn greet(args: &BotArgs, message: Message<'_>) -> Result<(String, Box<dyn HouseP
         "protocol": PROTOCOL_VERSION,
         "name": format!("house:{}", args.name),
         "proposal": player.propose(),
+        "history": true,
     });
     say(&hello)?;
     Ok((name, player))

@@ -64,7 +64,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     let mut settings = Settings::new(server, login);
     settings.name = concat!("agon-join/", env!("CARGO_PKG_VERSION")).into();
     settings.tries_max = u32::MAX;
-    (settings.nonce, settings.proposal) = player.introduction(args)?;
+    (settings.nonce, settings.proposal, settings.history) = player.introduction(args)?;
     let mut receipt = args.receipt.as_deref().map(ReceiptWriter::open).transpose()?;
     if receipt.is_some() && settings.nonce.is_none() {
         settings.nonce = Some(new_nonce()?);

@@ -12,8 +12,8 @@ use crate::diagnostics;
 use crate::exit::{Exit, Misuse};
 use agon_bots::Houses;
 use agon_core::PlayerName;
-use agon_core::lobby::Role;
 use agon_games::Registry;
+use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
     Engine, EngineError, Gateway, Handle, Tls, serve_erlang, serve_peers, serve_tcp,
@@ -166,7 +166,7 @@ async fn run(
     tokio::spawn(serve_tcp(tcp, gateway.clone()));
     for (port, listener) in ports {
         let series = Arc::clone(&port.peers.series);
-        if let Some(opened) = handle.call(move |engine| engine.open_sign_up(&series)).await {
+        if let Some(opened) = handle.ask(OpenSignUp(series)).await {
             opened.map_err(|error| Misuse(format!("[{}]: {error}", port.system)))?;
         }
         tokio::spawn(serve_peers(listener, gateway.clone(), port.peers));
@@ -258,14 +258,12 @@ fn explained(error: EngineError, dir: &Path) -> anyhow::Error {
 
 /// The operator's token, at the first start or if a new one is wanted.
 async fn operator_token(handle: &Handle, asked: bool) -> Result<Option<String>> {
-    let name = PlayerName::new(OPERATOR).expect("a good name");
-    let made = handle.call(move |engine| {
-        let known = engine.lobby().accounts().any(|(_, account)| account.role == Role::Operator);
-        (asked || !known).then(|| engine.operator_token(name))
-    });
-    let Some(Some(token)) = made.await else { return Ok(None) };
+    let account = PlayerName::new(OPERATOR).expect("a good name");
     // If the engine ends instead, its error is reported.
-    Ok(token?.await.ok())
+    match handle.ask(IssueOperatorToken { account, only_first: !asked }).await {
+        Some(token) => Ok(token?),
+        None => Ok(None),
+    }
 }
 
 /// Stops the engine at the first signal; the second one ends the process.

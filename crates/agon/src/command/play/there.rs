@@ -35,6 +35,7 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
         },
     };
     let mut settings = Settings::new(server, login.person());
+    settings.history = true;
     settings.name = concat!("agon-play/", env!("CARGO_PKG_VERSION")).into();
     let client = Client::connect(settings).await.map_err(explained)?;
     login::check_account(&args.login, client.account())?;

@@ -1,6 +1,7 @@
 //! Notifies the service manager (see sd_notify(3)) by a datagram to the socket that it names.
 
 use agon_server::Handle;
+use agon_server::query::Ping;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub(super) async fn keep_watchdog(handle: Handle) {
     timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         timer.tick().await;
-        if handle.call(|_| ()).await.is_none() {
+        if handle.ask(Ping { through_log: false }).await.is_none() {
             return;
         }
         tell("WATCHDOG=1");
