@@ -278,6 +278,9 @@ fn hello(settings: &Settings) -> String {
     if let Some(proposal) = &settings.proposal {
         hello["proposal"] = json!(proposal);
     }
+    if settings.history {
+        hello["history"] = json!(true);
+    }
     hello.to_string()
 }
 

@@ -5,8 +5,8 @@ use crate::boards::GAMES;
 use agon_bots::SplitMix64;
 use agon_core::lobby::{AccountKind, Announcement, Cheat, Lobby, LobbyCommand, Role, Selection};
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, Format, Match, MatchId, MatchOrder, Nonce, Pairing,
-    Pending, PlayerName, Preset, Raw, RequestId, Ruling, Secret, Secrets, Tournament,
+    Ask, Command, Event, Fault, FaultKind, Match, MatchId, MatchOrder, Nonce, Pairing, Pending,
+    PlayerName, Preset, Raw, RequestId, RoundRobin, Ruling, Secret, Secrets, Tournament,
     TournamentAsk, TournamentCommand, TournamentOrder, TournamentPlan, Why, record_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -292,11 +292,8 @@ fn announcement(wanted: Wanted) -> Announcement {
     let config = if wanted.config.is_empty() { preset.config } else { wanted.config };
     let mut policy = preset.policy;
     if wanted.round_robin {
-        policy.format = Format::RoundRobin;
+        policy.format = RoundRobin {}.into();
         policy.pairing = Pairing::Random;
-    }
-    if matches!(policy.format, Format::Bracket { .. } | Format::RoundRobin) {
-        policy.rules.best_of = 1;
     }
     Announcement {
         id: "t".into(),

@@ -78,7 +78,7 @@ fn a_bracket_for_people() {
     let long = "a-name-that-goes-on-and-on-and-on=house:random";
     let ended = place.good(&[&args[..], &["ann=house:greedy", "bob=house:random", long]].concat());
     snapshot("results-bracket", &ended.stdout);
-    has(&ended.stderr, &["go on with: agon run --resume run"]);
+    has(&ended.stderr, &["continue with: agon run --resume run"]);
 }
 
 #[test]

@@ -274,7 +274,10 @@ fn an_invented_timeout_is_disputed() {
             noted.extend(entries(log, player));
             noted.retain(|entry| !matches!(entry, ReceiptEntry::Hello { .. }));
             let id = format!("t:{request}");
-            let has = |entry: &ReceiptEntry| matches!(entry, ReceiptEntry::Answer { id: sent, .. } if *sent == id);
+            let has = |entry: &ReceiptEntry| match entry {
+                ReceiptEntry::Answer { id: sent, .. } => *sent == id,
+                _ => false,
+            };
             if noted.iter().any(has) {
                 continue;
             }

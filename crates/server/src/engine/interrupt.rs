@@ -191,11 +191,6 @@ impl Engine {
         located.collect()
     }
 
-    /// How long players have to come back after a restart.
-    pub(crate) fn reconnect_ms(&self) -> Millis {
-        self.settings.reconnect_ms
-    }
-
     /// Notes where the program behind a connection is, before it logs in.
     pub(crate) fn locate(&mut self, conn: ConnId, location: Raw) {
         if let Some(session) = self.sessions.get_mut(&conn) {
@@ -226,7 +221,8 @@ impl Engine {
     pub(crate) fn attach_again(&mut self, conn: ConnId, account: &PlayerName) -> bool {
         let logged_in = self.lobby.line().contains(account) && self.conn_of(account).is_none();
         let name = "a program that was found again".to_owned();
-        let hello = Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None };
+        let hello =
+            Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None, history: false };
         match self.sessions.get_mut(&conn) {
             Some(session) if logged_in => {
                 session.hello.get_or_insert(hello);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A match of a tournament.
 #[derive(Clone)]
-pub(crate) struct MatchKey {
+pub struct MatchKey {
     shared: Arc<Shared>,
 }
 
@@ -19,7 +19,8 @@ struct Shared {
 }
 
 impl MatchKey {
-    pub(crate) fn new(tournament: TournamentId, id: MatchId) -> MatchKey {
+    /// The key of a match.
+    pub fn new(tournament: TournamentId, id: MatchId) -> MatchKey {
         let pair = (tournament, id);
         let hash = rustc_hash::FxBuildHasher.hash_one(&pair);
         MatchKey { shared: Arc::new(Shared { pair, hash }) }

@@ -24,8 +24,8 @@ mod operator;
 mod peer_observers;
 mod peers;
 mod presence;
+pub mod query;
 mod recover;
-mod request;
 mod results;
 pub(crate) mod show;
 mod snapshots;
@@ -41,7 +41,7 @@ use crate::meters::Meters;
 use crate::passwords::Passwords;
 use agon_bots::Houses;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, TournamentId};
+use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, RecoveredMatch, TournamentId};
 use agon_games::Registry;
 use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
@@ -50,14 +50,14 @@ pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
 use attach::Session;
-pub use drive::{Asked, Driven, Order, Over, Promise, Socket, Wrote};
+pub use drive::{Asked, Driven, Over, Promise, Socket, Wrote};
 use house::HousePool;
-pub(crate) use journal::StreamKey;
+pub use journal::StreamKey;
 use journal::{Decided, Journal};
-pub(crate) use key::MatchKey;
+pub use key::MatchKey;
 use matches::LiveMatch;
 use news::News;
-pub(crate) use operator::NotObeyed;
+pub use operator::NotObeyed;
 use peer_observers::PeerObservers;
 pub(crate) use peers::{AskId, BadReply, PeerSaid};
 pub(crate) use results::Report;
@@ -67,9 +67,9 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tournaments::LiveTournament;
@@ -200,17 +200,21 @@ pub(crate) enum Input {
     House { key: MatchKey, player: PlayerName, request: agon_core::RequestId, answer: String },
     /// Records are durable, or refused; each with its stream, in the order they were decided in.
     Committed { streams: Vec<StreamKey>, results: Vec<Result<u64, AppendError>> },
-    /// Something to be done on the engine's thread.
-    Call(Box<dyn FnOnce(&mut Engine) + Send>),
+    /// A query from outside.
+    Query(Box<dyn query::AnyQuery>),
     /// Stop.
     Stop,
 }
 
 /// How others reach the engine.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Handle {
     inbox: Sender<Input>,
     meters: Arc<Meters>,
+    games: Registry,
+    /// The log closes with the engine, whatever handles are left.
+    log: Weak<dyn Log>,
+    passwords: Passwords,
 }
 
 impl Handle {
@@ -222,7 +226,9 @@ impl Handle {
     #[cfg(test)]
     pub(crate) fn detached() -> (Handle, Receiver<Input>) {
         let (inbox, receiver) = channel();
-        (Handle { inbox, meters: Arc::default() }, receiver)
+        let (games, passwords) = (Registry::standard(), Passwords::new(None, 1));
+        let log = Weak::<agon_store::MemoryLog>::new();
+        (Handle { inbox, meters: Arc::default(), games, log, passwords }, receiver)
     }
 
     /// Asks the engine to stop once what is on its way is durable.
@@ -242,21 +248,24 @@ impl Handle {
         at
     }
 
+    /// The log, for reading what is over away from the engine; `None` if the engine has ended.
+    pub(crate) fn archive(&self) -> Option<Archive> {
+        Some(Archive { log: self.log.upgrade()?, games: self.games.clone() })
+    }
+
+    /// The games there are.
+    pub(crate) fn games(&self) -> &Registry {
+        &self.games
+    }
+
+    /// Where passwords are checked.
+    pub(crate) fn passwords(&self) -> &Passwords {
+        &self.passwords
+    }
+
     /// What is counted.
     pub(crate) fn meters(&self) -> &Meters {
         &self.meters
-    }
-
-    /// Runs something on the engine's thread and waits for its answer; `None` if it has ended.
-    pub async fn call<T: Send + 'static>(
-        &self,
-        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
-    ) -> Option<T> {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        self.send(Input::Call(Box::new(move |engine| {
-            let _ = sender.send(what(engine));
-        })));
-        receiver.await.ok()
     }
 }
 
@@ -340,6 +349,8 @@ pub struct Engine {
     snapshots: Snapshots,
     /// The latest event that was read at the start: until then the server was there.
     seen_at: Cell<Millis>,
+    /// Live matches that a start has folded and not taken up yet.
+    folded_ahead: HashMap<MatchKey, RecoveredMatch>,
     stopping: bool,
     failed: Option<EngineError>,
 }
@@ -373,12 +384,19 @@ impl Engine {
         passwords: Passwords,
     ) -> Engine {
         let (inbox, receiver) = channel();
+        let handle = Handle {
+            inbox,
+            meters: Arc::default(),
+            games: games.clone(),
+            log: Arc::downgrade(&log),
+            passwords: passwords.clone(),
+        };
         Engine {
             log,
             games,
             houses: Arc::new(houses),
             settings,
-            handle: Handle { inbox, meters: Arc::default() },
+            handle,
             inbox: receiver,
             house_pool: HousePool::Here,
             now,
@@ -409,6 +427,7 @@ impl Engine {
             held_back: HashMap::new(),
             snapshots: Snapshots::default(),
             seen_at: Cell::new(0),
+            folded_ahead: HashMap::new(),
             stopping: false,
             failed: None,
         }
@@ -508,7 +527,7 @@ impl Engine {
                 self.house_answered(&key, player, request, answer);
             }
             Input::Committed { streams, results } => self.all_committed(streams, results),
-            Input::Call(what) => what(self),
+            Input::Query(query) => query.run(self),
             Input::Stop => self.stop(),
         }
     }

@@ -2,10 +2,10 @@
 
 use super::problem::Problem;
 use super::recent::At;
-use super::{Answer, Web, answers, archive, games, matches, standings, tournaments};
-use crate::engine::MatchKey;
+use super::{Answer, Web, answers, archive, games, matches, standings};
 use agon_core::{
-    Event, GameResult, Line, Match, MatchId, MatchReport, Millis, PlayerName, Raw, TournamentId,
+    Event, GameResult, Line, Match, MatchId, MatchReplay, MatchReport, Millis, PlayerName, Raw,
+    ReplayStep, TournamentId,
 };
 use agon_games::{GameState, Registry, Seat, Viewer};
 use axum::Json;
@@ -116,24 +116,19 @@ pub(super) async fn replay(
     State(web): State<Web>,
     Path((tournament, id, game)): games::Numbered,
 ) -> Answer {
-    let (tournament, id) = matches::names(Path((tournament, id)))?;
-    let number = games::number(&id, &game)?;
-    match matches::look(&web, &tournament, &id).await? {
-        matches::Found::NoTournament => return Err(tournaments::unknown(&tournament)),
-        matches::Found::Nothing => return Err(matches::unknown(&tournament, &id)),
-        matches::Found::Running(_) => {
-            let detail =
-                format!("the games of {id} are shown when it is over; watch it until then");
-            return Err(Problem::conflict(detail));
-        }
-        matches::Found::Over | matches::Found::PerhapsOver => {}
+    let key = matches::key_of(Path((tournament, id)))?;
+    let number = games::number(&key, &game)?;
+    let (tournament, id) = &*key;
+    if let matches::Found::Running(_) = matches::look(&web, &key).await? {
+        let detail = format!("the games of {id} are shown when it is over; watch it until then");
+        return Err(Problem::conflict(detail));
     }
-    let key = MatchKey::new(tournament.clone(), id.clone());
-    let version = matches::version(&web, &tournament).await?;
+    let asked = key.clone();
+    let version = matches::version(&web, tournament).await?;
     let answer = answers::Key { path: format!("{tournament}/{id}/{number}/replay"), version };
     let missing = || Problem::not_found(format!("{tournament} had no game {number} of match {id}"));
     archive::shared(&web, answer, "application/json", missing, move |archive| {
-        let lines = archive::parsed(&archive::match_lines(archive, &key.0, &key.1)?)?;
+        let lines = archive::parsed(&archive::match_lines(archive, &asked)?)?;
         if lines.is_empty() {
             return Some(None);
         }
@@ -147,21 +142,15 @@ pub(super) async fn replay(
 
 /// A game of a match that is over; nothing inside, if there was none of that number.
 fn replayed(lines: &[Line], games: &Registry, number: u32) -> Option<Option<Replay>> {
-    let (first, rest) = lines.split_first()?;
-    let mut played = Match::fold([first], games, archive::revealed(lines)).ok()?;
+    let mut replay = MatchReplay::new(lines, games, archive::revealed(lines)).ok()?;
     let mut steps = Vec::new();
-    for line in rest {
-        let running = |played: &Match| {
-            let referee = played.referee().filter(|referee| referee.number() == number);
-            referee.map(|referee| referee.game().boxed_clone())
-        };
-        let before = running(&played);
-        played.apply(line.at, &line.event).ok()?;
-        if let Some(after) = running(&played) {
-            steps.extend(step(line, before.as_deref(), &*after));
+    while let Some(next) = replay.step() {
+        let ReplayStep { line, before, after } = next.ok()?;
+        if let Some(game) = running(after, number) {
+            steps.extend(step(line, running(before, number), game));
         }
     }
-    let plan = played.plan();
+    let (played, plan) = (replay.played(), replay.plan());
     let finished = played.finished().find(|(result, _)| result.game == number);
     Some(finished.map(|(result, _)| Replay {
         tournament: plan.tournament.clone(),
@@ -172,6 +161,12 @@ fn replayed(lines: &[Line], games: &Registry, number: u32) -> Option<Option<Repl
         result: result.clone(),
         steps,
     }))
+}
+
+/// The game of that number, while it runs.
+fn running(played: &Match, number: u32) -> Option<&dyn GameState> {
+    let referee = played.referee().filter(|referee| referee.number() == number);
+    referee.map(|referee| referee.game())
 }
 
 fn step(line: &Line, before: Option<&dyn GameState>, after: &dyn GameState) -> Option<Step> {

@@ -179,7 +179,8 @@ impl<W> Session<W> {
     ) -> (Session<W>, [FromPlayer; 2]) {
         let ErlangLogin { pid, user, spelt, password, speaks } = login;
         let name = "an Erlang process".into();
-        let hello = Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None };
+        let hello =
+            Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None, history: false };
         let says = ToLobby::Login {
             account: Some(user.clone()),
             password: Some(password.0),

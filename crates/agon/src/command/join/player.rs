@@ -9,7 +9,7 @@ use agon_bots::Houses;
 use agon_core::{Nonce, PlayerName};
 use agon_games::{Json, Registry};
 use agon_runner::{Sandbox, SandboxSettings, find_program};
-use agon_wire::native::PROTOCOL_VERSION;
+use agon_wire::native::{Hello, PROTOCOL_VERSION};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -55,21 +55,25 @@ impl Player {
         Ok(Player { name, plays })
     }
 
-    /// The nonce and the proposal that the server is told: a house player's own, or those in the
-    /// hello of the program, which is started for that and ended again.
-    pub(super) fn introduction(&self, args: &JoinArgs) -> Result<(Option<Nonce>, Option<Json>)> {
+    /// What the hello to the server says: the nonce, the proposal, and whether requests show the
+    /// history. A house player has its own; a program is started for its hello and ended again.
+    pub(super) fn introduction(
+        &self,
+        args: &JoinArgs,
+    ) -> Result<(Option<Nonce>, Option<Json>, bool)> {
         match &self.plays {
             Plays::House(house) => {
                 let (games, houses) = (Registry::standard(), Houses::standard());
                 let made = games.names().into_iter().map(|game| houses.make(game, house));
                 let proposal = made.flatten().find_map(|mut player| player.propose());
-                Ok((None, proposal))
+                Ok((None, proposal, true))
             }
             Plays::Program(command) => {
                 let game = args.game.as_deref().unwrap_or_default();
                 let about = json!({"tournament": "", "game": game, "commitment": "0".repeat(64)});
                 let hello = Program::probe(command, &self.name, &hello(&self.name, &about))?;
-                Ok(hello.map_or((None, None), |hello| (hello.nonce, hello.proposal)))
+                let said = |hello: Hello| (hello.nonce, hello.proposal, hello.history);
+                Ok(hello.map_or((None, None, false), said))
             }
         }
     }

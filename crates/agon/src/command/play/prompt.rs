@@ -1,5 +1,5 @@
-//! The prompt: it shows one question at a time and reads what the person types. It sends only legal
-//! answers.
+//! The console of a person: it shows one question at a time and parses what the person types. It
+//! never passes on an illegal answer.
 
 use super::say;
 use agon_games::{GameKind, Json, QuestionText, Registry};
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So many answers are listed by themselves; more with `list`.
+/// Up to this many answers are listed with a question; `list` shows more.
 const LISTED_MAX: usize = 14;
 
 const HELP: &str = "  the number of an answer, where they are listed
@@ -21,7 +21,7 @@ const HELP: &str = "  the number of an answer, where they are listed
 pub(super) struct Prompt {
     games: Registry,
     colour: bool,
-    /// Whether others wait elsewhere, so that leaving is not the same as giving up.
+    /// Whether the game is on a server, where leaving is not the same as forfeiting.
     remote: bool,
     shown: Option<ShownQuestion>,
     leaving: bool,
@@ -38,15 +38,15 @@ struct ShownQuestion {
     listed: bool,
 }
 
-/// What a person wants.
+/// What the person typed.
 #[derive(Debug)]
 pub(super) enum Wish {
     Answer(Json),
-    /// Give up what is being played, and leave.
+    /// Forfeit the game and leave.
     Forfeit,
-    /// Leave without a word.
+    /// Leave without forfeiting.
     Leave,
-    /// Nothing yet.
+    /// Nothing to do yet.
     Nothing,
 }
 
@@ -66,8 +66,12 @@ impl Prompt {
         deadline_ms: Option<u64>,
     ) -> Result<()> {
         let kind = self.games.kind(game);
-        let kind =
-            Arc::clone(kind.with_context(|| format!("the game {game:?} is not known here"))?);
+        let kind = Arc::clone(kind.with_context(|| {
+            format!(
+                "this version of agon does not know the game \
+                {game:?}"
+            )
+        })?);
         let asked = kind.ask(question.get(), view.get())?;
         let until = deadline_ms.map(|ms| Instant::now() + Duration::from_millis(ms));
         let listed = asked.choices.len() <= LISTED_MAX;
@@ -77,7 +81,7 @@ impl Prompt {
         match listed {
             true => text.push_str(&shown.list()),
             false => {
-                let _ = writeln!(text, "  ({}; `help` has more)", shown.asked.examples);
+                let _ = writeln!(text, "  ({}; `help` explains more)", shown.asked.examples);
             }
         }
         text.push_str(&shown.prompt());
@@ -86,19 +90,19 @@ impl Prompt {
         say(&text)
     }
 
-    /// The question was asked again: its time starts anew.
+    /// The server sent the question again: restarts its clock.
     pub(super) fn renew(&mut self, deadline_ms: u64) -> Result<()> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         shown.until = Some(Instant::now() + Duration::from_millis(deadline_ms));
-        say(&format!("\nThe question is asked again.\n{}", shown.prompt()))
+        say(&format!("\nThe server repeats the question.\n{}", shown.prompt()))
     }
 
-    /// Takes the question away.
+    /// Removes the question.
     pub(super) fn clear(&mut self) {
         self.shown = None;
     }
 
-    /// Takes what was typed.
+    /// Handles a typed line.
     pub(super) fn typed(&mut self, line: &str) -> Result<Wish> {
         let line = line.trim();
         if self.leaving {
@@ -122,8 +126,8 @@ impl Prompt {
             "quit" | "exit" | "q" => {
                 self.leaving = true;
                 say(match self.remote {
-                    true => "Forfeit what you play (y), just leave (l), or stay (n)? ",
-                    false => "Forfeit this game (y), or stay (n)? ",
+                    true => "Forfeit the game (y), leave without forfeiting (l), or stay (n)? ",
+                    false => "Forfeit the game (y), or stay (n)? ",
                 })?;
                 Ok(Wish::Nothing)
             }
@@ -142,7 +146,7 @@ impl Prompt {
                     self.shown = None;
                     Ok(Wish::Answer(answer))
                 }
-                Err(why) => self.prompt(format!("Not so: {why}.\n")),
+                Err(why) => self.prompt(format!("That is not possible: {why}.\n")),
             },
         }
     }
@@ -181,13 +185,13 @@ impl ShownQuestion {
 
     fn time_left(&self) -> String {
         match self.until.map(|until| until.saturating_duration_since(Instant::now())) {
-            None => "You have all the time you like.".into(),
-            Some(Duration::ZERO) => "Your time is over.".into(),
-            Some(left) => format!("{:.0} seconds are left.", left.as_secs_f32()),
+            None => "There is no time limit.".into(),
+            Some(Duration::ZERO) => "Your time is up.".into(),
+            Some(left) => format!("You have {:.0} seconds left.", left.as_secs_f32()),
         }
     }
 
-    /// An answer by its number, where they are listed, or in words.
+    /// Parses an answer: its number in the list, or words.
     fn read(&self, line: &str) -> Result<Json, String> {
         let numbered = line.parse::<usize>().ok().filter(|_| self.listed);
         if let Some(number) = numbered {

@@ -3,11 +3,11 @@
 use super::dial::Address;
 use super::node::{Node, manager};
 use super::{Hub, requests};
-use crate::engine::{AnnounceError, StreamKey};
-use agon_core::lobby::{
-    Announcement, Draw, LobbyCommand, LobbyRejection, QueueName, Selection, Standing, Terms,
+use crate::engine::query::{
+    AnnounceNumbered, FindAccount, FindPastResults, FindStanding, IsLive, NotHeld,
 };
-use agon_core::{Format, PlayerName, Preset, Raw, TournamentId};
+use agon_core::lobby::{Announcement, Draw, QueueName, Selection, Standing, Terms};
+use agon_core::{Bracket, PlayerName, Preset, Raw, TournamentId};
 use agon_wire::erlang::class::{self, Status};
 use agon_wire::erlang::location::Requester;
 use agon_wire::erlang::session::QUEUE;
@@ -196,15 +196,13 @@ pub(super) fn own(hub: &Hub, name: u32) -> Pid {
 }
 
 async fn player(hub: &Hub, node: &Node, pid: Pid, (user, spelt): (PlayerName, Term), form: &Form) {
-    let (engine, name) = (hub.gateway.engine(), user.clone());
-    let known =
-        engine.ask(vec![StreamKey::Lobby], move |engine| engine.lobby().account(&name).is_some());
-    let known = match known.await {
-        Some(true) => match hub.gateway.ledger().record(engine, user.clone(), GAME).await {
+    let engine = hub.gateway.engine();
+    let known = match engine.ask(FindAccount(user.clone())).await.flatten() {
+        Some(_) => match hub.gateway.ledger().record(engine, user.clone(), GAME).await {
             Ok((record, rank)) => Some(referee::Known { record, rank }),
             Err(_) => return ignore(node, "there are no statistics now"),
         },
-        _ => None,
+        None => None,
     };
     let told = match (form, &known) {
         (Form::Class, Some(known)) => class::user_status(&own(hub, 0), &spelt, &known.record),
@@ -228,14 +226,6 @@ struct Wanted {
     slots: Option<u32>,
 }
 
-/// Why a tournament is not held.
-enum NotHeld {
-    /// Nobody is there to play.
-    Nobody,
-    /// It cannot be; the operator is told why.
-    Refused,
-}
-
 /// Holds a tournament, and says how it is called.
 async fn announce(
     hub: &Hub,
@@ -249,62 +239,34 @@ async fn announce(
     policy.rules.time.answer_ms = hub.settings.answer_ms.unwrap_or(policy.rules.time.answer_ms);
     policy.rules.time.wait_ms = hub.settings.wait_ms.unwrap_or(policy.rules.time.wait_ms);
     if wanted.slots.is_some() {
-        policy.format = Format::Bracket { slots: wanted.slots };
+        policy.format = Bracket { slots: wanted.slots }.into();
     }
     policy.check().map_err(|_| NotHeld::Refused)?;
     let reply_to = requester.map(Requester::write);
-    let announced = hub.gateway.engine().ask(vec![StreamKey::Lobby], move |engine| {
-        let kind = engine.archive().games.kind(preset.game).cloned().ok_or(NotHeld::Refused)?;
-        let config = kind.check_config(preset.config).map_err(|_| NotHeld::Refused)?;
-        let mut ids =
-            (1_u64..).map(|number| TournamentId::from(format!("{}-{number}", wanted.name)));
-        let free = ids.find(|id| engine.lobby().tournament(id).is_none());
-        let id = free.expect("there are more numbers than tournaments");
-        let announcement = Announcement {
-            id: id.clone(),
-            preset: Some(preset.name.into()),
-            game: preset.game.into(),
-            config: Raw(config),
-            policy,
-            selection,
-            by: None,
-        };
-        match engine.announce(announcement) {
-            Ok(()) => {
-                let tournament = id.clone();
-                let noted = reply_to.map(|reply_to| {
-                    engine.command(LobbyCommand::NoteRequester { tournament, reply_to })
-                });
-                if let Some(Err(why)) = noted {
-                    tracing::warn!(tournament = %id, %why, "who asked for it cannot be kept");
-                }
-                Ok(id)
-            }
-            Err(AnnounceError::Lobby(LobbyRejection::Nobody)) => Err(NotHeld::Nobody),
-            Err(why) => {
-                tracing::info!(tournament = %id, %why, "a tournament that was asked for is not held");
-                Err(NotHeld::Refused)
-            }
-        }
-    });
+    let engine = hub.gateway.engine();
+    let kind = engine.games().kind(preset.game).ok_or(NotHeld::Refused)?;
+    let config = kind.check_config(preset.config).map_err(|_| NotHeld::Refused)?;
+    let announcement = Announcement {
+        id: TournamentId::from(wanted.name.to_owned()),
+        preset: Some(preset.name.into()),
+        game: preset.game.into(),
+        config: Raw(config),
+        policy,
+        selection,
+        by: None,
+    };
+    let announced = engine.ask(AnnounceNumbered { announcement, reply_to });
     announced.await.unwrap_or(Err(NotHeld::Refused))
 }
 
 /// Where a tournament stands, as far as is durable.
 async fn standing(hub: &Hub, id: &TournamentId) -> Option<Standing> {
-    let id = id.clone();
-    let streams = vec![StreamKey::Tournament(id.clone()), StreamKey::Lobby];
-    let asked =
-        hub.gateway.engine().ask(streams, move |engine| engine.lobby().tournament(&id).cloned());
-    asked.await?
+    hub.gateway.engine().ask(FindStanding(id.clone())).await?
 }
 
 /// Whether a tournament that runs has its first round.
 async fn is_live(hub: &Hub, id: &TournamentId) -> Option<bool> {
-    let id = id.clone();
-    let streams = vec![StreamKey::Tournament(id.clone())];
-    let engine = hub.gateway.engine();
-    engine.ask(streams, move |engine| engine.live_tournament(&id).is_some()).await
+    hub.gateway.engine().ask(IsLive(id.clone())).await
 }
 
 async fn status(hub: &Hub, id: TournamentId) -> Option<Status> {
@@ -334,9 +296,7 @@ pub(super) async fn started(hub: &Hub, id: &TournamentId) -> Option<Vec<PlayerNa
                 stirred(hub, &mut look).await;
             }
             Standing::Finished(_) => {
-                let id = id.clone();
-                let engine = hub.gateway.engine();
-                let results = engine.call(move |engine| engine.past_results(&id)).await?;
+                let results = hub.gateway.engine().ask(FindPastResults(id.clone())).await?;
                 let results = results.ok().flatten()?;
                 return Some(results.standings.into_iter().map(|row| row.player).collect());
             }

@@ -6,7 +6,7 @@ use super::player::Player;
 use super::{Hub, player};
 use crate::auth;
 use crate::clock::now_ms;
-use crate::engine::StreamKey;
+use crate::engine::query::{Decide, FindAccount, FindPassword};
 use crate::names;
 use crate::passwords::{Attempt, Purpose};
 use crate::throttle::Verdict;
@@ -91,10 +91,7 @@ pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, si
     };
     let (hub, node) = (Arc::clone(hub), Arc::clone(node));
     tokio::spawn(async move {
-        let Some(passwords) = hub.gateway.engine().call(|engine| engine.passwords()).await else {
-            return;
-        };
-        let wait_ms = passwords.wait_ms(node.from, &login.user, now_ms());
+        let wait_ms = hub.gateway.engine().passwords().wait_ms(node.from, &login.user, now_ms());
         tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         drop(place);
         let known = node.players().with_user(&login.user);
@@ -112,24 +109,22 @@ async fn by_queue(
     user: PlayerName,
     password: Option<Password>,
 ) {
-    let name = user.clone();
-    let asked = hub.gateway.engine().ask(vec![StreamKey::Lobby], move |engine| {
-        (engine.lobby().account(&name).is_some(), engine.wire_of(&name).is_some())
-    });
+    let asked = hub.gateway.engine().ask(FindAccount(user.clone()));
     // A process that was found again after a restart may log in as if it had not been.
     let same = |player: Arc<Player>| player.found_again && player.pid == pid;
     let again = node.players().with_user(&user).is_some_and(same);
     match (asked.await, password) {
         (None, _) => {}
-        (Some((false, _)), _) => node.tell(pid, queue::new_user(), None),
-        (Some((true, elsewhere)), Some(password)) if again || !elsewhere => {
+        (Some(None), _) => node.tell(pid, queue::new_user(), None),
+        (Some(Some((_, wire))), Some(password)) if again || wire.is_none() => {
             let speaks = Speaks::Queue { password: password.clone() };
             let spelt = Term::string(user.as_str());
             let login = ErlangLogin { pid, user, spelt, password, speaks };
             player::visit(hub, node, login, now_ms()).await;
         }
-        (Some((true, here)), _) => {
-            let reason = if here { "the name is logged in" } else { "there is no password" };
+        (Some(Some((_, wire))), _) => {
+            let reason =
+                if wire.is_some() { "the name is logged in" } else { "there is no password" };
             let (name, user) = (node.name.as_str(), user.as_str());
             tracing::info!(node = name, user, reason, "a login was refused");
             node.tell(pid, queue::not_authenticated(), None);
@@ -149,14 +144,8 @@ async fn set_password(
     if user.as_str().starts_with(crate::engine::HOUSE) {
         return Err("the name is one of the server's own players");
     }
-    let (engine, name, from) = (hub.gateway.engine(), user.clone(), node.from);
-    let (known, passwords) = engine
-        .ask(vec![StreamKey::Lobby], move |engine| {
-            let known = engine.lobby().account(&name).map(|account| account.password.clone());
-            (known, engine.passwords())
-        })
-        .await
-        .ok_or(STOPPING)?;
+    let (engine, from) = (hub.gateway.engine(), node.from);
+    let known = engine.ask(FindPassword(user.clone())).await.ok_or(STOPPING)?;
     let is_new = known.is_none();
     let proof = match (known, old) {
         (None, None) => None,
@@ -171,7 +160,7 @@ async fn set_password(
     let purpose = if is_new { Purpose::New } else { Purpose::Proof };
     let attempt = Attempt { from, account: user.clone(), purpose, at: now_ms() };
     let new_text = new.0.clone();
-    let checked = passwords.check(attempt, move || hashed(proof, &new_text)).await;
+    let checked = engine.passwords().check(attempt, move || hashed(proof, &new_text)).await;
     let hash = checked.map_err(|_| "too many wrong passwords before it")?;
     let hash = hash.ok_or("the old password is wrong")?;
     let (account, password) = (user.clone(), hash);
@@ -182,7 +171,7 @@ async fn set_password(
         }
         false => LobbyCommand::ChangePassword { account, password, keep: None },
     };
-    let done = engine.ask(vec![StreamKey::Lobby], move |engine| engine.command(command)).await;
+    let done = engine.ask(Decide(command)).await;
     done.ok_or(STOPPING)?.map_err(|_| "the name cannot be registered")?;
     if let Some((_, player)) = hub.player(user) {
         player.session().changed_password(new.clone());

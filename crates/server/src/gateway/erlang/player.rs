@@ -5,10 +5,11 @@ use super::node::Node;
 use super::{Hub, logins, node};
 use crate::auth;
 use crate::clock::now_ms;
-use crate::engine::{ConnId, Engine, Input, TranslatedAnswer};
+use crate::engine::query::{AttachAgain, Locate, Relocate, ReportNotThere};
+use crate::engine::{ConnId, Input, TranslatedAnswer};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
-use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Shows, Taker, Written};
+use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Taker, Written};
 use crate::wires::Wire;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
@@ -18,6 +19,7 @@ use agon_wire::erlang::refs::Key;
 use agon_wire::erlang::session::{ErlangLogin, Session, SessionOutput, Speaks};
 use agon_wire::erlang::term::{Pid, Ref};
 use agon_wire::native::FromPlayer;
+use agon_wire::request::Shows;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -77,7 +79,7 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, 
     let player = begin(hub, who, session, place, first.len());
     let (conn, now) = (player.conn, now_ms());
     open(hub, node, &player, shows);
-    hub.gateway.engine().send(Input::Call(Box::new(move |engine| engine.locate(conn, kept))));
+    drop(hub.gateway.engine().post(Locate { conn, location: kept }));
     for message in first {
         player.say(hub, message, now).await;
     }
@@ -105,10 +107,7 @@ pub(super) async fn visit_again(hub: &Arc<Hub>, node: &Arc<Node>, found: CutOff)
     player.monitor(hub, node, pid);
     played.into_iter().for_each(|pid| player.monitor(hub, node, pid));
     let (conn, account, name) = (player.conn, user.clone(), user);
-    let asked = hub.gateway.engine().call(move |engine| {
-        engine.locate(conn, kept);
-        engine.attach_again(conn, &account)
-    });
+    let asked = hub.gateway.engine().ask(AttachAgain { conn, account, location: kept });
     let (user, node) = (name.as_str(), node.name.as_str());
     match asked.await {
         Some(true) => tracing::info!(conn, user, node, "a player was found again"),
@@ -358,15 +357,12 @@ impl Player {
         let mut location = self.location.lock().unwrap_or_else(|broken| broken.into_inner());
         location.set_plays(self.session().plays_elsewhere());
         let (conn, kept) = (self.conn, location.write());
-        let keep = Box::new(move |engine: &mut Engine| engine.relocate(conn, kept));
-        hub.gateway.engine().send(Input::Call(keep));
+        drop(hub.gateway.engine().post(Relocate { conn, location: kept }));
     }
 
     /// Its process was gone before it was looked for: nobody is charged with that.
     pub(super) fn was_not_there(&self, hub: &Hub) {
-        let conn = self.conn;
-        let gone = Box::new(move |engine: &mut Engine| engine.was_not_there(conn));
-        hub.gateway.engine().send(Input::Call(gone));
+        drop(hub.gateway.engine().post(ReportNotThere(self.conn)));
     }
 
     /// Whether a monitor is one of its own.

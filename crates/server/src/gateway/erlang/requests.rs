@@ -3,10 +3,11 @@
 
 use super::dial::{self, Address};
 use super::{Hub, inquiries};
-use crate::engine::StreamKey;
+use crate::clock::now_ms;
+use crate::engine::query::{Decide, ListRequests};
 use crate::gateway::outbox::Note;
-use agon_core::TournamentId;
-use agon_core::lobby::LobbyCommand;
+use agon_core::lobby::{Lobby, LobbyCommand};
+use agon_core::{Millis, TournamentId};
 use agon_wire::erlang::location::Requester;
 use agon_wire::erlang::term::{Pid, Term};
 use agon_wire::erlang::{class, referee};
@@ -26,16 +27,12 @@ const WRITTEN: Duration = Duration::from_millis(20);
 /// Takes up every request that was not answered before the restart.
 pub(super) async fn take_up_all(hub: Arc<Hub>) {
     let engine = hub.gateway.engine();
-    let asked = engine.ask(vec![StreamKey::Lobby], |engine| {
-        let kept = engine.lobby().requests();
-        kept.map(|one| (one.tournament.clone(), one.reply_to.clone())).collect::<Vec<_>>()
-    });
-    for (id, kept) in asked.await.unwrap_or_default() {
-        let Some(requester) = Requester::read(&kept) else { continue };
+    for request in engine.ask(ListRequests).await.unwrap_or_default() {
+        let Some(requester) = Requester::read(&request.reply_to) else { continue };
         let Ok(place) = Arc::clone(&hub.asked).try_acquire_owned() else { return };
         let hub = Arc::clone(&hub);
         tokio::spawn(async move {
-            answer(&hub, &id, &requester).await;
+            answer(&hub, &request.tournament, &requester).await;
             drop(place);
         });
     }
@@ -69,10 +66,8 @@ pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Reques
         }
     }
     let tournament = id.clone();
-    let settled = move |engine: &mut crate::engine::Engine| {
-        let _ = engine.command(LobbyCommand::Deliver { tournament });
-    };
-    let _ = hub.gateway.engine().call(settled).await;
+    let settled = Decide(LobbyCommand::Deliver { tournament });
+    let _ = hub.gateway.engine().ask(settled).await;
 }
 
 /// Tells a process something as soon as its node can be reached; `false` if it was given up.
@@ -115,13 +110,8 @@ async fn deliver(
 
 /// Whether the log still keeps who asked for a tournament: there is a bound in number and time.
 async fn is_kept(hub: &Hub, id: &TournamentId) -> bool {
-    let id = id.clone();
-    let asked = hub.gateway.engine().call(move |engine| {
-        let now = crate::clock::now_ms();
-        let mut kept = engine.lobby().requests();
-        let young =
-            |since: u64| now.saturating_sub(since) < agon_core::lobby::Lobby::REQUEST_MS_MAX;
-        kept.any(|one| one.tournament == id && young(one.since))
-    });
-    asked.await == Some(true)
+    let kept = hub.gateway.engine().ask(ListRequests).await.unwrap_or_default();
+    let now = now_ms();
+    let is_young = |since: Millis| now.saturating_sub(since) < Lobby::REQUEST_MS_MAX;
+    kept.iter().any(|one| one.tournament == *id && is_young(one.since))
 }
