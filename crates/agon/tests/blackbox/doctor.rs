@@ -255,7 +255,10 @@ fn a_player_that_connects_is_examined_over_its_socket() {
     }
     let report = guest(&place, "stays-away", &["cut"]);
     assert_eq!(with(&report, "skipped"), ["restart", "taken-over"], "{report:#}");
-    assert!(report.to_string().contains("after a lost connection nobody connects"), "{report:#}");
+    assert!(
+        report.to_string().contains("after a lost connection: no program connects"),
+        "{report:#}"
+    );
 }
 
 #[test]
