@@ -467,7 +467,10 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_do_not_matter(
-            messages in prop::collection::vec((0usize..5, prop::collection::vec(0u8..250, 0..300)), 0..8),
+            messages in prop::collection::vec(
+                (0usize..5, prop::collection::vec(0u8..250, 0..300)),
+                0..8,
+            ),
             cuts in prop::collection::vec(1usize..200, 1..40),
         ) {
             let mut bytes = Vec::new();

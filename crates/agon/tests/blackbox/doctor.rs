@@ -1,6 +1,6 @@
 //! `agon doctor`: players that are good pass, and every bad one fails what it is bad at.
 
-use crate::support::{AGON, Ended, Place, finish, marked, signal, token, until};
+use crate::support::{AGON, Ended, Place, finish, marked, signal, snapshot, token, until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -60,6 +60,20 @@ fn house_players_pass_in_all_games() {
         assert_eq!(report["games"], serde_json::json!(["yahtzee", "fish", "trains"]));
         assert!(with(&report, "skipped").is_empty(), "{report:#}");
     }
+}
+
+#[test]
+fn the_report_says_what_failed_and_how_to_mend_it() {
+    let place = Place::new();
+    let program = bot("careless.py", &["notice"]);
+    let mut args = vec!["doctor", "--quick", "--seed", "3", "--hello-ms", "60000"];
+    args.extend(PATIENT);
+    args.push("--");
+    args.extend(program.iter().map(String::as_str));
+    let ended = place.agon(&args);
+    assert_eq!(ended.code, Some(7), "{ended:#?}");
+    let script = program.last_chunk().map_or("", |[script, _]: &[String; 2]| script.as_str());
+    snapshot("doctor-report", &ended.stdout.replace(script, "careless.py"));
 }
 
 #[test]
