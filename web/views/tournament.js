@@ -36,7 +36,7 @@ export function mount(root, params, app) {
 
   function show() {
     if (!tournament) {
-      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Looking …");
+      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Loading …");
       return render(root, h("h1", {}, id), words);
     }
     render(root, head(tournament), ...body(tournament));
@@ -45,7 +45,7 @@ export function mount(root, params, app) {
   /** @param {Tournament} now */
   function body(now) {
     if (now.standing === "called-off") {
-      return [h("p", { class: "card" }, "It was not held: ", now.reason ?? "")];
+      return [h("p", { class: "card" }, "This tournament was not played: ", now.reason ?? "")];
     }
     if (now.standing === "open" || now.standing === "inviting") return [coming(now, app, act)];
     return [
@@ -53,8 +53,8 @@ export function mount(root, params, app) {
       operator(now, app),
       h(
         "section",
-        { class: "card", "aria-label": "Who meets whom" },
-        h("h2", {}, "Who meets whom"),
+        { class: "card", "aria-label": "Rounds" },
+        h("h2", {}, "Rounds"),
         formatOf(now.plan).draw(now),
       ),
       h(

@@ -8,7 +8,7 @@ mod answer;
 mod args;
 mod bare;
 mod child;
-mod histogram;
+mod latencies;
 mod limits;
 mod load;
 mod nodes;
@@ -30,7 +30,7 @@ pub use ports::free_port;
 
 use anyhow::{Context, Result};
 use bare::{Bare, SETTLE, Slice, Trips};
-use histogram::Histogram;
+use latencies::Latencies;
 use load::Load;
 use observers::Observers;
 use players::Crew;
@@ -230,7 +230,7 @@ const FIRST_ANSWER_MAX: Duration = Duration::from_secs(60);
 struct Played {
     per_second: f64,
     cpu_us: f64,
-    latency: Histogram,
+    latency: Latencies,
     bytes_up: usize,
     bytes_down: usize,
 }

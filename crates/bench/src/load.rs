@@ -3,7 +3,7 @@
 //! Players of the server and the bare ping-pong are driven by the same loop, so that what differs
 //! between their rates is the server.
 
-use super::histogram::Histogram;
+use super::latencies::Latencies;
 use super::wire::{Inbox, Wire};
 use anyhow::{Result, bail};
 use std::cell::{Cell, RefCell};
@@ -24,7 +24,7 @@ pub(super) struct Load {
     pub(super) bytes_up: Cell<u64>,
     pub(super) bytes_down: Cell<u64>,
     /// From an answer being written to the request that followed being read.
-    pub(super) latency: RefCell<Histogram>,
+    pub(super) latency: RefCell<Latencies>,
 }
 
 impl Load {
@@ -82,12 +82,12 @@ fn spread() -> f64 {
     (number >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Who answers on a connection.
-pub(super) trait Mind {
-    /// Takes a message and writes what it answers to `out`; how many answers that were.
+/// The player behind a connection.
+pub(super) trait Responder {
+    /// Takes a message, writes the answers to `out`, and returns how many there are.
     fn take(&mut self, message: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64>;
 
-    /// What it answered was written then.
+    /// Notes when the answers were written.
     fn wrote(&mut self, _at: Instant) {}
 }
 
@@ -97,19 +97,19 @@ pub(super) async fn drive(
     inbox: &mut Inbox,
     wire: Wire,
     load: &Load,
-    mind: &mut impl Mind,
+    responder: &mut impl Responder,
 ) -> Result<()> {
     let (mut out, mut due) = (Vec::new(), None);
     loop {
         let at = Instant::now();
         let mut answers = 0;
         while let Some(message) = wire.next(inbox)? {
-            answers += mind.take(message, at, &mut out)?;
+            answers += responder.take(message, at, &mut out)?;
         }
         if !out.is_empty() {
             load.pass(&mut due).await;
             stream.write_all(&out).await?;
-            mind.wrote(Instant::now());
+            responder.wrote(Instant::now());
             load.answers.set(load.answers.get() + answers);
             load.bytes_up.set(load.bytes_up.get() + out.len() as u64);
             out.clear();

@@ -1,7 +1,7 @@
 //! What a run showed, as JSON and as a table.
 
 use super::bare::Trips;
-use super::histogram::Histogram;
+use super::latencies::Latencies;
 use super::steady::Steady;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,12 +17,12 @@ pub(super) struct Latency {
 }
 
 impl Latency {
-    pub(super) fn of(histogram: &Histogram) -> Latency {
+    pub(super) fn of(latencies: &Latencies) -> Latency {
         Latency {
-            p50: histogram.percentile_ms(0.5),
-            p90: histogram.percentile_ms(0.9),
-            p99: histogram.percentile_ms(0.99),
-            p999: histogram.percentile_ms(0.999),
+            p50: latencies.percentile_ms(0.5),
+            p90: latencies.percentile_ms(0.9),
+            p99: latencies.percentile_ms(0.99),
+            p999: latencies.percentile_ms(0.999),
         }
     }
 

@@ -48,6 +48,16 @@ pub struct Finding {
     pub what: String,
 }
 
+impl Finding {
+    /// What the event of a line is called that is no event.
+    const UNREADABLE: &str = "unreadable";
+
+    /// Whether the line is no event at all.
+    pub fn is_unreadable(&self) -> bool {
+        self.event == Finding::UNREADABLE
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { stream, seq, event, what } = self;

@@ -26,9 +26,11 @@ mod wanted;
 pub mod web;
 mod wires;
 
+pub use engine::query::{self, Order};
 pub use engine::{
-    AnnounceError, Asked, Driven, Engine, EngineError, GameCounts, Handle, Order, Over, Promise,
-    SecondLogin, Settings, Socket, Status, Wrote, check_announcement, hash_password,
+    AnnounceError, Asked, Driven, Engine, EngineError, GameCounts, Handle, MatchKey, NotObeyed,
+    Over, Promise, SecondLogin, Settings, Socket, Status, StreamKey, Wrote, check_announcement,
+    hash_password,
 };
 pub use gateway::{
     ErlangCookie, ErlangError, ErlangSettings, Gateway, Limits, NodeName, Peers, Tls, TlsError,

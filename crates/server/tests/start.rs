@@ -6,10 +6,11 @@ mod support;
 
 use agon_bots::Houses;
 use agon_core::lobby::{
-    AccountKind, Lobby, LobbyCommand, QueueName, Role, Selection, Standing, Window,
+    AccountKind, Lobby, LobbyCommand, PasswordHash, QueueName, Role, Selection, Standing, Window,
 };
 use agon_core::{Line, record_lines};
 use agon_games::Registry;
+use agon_server::query::Register;
 use agon_server::{Engine, EngineError, Handle, Settings};
 use agon_store::{Append, AppendError, Done, Log, LogError, MemoryLog, Snapshot};
 use std::sync::Arc;
@@ -151,11 +152,13 @@ fn a_start_reads_what_came_after_the_snapshot_and_nothing_else() {
     assert!(log.lines_read() < 100, "only what came after it");
     assert_eq!(*second.lobby(), log.folded());
     drop(second);
-    let due = first.runtime.block_on(first.handle.call(|engine| {
-        let (account, role) = (name("new"), Role::Player);
-        engine.register(account, role, agon_core::lobby::PasswordHash::new("x"))
+    let registered = first.runtime.block_on(first.handle.ask(Register {
+        account: name("new"),
+        kind: AccountKind::Program,
+        role: Role::Player,
+        password: PasswordHash::new("x"),
     }));
-    due.unwrap().unwrap();
+    registered.unwrap().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     first.stop();
     log.lines_read();

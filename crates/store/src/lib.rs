@@ -1,4 +1,4 @@
-//! Where the log is kept.
+//! Storage of the log.
 //!
 //! The log is a set of streams; a stream is a sequence of events, each one line of JSON. The only
 //! way to change it is to [`Append`] the events of one decision, which succeeds only if the stream
@@ -22,7 +22,6 @@ mod disk;
 mod error;
 mod file;
 mod group;
-mod hash;
 mod inspect;
 mod line;
 mod lock;
@@ -33,12 +32,10 @@ mod name;
 mod queue;
 mod snapshot;
 mod sqlite;
-mod sum;
 
 pub use append::{Append, Done, DoneAll};
 pub use error::{AppendError, LogError};
 pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file, read_stream};
-pub use hash::{Ids, IdsHasher};
 pub use inspect::{Damage, Hold, Inspection, Inspector};
 pub use log::Log;
 pub use memory::MemoryLog;

@@ -1,13 +1,11 @@
 //! Snapshots: the state of a stream after one of its events, so that a start reads only the rest.
 //!
-//! A snapshot is a help and never the truth. It says which event it was made after and carries
-//! that event's checksum, so one that belongs to another log, such as a copy that was put back, is
-//! not used; and its own, so one that was damaged is not used either. What the state means is left
-//! to whoever made it.
+//! A snapshot is never the truth. It names the event it follows and carries that event's checksum,
+//! so a snapshot of another log, for example after a restore, is ignored. It also has a checksum of
+//! its own, so a damaged one is ignored too. The caller interprets the state.
 
 use serde::{Deserialize, Serialize};
 
-use crate::sum::crc32;
 use crate::{Log, LogError};
 
 /// The state of a stream after its first `seq` events.
@@ -15,7 +13,7 @@ use crate::{Log, LogError};
 pub struct Snapshot {
     /// The stream.
     pub stream: String,
-    /// The version of the state's form, known to whoever made it.
+    /// The version of the state's format, chosen by the caller.
     pub format: u32,
     /// After how many events.
     pub seq: u64,
@@ -59,7 +57,7 @@ impl Snapshot {
             reason: reason.to_owned(),
         };
         let (sum, text) = text.split_once(' ').ok_or_else(|| bad("it is cut off"))?;
-        if sum != format!("{:08x}", crc32(text.as_bytes())) {
+        if sum != format!("{:08x}", crc32fast::hash(text.as_bytes())) {
             return Err(bad("it is damaged: its checksum is wrong"));
         }
         let (head, state) = text.split_once('\n').ok_or_else(|| bad("it is cut off"))?;
@@ -77,7 +75,7 @@ impl Snapshot {
 
 /// The text of a snapshot with its checksum in front.
 pub fn seal(text: &str) -> String {
-    format!("{:08x} {text}", crc32(text.as_bytes()))
+    format!("{:08x} {text}", crc32fast::hash(text.as_bytes()))
 }
 
 /// The checksum of an event; an error if the log has none of that number.
@@ -87,5 +85,5 @@ fn event_sum(log: &dyn Log, stream: &str, seq: u64) -> Result<u32, LogError> {
         stream: stream.to_owned(),
         reason: format!("the log has no event {seq}"),
     })?;
-    Ok(crc32(line.as_bytes()))
+    Ok(crc32fast::hash(line.as_bytes()))
 }

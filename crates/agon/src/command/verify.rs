@@ -282,7 +282,7 @@ impl Source {
         };
         Ok(match database {
             Some(path) => Source::Database(SqliteLog::open_read_only(path)?),
-            None => Source::Folder(FileLog::open_read_only(path)?),
+            None => Source::Folder(FileLog::open_to_parse(path)?),
         })
     }
 
@@ -313,6 +313,14 @@ impl Source {
             }
         }
         Ok(names)
+    }
+
+    /// Says what is wrong with the file of a stream, if its lines are not JSON.
+    fn check_whole(&self, name: &str) -> Result<()> {
+        if let Source::Folder(log) = self {
+            read_file(log.path_of(name)?)?;
+        }
+        Ok(())
     }
 
     /// Streams whose last decision a crash tore, among those that were read.
@@ -456,10 +464,14 @@ impl Checks<'_> {
         let next = AtomicUsize::new(0);
         let one = |log: &dyn Log, name: &str| -> Result<Option<Verdict<T>>> {
             let lines = log.load(name, 0).with_context(|| format!("failed to read {name}"))?;
-            match lines.is_empty() {
-                true => Ok(None),
-                false => check(log, name, &lines).map(Some),
+            if lines.is_empty() {
+                return Ok(None);
             }
+            let verdict = check(log, name, &lines)?;
+            if verdict.as_ref().is_err_and(Finding::is_unreadable) {
+                self.source.check_whole(name)?;
+            }
+            Ok(Some(verdict))
         };
         let work = || -> Result<Vec<(String, Result<Option<Verdict<T>>>)>> {
             let own = self.source.log().another_reader()?;

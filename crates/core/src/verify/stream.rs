@@ -99,7 +99,7 @@ pub fn read(texts: &[String]) -> Result<Stream, Finding> {
     for (text, seq) in texts.iter().zip(1..) {
         let line = Line::read(text).map_err(|error| {
             let stream = lines.first().map_or_else(String::new, |line| line.stream.clone());
-            Finding { stream, seq, event: "unreadable".into(), what: error.to_string() }
+            Finding { stream, seq, event: Finding::UNREADABLE.into(), what: error.to_string() }
         })?;
         let found = |what: String| Finding {
             stream: line.stream.clone(),

@@ -2,9 +2,10 @@
 
 use super::journal::StreamKey;
 use super::lobby::done;
+use super::query::{AnnounceWanted, NotAnnounced, Query};
 use super::{ConnId, Engine, house};
 use crate::wanted::Wanted;
-use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Role, Selection};
+use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Selection};
 use agon_core::{
     PlanError, PlayerName, Secret, SecretKept, Tournament, TournamentId, TournamentPlan,
 };
@@ -58,11 +59,6 @@ impl Engine {
         Ok(self.step_lobby(command, Vec::new())?)
     }
 
-    /// Whether players may invite others, and not only operators.
-    pub(crate) fn players_may_invite(&self) -> bool {
-        self.settings.players_may_invite
-    }
-
     /// Announces a tournament that somebody asked for over a socket.
     pub(super) fn announce_for(
         &mut self,
@@ -74,26 +70,16 @@ impl Engine {
             Ok(wanted) => wanted,
             Err(error) => return self.refuse(conn, "malformed", error.to_string()),
         };
-        let role = self.lobby.account(&player).map(|account| account.role);
-        let invites = wanted.invites() && self.settings.players_may_invite;
-        if role != Some(Role::Operator) && !invites {
-            let detail = format!("{player} is no operator; ask one, or log in as one");
-            return self.refuse(conn, "refused", detail);
-        }
-        let announcement = match wanted.announcement(&self.games, player) {
-            Ok(announcement) => announcement,
-            Err(detail) => return self.refuse(conn, "malformed", detail),
-        };
-        let id = announcement.id.clone();
-        match self.announce(announcement) {
-            Ok(()) => {
+        match (AnnounceWanted { wanted, by: player }).answer(self) {
+            Ok(id) => {
                 self.forgive_junk(conn);
                 self.once_durable(vec![StreamKey::Lobby], done(conn, "announce", Some(id)));
             }
-            Err(AnnounceError::Entropy(detail) | AnnounceError::Log(detail)) => {
-                self.refuse(conn, "failed", detail)
+            Err(NotAnnounced::Malformed(detail)) => self.refuse(conn, "malformed", detail),
+            Err(NotAnnounced::Refused(AnnounceError::Entropy(why) | AnnounceError::Log(why))) => {
+                self.refuse(conn, "failed", why);
             }
-            Err(error) => self.refuse(conn, "refused", error.to_string()),
+            Err(refused) => self.refuse(conn, "refused", refused.to_string()),
         }
     }
 

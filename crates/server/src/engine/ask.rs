@@ -1,14 +1,11 @@
-//! Questions and commands from outside the wire: answered when all that the answer rests on is
-//! durable. Commit, then speak holds for whoever asks over HTTP as well.
+//! What queries have in common: waiting until records are durable, and looking at what runs.
 
 use super::journal::{Effect, StreamKey};
-use super::{Engine, Handle, Input, MatchKey, show};
+use super::show::ShownTournament;
+use super::{Engine, MatchKey, NotObeyed};
 use crate::auth;
-use crate::passwords::Passwords;
-use agon_core::lobby::{
-    AccountKind, LobbyCommand, LobbyRejection, PasswordHash, Role, Standing, TokenHash,
-};
-use agon_core::{Millis, PlayerName, Secrets, Tournament, TournamentId};
+use agon_core::lobby::{LobbyCommand, LobbyRejection, PasswordHash, Standing, TokenHash};
+use agon_core::{Match, Millis, PlayerName, Secrets, Tournament, TournamentId};
 use agon_games::Registry;
 use agon_store::Log;
 use std::sync::Arc;
@@ -34,26 +31,6 @@ pub(crate) struct Archive {
     pub(crate) games: Registry,
 }
 
-impl Handle {
-    /// Runs something on the engine's thread. The answer is held back until everything that was
-    /// decided about `streams` up to then is durable; `None` if the engine ended before.
-    pub(crate) async fn ask<T: Send + 'static>(
-        &self,
-        streams: Vec<StreamKey>,
-        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
-    ) -> Option<T> {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        self.send(Input::Call(Box::new(move |engine| {
-            let answer = what(engine);
-            let release: Effect = Box::new(move |_| {
-                let _ = sender.send(answer);
-            });
-            engine.once_durable(streams, release);
-        })));
-        receiver.await.ok()
-    }
-}
-
 impl Engine {
     /// Does something once what is on its way in these streams now is durable.
     pub(super) fn once_durable(&mut self, mut streams: Vec<StreamKey>, effect: Effect) {
@@ -71,24 +48,10 @@ impl Engine {
         GameCounts { running: running as u64, ..self.games_seen }
     }
 
-    /// How often tournaments had something to tell: changes whenever statistics may have.
-    pub(crate) fn tournament_records(&self) -> u64 {
-        self.tournament_records
-    }
-
-    pub(crate) fn archive(&self) -> Archive {
-        Archive { log: Arc::clone(&self.log), games: self.games.clone() }
-    }
-
     /// Changes whenever the lobby does, or who is here over which wire.
-    pub(crate) fn lobby_version(&self) -> u64 {
+    pub(super) fn lobby_version(&self) -> u64 {
         let decided = self.journals.get(&StreamKey::Lobby).map_or(0, |journal| journal.version());
         decided + self.attachments
-    }
-
-    /// Where passwords are checked.
-    pub(crate) fn passwords(&self) -> Passwords {
-        self.passwords.clone()
     }
 
     /// Takes up the counts of wrong passwords from a file, and keeps them there.
@@ -96,66 +59,42 @@ impl Engine {
         self.passwords.keep_in(file);
     }
 
-    /// Whose token this is, if it is good now.
-    pub(crate) fn holder(&self, token: &TokenHash) -> Option<(PlayerName, Role)> {
-        let name = self.lobby.holder(token, self.now_ms())?.clone();
-        let role = self.lobby.account(&name)?.role;
-        Some((name, role))
-    }
-
-    pub(crate) fn live_tournament(&self, id: &TournamentId) -> Option<&Tournament> {
+    pub(super) fn live_tournament(&self, id: &TournamentId) -> Option<&Tournament> {
         self.tournaments.get(id).map(|live| &live.machine)
     }
 
-    /// What everybody may see of a tournament that runs.
-    pub(crate) fn shown_tournament(&self, id: &TournamentId) -> Option<serde_json::Value> {
+    /// A tournament that is live, as everybody may see it.
+    pub(super) fn shown_tournament(&self, id: &TournamentId) -> Option<ShownTournament> {
         let live = self.tournaments.get(id)?;
-        let mut shown = show::tournament(&live.machine);
-        if !live.machine.is_over() {
-            shown["began_at"] = live.began_at.into();
-        }
-        Some(shown)
+        Some(ShownTournament::live(&live.machine, live.began_at))
     }
 
-    pub(crate) fn live_match(&self, key: &MatchKey) -> Option<&agon_core::Match> {
+    /// Refuses what is about a tournament that does not exist.
+    pub(super) fn known_tournament(&self, id: &TournamentId) -> Result<(), NotObeyed> {
+        match self.lobby.tournament(id) {
+            Some(_) => Ok(()),
+            None => Err(NotObeyed::NoTournament(id.clone())),
+        }
+    }
+
+    pub(super) fn live_match(&self, key: &MatchKey) -> Option<&Match> {
         self.matches.get(key).map(|live| &live.played)
     }
 
     /// What the games of a match that runs are drawn from. For folding its log, and for nothing that
     /// is shown.
-    pub(crate) fn match_secrets(&self, key: &MatchKey) -> Option<Secrets> {
+    pub(super) fn match_secrets(&self, key: &MatchKey) -> Option<Secrets> {
         let live = self.tournaments.get(&key.0).filter(|_| self.matches.contains_key(key))?;
         Some(Secrets::Known(live.secret.of_match(&key.1)))
     }
 
-    /// The matches that run in which a player did something wrong.
-    pub(crate) fn faulty_matches(&self, player: &PlayerName) -> Vec<MatchKey> {
-        let keys = self.playing.get(player).into_iter().flatten();
-        let faulty = keys.filter(|key| {
-            let faults = self.live_match(key).map_or(&[][..], |live| live.faults());
-            faults.iter().any(|faulted| faulted.player == *player)
-        });
-        faulty.cloned().collect()
-    }
-
     /// Lets the lobby decide something for an account that proved itself.
-    pub(crate) fn command(&mut self, command: LobbyCommand) -> Result<(), LobbyRejection> {
+    pub(super) fn command(&mut self, command: LobbyCommand) -> Result<(), LobbyRejection> {
         self.step_lobby(command, Vec::new())
     }
 
-    /// Makes an account with a password that was hashed; the way operators come into being.
-    pub fn register(
-        &mut self,
-        account: PlayerName,
-        role: Role,
-        password: PasswordHash,
-    ) -> Result<(), LobbyRejection> {
-        let (kind, password) = (AccountKind::Program, Some(password));
-        self.command(LobbyCommand::Register { account, kind, role, password })
-    }
-
     /// Gives an account a new token, and says when it ends.
-    pub(crate) fn issue_token(
+    pub(super) fn issue_token(
         &mut self,
         account: PlayerName,
         token: &str,
@@ -166,9 +105,9 @@ impl Engine {
         Ok(expires_at)
     }
 
-    /// Takes a sign-up back, rejects an invitation, or leaves a tournament that runs, and its matches
-    /// there; gives the streams that is in, besides the lobby's.
-    pub(crate) fn withdraw(
+    /// A player takes a sign-up back, rejects an invitation, or leaves a tournament that runs and
+    /// their matches there; the result is the streams that is in, besides the lobby's.
+    pub(super) fn withdraw(
         &mut self,
         tournament: TournamentId,
         player: PlayerName,
@@ -189,7 +128,7 @@ impl Engine {
     }
 }
 
-/// Hashes a password for [`Engine::register`]. Slow on purpose.
+/// Hashes a password for [`super::query::Register`]. Slow on purpose.
 pub fn hash_password(password: &str) -> Result<PasswordHash, String> {
     auth::check_length(password)?;
     auth::hash(password)

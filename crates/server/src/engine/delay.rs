@@ -5,11 +5,12 @@
 //! help nobody: it is shown at once.
 
 use super::journal::StreamKey;
+use super::show::{self, ShownMatch};
 use super::watch::{About, Shown, Topic};
-use super::{Engine, MatchKey, show};
+use super::{Engine, MatchKey};
 use agon_core::{Millis, TournamentId};
-use serde_json::Value;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Into how many pieces a delay is cut: changes of one piece come as one.
 const PIECES: Millis = 64;
@@ -100,12 +101,9 @@ impl Engine {
     pub(super) fn begin_to_hold_back(&mut self, key: &MatchKey) {
         let held_ms = self.observer_delay_ms(&key.0);
         let Some(live) = self.live_match(key).filter(|_| held_ms > 0) else { return };
-        let mut first = show::match_(live, &self.wires(live));
-        let now = Shown::new(About::Change, first.to_string().into());
-        if let Some(fields) = first.as_object_mut() {
-            fields.remove("in_progress");
-        }
-        let visible = Shown::new(About::Snapshot, first.to_string().into());
+        let first = ShownMatch::of(live, self.wires(live));
+        let now = Shown::new(About::Change, show::text(&first));
+        let visible = Shown::new(About::Snapshot, show::text(&first.without_game()));
         let mut line = DelayLine::new(held_ms);
         if now.mark != visible.mark {
             line.push(now);
@@ -122,8 +120,8 @@ impl Engine {
         let Some(live) = self.live_match(key).filter(|_| self.held_back.contains_key(key)) else {
             return;
         };
-        let shown =
-            Shown::new(About::Change, show::match_(live, &self.wires(live)).to_string().into());
+        let stands = ShownMatch::of(live, self.wires(live));
+        let shown = Shown::new(About::Change, show::text(&stands));
         let now = self.now_ms();
         if let Some(held) = self.held_back.get_mut(key) {
             held.look(now);
@@ -136,12 +134,13 @@ impl Engine {
     }
 
     /// What may be seen of a match that runs.
-    pub(crate) fn visible_match(&mut self, key: &MatchKey) -> Option<Value> {
+    pub(super) fn visible_match(&mut self, key: &MatchKey) -> Option<Arc<str>> {
         let now = self.now_ms();
-        match self.held_back.get_mut(key) {
-            Some(held) => serde_json::from_str(&held.look(now).data).ok(),
-            None => self.live_match(key).map(|live| show::match_(live, &self.wires(live))),
+        if let Some(held) = self.held_back.get_mut(key) {
+            return Some(Arc::clone(&held.look(now).data));
         }
+        let live = self.live_match(key)?;
+        Some(show::text(&ShownMatch::of(live, self.wires(live))))
     }
 
     /// What a new watcher of something that is held back is shown, each at its time; `None` if it is

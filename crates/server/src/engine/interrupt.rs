@@ -191,11 +191,6 @@ impl Engine {
         located.collect()
     }
 
-    /// How long players have to come back after a restart.
-    pub(crate) fn reconnect_ms(&self) -> Millis {
-        self.settings.reconnect_ms
-    }
-
     /// Notes where the program behind a connection is, before it logs in.
     pub(crate) fn locate(&mut self, conn: ConnId, location: Raw) {
         if let Some(session) = self.sessions.get_mut(&conn) {

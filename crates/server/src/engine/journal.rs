@@ -6,12 +6,16 @@ use agon_store::{Append, AppendError};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Which stream.
+/// Which stream of the log.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum StreamKey {
+pub enum StreamKey {
+    /// The lobby.
     Lobby,
+    /// The secret of a tournament that has not started.
     Secret(TournamentId),
+    /// A tournament.
     Tournament(TournamentId),
+    /// A match.
     Match(MatchKey),
 }
 

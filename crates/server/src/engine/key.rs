@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A match of a tournament.
 #[derive(Clone)]
-pub(crate) struct MatchKey {
+pub struct MatchKey {
     shared: Arc<Shared>,
 }
 
@@ -19,9 +19,10 @@ struct Shared {
 }
 
 impl MatchKey {
-    pub(crate) fn new(tournament: TournamentId, id: MatchId) -> MatchKey {
+    /// The key of a match.
+    pub fn new(tournament: TournamentId, id: MatchId) -> MatchKey {
         let pair = (tournament, id);
-        let hash = agon_store::IdsHasher::default().hash_one(&pair);
+        let hash = rustc_hash::FxBuildHasher.hash_one(&pair);
         MatchKey { shared: Arc::new(Shared { pair, hash }) }
     }
 }
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn keys_are_equal_if_they_name_the_same_match() {
         let key = |t: &str, m: &str| MatchKey::new(TournamentId::from(t), MatchId::from(m));
-        let hash = |key: &MatchKey| agon_store::IdsHasher::default().hash_one(key);
+        let hash = |key: &MatchKey| rustc_hash::FxBuildHasher.hash_one(key);
         let (one, same) = (key("cup", "r1m1"), key("cup", "r1m1"));
         assert!(one == same && one == one.clone() && hash(&one) == hash(&same));
         for other in [key("cup", "r1m2"), key("cu", "pr1m1"), key("cap", "r1m1")] {

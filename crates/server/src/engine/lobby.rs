@@ -429,28 +429,17 @@ impl Engine {
         }
     }
 
-    /// Makes a token for an operator's account, and the account if there is none. The token comes
-    /// when it is durable; only its hash is kept.
-    pub fn operator_token(
-        &mut self,
-        account: PlayerName,
-    ) -> Result<tokio::sync::oneshot::Receiver<String>, AnnounceError> {
+    /// Makes a token for an operator's account, and the account if there is none. The log keeps only
+    /// the hash of the token.
+    pub(super) fn operator_token(&mut self, account: PlayerName) -> Result<String, AnnounceError> {
         let token = auth::new_token().map_err(|e| AnnounceError::Entropy(e.to_string()))?;
         if self.lobby.account(&account).is_none() {
             let (kind, role, password) = (AccountKind::Person, Role::Operator, None);
             let name = account.clone();
-            let command = LobbyCommand::Register { account: name, kind, role, password };
-            self.step_lobby(command, Vec::new())?;
+            self.command(LobbyCommand::Register { account: name, kind, role, password })?;
         }
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        let expires_at = self.now_ms() + self.settings.token_ms;
-        let hash = TokenHash::of(&token);
-        let tell: Effect = Box::new(move |_| {
-            let _ = sender.send(token);
-        });
-        let command = LobbyCommand::IssueToken { account, token: hash, expires_at };
-        self.step_lobby(command, vec![tell])?;
-        Ok(receiver)
+        self.issue_token(account, &token)?;
+        Ok(token)
     }
 }
 

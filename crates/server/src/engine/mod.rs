@@ -24,6 +24,7 @@ mod operator;
 mod peer_observers;
 mod peers;
 mod presence;
+pub mod query;
 mod recover;
 mod results;
 pub(crate) mod show;
@@ -42,32 +43,33 @@ use agon_bots::Houses;
 use agon_core::lobby::Lobby;
 use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, RecoveredMatch, TournamentId};
 use agon_games::Registry;
-use agon_store::{AppendError, Ids, Log, LogError};
+use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
 pub use announce::{AnnounceError, check_announcement};
 pub(crate) use ask::Archive;
 pub use ask::{GameCounts, hash_password};
 pub(crate) use attach::ConnId;
 use attach::Session;
-pub use drive::{Asked, Driven, Order, Over, Promise, Socket, Wrote};
+pub use drive::{Asked, Driven, Over, Promise, Socket, Wrote};
 use house::HousePool;
-pub(crate) use journal::StreamKey;
+pub use journal::StreamKey;
 use journal::{Decided, Journal};
-pub(crate) use key::MatchKey;
+pub use key::MatchKey;
 use matches::LiveMatch;
 use news::News;
-pub(crate) use operator::NotObeyed;
+pub use operator::NotObeyed;
 use peer_observers::PeerObservers;
 pub(crate) use peers::{AskId, BadReply, PeerSaid};
 pub(crate) use results::Report;
+use rustc_hash::FxHashMap;
 use snapshots::Snapshots;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tournaments::LiveTournament;
@@ -198,17 +200,21 @@ pub(crate) enum Input {
     House { key: MatchKey, player: PlayerName, request: agon_core::RequestId, answer: String },
     /// Records are durable, or refused; each with its stream, in the order they were decided in.
     Committed { streams: Vec<StreamKey>, results: Vec<Result<u64, AppendError>> },
-    /// Something to be done on the engine's thread.
-    Call(Box<dyn FnOnce(&mut Engine) + Send>),
+    /// A query from outside.
+    Query(Box<dyn query::AnyQuery>),
     /// Stop.
     Stop,
 }
 
 /// How others reach the engine.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Handle {
     inbox: Sender<Input>,
     meters: Arc<Meters>,
+    games: Registry,
+    /// The log closes with the engine, whatever handles are left.
+    log: Weak<dyn Log>,
+    passwords: Passwords,
 }
 
 impl Handle {
@@ -220,7 +226,9 @@ impl Handle {
     #[cfg(test)]
     pub(crate) fn detached() -> (Handle, Receiver<Input>) {
         let (inbox, receiver) = channel();
-        (Handle { inbox, meters: Arc::default() }, receiver)
+        let (games, passwords) = (Registry::standard(), Passwords::new(None, 1));
+        let log = Weak::<agon_store::MemoryLog>::new();
+        (Handle { inbox, meters: Arc::default(), games, log, passwords }, receiver)
     }
 
     /// Asks the engine to stop once what is on its way is durable.
@@ -240,21 +248,24 @@ impl Handle {
         at
     }
 
+    /// The log, for reading what is over away from the engine; `None` if the engine has ended.
+    pub(crate) fn archive(&self) -> Option<Archive> {
+        Some(Archive { log: self.log.upgrade()?, games: self.games.clone() })
+    }
+
+    /// The games there are.
+    pub(crate) fn games(&self) -> &Registry {
+        &self.games
+    }
+
+    /// Where passwords are checked.
+    pub(crate) fn passwords(&self) -> &Passwords {
+        &self.passwords
+    }
+
     /// What is counted.
     pub(crate) fn meters(&self) -> &Meters {
         &self.meters
-    }
-
-    /// Runs something on the engine's thread and waits for its answer; `None` if it has ended.
-    pub async fn call<T: Send + 'static>(
-        &self,
-        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
-    ) -> Option<T> {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        self.send(Input::Call(Box::new(move |engine| {
-            let _ = sender.send(what(engine));
-        })));
-        receiver.await.ok()
     }
 }
 
@@ -299,15 +310,15 @@ pub struct Engine {
     now: Millis,
     /// The line that is being written; kept, so that not every request needs memory of its own.
     line: Vec<u8>,
-    journals: Ids<StreamKey, Journal>,
+    journals: FxHashMap<StreamKey, Journal>,
     /// Records decided since the log was last handed some.
     decided: Decided,
     lobby: Lobby,
     tournaments: HashMap<TournamentId, LiveTournament>,
-    matches: Ids<MatchKey, LiveMatch>,
+    matches: FxHashMap<MatchKey, LiveMatch>,
     /// In which matches a player is.
     playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
-    sessions: Ids<ConnId, Session>,
+    sessions: FxHashMap<ConnId, Session>,
     /// Connections that share a socket and were sent something since it was written to.
     unflushed: Vec<ConnId>,
     /// Observers on the wires of other systems.
@@ -373,23 +384,30 @@ impl Engine {
         passwords: Passwords,
     ) -> Engine {
         let (inbox, receiver) = channel();
+        let handle = Handle {
+            inbox,
+            meters: Arc::default(),
+            games: games.clone(),
+            log: Arc::downgrade(&log),
+            passwords: passwords.clone(),
+        };
         Engine {
             log,
             games,
             houses: Arc::new(houses),
             settings,
-            handle: Handle { inbox, meters: Arc::default() },
+            handle,
             inbox: receiver,
             house_pool: HousePool::Here,
             now,
             line: Vec::new(),
-            journals: Ids::default(),
+            journals: FxHashMap::default(),
             decided: Decided::default(),
             lobby: Lobby::default(),
             tournaments: HashMap::new(),
-            matches: Ids::default(),
+            matches: FxHashMap::default(),
             playing: HashMap::new(),
-            sessions: Ids::default(),
+            sessions: FxHashMap::default(),
             unflushed: Vec::new(),
             peer_observers: PeerObservers::new(),
             here: HashMap::new(),
@@ -509,7 +527,7 @@ impl Engine {
                 self.house_answered(&key, player, request, answer);
             }
             Input::Committed { streams, results } => self.all_committed(streams, results),
-            Input::Call(what) => what(self),
+            Input::Query(query) => query.run(self),
             Input::Stop => self.stop(),
         }
     }

@@ -72,7 +72,7 @@ pub(super) fn news_of(events: &[Event], waiting: Waiting) -> Vec<Effect> {
                 let players = waited(&id);
                 effects.push(Box::new(move |engine| {
                     engine.tell_called_off(&id, &players, &reason);
-                    let report = Report::without_play(format!("called off: {reason}"));
+                    let report = Report::without_play(id.clone(), format!("called off: {reason}"));
                     engine.deliver(&id, &report);
                 }));
             }

@@ -19,21 +19,29 @@ use serde_json::{Value, json};
 
 /// Why an operator's order was not obeyed.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub(crate) enum NotObeyed {
+pub enum NotObeyed {
+    /// There is no such tournament.
     #[error("there is no tournament {0}; GET /api/v1/tournaments lists them")]
     NoTournament(TournamentId),
+    /// The tournament does not run.
     #[error("{0} does not run; only a tournament that runs can be ruled about")]
     NotRunning(TournamentId),
+    /// The tournament has no such match.
     #[error("{0} has no match {1}; its `pairings` list them")]
     NoMatch(TournamentId, MatchId),
+    /// The match is over.
     #[error("match {0} is over; override its result, or have it replayed")]
     MatchOver(MatchId),
+    /// The tournament refused it.
     #[error("{0}")]
     Tournament(#[from] TournamentRejection),
+    /// The match refused it.
     #[error("{0}")]
     Match(#[from] Rejection),
+    /// The lobby refused it.
     #[error("{0}")]
     Lobby(#[from] LobbyRejection),
+    /// The players who are there cannot play it.
     #[error("{0}; wait for more players, or call it off")]
     Plan(String),
 }

@@ -29,8 +29,10 @@ struct Row {
 }
 
 /// What came of a tournament: who won, who is where, who cheated, who failed.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FinalReport")]
 pub(crate) struct Report {
+    tournament: TournamentId,
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,11 +43,14 @@ pub(crate) struct Report {
     standings: Vec<Row>,
     cheating: Vec<PlayerName>,
     failing: Vec<PlayerName>,
+    /// How many rows of the standings a notice leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<usize>,
 }
 
 impl Report {
     /// What a tournament's results come to.
-    pub(crate) fn of(results: &Results) -> Report {
+    pub(crate) fn of(tournament: TournamentId, results: &Results) -> Report {
         let row = |summary: &PlayerSummary| Row {
             rank: summary.rank,
             player: summary.player.clone(),
@@ -59,6 +64,7 @@ impl Report {
             byes: summary.byes,
         };
         Report {
+            tournament,
             preset: results.preset.clone(),
             game: Some(results.game.clone()),
             status: results.status.clone(),
@@ -66,24 +72,32 @@ impl Report {
             standings: results.standings.iter().map(row).collect(),
             cheating: results.cheating.clone(),
             failing: results.failing.clone(),
+            left_out: None,
         }
     }
 
-    /// Of a tournament that nobody played.
-    pub(crate) fn without_play(status: impl Into<String>) -> Report {
-        Report { status: status.into(), ..Report::default() }
+    /// The report of a tournament that nobody played.
+    pub(crate) fn without_play(tournament: TournamentId, status: impl Into<String>) -> Report {
+        Report {
+            tournament,
+            preset: None,
+            game: None,
+            status: status.into(),
+            winners: Vec::new(),
+            standings: Vec::new(),
+            cheating: Vec::new(),
+            failing: Vec::new(),
+            left_out: None,
+        }
     }
 
-    /// As JSON, with at most so many rows.
-    pub(crate) fn shown(&self, tournament: &TournamentId, rows_max: usize) -> serde_json::Value {
-        let mut shown = serde_json::json!(self);
-        shown["tournament"] = serde_json::json!(tournament);
+    /// The same with at most so many rows.
+    fn shortened(&self, rows_max: usize) -> Report {
+        let mut short = self.clone();
         let left_out = self.standings.len().saturating_sub(rows_max);
-        if let (1.., Some(rows)) = (left_out, shown["standings"].as_array_mut()) {
-            rows.truncate(rows_max);
-            shown["left_out"] = serde_json::json!(left_out);
-        }
-        shown
+        short.standings.truncate(rows_max);
+        short.left_out = (left_out > 0).then_some(left_out);
+        short
     }
 }
 
@@ -91,7 +105,7 @@ impl Engine {
     /// Sends a result to whoever asked for it, if it is here.
     pub(super) fn deliver(&mut self, id: &TournamentId, report: &Report) {
         let Some(conn) = self.lobby.asker(id).and_then(|asker| self.conn_of(asker)) else { return };
-        let data = Some(agon_games::json(&report.shown(id, ROWS_MAX)));
+        let data = Some(agon_games::json(&report.shortened(ROWS_MAX)));
         self.send(conn, &ToPlayer::notice("tournament-result", data));
         // Only now: what was not sent is owed. A second time is refused, and that is fine.
         let _ = self.step_lobby(LobbyCommand::Deliver { tournament: id.clone() }, Vec::new());
@@ -120,9 +134,11 @@ impl Engine {
 
     fn past_report(&self, id: &TournamentId) -> Result<Report, super::EngineError> {
         if let Some(Standing::CalledOff(reason)) = self.lobby.tournament(id) {
-            return Ok(Report::without_play(format!("called off: {reason}")));
+            return Ok(Report::without_play(id.clone(), format!("called off: {reason}")));
         }
-        let results = self.past_results(id)?;
-        Ok(results.as_ref().map_or_else(|| Report::without_play("not played"), Report::of))
+        Ok(match self.past_results(id)? {
+            Some(results) => Report::of(id.clone(), &results),
+            None => Report::without_play(id.clone(), "not played"),
+        })
     }
 }

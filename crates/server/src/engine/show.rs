@@ -1,145 +1,296 @@
-//! What everybody may see of tournaments and matches, as JSON.
+//! Tournaments and matches as everybody may see them: the types of answers and of events.
 //!
 //! It answers for what stays hidden: of a game in progress only its public view is shown, and the
-//! configuration of games (which may hold a deck or dice in order) only when all is over. Who has
-//! answered and how often is not shown either: where players move at once, that is news to them.
+//! configuration of games (which may hold a deck or dice in order) only when all is over. Which
+//! players have answered, and how often, is not shown either: where players move at once, they
+//! must not know that of each other.
 
 use crate::wires::Wires;
+use agon_core::lobby::{Reply, Selection};
 use agon_core::{
-    GameResult, Match, MatchResult, MatchView, PlayerName, Ruling, Tournament, TournamentPlan,
+    GameResult, Head, Match, MatchId, MatchResult, MatchView, Millis, Override, PlayerName, Policy,
+    Raw, Results, Ruling, Tournament, TournamentId, TournamentPlan,
 };
-use agon_games::{Json, Viewer};
+use agon_games::Viewer;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use std::sync::Arc;
 
-/// A plan; the configuration only of tournaments that are over.
-pub(crate) fn plan(plan: &TournamentPlan, over: bool) -> Value {
-    let mut shown = json!({
-        "preset": plan.preset,
-        "game": plan.game,
-        "policy": plan.policy,
-        "players": plan.players,
-    });
-    if over {
-        shown["config"] = json!(plan.config);
-    }
-    shown
+/// How a tournament is played.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Plan")]
+pub(crate) struct ShownPlan {
+    preset: Option<String>,
+    game: String,
+    policy: Policy,
+    players: Vec<PlayerName>,
+    /// The configuration of its games; only when it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<Raw>,
 }
 
-/// The plan with the configuration that was played: the map that was chosen among proposals.
-fn played_plan(tournament: &Tournament) -> Value {
-    let over = tournament.is_over();
-    let mut shown = plan(tournament.plan(), over);
-    if over {
-        shown["config"] = json!(tournament.config());
+impl ShownPlan {
+    /// The plan of a tournament that is not over.
+    pub(crate) fn of(plan: &TournamentPlan) -> ShownPlan {
+        ShownPlan {
+            preset: plan.preset.clone(),
+            game: plan.game.clone(),
+            policy: plan.policy.clone(),
+            players: plan.players.clone(),
+            config: None,
+        }
     }
-    shown
 }
 
-/// A tournament that runs or is over.
-pub(crate) fn tournament(tournament: &Tournament) -> Value {
-    let over = tournament.is_over();
-    let pairings = tournament.rounds().iter().zip(1..).flat_map(|(round, number)| {
+/// A match of a tournament.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pairing {
+    round: u32,
+    r#match: MatchId,
+    players: Vec<PlayerName>,
+    /// Why these players meet.
+    reason: String,
+    over: bool,
+    /// The result an operator gave it instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overridden: Option<Override>,
+    /// Why it was played again, each time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replays: Option<Vec<Ruling>>,
+}
+
+/// An invited player, and what they said so far.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Replied")]
+pub(crate) struct ShownReply {
+    pub(crate) player: PlayerName,
+    pub(crate) reply: Reply,
+}
+
+/// A tournament.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "Tournament")]
+pub(crate) enum ShownTournament {
+    /// Players may sign up.
+    Open {
+        id: TournamentId,
+        plan: ShownPlan,
+        selection: Selection,
+        closes_at: Millis,
+        /// Whether this is the second wait.
+        extended: bool,
+    },
+    /// Players are invited.
+    Inviting {
+        id: TournamentId,
+        plan: ShownPlan,
+        selection: Selection,
+        closes_at: Millis,
+        /// Whether players who accepted are asked whether they are ready.
+        readying: bool,
+        replies: Vec<ShownReply>,
+    },
+    /// It runs.
+    Running {
+        id: TournamentId,
+        plan: ShownPlan,
+        pairings: Vec<Pairing>,
+        /// The results so far; absent for the moment before it begins.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        results: Option<Results>,
+        /// When it began; absent for the moment before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        began_at: Option<Millis>,
+        /// The operator's ruling that paused it, or the server's if a restart interrupted it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        paused: Option<Ruling>,
+    },
+    /// It is over.
+    Over {
+        id: TournamentId,
+        plan: ShownPlan,
+        pairings: Vec<Pairing>,
+        /// The final report: standings, who cheated, who failed.
+        results: Results,
+        /// The head of its log; not in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
+    },
+    /// It was not held.
+    CalledOff { id: TournamentId, reason: String },
+}
+
+impl ShownTournament {
+    /// A tournament that runs, or ended a moment ago.
+    pub(crate) fn live(tournament: &Tournament, began_at: Millis) -> ShownTournament {
+        if tournament.is_over() {
+            return ShownTournament::over(tournament, None);
+        }
+        ShownTournament::Running {
+            id: tournament.plan().id.clone(),
+            plan: ShownPlan::of(tournament.plan()),
+            pairings: pairings(tournament),
+            results: Some(tournament.results()),
+            began_at: Some(began_at),
+            paused: tournament.paused().cloned(),
+        }
+    }
+
+    /// A tournament that is over, with the head of its log where that is known.
+    pub(crate) fn over(tournament: &Tournament, head: Option<Head>) -> ShownTournament {
+        // The configuration that was played: the map that was chosen among proposals.
+        let config = Some(tournament.config().clone());
+        ShownTournament::Over {
+            id: tournament.plan().id.clone(),
+            plan: ShownPlan { config, ..ShownPlan::of(tournament.plan()) },
+            pairings: pairings(tournament),
+            results: tournament.results(),
+            head,
+        }
+    }
+}
+
+fn pairings(tournament: &Tournament) -> Vec<Pairing> {
+    let rounds = tournament.rounds().iter().zip(1..);
+    let pairings = rounds.flat_map(|(round, number)| {
         round.matches.iter().enumerate().map(move |(at, plan)| {
-            let mut pairing = json!({
-                "round": number,
-                "match": plan.id,
-                "players": plan.players,
-                "reason": plan.reason,
-                "over": round.results[at].is_some(),
-            });
-            if let Some(overridden) = &round.overrides[at] {
-                pairing["overridden"] = json!(overridden);
+            let replays = round.replayed[at].iter().map(|(_, ruling)| ruling.clone());
+            Pairing {
+                round: number,
+                r#match: plan.id.clone(),
+                players: plan.players.clone(),
+                reason: plan.reason.clone(),
+                over: round.results[at].is_some(),
+                overridden: round.overrides[at].clone(),
+                replays: (replays.len() > 0).then(|| replays.collect()),
             }
-            if !round.replayed[at].is_empty() {
-                let rulings = round.replayed[at].iter().map(|(_, ruling)| ruling);
-                pairing["replays"] = json!(rulings.collect::<Vec<_>>());
-            }
-            pairing
         })
     });
-    let mut shown = json!({
-        "id": tournament.plan().id,
-        "standing": if over { "over" } else { "running" },
-        "plan": played_plan(tournament),
-        "pairings": pairings.collect::<Vec<_>>(),
-        "results": tournament.results(),
-    });
-    if let Some(ruling) = tournament.paused() {
-        shown["paused"] = json!(ruling);
-    }
-    shown
+    pairings.collect()
 }
 
-/// A match that runs, with the wires of its players, or is over.
-pub(crate) fn match_(played: &Match, wires: &Wires) -> Value {
-    json!(ShownMatch::of(played, wires))
+/// A match that has not begun.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Coming")]
+pub(crate) struct ComingMatch<'a> {
+    pub(crate) tournament: &'a TournamentId,
+    pub(crate) id: &'a MatchId,
+    pub(crate) players: &'a [PlayerName],
 }
 
-/// A match that runs, as text: made for every change that is watched, so without the detour over
-/// values. Fields of views come in another order than in [`match_`].
-pub(crate) fn running_match(played: &Match, wires: &Wires) -> String {
-    serde_json::to_string(&ShownMatch::of(played, wires)).expect("what is shown is JSON")
-}
-
-#[derive(Serialize)]
-struct ShownMatch<'a> {
-    game: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    in_progress: Option<InProgress<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    latest: Option<Latest<'a>>,
-    #[serde(rename = "match")]
-    in_match: MatchView<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    paused: Option<&'a Ruling>,
-    reason: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a MatchResult>,
-    standing: &'static str,
-    /// Nobody is here for a match that is over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wires: Option<&'a Wires>,
-}
-
-#[derive(Serialize)]
-struct InProgress<'a> {
+/// A game that runs.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "InProgress")]
+pub(crate) struct GameInProgress<'a> {
     game: u32,
     seats: &'a [PlayerName],
-    view: Json,
+    /// The public view; the schema of the game has its form.
+    view: Raw,
+    /// The operator's ruling that will make it void.
     #[serde(skip_serializing_if = "Option::is_none")]
     voided: Option<&'a Ruling>,
 }
 
-#[derive(Serialize)]
-struct Latest<'a> {
+/// A game that is over.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Latest")]
+pub(crate) struct LatestGame<'a> {
     result: &'a GameResult,
-    view: Json,
+    /// The public view; everything once the match is over.
+    view: Raw,
+}
+
+/// A match.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "Match")]
+pub(crate) enum ShownMatch<'a> {
+    /// It will begin in a moment.
+    Waiting {
+        game: &'a str,
+        reason: &'a str,
+        #[serde(rename = "match")]
+        in_match: ComingMatch<'a>,
+    },
+    /// It runs.
+    Running {
+        game: &'a str,
+        reason: &'a str,
+        #[serde(rename = "match")]
+        in_match: MatchView<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_progress: Option<GameInProgress<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        latest: Option<LatestGame<'a>>,
+        /// The operator's ruling that paused it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        paused: Option<&'a Ruling>,
+        /// Over which wire each player is connected; players without a connection are left out.
+        wires: Wires,
+    },
+    /// It is over.
+    Over {
+        game: &'a str,
+        reason: &'a str,
+        #[serde(rename = "match")]
+        in_match: MatchView<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        latest: Option<LatestGame<'a>>,
+        result: &'a MatchResult,
+        /// The head of its log; not in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
+    },
 }
 
 impl<'a> ShownMatch<'a> {
-    fn of(played: &'a Match, wires: &'a Wires) -> ShownMatch<'a> {
-        let over = played.result().is_some();
+    /// A match that runs, with the wires of its players, or is over.
+    pub(crate) fn of(played: &'a Match, wires: Wires) -> ShownMatch<'a> {
+        let (game, reason) = (played.plan().game.as_str(), played.plan().reason.as_str());
         // The games of a match may share a deck or dice: all is shown when the last one is over.
-        let viewer = if over { Viewer::Full } else { Viewer::Public };
-        ShownMatch {
-            game: &played.plan().game,
-            in_progress: played.referee().map(|referee| InProgress {
-                game: referee.number(),
-                seats: referee.seats(),
-                view: referee.game().view(Viewer::Public),
-                voided: played.void_in_progress(),
-            }),
-            latest: played
-                .finished()
-                .last()
-                .map(|(result, game)| Latest { result, view: game.view(viewer) }),
-            in_match: played.view(),
-            paused: played.paused(),
-            reason: &played.plan().reason,
-            result: played.result(),
-            standing: if over { "over" } else { "running" },
-            wires: (!over).then_some(wires),
+        let viewer = if played.result().is_some() { Viewer::Full } else { Viewer::Public };
+        let latest = played.finished().last();
+        let latest =
+            latest.map(|(result, game)| LatestGame { result, view: Raw(game.view(viewer)) });
+        let in_match = played.view();
+        if let Some(result) = played.result() {
+            return ShownMatch::Over { game, reason, in_match, latest, result, head: None };
         }
+        let in_progress = played.referee().map(|referee| GameInProgress {
+            game: referee.number(),
+            seats: referee.seats(),
+            view: Raw(referee.game().view(Viewer::Public)),
+            voided: played.void_in_progress(),
+        });
+        let paused = played.paused();
+        ShownMatch::Running { game, reason, in_match, in_progress, latest, paused, wires }
     }
+
+    /// The same without the game in progress.
+    pub(crate) fn without_game(mut self) -> ShownMatch<'a> {
+        if let ShownMatch::Running { in_progress, .. } = &mut self {
+            *in_progress = None;
+        }
+        self
+    }
+
+    /// The same with the head of the match's log.
+    pub(crate) fn with_head(mut self, found: Head) -> ShownMatch<'a> {
+        if let ShownMatch::Over { head, .. } = &mut self {
+            *head = Some(found);
+        }
+        self
+    }
+}
+
+/// What is shown, as JSON that many readers share.
+pub(crate) fn text(shown: &impl Serialize) -> Arc<str> {
+    serde_json::to_string(shown).expect("what is shown is JSON").into()
 }

@@ -83,7 +83,7 @@ impl Engine {
                     self.dismiss_unplayed(&players);
                     let (tournament, winners) = (id.clone(), Vec::new());
                     let finish = LobbyCommand::Finish { tournament, winners, head: None };
-                    let report = Report::without_play("not played");
+                    let report = Report::without_play(id.clone(), "not played");
                     let deliver: Effect = Box::new(move |engine| engine.deliver(&id, &report));
                     let _ = self.step_lobby(finish, vec![deliver]);
                     return Ok(());
@@ -372,7 +372,7 @@ impl Engine {
         self.dismiss(&live);
         self.forget_cut_off(id, &live.machine.plan().players);
         let winners = live.machine.winners().to_vec();
-        let report = Report::of(&live.machine.results());
+        let report = Report::of(id.clone(), &live.machine.results());
         let over = id.clone();
         let deliver: Effect = Box::new(move |engine| engine.deliver(&over, &report));
         let finish = LobbyCommand::Finish { tournament: id.clone(), winners, head };

@@ -6,9 +6,9 @@
 //! changed since.
 
 use super::journal::StreamKey;
-use super::{Engine, MatchKey, show};
+use super::show::{self, ShownMatch};
+use super::{Engine, MatchKey};
 use crate::clock;
-use crate::wires::Wires;
 use agon_core::{Millis, TournamentId};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -260,15 +260,13 @@ impl Engine {
 
     /// Everything public about something that runs.
     fn shown(&self, topic: &Topic) -> Option<Arc<str>> {
-        let text = match topic {
-            Topic::Tournament(id) => self.shown_tournament(id)?.to_string(),
-            Topic::Match(key) => match self.live_match(key)? {
-                // The end is shown as the archive shows it, so that both have one mark.
-                over if over.result().is_some() => show::match_(over, &Wires::new()).to_string(),
-                running => show::running_match(running, &self.wires(running)),
-            },
-        };
-        Some(text.into())
+        Some(match topic {
+            Topic::Tournament(id) => show::text(&self.shown_tournament(id)?),
+            Topic::Match(key) => {
+                let live = self.live_match(key)?;
+                show::text(&ShownMatch::of(live, self.wires(live)))
+            }
+        })
     }
 }
 

@@ -8,23 +8,23 @@ use super::who::Who;
 use super::{Answer, Web};
 use crate::auth;
 use crate::clock::now_ms;
-use crate::engine::Engine;
+use crate::engine::HOUSE;
+use crate::engine::query::{
+    Decide, FindAccount, FindPassword, IssueToken, ListAccounts, NoteLogin, Register, ShownAccount,
+};
 use crate::meters::Login;
 use crate::names;
 use crate::passwords::{Attempt, Purpose, Unchecked};
 use crate::throttle::Verdict;
-use agon_core::PlayerName;
-use agon_core::lobby::{Account, AccountKind, LobbyCommand, LobbyRejection, Role};
+use crate::wires::Wire;
+use agon_core::lobby::{AccountKind, LobbyCommand, Role};
+use agon_core::{Millis, PlayerName, PlayerStatistics};
 use axum::Json;
 use axum::extract::{ConnectInfo, Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-
-/// The name no account of the outside may begin with.
-const HOUSE: &str = "house:";
+use serde::{Deserialize, Serialize};
 
 /// A name and a password.
 #[derive(Deserialize, JsonSchema)]
@@ -72,37 +72,46 @@ pub(super) fn name_of(text: &str) -> Result<PlayerName, Problem> {
     PlayerName::new(text).map_err(|bad| Problem::unprocessable(bad.to_string()))
 }
 
-fn shown(name: &str, account: &Account) -> Value {
-    json!({
-        "account": name,
-        "kind": account.kind,
-        "role": account.role,
-        "blacklisted": account.blacklisted,
-        "registered_at": account.registered_at,
-    })
+/// An account and what it has done.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AccountInFull {
+    #[serde(flatten)]
+    account: ShownAccount,
+    /// Over which wire it is here; null if it is not.
+    wire: Option<Wire>,
+    statistics: PlayerStatistics,
+}
+
+/// A new token.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Session {
+    account: PlayerName,
+    token: String,
+    expires_at: Millis,
+}
+
+/// The account that a token belongs to.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Holder {
+    account: PlayerName,
+    kind: AccountKind,
+    role: Role,
 }
 
 pub(super) async fn list(State(web): State<Web>, Query(page): Query<Page>) -> Answer {
-    let accounts = web.ask_lobby(move |engine| {
-        let all = engine.lobby().accounts().map(|(name, account)| (name.as_str(), account));
-        page.of("accounts", all, shown)
-    });
-    Ok(Json(accounts.await?).into_response())
+    let page = web.ask(ListAccounts(page.window())).await?;
+    Ok(Json(page).into_response())
 }
 
 pub(super) async fn one(State(web): State<Web>, Path(name): Path<String>) -> Answer {
     let name = name_of(&name)?;
-    let asked = name.clone();
-    let account = web.ask_lobby(move |engine| {
-        let account = engine.lobby().account(&asked)?;
-        let mut shown = shown(asked.as_str(), account);
-        shown["wire"] = json!(engine.wire_of(&asked));
-        Some(shown)
-    });
     let missing = || Problem::not_found(format!("there is no account {name}"));
-    let mut account = account.await?.ok_or_else(missing)?;
-    account["statistics"] = super::standings::player(&web, &name).await?;
-    Ok(Json(account).into_response())
+    let (account, wire) = web.ask(FindAccount(name.clone())).await?.ok_or_else(missing)?;
+    let statistics = super::standings::player(&web, &name).await?;
+    Ok(Json(AccountInFull { account, wire, statistics }).into_response())
 }
 
 pub(super) async fn register(
@@ -120,27 +129,18 @@ pub(super) async fn register(
     }
     auth::check_new(&password).map_err(Problem::unprocessable)?;
     let account = names::normalized(&account);
-    let name = account.clone();
-    let (taken, passwords) = web
-        .ask_lobby(move |engine| (engine.lobby().account(&name).is_some(), engine.passwords()))
-        .await?;
-    if taken {
+    if web.ask(FindAccount(account.clone())).await?.is_some() {
         let detail = format!("the name {account} is taken; log in, or choose another");
         return Err(Problem::conflict(detail));
     }
     names::check_new(&account).map_err(Problem::unprocessable)?;
     let attempt = attempt(peer, &account, Purpose::New);
+    let passwords = web.handle.passwords();
     let hash = passwords.check(attempt, move || (Verdict::Right, auth::hash(&password)));
-    let hash = hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())?;
-    let name = account.clone();
-    let registered = web.ask_lobby(move |engine| -> Result<_, LobbyRejection> {
-        let (account, role, password) = (name.clone(), Role::Player, Some(hash));
-        engine.command(LobbyCommand::Register { account, kind, role, password })?;
-        Ok(engine.lobby().account(&name).map(|account| shown(name.as_str(), account)))
-    });
-    let body = registered.await??;
+    let password = hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())?;
     let location = [(header::LOCATION, location(&account))];
-    Ok((StatusCode::CREATED, location, Json(body)).into_response())
+    let registered = web.ask(Register { account, kind, role: Role::Player, password }).await??;
+    Ok((StatusCode::CREATED, location, Json(registered)).into_response())
 }
 
 /// Where an account is found; everything that is not plain is escaped.
@@ -167,22 +167,16 @@ pub(super) async fn log_in(
     }
     let token = auth::new_token().map_err(|_| Problem::internal())?;
     let (name, issued) = (account.clone(), token.clone());
-    let from = peer.0;
-    let issued = web.ask_lobby(move |engine| {
-        let expires_at = engine.issue_token(name.clone(), &issued)?;
-        engine.note_login(None, Some(from), Some(&name), Login::Good);
-        Ok::<_, LobbyRejection>(expires_at)
-    });
+    let issued = web.ask(IssueToken { account: name, token: issued, from: peer.0 });
     let expires_at = issued.await??;
-    let body = json!({"account": account, "token": token, "expires_at": expires_at});
+    let session = Session { account, token, expires_at };
     let uncached = [(header::CACHE_CONTROL, "no-store")];
-    Ok((StatusCode::CREATED, uncached, Json(body)).into_response())
+    Ok((StatusCode::CREATED, uncached, Json(session)).into_response())
 }
 
 /// The name as it is stored: accounts of old may have names in another form.
 async fn stored(web: &Web, name: PlayerName) -> Result<PlayerName, Problem> {
-    let asked = name.clone();
-    let known = web.ask_lobby(move |engine| engine.lobby().account(&asked).is_some()).await?;
+    let known = web.ask(FindAccount(name.clone())).await?.is_some();
     Ok(if known { name } else { names::normalized(&name) })
 }
 
@@ -194,16 +188,10 @@ async fn check(
     account: &PlayerName,
     password: String,
 ) -> Result<bool, Problem> {
-    let name = account.clone();
-    let (known, passwords) = web
-        .ask_lobby(move |engine| {
-            let account = engine.lobby().account(&name);
-            (account.and_then(|account| account.password.clone()), engine.passwords())
-        })
-        .await?;
+    let known = web.ask(FindPassword(account.clone())).await?.flatten();
     let purpose = if known.is_some() { Purpose::Proof } else { Purpose::ProofOfNobody };
     let attempt = attempt(Peer(from), account, purpose);
-    let checked = passwords.check(attempt, move || {
+    let checked = web.handle.passwords().check(attempt, move || {
         let right = match known {
             Some(hash) => auth::matches(&password, &hash),
             None => {
@@ -219,9 +207,7 @@ async fn check(
         Ok(false) => Login::Wrong,
         Err(_) => Login::Throttled,
     };
-    let name = account.clone();
-    let note = move |engine: &mut Engine| engine.note_login(None, Some(from), Some(&name), outcome);
-    web.ask_lobby(note).await?;
+    web.ask(NoteLogin { account: account.clone(), from, outcome }).await?;
     checked.map_err(unchecked)
 }
 
@@ -238,15 +224,13 @@ fn unchecked(why: Unchecked) -> Problem {
 }
 
 pub(super) async fn whose(State(web): State<Web>, Who { account, role, .. }: Who) -> Answer {
-    let name = account.clone();
-    let kind = web.ask_lobby(move |engine| engine.lobby().account(&name).map(|known| known.kind));
-    let kind = kind.await?.ok_or_else(Problem::internal)?;
-    Ok(Json(json!({"account": account, "kind": kind, "role": role})).into_response())
+    let found = web.ask(FindAccount(account.clone())).await?;
+    let (ShownAccount { kind, .. }, _) = found.ok_or_else(Problem::internal)?;
+    Ok(Json(Holder { account, kind, role }).into_response())
 }
 
 pub(super) async fn log_out(State(web): State<Web>, who: Who) -> Answer {
-    let command = LobbyCommand::RevokeToken { token: who.token };
-    web.ask_lobby(move |engine| engine.command(command)).await??;
+    web.ask(Decide(LobbyCommand::RevokeToken { token: who.token })).await??;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -261,12 +245,11 @@ pub(super) async fn change_password(
     if !check(&web, peer, &who.account, old).await? {
         return Err(Problem::forbidden("`old` is not the account's password; send the right one"));
     }
-    let passwords = web.ask_lobby(|engine| engine.passwords()).await?;
     let attempt = attempt(peer, &who.account, Purpose::New);
-    let hash = passwords.check(attempt, move || (Verdict::Right, auth::hash(&new)));
+    let hash = web.handle.passwords().check(attempt, move || (Verdict::Right, auth::hash(&new)));
     let password = hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())?;
     let (account, keep) = (who.account, Some(who.token));
     let command = LobbyCommand::ChangePassword { account, password, keep };
-    web.ask_lobby(move |engine| engine.command(command)).await??;
+    web.ask(Decide(command)).await??;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

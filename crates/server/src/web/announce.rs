@@ -2,45 +2,51 @@
 
 use super::body::{Body, Form};
 use super::problem::Problem;
-use super::who::{Operator, Who};
+use super::who::Who;
 use super::{Answer, Web};
 use crate::engine::AnnounceError;
+use crate::engine::query::{AnnounceWanted, NotAnnounced};
 use crate::wanted::Wanted;
+use agon_core::TournamentId;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 impl Form for Wanted {
     const FIELDS: &str = r#"{"id": "…", "preset": "…" or "game": "…", "config": {…}, "policy": {…}, "selection": {"by": "…", …}}"#;
     const SECRET: bool = false;
 }
 
-/// Operators may ask for anything, players for invitations where the server lets them.
+/// A tournament that was announced.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Announced {
+    id: TournamentId,
+}
+
+impl From<NotAnnounced> for Problem {
+    fn from(not: NotAnnounced) -> Problem {
+        let detail = not.to_string();
+        match not {
+            NotAnnounced::NotOperator(_) => Problem::forbidden(detail),
+            NotAnnounced::Refused(AnnounceError::Lobby(rejection)) => Problem::from(rejection),
+            NotAnnounced::Refused(AnnounceError::Entropy(_) | AnnounceError::Log(_)) => {
+                Problem::internal()
+            }
+            NotAnnounced::Malformed(_) | NotAnnounced::Refused(_) => Problem::unprocessable(detail),
+        }
+    }
+}
+
 pub(super) async fn announce(
     State(web): State<Web>,
     who: Who,
-    operator: Result<Operator, Problem>,
     Body(wanted): Body<Wanted>,
 ) -> Answer {
-    let invites = wanted.invites();
-    let (archive, players_may_invite) =
-        web.ask_lobby(|engine| (engine.archive(), engine.players_may_invite())).await?;
-    let by = match operator {
-        Ok(Operator(by)) => by,
-        Err(_) if invites && players_may_invite => who.account,
-        Err(problem) => return Err(problem),
-    };
-    let announcement = wanted.announcement(&archive.games, by);
-    let announcement = announcement.map_err(Problem::unprocessable)?;
-    let id = announcement.id.clone();
-    let announced = web.ask_lobby(move |engine| engine.announce(announcement)).await?;
-    announced.map_err(|error| match error {
-        AnnounceError::Lobby(rejection) => Problem::from(rejection),
-        AnnounceError::Entropy(_) | AnnounceError::Log(_) => Problem::internal(),
-        error => Problem::unprocessable(error.to_string()),
-    })?;
+    let id = web.ask(AnnounceWanted { wanted, by: who.account }).await??;
     let location = [(header::LOCATION, format!("/api/v1/tournaments/{id}"))];
-    Ok((StatusCode::CREATED, location, Json(json!({"id": id}))).into_response())
+    Ok((StatusCode::CREATED, location, Json(Announced { id })).into_response())
 }

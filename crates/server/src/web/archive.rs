@@ -3,10 +3,10 @@
 use super::Web;
 use super::answers;
 use super::problem::Problem;
-use crate::engine::{Archive, MatchKey, StreamKey, show};
-use agon_core::{Event, Head, Line, Match, MatchId, Secrets, Tournament, TournamentId};
+use crate::engine::show::ShownTournament;
+use crate::engine::{Archive, MatchKey, StreamKey};
+use agon_core::{Event, Head, Line, Match, Secrets, Tournament, TournamentId};
 use axum::response::Response;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(super) async fn read<T: Send + 'static>(
     web: &Web,
     what: impl FnOnce(&Archive) -> Option<T> + Send + 'static,
 ) -> Result<T, Problem> {
-    let archive = web.ask_lobby(|engine| engine.archive()).await?;
+    let archive = web.handle.archive().ok_or_else(Problem::stopping)?;
     let reader = Arc::clone(&web.readers).acquire_owned().await.map_err(|_| Problem::internal())?;
     let read = tokio::task::spawn_blocking(move || {
         // Held to the end, also if the sender of the request has gone meanwhile.
@@ -31,19 +31,8 @@ pub(super) fn tournament_lines(archive: &Archive, id: &TournamentId) -> Option<V
     archive.log.load(&StreamKey::Tournament(id.clone()).name(), 0).ok()
 }
 
-pub(super) fn match_lines(
-    archive: &Archive,
-    tournament: &TournamentId,
-    id: &MatchId,
-) -> Option<Vec<String>> {
-    let key = MatchKey::new(tournament.clone(), id.clone());
-    archive.log.load(&StreamKey::Match(key).name(), 0).ok()
-}
-
-/// The head of a match's log.
-pub(super) fn match_head(archive: &Archive, key: &MatchKey) -> Option<Head> {
-    let lines = match_lines(archive, &key.0, &key.1)?;
-    Some(Head::of(&StreamKey::Match(key.clone()).name(), &lines))
+pub(super) fn match_lines(archive: &Archive, key: &MatchKey) -> Option<Vec<String>> {
+    archive.log.load(&StreamKey::Match(key.clone()).name(), 0).ok()
 }
 
 pub(super) fn tournament(archive: &Archive, id: &TournamentId) -> Option<Tournament> {
@@ -52,20 +41,23 @@ pub(super) fn tournament(archive: &Archive, id: &TournamentId) -> Option<Tournam
 }
 
 /// A tournament that is over as it is shown, with the head of its log.
-pub(super) fn shown_tournament(archive: &Archive, id: &TournamentId) -> Option<Value> {
+pub(super) fn shown_tournament(archive: &Archive, id: &TournamentId) -> Option<ShownTournament> {
     let lines = tournament_lines(archive, id)?;
     let over = Tournament::fold(&parsed(&lines)?, &archive.games, None).ok()?;
-    let mut shown = show::tournament(&over);
-    let stream = StreamKey::Tournament(id.clone()).name();
-    shown["head"] = json!(Head::of(&stream, &lines));
-    Some(shown)
+    let head = Head::of(&StreamKey::Tournament(id.clone()).name(), &lines);
+    Some(ShownTournament::over(&over, Some(head)))
 }
 
-/// A match that is over, with the secrets its log reveals.
-pub(super) fn match_(archive: &Archive, tournament: &TournamentId, id: &MatchId) -> Option<Match> {
-    let lines = parsed(&match_lines(archive, tournament, id)?)?;
+/// A match that is over, from the lines of its stream, with the secrets they reveal.
+pub(super) fn match_(archive: &Archive, lines: &[String]) -> Option<Match> {
+    let lines = parsed(lines)?;
     let secrets = revealed(&lines);
     Match::fold(&lines, &archive.games, secrets).ok()
+}
+
+/// The head of a match's log.
+pub(super) fn match_head(key: &MatchKey, lines: &[String]) -> Head {
+    Head::of(&StreamKey::Match(key.clone()).name(), lines)
 }
 
 /// The secrets a log reveals.

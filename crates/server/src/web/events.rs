@@ -6,19 +6,18 @@
 //! back.
 
 use super::matches::{Found, Names};
-use super::observe::Asked;
-use super::observer::{Observer, like};
+use super::observe::{Asked, Observer, like};
 use super::problem::Problem;
 use super::{Answer, Web, archive, games, lobby, matches, tournaments};
-use crate::engine::watch::{About, NoWatch, Topic, Watch};
-use crate::engine::{MatchKey, show};
+use crate::engine::query::{FindTournament, FoundTournament, StartWatching};
+use crate::engine::show::{self, ShownTournament};
+use crate::engine::watch::{About, NoWatch, Shown, Topic, Watch};
 use agon_core::TournamentId;
 use axum::extract::{Path, State};
 
 /// Watches something that runs; `None` if it does not.
 async fn watch(web: &Web, topic: Topic, seen: Option<u64>) -> Result<Option<Watch>, Problem> {
-    let streams = vec![topic.stream()];
-    match web.ask(streams, move |engine| engine.watch(topic, seen)).await? {
+    match web.ask(StartWatching { topic, seen }).await? {
         Ok(watch) => Ok(Some(watch)),
         Err(NoWatch::NotRunning) => Ok(None),
         Err(NoWatch::Full) => Err(Problem::busy("too many watch at once")),
@@ -32,19 +31,16 @@ pub(super) async fn of_lobby(State(web): State<Web>, asked: Asked) -> Answer {
 }
 
 pub(super) async fn of_match(State(web): State<Web>, path: Names, asked: Asked) -> Answer {
-    let (tournament, id) = matches::names(path)?;
-    let topic = Topic::Match(MatchKey::new(tournament.clone(), id.clone()));
-    if let Some(watch) = watch(&web, topic, asked.seen).await? {
+    let key = matches::key_of(path)?;
+    if let Some(watch) = watch(&web, Topic::Match(key.clone()), asked.seen).await? {
         let delay_ms = asked.delay_ms;
         return asked.answer(Observer::of(watch, delay_ms));
     }
-    match matches::look(&web, &tournament, &id).await? {
-        Found::NoTournament => Err(tournaments::unknown(&tournament)),
-        Found::Nothing => Err(matches::unknown(&tournament, &id)),
+    match matches::look(&web, &key).await? {
         Found::Running(_) => Err(Problem::busy("the match is about to start")),
-        Found::Over | Found::PerhapsOver => {
-            let shown = matches::over(&web, &tournament, &id).await?;
-            asked.ended(&shown)
+        Found::Over => {
+            let over = matches::over(&web, &key, false).await?;
+            asked.ended(over.into())
         }
     }
 }
@@ -55,24 +51,21 @@ pub(super) async fn of_game(
     Path((tournament, id, game)): Path<(String, String, String)>,
     asked: Asked,
 ) -> Answer {
-    let (tournament, id) = matches::names(Path((tournament, id)))?;
-    let number = games::number(&id, &game)?;
-    let topic = Topic::Match(MatchKey::new(tournament.clone(), id.clone()));
+    let key = matches::key_of(Path((tournament, id)))?;
+    let number = games::number(&key, &game)?;
     // What was seen of the game is not what was seen of the match.
-    let Some(watch) = watch(&web, topic, None).await? else {
-        let over = games::look(&web, &tournament, &id, number).await?;
-        return match over["standing"] == "waiting" {
+    let Some(watch) = watch(&web, Topic::Match(key.clone()), None).await? else {
+        let game = games::look(&web, &key, number).await?;
+        return match game.is_waiting() {
             true => Err(Problem::busy("the match is about to start")),
-            false => asked.ended(&over),
+            false => asked.ended(show::text(&game)),
         };
     };
     let (delay_ms, seen) = (asked.delay_ms, asked.seen);
-    let turned = move |shown: &crate::engine::watch::Shown| {
-        let of_match = serde_json::from_str(&shown.data).ok()?;
-        let game = games::within(&of_match, number);
-        let over = game["standing"] == "over" || game["standing"] == "not-played";
-        let about = if over { About::End } else { shown.about };
-        Some(like(shown, about, game.to_string().into()))
+    let turned = move |shown: &Shown| {
+        let game = games::within(&shown.data, number)?;
+        let about = if game.is_over() { About::End } else { shown.about };
+        Some(like(shown, about, show::text(&game)))
     };
     asked.answer(Observer::turned(watch, delay_ms, seen, Box::new(turned)))
 }
@@ -87,23 +80,21 @@ pub(super) async fn of_tournament(
         let delay_ms = asked.delay_ms;
         return asked.answer(Observer::of(watch, delay_ms));
     }
-    let wanted = id.clone();
-    match web.ask_lobby(move |engine| tournaments::find(engine, &wanted)).await? {
-        tournaments::Found::Nothing => Err(tournaments::unknown(&id)),
+    match web.ask(FindTournament(id.clone())).await? {
+        FoundTournament::Nothing => Err(tournaments::unknown(&id)),
         // Its secret is on its way to the log.
-        tournaments::Found::Shown(shown) if shown["standing"] == "running" => {
-            Err(Problem::busy("the tournament is about to start"))
-        }
-        tournaments::Found::Shown(_) => {
+        FoundTournament::NotStarted(ShownTournament::Running { .. })
+        | FoundTournament::Running(_) => Err(Problem::busy("the tournament is about to start")),
+        FoundTournament::NotStarted(_) => {
             let detail = format!("{id} does not run; look at it until it does");
             Err(Problem::conflict(detail))
         }
-        tournaments::Found::Running(_) => Err(Problem::busy("the tournament is about to start")),
-        tournaments::Found::Over => {
+        FoundTournament::Over => {
             let over = archive::read(&web, move |archive| {
-                archive::tournament(archive, &id).map(|over| show::tournament(&over))
+                let over = archive::tournament(archive, &id)?;
+                Some(show::text(&ShownTournament::over(&over, None)))
             });
-            asked.ended(&over.await?)
+            asked.ended(over.await?)
         }
     }
 }

@@ -5,12 +5,13 @@ use super::accounts::name_of;
 use super::matches::{Found, Names};
 use super::problem::Problem;
 use super::who::{Perhaps, Who};
-use super::{Answer, Web, archive, matches, standings, tournaments};
+use super::{Answer, Web, archive, matches, standings};
+use crate::engine::query::{FindSecrets, ListFaultyMatches, MatchSecrets};
 use crate::engine::{Archive, MatchKey};
 use agon_core::lobby::Role;
 use agon_core::{
-    Asked, Event, Evidence, FaultKind, Faulted, MatchId, Millis, PlayerName, RequestId, Secrets,
-    TournamentId, evidence,
+    Event, Evidence, FaultKind, Faulted, MatchId, Millis, OpenRequest, PlayerName, RequestId,
+    Secrets, TournamentId, evidence,
 };
 use axum::Json;
 use axum::extract::{Path, State};
@@ -61,7 +62,7 @@ struct Shown {
     sent: Option<String>,
     /// What was asked, where something was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    asked: Option<Asked>,
+    asked: Option<OpenRequest>,
 }
 
 impl Fault {
@@ -116,7 +117,7 @@ fn of_stream(
     key: &MatchKey,
     secrets: Option<Secrets>,
 ) -> Option<(Vec<Evidence>, Vec<PlayerName>)> {
-    let lines = archive::parsed(&archive::match_lines(archive, &key.0, &key.1)?)?;
+    let lines = archive::parsed(&archive::match_lines(archive, key)?)?;
     let players = lines.iter().find_map(|line| match &line.event {
         Event::MatchCreated(created) => Some(created.plan.players.clone()),
         _ => None,
@@ -127,20 +128,14 @@ fn of_stream(
 }
 
 pub(super) async fn of_match(State(web): State<Web>, path: Names, Perhaps(who): Perhaps) -> Answer {
-    let key = MatchKey::from(matches::names(path)?);
-    let over = match matches::look(&web, &key.0, &key.1).await? {
-        Found::NoTournament => return Err(tournaments::unknown(&key.0)),
-        Found::Nothing => return Err(matches::unknown(&key.0, &key.1)),
-        Found::Running(_) => false,
-        Found::Over | Found::PerhapsOver => true,
-    };
-    let asked = key.clone();
-    let secrets = web.ask_lobby(move |engine| engine.match_secrets(&asked)).await?;
+    let key = matches::key_of(path)?;
+    let over = matches!(matches::look(&web, &key).await?, Found::Over);
+    let MatchSecrets { secrets, .. } = web.ask(FindSecrets(key.clone())).await?;
     let asked = key.clone();
     let read = archive::read(&web, move |archive| of_stream(archive, &asked, secrets));
     let (found, players) = read.await?;
     if over && players.is_empty() {
-        return Err(matches::unknown(&key.0, &key.1));
+        return Err(matches::unknown(&key));
     }
     let eyes = Eyes::of(who, &players, over);
     let faults = found.into_iter().map(|found| {
@@ -163,12 +158,7 @@ pub(super) async fn of_account(
     }
     let player = standings::known(&web, player.as_str()).await?;
     let lately = standings::lately(&web, &player).await?;
-    let asked = player.clone();
-    let running = web.ask_lobby(move |engine| {
-        let keys = engine.faulty_matches(&asked).into_iter();
-        keys.map(|key| (engine.match_secrets(&key), key)).collect::<Vec<_>>()
-    });
-    let mut places: Vec<(Option<Secrets>, MatchKey)> = running.await?;
+    let mut places = web.ask(ListFaultyMatches(player.clone())).await?;
     for place in lately.faulty {
         let key = MatchKey::new(place.tournament, place.id);
         if !places.iter().any(|(_, known)| *known == key) {

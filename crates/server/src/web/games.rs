@@ -2,14 +2,16 @@
 
 use super::matches::Found;
 use super::problem::Problem;
-use super::{Answer, Web, archive, matches, tournaments};
+use super::{Answer, Web, archive, matches};
 use crate::engine::MatchKey;
-use agon_core::{MatchId, Preset, TournamentId};
+use crate::engine::query::FindFinishedView;
+use agon_core::{GameResult, MatchId, PlayerName, Raw, Ruling, TournamentId};
 use agon_games::Viewer;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// More games than any match has.
 const NUMBER_MAX: u32 = 100_000;
@@ -17,113 +19,191 @@ const NUMBER_MAX: u32 = 100_000;
 /// The names of a tournament and a match, and the number of a game.
 pub(super) type Numbered = Path<(String, String, String)>;
 
-/// The games and presets there are.
+/// The games there are, and the policies with a name.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Games {
+    games: Vec<GameKind>,
+    presets: Vec<Preset>,
+}
+
+/// A game.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GameKind {
+    game: String,
+    /// The fewest players of a game.
+    at_least: usize,
+    /// The most players of a game.
+    at_most: usize,
+}
+
+/// A policy with a name.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Preset {
+    preset: &'static str,
+    game: &'static str,
+    /// A line for people.
+    about: &'static str,
+}
+
+/// Lists the games and presets.
 pub(super) async fn all(State(web): State<Web>) -> Answer {
-    let archive = web.ask_lobby(|engine| engine.archive()).await?;
-    let names = archive.games.names().into_iter();
-    let kinds = names.filter_map(|name| Some((name, archive.games.kind(name)?.seats())));
-    let games = kinds.map(
-        |(game, seats)| json!({"game": game, "at_least": seats.start(), "at_most": seats.end()}),
-    );
-    let presets = Preset::all().into_iter().map(
-        |Preset { name, game, about, .. }| json!({"preset": name, "game": game, "about": about}),
-    );
-    let (games, presets): (Vec<Value>, Vec<Value>) = (games.collect(), presets.collect());
-    Ok(Json(json!({"games": games, "presets": presets})).into_response())
+    let registry = web.handle.games();
+    let kinds = registry.names().into_iter().filter_map(|name| {
+        let seats = registry.kind(name)?.seats();
+        Some(GameKind { game: name.into(), at_least: *seats.start(), at_most: *seats.end() })
+    });
+    let presets = agon_core::Preset::all().into_iter().map(|preset| Preset {
+        preset: preset.name,
+        game: preset.game,
+        about: preset.about,
+    });
+    let all = Games { games: kinds.collect(), presets: presets.collect() };
+    Ok(Json(all).into_response())
 }
 
 /// The number of a game, from 1.
-pub(super) fn number(id: &MatchId, text: &str) -> Result<u32, Problem> {
+pub(super) fn number(key: &MatchKey, text: &str) -> Result<u32, Problem> {
     let number = text.parse::<u32>().ok().filter(|number| (1..=NUMBER_MAX).contains(number));
     number.ok_or_else(|| {
+        let id = &key.1;
         let detail = format!("match {id} has no game {text:?}; games are numbered from 1");
         Problem::not_found(detail)
     })
 }
 
-/// A game, as far as what is shown of its match shows it.
-pub(super) fn within(of_match: &Value, number: u32) -> Value {
-    let about = &of_match["match"];
-    let mut game = json!({
-        "tournament": about["tournament"],
-        "match": about["id"],
-        "game": of_match["game"],
-        "number": number,
-    });
-    let running = &of_match["in_progress"];
-    let latest = &of_match["latest"];
-    let finished = || about["games"].as_array()?.iter().find(|result| result["game"] == number);
-    if running["game"] == number {
-        game["standing"] = json!("running");
-        for field in ["seats", "view", "voided"] {
-            if let Some(value) = running.get(field) {
-                game[field] = value.clone();
-            }
-        }
-    } else if let Some(result) = finished() {
-        game["standing"] = json!("over");
-        game["result"] = result.clone();
-        if latest["result"]["game"] == number {
-            game["view"] = latest["view"].clone();
-        }
-    } else {
-        let over = of_match["standing"] == "over";
-        game["standing"] = json!(if over { "not-played" } else { "waiting" });
+/// A game.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "Game")]
+pub(super) enum ShownGame {
+    /// It may come.
+    Waiting { tournament: TournamentId, r#match: MatchId, game: String, number: u32 },
+    /// It runs.
+    Running {
+        tournament: TournamentId,
+        r#match: MatchId,
+        game: String,
+        number: u32,
+        seats: Vec<PlayerName>,
+        /// The public view; the schema of the game has its form.
+        view: Raw,
+        /// The operator's ruling that will make it void.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        voided: Option<Ruling>,
+    },
+    /// It is over.
+    Over {
+        tournament: TournamentId,
+        r#match: MatchId,
+        game: String,
+        number: u32,
+        result: GameResult,
+        /// The public view, and everything once the match is over. An event may come without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        view: Option<Raw>,
+    },
+    /// The match was decided without it.
+    NotPlayed { tournament: TournamentId, r#match: MatchId, game: String, number: u32 },
+}
+
+impl ShownGame {
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, ShownGame::Waiting { .. })
     }
-    game
+
+    /// Whether nothing more will happen in it.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self, ShownGame::Over { .. } | ShownGame::NotPlayed { .. })
+    }
+}
+
+/// What is read of a shown match to find a game in it.
+#[derive(Deserialize)]
+struct MatchOfGame {
+    standing: String,
+    game: String,
+    #[serde(rename = "match")]
+    in_match: GamesOfMatch,
+    in_progress: Option<InProgress>,
+    latest: Option<Latest>,
+}
+
+#[derive(Deserialize)]
+struct GamesOfMatch {
+    tournament: TournamentId,
+    id: MatchId,
+    #[serde(default)]
+    games: Vec<GameResult>,
+}
+
+#[derive(Deserialize)]
+struct InProgress {
+    game: u32,
+    seats: Vec<PlayerName>,
+    view: Raw,
+    voided: Option<Ruling>,
+}
+
+#[derive(Deserialize)]
+struct Latest {
+    result: GameResult,
+    view: Raw,
+}
+
+/// A game, as far as a shown match shows it; `None` only if the text is no shown match.
+pub(super) fn within(shown: &str, number: u32) -> Option<ShownGame> {
+    let MatchOfGame { standing, game, in_match, in_progress, latest } =
+        serde_json::from_str(shown).ok()?;
+    let GamesOfMatch { tournament, id: r#match, games } = in_match;
+    if let Some(running) = in_progress.filter(|running| running.game == number) {
+        let InProgress { seats, view, voided, .. } = running;
+        return Some(ShownGame::Running { tournament, r#match, game, number, seats, view, voided });
+    }
+    if let Some(result) = games.into_iter().find(|result| result.game == number) {
+        let latest = latest.filter(|latest| latest.result.game == number);
+        let view = latest.map(|latest| latest.view);
+        return Some(ShownGame::Over { tournament, r#match, game, number, result, view });
+    }
+    Some(match standing == "over" {
+        true => ShownGame::NotPlayed { tournament, r#match, game, number },
+        false => ShownGame::Waiting { tournament, r#match, game, number },
+    })
 }
 
 pub(super) async fn one(State(web): State<Web>, Path((tournament, id, game)): Numbered) -> Answer {
-    let (tournament, id) = matches::names(Path((tournament, id)))?;
-    let number = number(&id, &game)?;
-    Ok(Json(look(&web, &tournament, &id, number).await?).into_response())
+    let key = matches::key_of(Path((tournament, id)))?;
+    let number = number(&key, &game)?;
+    Ok(Json(look(&web, &key, number).await?).into_response())
 }
 
 /// A game of a match that runs or is over.
-pub(super) async fn look(
-    web: &Web,
-    tournament: &TournamentId,
-    id: &MatchId,
-    number: u32,
-) -> Result<Value, Problem> {
-    let over = match matches::look(web, tournament, id).await? {
-        Found::NoTournament => return Err(tournaments::unknown(tournament)),
-        Found::Nothing => return Err(matches::unknown(tournament, id)),
-        Found::Running(of_match) => {
-            let mut game = within(&of_match, number);
-            if game["standing"] == "over" && game.get("view").is_none() {
-                let view = public_view(web, tournament, id, number).await?;
-                game["view"] = json!(view);
-            }
-            return Ok(game);
-        }
-        Found::Over | Found::PerhapsOver => matches::over(web, tournament, id).await?,
+pub(super) async fn look(web: &Web, key: &MatchKey, number: u32) -> Result<ShownGame, Problem> {
+    let (shown, runs) = match matches::look(web, key).await? {
+        Found::Running(shown) => (shown, true),
+        Found::Over => (matches::over(web, key, false).await?.into(), false),
     };
-    let mut game = within(&over, number);
-    if game["standing"] == "over" {
-        let key = MatchKey::new(tournament.clone(), id.clone());
-        let view = archive::read(web, move |archive| {
-            let played = archive::match_(archive, &key.0, &key.1)?;
-            let found = played.finished().find(|(result, _)| result.game == number);
-            found.map(|(_, game)| game.view(Viewer::Full))
-        });
-        game["view"] = json!(view.await?);
+    let mut game = within(&shown, number).ok_or_else(Problem::internal)?;
+    match &mut game {
+        ShownGame::Over { view, .. } if !runs => *view = Some(full_view(web, key, number).await?),
+        ShownGame::Over { view: view @ None, .. } => {
+            let query = FindFinishedView { key: key.clone(), number };
+            *view = web.ask(query).await?.map(Raw);
+        }
+        _ => {}
     }
     Ok(game)
 }
 
-/// The end of a game that is over in a match that runs.
-async fn public_view(
-    web: &Web,
-    tournament: &TournamentId,
-    id: &MatchId,
-    number: u32,
-) -> Result<Option<agon_games::Json>, Problem> {
-    let key = MatchKey::new(tournament.clone(), id.clone());
-    web.ask_lobby(move |engine| {
-        let mut finished = engine.live_match(&key)?.finished();
-        let found = finished.find(|(result, _)| result.game == number);
-        found.map(|(_, game)| game.view(Viewer::Public))
-    })
-    .await
+/// Everything of a game of a match that is over.
+async fn full_view(web: &Web, key: &MatchKey, number: u32) -> Result<Raw, Problem> {
+    let key = key.clone();
+    let view = archive::read(web, move |archive| {
+        let played = archive::match_(archive, &archive::match_lines(archive, &key)?)?;
+        let found = played.finished().find(|(result, _)| result.game == number);
+        found.map(|(_, game)| Raw(game.view(Viewer::Full)))
+    });
+    view.await
 }

@@ -1,83 +1,59 @@
-//! Invitations: what one is invited to, and what one says to it.
+//! Invitations: what a player is invited to, and what they reply.
 
 use super::body::{Body, Form};
-use super::problem::Problem;
 use super::who::Who;
-use super::{Answer, Web, tournaments};
-use agon_core::TournamentId;
-use agon_core::lobby::{Invitation, LobbyCommand};
+use super::{Answer, Web};
+use crate::engine::query::{AnswerInvitation, InvitationReply, ListInvitations, ShownInvitation};
+use agon_core::lobby::Reply;
+use agon_core::{PlayerName, TournamentId};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-/// What can be said to an invitation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Said {
-    Accept,
-    Reject,
-    Ready,
-}
-
-/// An answer to an invitation.
+/// A reply to an invitation.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Reply {
-    answer: Said,
+pub(super) struct Replying {
+    answer: InvitationReply,
 }
 
-impl Form for Reply {
+impl Form for Replying {
     const FIELDS: &str = r#"{"answer": "accept", "reject" or "ready"}"#;
     const SECRET: bool = false;
 }
 
-pub(super) async fn mine(State(web): State<Web>, who: Who) -> Answer {
-    let player = who.account;
-    let invited = web.ask_lobby(move |engine| {
-        let invited = engine.lobby().invited_to(&player);
-        let shown = invited.map(|invitation| shown(invitation, invitation.reply(&player)));
-        json!({"invitations": shown.collect::<Vec<_>>()})
-    });
-    Ok(Json(invited.await?).into_response())
+/// What an account is invited to.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Invitations {
+    invitations: Vec<ShownInvitation>,
 }
 
-fn shown(invitation: &Invitation, reply: Option<agon_core::lobby::Reply>) -> Value {
-    json!({
-        "tournament": invitation.announcement.id,
-        "game": invitation.announcement.game,
-        "by": invitation.announcement.by,
-        "readying": invitation.readying,
-        "reply": reply,
-        "closes_at": invitation.closes_at,
-    })
+/// The reply to an invitation.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Answered {
+    tournament: TournamentId,
+    player: PlayerName,
+    reply: Reply,
+}
+
+pub(super) async fn mine(State(web): State<Web>, who: Who) -> Answer {
+    let invitations = web.ask(ListInvitations(who.account)).await?;
+    Ok(Json(Invitations { invitations }).into_response())
 }
 
 pub(super) async fn answer(
     State(web): State<Web>,
     Path(id): Path<String>,
     who: Who,
-    Body(Reply { answer }): Body<Reply>,
+    Body(Replying { answer: reply }): Body<Replying>,
 ) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
-    let decided = web.ask_lobby(move |engine| {
-        if engine.lobby().tournament(&tournament).is_none() {
-            return Err(tournaments::unknown(&tournament));
-        }
-        let word = match answer {
-            Said::Accept => "accepted",
-            Said::Reject => "rejected",
-            Said::Ready => "ready",
-        };
-        let body = json!({"tournament": tournament, "player": player, "reply": word});
-        let command = match answer {
-            Said::Accept => LobbyCommand::Accept { tournament, player },
-            Said::Reject => LobbyCommand::Reject { tournament, player },
-            Said::Ready => LobbyCommand::BeReady { tournament, player },
-        };
-        engine.command(command).map(|()| body).map_err(Problem::from)
-    });
-    Ok(Json(decided.await??).into_response())
+    let answered =
+        Answered { tournament: tournament.clone(), player: player.clone(), reply: reply.kept() };
+    web.ask(AnswerInvitation { tournament, player, reply }).await??;
+    Ok(Json(answered).into_response())
 }

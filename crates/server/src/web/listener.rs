@@ -1,20 +1,24 @@
-//! Sockets of the HTTP interface: so many at once, so many from one address, none that dawdles.
+//! Sockets of the HTTP interface: how many at once, how many from one address, how long each may
+//! take; and what is answered before the engine is up.
 
 use super::paced::Paced;
-use crate::gateway::{Gateway, Guests, accept};
+use super::problem::Problem;
+use crate::gateway::{Gateway, Guests, Stream, Tls, accept};
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
+use axum::response::{IntoResponse, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use socket2::SockRef;
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 /// Connections at once; more wait in the system's queue. Players' WebSockets are not among them.
 const CONNECTIONS_MAX: usize = 4_096;
@@ -24,6 +28,12 @@ const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 /// Bytes the system keeps for a reader.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
+
+/// Connections at once while the server starts; more wait in the system's queue.
+const STARTING_MAX: usize = 64;
+
+/// How long such a connection may take for its request.
+const STARTING_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where a request comes from.
 #[derive(Clone, Copy, Debug)]
@@ -70,4 +80,69 @@ async fn serve_one(socket: TcpStream, peer: Peer, router: Router, gateway: &Gate
     let stream = Paced::new(stream, patience);
     // Whatever goes wrong here is between the socket and its other end.
     let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
+}
+
+/// Answers every request with 503 until the server is up or has failed to start; gives the listener
+/// back.
+pub async fn answer_starting(
+    listener: TcpListener,
+    tls: Option<Arc<Tls>>,
+    mut up: oneshot::Receiver<()>,
+) -> TcpListener {
+    let places = Arc::new(Semaphore::new(STARTING_MAX));
+    loop {
+        let next = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (accept(&listener).await.0, place)
+        };
+        let (socket, place) = tokio::select! {
+            biased;
+            _ = &mut up => break,
+            next = next => next,
+        };
+        let tls = tls.clone();
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(STARTING_PATIENCE, answer_one(socket, tls)).await;
+            drop(place);
+        });
+    }
+    listener
+}
+
+async fn answer_one(socket: TcpStream, tls: Option<Arc<Tls>>) {
+    let Ok(stream) = Stream::accept(socket, tls.as_ref()).await else { return };
+    let service = service_fn(|_: Request<Incoming>| async {
+        let problem = Problem::busy("the server is starting: it reads its log");
+        Ok::<Response, Infallible>(problem.into_response())
+    });
+    let mut http = http1::Builder::new();
+    // The next request is for the server itself.
+    http.keep_alive(false).timer(TokioTimer::new()).header_read_timeout(STARTING_PATIENCE);
+    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    #[test]
+    fn requests_during_the_start_are_answered_with_503() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let (up, heard) = oneshot::channel();
+            let starting = tokio::spawn(answer_starting(listener, None, heard));
+            let mut socket = TcpStream::connect(address).await.unwrap();
+            socket.write_all(b"GET /healthz?ready HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+            let mut answer = String::new();
+            socket.read_to_string(&mut answer).await.unwrap();
+            assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+            assert!(answer.contains("retry-after: 1") && answer.contains("starting"), "{answer}");
+            up.send(()).unwrap();
+            let listener = starting.await.unwrap();
+            assert_eq!(listener.local_addr().unwrap(), address);
+        });
+    }
 }

@@ -2,56 +2,27 @@
 
 use super::problem::Problem;
 use super::{Answer, Web, answers, archive, tournaments};
-use crate::engine::{Engine, MatchKey, StreamKey, show};
+use crate::engine::MatchKey;
+use crate::engine::query::{ArchiveVersion, FindMatch, FoundMatch};
+use crate::engine::show::{self, ShownMatch};
 use crate::wires::Wires;
-use agon_core::lobby::Standing;
 use agon_core::{MatchId, TournamentId};
-use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::header;
 use axum::response::IntoResponse;
-use serde_json::{Value, json};
+use std::sync::Arc;
 
-/// A match as the engine knows it.
+/// A match that there is, or may have been.
 pub(super) enum Found {
-    /// There is no such tournament.
-    NoTournament,
-    /// There is no such match in it.
-    Nothing,
-    /// It runs, or will in a moment.
-    Running(Value),
-    /// It is over; the log has it.
+    /// It runs or starts in a moment: as observers see it, as JSON.
+    Running(Arc<str>),
+    /// It is over; the log has it. If its tournament is over too, the log may know no such match.
     Over,
-    /// So is the tournament; the log knows whether there was such a match.
-    PerhapsOver,
 }
 
-pub(super) fn find(engine: &mut Engine, tournament: &TournamentId, id: &MatchId) -> Found {
-    if let Some(visible) = engine.visible_match(&MatchKey::new(tournament.clone(), id.clone())) {
-        return Found::Running(visible);
-    }
-    match (engine.lobby().tournament(tournament), engine.live_tournament(tournament)) {
-        (None, _) => Found::NoTournament,
-        (Some(Standing::Finished(_)), _) => Found::PerhapsOver,
-        (_, None) => Found::Nothing,
-        (_, Some(live)) => {
-            let planned = live.rounds().iter().flat_map(|r| r.matches.iter().zip(&r.results));
-            match planned.into_iter().find(|(plan, _)| plan.id == *id) {
-                None => Found::Nothing,
-                Some((_, Some(_))) => Found::Over,
-                Some((plan, None)) => Found::Running(json!({
-                    "standing": "waiting",
-                    "game": plan.game,
-                    "reason": plan.reason,
-                    "match": {"tournament": tournament, "id": id, "players": plan.players},
-                })),
-            }
-        }
-    }
-}
-
-pub(super) fn unknown(tournament: &TournamentId, id: &MatchId) -> Problem {
-    let detail = format!("{tournament} has no match {id}; its `pairings` list them");
-    Problem::not_found(detail)
+pub(super) fn unknown(key: &MatchKey) -> Problem {
+    let (tournament, id) = &**key;
+    Problem::not_found(format!("{tournament} has no match {id}; its `pairings` list them"))
 }
 
 /// Whether an id can be that of a match; others must not get into the name of a stream.
@@ -61,89 +32,70 @@ fn is_plain(id: &MatchId) -> bool {
 
 pub(super) type Names = Path<(String, String)>;
 
-pub(super) fn names(Path((tournament, id)): Names) -> Result<(TournamentId, MatchId), Problem> {
-    let (tournament, id) = (TournamentId::from(tournament), MatchId::from(id));
-    match is_plain(&id) {
-        true => Ok((tournament, id)),
-        false => Err(unknown(&tournament, &id)),
+pub(super) fn key_of(Path((tournament, id)): Names) -> Result<MatchKey, Problem> {
+    let key = MatchKey::new(TournamentId::from(tournament), MatchId::from(id));
+    match is_plain(&key.1) {
+        true => Ok(key),
+        false => Err(unknown(&key)),
     }
 }
 
-pub(super) async fn look(
-    web: &Web,
-    tournament: &TournamentId,
-    id: &MatchId,
-) -> Result<Found, Problem> {
-    let key = MatchKey::new(tournament.clone(), id.clone());
-    let streams = vec![StreamKey::Match(key.clone()), StreamKey::Tournament(tournament.clone())];
-    web.ask(streams, move |engine| find(engine, &key.0, &key.1)).await
+pub(super) async fn look(web: &Web, key: &MatchKey) -> Result<Found, Problem> {
+    match web.ask(FindMatch(key.clone())).await? {
+        FoundMatch::NoTournament => Err(tournaments::unknown(&key.0)),
+        FoundMatch::Nothing => Err(unknown(key)),
+        FoundMatch::Running(shown) => Ok(Found::Running(shown)),
+        FoundMatch::Over | FoundMatch::PerhapsOver => Ok(Found::Over),
+    }
 }
 
 pub(super) async fn one(State(web): State<Web>, path: Names) -> Answer {
-    let (tournament, id) = names(path)?;
-    match look(&web, &tournament, &id).await? {
-        Found::NoTournament => Err(tournaments::unknown(&tournament)),
-        Found::Nothing => Err(unknown(&tournament, &id)),
-        Found::Running(value) => Ok(Json(value).into_response()),
-        Found::Over | Found::PerhapsOver => {
-            let mut shown = over(&web, &tournament, &id).await?;
-            // Not in events: what they show is the same before and after a restart.
-            if shown["standing"] == "over" {
-                let key = MatchKey::new(tournament, id);
-                shown["head"] =
-                    json!(archive::read(&web, move |a| archive::match_head(a, &key)).await?);
-            }
-            Ok(Json(shown).into_response())
-        }
-    }
+    let key = key_of(path)?;
+    let text = match look(&web, &key).await? {
+        Found::Running(shown) => shown.to_string(),
+        Found::Over => over(&web, &key, true).await?,
+    };
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// The version of what is over in a tournament. A match that is over can be played again as long as
-/// its tournament runs.
+/// The version of what the log has of a tournament's matches.
 pub(super) async fn version(web: &Web, tournament: &TournamentId) -> Result<u64, Problem> {
-    let id = tournament.clone();
-    let version = web.ask_lobby(move |engine| match engine.lobby().tournament(&id) {
-        Some(Standing::Finished(_)) => 0,
-        _ => engine.tournament_records(),
-    });
-    version.await
+    web.ask(ArchiveVersion(tournament.clone())).await
 }
 
-/// A match that is over.
-pub(super) async fn over(
-    web: &Web,
-    tournament: &TournamentId,
-    id: &MatchId,
-) -> Result<Value, Problem> {
-    let key = MatchKey::new(tournament.clone(), id.clone());
+/// A match that is over, as JSON. Events come without the head of its log: they show the same before
+/// and after a restart.
+pub(super) async fn over(web: &Web, key: &MatchKey, with_head: bool) -> Result<String, Problem> {
+    let asked = key.clone();
     let found = archive::read(web, move |archive| {
-        let lines = archive::match_lines(archive, &key.0, &key.1)?;
+        let lines = archive::match_lines(archive, &asked)?;
         if lines.is_empty() {
             return Some(None);
         }
-        let played = archive::match_(archive, &key.0, &key.1)?;
-        Some(Some(show::match_(&played, &Wires::new())))
+        let played = archive::match_(archive, &lines)?;
+        let mut shown = ShownMatch::of(&played, Wires::new());
+        if with_head {
+            shown = shown.with_head(archive::match_head(&asked, &lines));
+        }
+        Some(Some(show::text(&shown).to_string()))
     });
-    found.await?.ok_or_else(|| unknown(tournament, id))
+    found.await?.ok_or_else(|| unknown(key))
 }
 
 /// The log of a match that is over.
 pub(super) async fn log(State(web): State<Web>, path: Names) -> Answer {
-    let (tournament, id) = names(path)?;
-    match look(&web, &tournament, &id).await? {
-        Found::NoTournament => Err(tournaments::unknown(&tournament)),
-        Found::Nothing => Err(unknown(&tournament, &id)),
+    let key = key_of(path)?;
+    let (tournament, id) = &*key;
+    match look(&web, &key).await? {
         Found::Running(_) => Err(Problem::conflict(format!(
             "the log of {id} is shown when it is over; watch its events until then"
         ))),
-        Found::Over | Found::PerhapsOver => {
-            let key = MatchKey::new(tournament.clone(), id.clone());
-            let version = version(&web, &tournament).await?;
-            let path = format!("{tournament}/{id}/log");
-            let answer = answers::Key { path, version };
-            let missing = || unknown(&tournament, &id);
+        Found::Over => {
+            let version = version(&web, tournament).await?;
+            let answer = answers::Key { path: format!("{tournament}/{id}/log"), version };
+            let (asked, missing) = (key.clone(), || unknown(&key));
             archive::shared(&web, answer, "application/jsonl", missing, move |archive| {
-                Some(archive::as_lines(&archive::match_lines(archive, &key.0, &key.1)?))
+                Some(archive::as_lines(&archive::match_lines(archive, &asked)?))
             })
             .await
         }

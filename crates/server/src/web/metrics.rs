@@ -3,7 +3,7 @@
 use super::exposition::Exposition;
 use super::problem::Problem;
 use super::{Answer, Web};
-use crate::engine::{GameCounts, Status};
+use crate::engine::query::{Count, Counts, Ping};
 use crate::meters::{End, FAULTS, Login, Meters};
 use crate::wires::Wire;
 use agon_store::Meter;
@@ -11,8 +11,20 @@ use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::IntoResponse;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::sync::atomic::Ordering;
+
+/// A sign of life.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Health {
+    status: &'static str,
+    /// Whether new players should come: false once the server stops.
+    ready: bool,
+    version: &'static str,
+    uptime_ms: u64,
+}
 
 /// Whether the engine answers; with `?ready`, whether new players should come.
 pub(super) async fn health(State(web): State<Web>, RawQuery(query): RawQuery) -> Answer {
@@ -26,30 +38,25 @@ pub(super) async fn health(State(web): State<Web>, RawQuery(query): RawQuery) ->
     if asked_ready && !ready {
         return Err(Problem::stopping());
     }
-    web.ask_lobby(|_| ()).await?;
-    let body = json!({
-        "status": "ok",
-        "ready": ready,
-        "version": env!("CARGO_PKG_VERSION"),
-        "uptime_ms": meters.started.elapsed().as_millis() as u64,
-    });
-    Ok(Json(body).into_response())
+    web.ask(Ping { through_log: true }).await?;
+    let health = Health {
+        status: "ok",
+        ready,
+        version: env!("CARGO_PKG_VERSION"),
+        uptime_ms: meters.started.elapsed().as_millis() as u64,
+    };
+    Ok(Json(health).into_response())
 }
 
 pub(super) async fn metrics(State(web): State<Web>) -> Answer {
-    let asked = web.ask_lobby(|engine| {
-        let meters = engine.handle();
-        // In one step of the engine, so that what is said to add up does.
-        let mut text = Exposition::default();
-        running(&mut text, &engine.status(), &engine.game_counts(), meters.meters());
-        let help = "Passwords that were checked or hashed.";
-        text.counter("agon_password_checks_total", help, engine.passwords().checked());
-        (text, engine.archive().log.meter())
-    });
-    let (mut text, log) = asked.await?;
+    let counts = web.ask(Count).await?;
+    let mut text = Exposition::default();
+    running(&mut text, &counts, web.handle.meters());
+    let help = "Passwords that were checked or hashed.";
+    text.counter("agon_password_checks_total", help, web.handle.passwords().checked());
     connections(&mut text, web.handle.meters());
     delays(&mut text, web.handle.meters());
-    if let Some(log) = log {
+    if let Some(log) = web.handle.archive().and_then(|archive| archive.log.meter()) {
         commits(&mut text, &log);
     }
     let content_type = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
@@ -58,21 +65,22 @@ pub(super) async fn metrics(State(web): State<Web>) -> Answer {
 
 /// What runs. Counters count from the start of the process; what is taken up again after a restart
 /// counts as started.
-fn running(text: &mut Exposition, status: &Status, games: &GameCounts, meters: &Meters) {
+fn running(text: &mut Exposition, counts: &Counts, meters: &Meters) {
+    let Counts { status, games, .. } = counts;
     let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
     text.labelled(("agon_build_info", "gauge"), "What runs here.", [(version, 1)]);
     let uptime = meters.started.elapsed().as_secs();
     text.gauge("agon_uptime_seconds", "Since the process started.", uptime);
     text.gauge("agon_accounts", "Accounts there are.", status.accounts as u64);
     text.comment("tournaments: started = ended + running");
-    let (started, ended) = (&meters.tournaments_started, &meters.tournaments_ended);
-    text.counter("agon_tournaments_started_total", "Started or taken up.", started.count());
-    text.counter("agon_tournaments_ended_total", "Ended.", ended.count());
+    let (started, ended) = (counts.tournaments_started, counts.tournaments_ended);
+    text.counter("agon_tournaments_started_total", "Started or taken up.", started);
+    text.counter("agon_tournaments_ended_total", "Ended.", ended);
     text.gauge("agon_tournaments_running", "In progress.", status.tournaments as u64);
     text.comment("matches: started = ended + running");
-    let (started, ended) = (&meters.matches_started, &meters.matches_ended);
-    text.counter("agon_matches_started_total", "Started or taken up.", started.count());
-    text.counter("agon_matches_ended_total", "Ended.", ended.count());
+    let (started, ended) = (counts.matches_started, counts.matches_ended);
+    text.counter("agon_matches_started_total", "Started or taken up.", started);
+    text.counter("agon_matches_ended_total", "Ended.", ended);
     text.gauge("agon_matches_running", "In progress.", status.matches as u64);
     text.comment("games: started = finished + void + running");
     text.counter("agon_games_started_total", "Started or taken up.", games.started);

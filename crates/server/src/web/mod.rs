@@ -24,7 +24,6 @@ mod matches;
 mod measure;
 mod metrics;
 mod observe;
-mod observer;
 mod openapi;
 mod operator;
 mod paced;
@@ -39,14 +38,13 @@ mod recent;
 mod reports;
 mod route;
 mod routes;
-mod shapes;
 mod standings;
 mod start;
-mod starting;
 mod tournaments;
 mod who;
 
-use crate::engine::{Engine, Handle, StreamKey};
+use crate::engine::Handle;
+use crate::engine::query::Query;
 use crate::gateway::{Gateway, Guests};
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
@@ -54,12 +52,12 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 pub use guard::Hosts;
 use listener::Peer;
+pub use listener::answer_starting;
 pub use openapi::openapi;
 pub(crate) use paced::Paced;
 use places::Place;
 use problem::Problem;
 pub(crate) use standings::Ledger;
-pub use starting::answer_starting;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,21 +89,9 @@ struct Web {
 }
 
 impl Web {
-    /// Asks the engine; the answer rests on the lobby and on `streams`, and waits for them.
-    async fn ask<T: Send + 'static>(
-        &self,
-        mut streams: Vec<StreamKey>,
-        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
-    ) -> Result<T, Problem> {
-        streams.push(StreamKey::Lobby);
-        self.handle.ask(streams, what).await.ok_or_else(Problem::stopping)
-    }
-
-    async fn ask_lobby<T: Send + 'static>(
-        &self,
-        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
-    ) -> Result<T, Problem> {
-        self.ask(Vec::new(), what).await
+    /// Asks the engine.
+    async fn ask<Q: Query>(&self, query: Q) -> Result<Q::Answer, Problem> {
+        self.handle.ask(query).await.ok_or_else(Problem::stopping)
     }
 }
 

@@ -1,12 +1,14 @@
-//! How observers get their events: as server-sent events, or over WebSocket where they ask for that.
-//! The same events either way.
+//! Observers: what each watches, its events in order and in time, and how they reach it: as
+//! server-sent events, or over WebSocket where the observer asks for that. Both carry the same
+//! events.
 
 use super::listener::Peer;
-use super::observer::{self, Observer};
 use super::play::{accepted, switching, wants_websocket};
 use super::problem::Problem;
 use super::{Answer, Web};
-use crate::engine::watch::{About, Shown};
+use crate::clock::now_ms;
+use crate::engine::delay::DelayLine;
+use crate::engine::watch::{About, Shown, Watch};
 use crate::gateway::{Guest, Limits};
 use agon_core::{Millis, Policy};
 use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
@@ -22,10 +24,11 @@ use serde::Deserialize;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, Sleep, timeout};
 
 /// The largest frame an observer may send: it has nothing to say but pings and pongs.
 const FRAME_BYTES_MAX: usize = 4 * 1024;
@@ -129,9 +132,8 @@ impl Asked {
     }
 
     /// Answers with the only event of something that is over; with nothing, if that was seen.
-    pub(super) fn ended(self, value: &impl serde::Serialize) -> Answer {
-        let data = serde_json::to_string(value).map_err(|_| Problem::internal())?;
-        let shown = Shown::new(About::End, data.into());
+    pub(super) fn ended(self, data: Arc<str>) -> Answer {
+        let shown = Shown::new(About::End, data);
         if self.seen == Some(shown.mark) {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
@@ -152,15 +154,15 @@ impl Stream for Events {
         let next = self.0.poll_next(context);
         next.map(|shown| {
             let shown = shown?;
-            let event = Event::default().event(observer::name(&shown)).id(observer::id(&shown));
-            Some(Ok(event.data(observer::data(&shown))))
+            let event = Event::default().event(name(&shown)).id(id(&shown));
+            Some(Ok(event.data(data(&shown))))
         })
     }
 }
 
 /// An event as a message: the same words and the same data.
 fn message(shown: &Shown) -> String {
-    let (name, id, data) = (observer::name(shown), observer::id(shown), observer::data(shown));
+    let (name, id, data) = (name(shown), id(shown), data(shown));
     format!("{{\"event\":\"{name}\",\"id\":\"{id}\",\"data\":{data}}}")
 }
 
@@ -181,7 +183,10 @@ async fn serve(stream: TokioIo<hyper::upgrade::Upgraded>, mut observer: Observer
     let code = loop {
         let sent = tokio::select! {
             shown = poll_fn(|context| observer.poll_next(context)) => match shown {
-                Some(shown) => send(&mut to, limits, Opcode::Text, message(&shown).as_bytes()).await,
+                Some(shown) => {
+                    let text = message(&shown);
+                    send(&mut to, limits, Opcode::Text, text.as_bytes()).await
+                }
                 None => break NORMAL,
             },
             read = from.read(&mut piece) => {
@@ -249,4 +254,145 @@ async fn send(
     };
     let patience = Duration::from_millis(limits.write_ms_max);
     timeout(patience, written).await.is_ok_and(|written| written.is_ok())
+}
+
+/// What a message about one thing says about another; nothing, if nothing.
+type Turned = Box<dyn Fn(&Shown) -> Option<Shown> + Send>;
+
+/// Where events come from.
+enum Source {
+    Watch(Watch),
+    /// Something that is over: one event and no more.
+    Once(Option<Shown>),
+}
+
+/// An observer's events. They are not shown before their time.
+pub(super) struct Observer {
+    source: Source,
+    /// Where what is watched is a part of what is told of: how to find it.
+    turned: Option<Turned>,
+    /// The mark of what was turned out last.
+    seen: Option<u64>,
+    delay_ms: Millis,
+    line: DelayLine,
+    /// Rings when the first in line is due.
+    bell: Option<Pin<Box<Sleep>>>,
+    ended: bool,
+}
+
+impl Observer {
+    fn new(source: Source, delay_ms: Millis) -> Observer {
+        let line = DelayLine::new(delay_ms);
+        let (turned, seen, bell, ended) = (None, None, None, false);
+        Observer { source, turned, seen, delay_ms, line, bell, ended }
+    }
+
+    pub(super) fn of(watch: Watch, delay_ms: Millis) -> Observer {
+        Observer::new(Source::Watch(watch), delay_ms)
+    }
+
+    /// The same, of something inside; nothing of it is sent twice.
+    pub(super) fn turned(
+        watch: Watch,
+        delay_ms: Millis,
+        seen: Option<u64>,
+        how: Turned,
+    ) -> Observer {
+        let observer = Observer::of(watch, delay_ms);
+        Observer { turned: Some(how), seen, ..observer }
+    }
+
+    /// Of something that is over.
+    fn once(shown: Shown) -> Observer {
+        Observer::new(Source::Once(Some(shown)), 0)
+    }
+
+    /// The next event; `None` when there will be no more.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Shown>> {
+        loop {
+            if let Some(shown) = self.line.pop_due(now_ms()) {
+                return Poll::Ready(Some(shown));
+            }
+            while !self.ended {
+                let Poll::Ready(next) = self.poll_source(context) else { break };
+                match next {
+                    None => self.ended = true,
+                    Some(shown) if self.delay_ms.max(shown.held_ms) == 0 => {
+                        return Poll::Ready(Some(shown));
+                    }
+                    Some(shown) => self.line.push(shown),
+                }
+            }
+            match self.line.next_due() {
+                None if self.ended => return Poll::Ready(None),
+                None => return Poll::Pending,
+                Some(due) => ready!(self.poll_bell(due, context)),
+            }
+        }
+    }
+
+    /// Waits until then.
+    fn poll_bell(&mut self, due: Millis, context: &mut Context<'_>) -> Poll<()> {
+        // A clock that was set back makes nobody wait for hours.
+        let wait = Duration::from_millis(due.saturating_sub(now_ms()).clamp(1, 60_000));
+        let at = Instant::now() + wait;
+        match &mut self.bell {
+            Some(bell) => bell.as_mut().reset(at),
+            None => self.bell = Some(Box::pin(tokio::time::sleep_until(at))),
+        }
+        self.bell.as_mut().map_or(Poll::Ready(()), |bell| bell.as_mut().poll(context))
+    }
+
+    fn poll_source(&mut self, context: &mut Context<'_>) -> Poll<Option<Shown>> {
+        loop {
+            let next = match &mut self.source {
+                Source::Watch(watch) => ready!(watch.poll_next(context)),
+                Source::Once(shown) => shown.take(),
+            };
+            let (Some(shown), Some(turned)) = (&next, &self.turned) else {
+                return Poll::Ready(next);
+            };
+            let Some(shown) = turned(shown) else { continue };
+            let (ends, news) = (shown.about == About::End, self.seen != Some(shown.mark));
+            self.seen = Some(shown.mark);
+            if ends {
+                self.source = Source::Once(None);
+                self.turned = None;
+            }
+            if ends || news {
+                return Poll::Ready(Some(shown));
+            }
+        }
+    }
+}
+
+/// The word for an event.
+fn name(shown: &Shown) -> &'static str {
+    match shown.about {
+        About::Snapshot => "snapshot",
+        About::Change => "change",
+        About::Lagged => "lagged",
+        About::End => "end",
+    }
+}
+
+/// The id of an event: it stands for what is shown.
+fn id(shown: &Shown) -> String {
+    format!("{:016x}", shown.mark)
+}
+
+/// The data of an event: what is shown, which was written once for all, and how old that is.
+fn data(shown: &Shown) -> String {
+    let behind_ms = now_ms().saturating_sub(shown.at);
+    let object = shown.data.strip_suffix('}').unwrap_or(&shown.data);
+    match shown.skipped {
+        0 => format!("{object},\"behind_ms\":{behind_ms}}}"),
+        skipped => format!("{object},\"behind_ms\":{behind_ms},\"skipped\":{skipped}}}"),
+    }
+}
+
+/// A message about something else that is shown at the same time.
+pub(super) fn like(shown: &Shown, about: About, data: Arc<str>) -> Shown {
+    let Shown { at, held_ms, skipped, .. } = *shown;
+    Shown { at, held_ms, skipped, ..Shown::new(about, data) }
 }

@@ -1,8 +1,8 @@
 //! The OpenAPI 3.1 document: made from the list of routes and from the types of answers.
 
-use super::problem::Problem;
+use super::problem::{Problem, ProblemDetails};
 use super::route::{Access, Route, Shape};
-use super::{Answer, Web, routes, shapes};
+use super::{Answer, Web, routes};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
@@ -40,11 +40,11 @@ pub(super) async fn schema(State(web): State<Web>, Path(name): Path<String>) -> 
     if name == "native" {
         return Ok(Json(agon_wire::schema::native()).into_response());
     }
-    let archive = web.ask_lobby(|engine| engine.archive()).await?;
-    match archive.games.kind(&name) {
+    let games = web.handle.games();
+    match games.kind(&name) {
         Some(kind) => Ok(Json(kind.schemas()).into_response()),
         None => {
-            let known = archive.games.names().join(", ");
+            let known = games.names().join(", ");
             let detail = format!("there is no schema {name:?}; there are: native, {known}");
             Err(Problem::not_found(detail))
         }
@@ -56,7 +56,7 @@ fn document(routes: &[Route]) -> Value {
         settings.definitions_path = "/components/schemas".into();
     });
     let mut written = settings.for_serialize().into_generator();
-    let problem = Value::from(written.subschema_for::<shapes::Problem>());
+    let problem = Value::from(written.subschema_for::<ProblemDetails>());
     let mut paths: Map<String, Value> = Map::new();
     for route in routes {
         let operation = operation(route, &mut written, &problem);

@@ -4,15 +4,16 @@
 
 use super::accounts::name_of;
 use super::body::{Body, Form};
+use super::games::Numbered;
 use super::matches::{self, Names};
 use super::problem::Problem;
 use super::who::Operator;
 use super::{Answer, Web};
-use crate::engine::{Engine, MatchKey, NotObeyed, StreamKey};
-use agon_core::lobby::{LobbyCommand, LobbyOrder, LobbyRejection};
+use crate::engine::NotObeyed;
+use crate::engine::query::{CarryOut, Order};
+use agon_core::lobby::LobbyOrder;
 use agon_core::{
-    MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder, TournamentRejection,
-    Why,
+    MatchId, MatchOrder, PlayerName, Ruling, TournamentOrder, TournamentRejection, Why,
 };
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -72,19 +73,10 @@ impl From<NotObeyed> for Problem {
     }
 }
 
-/// Lets the engine do it; answers when everything it touched is durable.
-async fn done(
-    web: &Web,
-    what: impl FnOnce(&mut Engine) -> Result<Vec<StreamKey>, NotObeyed> + Send + 'static,
-) -> Answer {
-    let streams = web.ask_lobby(what).await??;
-    web.ask(streams, |_| ()).await?;
+/// Has an order carried out; answers when everything it changed is durable.
+async fn carry_out(web: &Web, order: Order, by: PlayerName, why: Why) -> Answer {
+    web.ask(CarryOut { order, ruling: Ruling { by, why } }).await??;
     Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-async fn order(web: &Web, id: String, order: TournamentOrder, ruling: Ruling) -> Answer {
-    let id = TournamentId::from(id);
-    done(web, move |engine| engine.order(&id, order, ruling)).await
 }
 
 pub(super) async fn pause(
@@ -93,7 +85,7 @@ pub(super) async fn pause(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    order(&web, id, TournamentOrder::Pause, Ruling { by, why }).await
+    carry_out(&web, Order::Tournament(id.into(), TournamentOrder::Pause), by, why).await
 }
 
 pub(super) async fn resume(
@@ -102,7 +94,7 @@ pub(super) async fn resume(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    order(&web, id, TournamentOrder::Resume, Ruling { by, why }).await
+    carry_out(&web, Order::Tournament(id.into(), TournamentOrder::Resume), by, why).await
 }
 
 pub(super) async fn award(
@@ -111,27 +103,17 @@ pub(super) async fn award(
     Operator(by): Operator,
     Body(Outcome { winners, why }): Body<Outcome>,
 ) -> Answer {
-    order(&web, id, TournamentOrder::Award { winners }, Ruling { by, why }).await
+    let order = TournamentOrder::Award { winners };
+    carry_out(&web, Order::Tournament(id.into(), order), by, why).await
 }
 
-/// An order about a match; that there is such a match is looked up first, for the right answer.
-async fn order_match(
-    web: &Web,
+/// An order about a match.
+fn about_match(
     path: Names,
     make: impl FnOnce(MatchId) -> TournamentOrder,
-    ruling: Ruling,
-) -> Answer {
-    let (tournament, id) = matches::names(path)?;
-    let order = make(id.clone());
-    done(web, move |engine| {
-        let live = engine.live_tournament(&tournament);
-        let known = live.is_none_or(|live| live.rounds().iter().any(|r| r.place(&id).is_some()));
-        if !known {
-            return Err(NotObeyed::NoMatch(tournament, id));
-        }
-        engine.order(&tournament, order, ruling)
-    })
-    .await
+) -> Result<Order, Problem> {
+    let key = matches::key_of(path)?;
+    Ok(Order::Tournament(key.0.clone(), make(key.1.clone())))
 }
 
 pub(super) async fn override_result(
@@ -140,8 +122,8 @@ pub(super) async fn override_result(
     Operator(by): Operator,
     Body(Outcome { winners, why }): Body<Outcome>,
 ) -> Answer {
-    let make = |id| TournamentOrder::Override { id, winners };
-    order_match(&web, path, make, Ruling { by, why }).await
+    let order = about_match(path, |id| TournamentOrder::Override { id, winners })?;
+    carry_out(&web, order, by, why).await
 }
 
 pub(super) async fn replay(
@@ -150,7 +132,8 @@ pub(super) async fn replay(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    order_match(&web, path, |id| TournamentOrder::Replay { id }, Ruling { by, why }).await
+    let order = about_match(path, |id| TournamentOrder::Replay { id })?;
+    carry_out(&web, order, by, why).await
 }
 
 pub(super) async fn undo(
@@ -159,53 +142,39 @@ pub(super) async fn undo(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    order_match(&web, path, |id| TournamentOrder::Undo { id }, Ruling { by, why }).await
+    let order = about_match(path, |id| TournamentOrder::Undo { id })?;
+    carry_out(&web, order, by, why).await
 }
 
-/// The names of a tournament and a match, and the number of a game.
-type Game = Path<(String, String, String)>;
-
-async fn order_game(
-    web: &Web,
-    Path((tournament, id, game)): Game,
+/// An order about a game.
+fn about_game(
+    Path((tournament, id, game)): Numbered,
     make: impl FnOnce(u32) -> MatchOrder,
-    ruling: Ruling,
-) -> Answer {
-    let key = MatchKey::from(matches::names(Path((tournament, id)))?);
+) -> Result<Order, Problem> {
+    let key = matches::key_of(Path((tournament, id)))?;
     let Ok(number) = game.parse::<u32>() else {
         let detail = format!("match {} has no game {game:?}; games are numbered from 1", key.1);
         return Err(Problem::not_found(detail));
     };
-    let order = make(number);
-    done(web, move |engine| engine.order_game(&key, order, ruling).map(|stream| vec![stream])).await
+    Ok(Order::Game(key.0.clone(), key.1.clone(), make(number)))
 }
 
 pub(super) async fn void(
     State(web): State<Web>,
-    path: Game,
+    path: Numbered,
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    order_game(&web, path, MatchOrder::Void, Ruling { by, why }).await
+    carry_out(&web, about_game(path, MatchOrder::Void)?, by, why).await
 }
 
 pub(super) async fn undo_void(
     State(web): State<Web>,
-    path: Game,
+    path: Numbered,
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    order_game(&web, path, MatchOrder::UndoVoid, Ruling { by, why }).await
-}
-
-async fn order_lobby(web: &Web, id: TournamentId, order: LobbyOrder, ruling: Ruling) -> Answer {
-    done(web, move |engine| {
-        if engine.lobby().tournament(&id).is_none() {
-            return Err(NotObeyed::NoTournament(id));
-        }
-        engine.order_lobby(order, ruling).map(|()| Vec::new())
-    })
-    .await
+    carry_out(&web, about_game(path, MatchOrder::UndoVoid)?, by, why).await
 }
 
 pub(super) async fn start(
@@ -214,8 +183,7 @@ pub(super) async fn start(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    let id = TournamentId::from(id);
-    order_lobby(&web, id.clone(), LobbyOrder::Start(id), Ruling { by, why }).await
+    carry_out(&web, Order::Lobby(LobbyOrder::Start(id.into())), by, why).await
 }
 
 pub(super) async fn call_off(
@@ -224,8 +192,7 @@ pub(super) async fn call_off(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    let id = TournamentId::from(id);
-    order_lobby(&web, id.clone(), LobbyOrder::CallOff(id), Ruling { by, why }).await
+    carry_out(&web, Order::Lobby(LobbyOrder::CallOff(id.into())), by, why).await
 }
 
 pub(super) async fn withdraw(
@@ -234,8 +201,7 @@ pub(super) async fn withdraw(
     Operator(by): Operator,
     Body(Player { player, why }): Body<Player>,
 ) -> Answer {
-    let id = TournamentId::from(id);
-    done(&web, move |engine| engine.order_withdrawal(id, player, Ruling { by, why })).await
+    carry_out(&web, Order::Withdraw(id.into(), player), by, why).await
 }
 
 pub(super) async fn log_out(
@@ -244,9 +210,8 @@ pub(super) async fn log_out(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    let order = LobbyOrder::LogOut(name_of(&account)?);
-    done(&web, move |engine| engine.order_lobby(order, Ruling { by, why }).map(|()| Vec::new()))
-        .await
+    let order = Order::Lobby(LobbyOrder::LogOut(name_of(&account)?));
+    carry_out(&web, order, by, why).await
 }
 
 pub(super) async fn blacklist(
@@ -255,9 +220,7 @@ pub(super) async fn blacklist(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    let (account, reason) = (name_of(&account)?, why.to_string());
-    let command = LobbyCommand::Blacklist { account, reason, by: Some(by), cause: None };
-    decide(&web, command).await
+    carry_out(&web, Order::Blacklist(name_of(&account)?), by, why).await
 }
 
 pub(super) async fn lift(
@@ -266,13 +229,5 @@ pub(super) async fn lift(
     Operator(by): Operator,
     Body(Reason { why }): Body<Reason>,
 ) -> Answer {
-    let (account, reason) = (name_of(&account)?, why.to_string());
-    decide(&web, LobbyCommand::Lift { account, by, reason }).await
-}
-
-async fn decide(web: &Web, command: LobbyCommand) -> Answer {
-    let decided: Result<(), LobbyRejection> =
-        web.ask_lobby(move |engine| engine.command(command)).await?;
-    decided?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    carry_out(&web, Order::Lift(name_of(&account)?), by, why).await
 }

@@ -2,8 +2,7 @@
 
 use super::problem::Problem;
 use super::recent::At;
-use super::{Answer, Web, answers, archive, games, matches, standings, tournaments};
-use crate::engine::MatchKey;
+use super::{Answer, Web, answers, archive, games, matches, standings};
 use agon_core::{
     Event, GameResult, Line, Match, MatchId, MatchReplay, MatchReport, Millis, PlayerName, Raw,
     ReplayStep, TournamentId,
@@ -117,24 +116,19 @@ pub(super) async fn replay(
     State(web): State<Web>,
     Path((tournament, id, game)): games::Numbered,
 ) -> Answer {
-    let (tournament, id) = matches::names(Path((tournament, id)))?;
-    let number = games::number(&id, &game)?;
-    match matches::look(&web, &tournament, &id).await? {
-        matches::Found::NoTournament => return Err(tournaments::unknown(&tournament)),
-        matches::Found::Nothing => return Err(matches::unknown(&tournament, &id)),
-        matches::Found::Running(_) => {
-            let detail =
-                format!("the games of {id} are shown when it is over; watch it until then");
-            return Err(Problem::conflict(detail));
-        }
-        matches::Found::Over | matches::Found::PerhapsOver => {}
+    let key = matches::key_of(Path((tournament, id)))?;
+    let number = games::number(&key, &game)?;
+    let (tournament, id) = &*key;
+    if let matches::Found::Running(_) = matches::look(&web, &key).await? {
+        let detail = format!("the games of {id} are shown when it is over; watch it until then");
+        return Err(Problem::conflict(detail));
     }
-    let key = MatchKey::new(tournament.clone(), id.clone());
-    let version = matches::version(&web, &tournament).await?;
+    let asked = key.clone();
+    let version = matches::version(&web, tournament).await?;
     let answer = answers::Key { path: format!("{tournament}/{id}/{number}/replay"), version };
     let missing = || Problem::not_found(format!("{tournament} had no game {number} of match {id}"));
     archive::shared(&web, answer, "application/json", missing, move |archive| {
-        let lines = archive::parsed(&archive::match_lines(archive, &key.0, &key.1)?)?;
+        let lines = archive::parsed(&archive::match_lines(archive, &asked)?)?;
         if lines.is_empty() {
             return Some(None);
         }

@@ -4,11 +4,9 @@
 //! Only public views are shown, and only those that differ from the one before: an answer that
 //! nobody may know of yet leaves no trace here.
 
-use super::matches::Found;
-use super::{Answer, Web, archive, games, matches, tournaments};
+use super::{Answer, Web, archive, games, matches};
 use crate::clock::now_ms;
-use crate::engine::MatchKey;
-use crate::engine::watch::Topic;
+use crate::engine::query::{FindSecrets, MatchSecrets};
 use agon_core::{
     ApplyError, Line, MatchId, MatchReplay, Millis, Raw, ReplayStep, Secrets, TournamentId,
 };
@@ -60,23 +58,14 @@ pub(super) async fn all(
     Path((tournament, id, game)): games::Numbered,
     Query(Known { after }): Query<Known>,
 ) -> Answer {
-    let key = MatchKey::from(matches::names(Path((tournament, id)))?);
-    let number = games::number(&key.1, &game)?;
-    match matches::look(&web, &key.0, &key.1).await? {
-        Found::NoTournament => return Err(tournaments::unknown(&key.0)),
-        Found::Nothing => return Err(matches::unknown(&key.0, &key.1)),
-        Found::Running(_) | Found::Over | Found::PerhapsOver => {}
-    }
-    let asked = key.clone();
-    let (secrets, held_ms) = web
-        .ask_lobby(move |engine| {
-            (engine.match_secrets(&asked), engine.held_ms(&Topic::Match(asked)))
-        })
-        .await?;
+    let key = matches::key_of(Path((tournament, id)))?;
+    let number = games::number(&key, &game)?;
+    matches::look(&web, &key).await?;
+    let MatchSecrets { secrets, held_ms } = web.ask(FindSecrets(key.clone())).await?;
     let now = now_ms();
     let asked = key.clone();
     let read = archive::read(&web, move |archive| {
-        let lines = archive::parsed(&archive::match_lines(archive, &asked.0, &asked.1)?)?;
+        let lines = archive::parsed(&archive::match_lines(archive, &asked)?)?;
         let secrets = secrets.unwrap_or_else(|| archive::revealed(&lines));
         // What is held back from observers is held back here.
         let seen = lines.iter().take_while(|line| line.at.saturating_add(held_ms) <= now);
@@ -85,7 +74,7 @@ pub(super) async fn all(
             Some(_) => positions(seen, &archive.games, secrets, number).map(Some),
         }
     });
-    let (kind, mut positions) = read.await?.ok_or_else(|| matches::unknown(&key.0, &key.1))?;
+    let (kind, mut positions) = read.await?.ok_or_else(|| matches::unknown(&key))?;
     let (count, changed_at) = (positions.len(), positions.last().map(|position| position.at));
     let positions = positions.split_off(after.min(count));
     let (tournament, r#match) = (key.0.clone(), key.1.clone());

@@ -5,9 +5,25 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 const CONTENT_TYPE: &str = "application/problem+json";
+
+/// An error (RFC 9457).
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Problem")]
+pub(super) struct ProblemDetails {
+    /// What it is, in a stable word: `urn:agon:problem:…`.
+    r#type: String,
+    /// The status in words.
+    title: &'static str,
+    /// The status.
+    status: u16,
+    /// What is wrong, and what to do next.
+    detail: String,
+}
 
 /// An answer that is an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,14 +103,15 @@ impl From<LobbyRejection> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = json!({
-            "type": format!("urn:agon:problem:{}", self.code),
-            "title": self.status.canonical_reason().unwrap_or("Error"),
-            "status": self.status.as_u16(),
-            "detail": self.detail,
-        });
+        let details = ProblemDetails {
+            r#type: format!("urn:agon:problem:{}", self.code),
+            title: self.status.canonical_reason().unwrap_or("Error"),
+            status: self.status.as_u16(),
+            detail: self.detail,
+        };
+        let body = serde_json::to_string(&details).expect("a problem is JSON");
         let content_type = (header::CONTENT_TYPE, CONTENT_TYPE);
-        let mut response = (self.status, [content_type], body.to_string()).into_response();
+        let mut response = (self.status, [content_type], body).into_response();
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

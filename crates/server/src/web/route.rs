@@ -10,6 +10,9 @@ use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::marker::PhantomData;
 
 /// Makes the schema of a type.
 pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -35,6 +38,36 @@ pub(super) struct Given {
     pub(super) tells: &'static str,
     /// The media type and the shape; nothing where there is no body.
     pub(super) body: Option<(&'static str, Shape)>,
+}
+
+/// The data of an event: something that is shown, and how old it is.
+struct EventOf<T>(PhantomData<T>);
+
+impl<T: JsonSchema> JsonSchema for EventOf<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}Event", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Value::from(T::json_schema(generator));
+        let age = [
+            ("behind_ms", "How old this is, in milliseconds."),
+            ("skipped", "How many changes were left out before this one."),
+        ];
+        let age = age.map(|(name, tells)| {
+            (name, json!({"type": "integer", "minimum": 0, "description": tells}))
+        });
+        let add_age = |object: &mut Value| {
+            for (name, field) in &age {
+                object["properties"][*name] = field.clone();
+            }
+        };
+        match schema.get_mut("oneOf").and_then(Value::as_array_mut) {
+            Some(variants) => variants.iter_mut().for_each(add_age),
+            None => add_age(&mut schema),
+        }
+        Schema::try_from(schema).expect("an object is a schema")
+    }
 }
 
 /// A route and all there is to say about it.
@@ -137,7 +170,7 @@ impl Route {
 
     /// Answers with events of this shape, over either transport.
     pub(super) fn events<T: JsonSchema>(self) -> Route {
-        let shape: Shape = |generator| generator.subschema_for::<T>();
+        let shape: Shape = |generator| generator.subschema_for::<EventOf<T>>();
         let tells = "Events; the data of each is of this shape.";
         self.query::<Watching>()
             .also(Given { status: 200, tells, body: Some(("text/event-stream", shape)) })

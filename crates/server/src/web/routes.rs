@@ -4,9 +4,12 @@ use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
     accounts, announce, assets, docs, events, faults, games, invitations, lobby, matches, metrics,
-    openapi, operator, page, play, played, positions, queues, reports, shapes, standings, start,
+    openapi, operator, page, play, played, positions, queues, reports, standings, start,
     tournaments,
 };
+use crate::engine::Report;
+use crate::engine::query::{AccountPage, ShownAccount, ShownLobby, TournamentPage};
+use crate::engine::show::{ShownMatch, ShownTournament};
 use crate::wanted::Wanted;
 use agon_core::PlayerStatistics;
 use serde_json::Value;
@@ -26,13 +29,13 @@ fn of_accounts() -> Vec<Route> {
     vec![
         Route::get("/api/v1/accounts", accounts::list, "All accounts, by name.")
             .query::<page::Page>()
-            .gives::<shapes::Accounts>(200),
+            .gives::<AccountPage>(200),
         Route::post("/api/v1/accounts", accounts::register, "Registers an account.")
             .takes::<accounts::Registration>()
-            .gives::<shapes::Account>(201)
+            .gives::<ShownAccount>(201)
             .fails(&[409, 429]),
         Route::get("/api/v1/accounts/{name}", accounts::one, "An account and its statistics.")
-            .gives::<shapes::AccountInFull>(200)
+            .gives::<accounts::AccountInFull>(200)
             .fails(&[404, 422]),
         Route::get(
             "/api/v1/accounts/{name}/matches",
@@ -60,24 +63,24 @@ fn of_accounts() -> Vec<Route> {
         .fails(&[403, 429]),
         Route::post("/api/v1/sessions", accounts::log_in, "Logs in for a token.")
             .takes::<accounts::Credentials>()
-            .gives::<shapes::Session>(201)
+            .gives::<accounts::Session>(201)
             .fails(&[401, 429]),
         Route::get("/api/v1/sessions", accounts::whose, "Whose token it is sent with.")
             .by(Token)
-            .gives::<shapes::Holder>(200),
+            .gives::<accounts::Holder>(200),
         Route::delete("/api/v1/sessions", accounts::log_out, "Revokes the token it is sent with.")
             .by(Token)
             .done(),
         Route::get("/api/v1/queues/{name}", queues::list, "Who waits in a queue.")
-            .gives::<shapes::Queue>(200)
+            .gives::<queues::ShownQueue>(200)
             .fails(&[422]),
         Route::post("/api/v1/queues/{name}", queues::enter, "Waits in a queue once more.")
             .by(Token)
-            .gives::<shapes::Queue>(200)
+            .gives::<queues::ShownQueue>(200)
             .fails(&[403, 409, 422]),
         Route::delete("/api/v1/queues/{name}", queues::leave, "Waits in a queue once less.")
             .by(Token)
-            .gives::<shapes::Queue>(200)
+            .gives::<queues::ShownQueue>(200)
             .fails(&[409, 422]),
         Route::get("/api/v1/play", play::play, "The native protocol over WebSocket.")
             .upgrades("A WebSocket; docs/protocol/native.md has its messages.")
@@ -88,28 +91,28 @@ fn of_accounts() -> Vec<Route> {
 fn of_tournaments() -> Vec<Route> {
     vec![
         Route::get("/api/v1/lobby", lobby::one, "Who is here, who waits, and what is played.")
-            .gives::<lobby::Shows>(200),
+            .gives::<ShownLobby>(200),
         Route::get("/api/v1/events", events::of_lobby, "What happens in the lobby.")
-            .events::<lobby::Shows>(),
+            .events::<ShownLobby>(),
         Route::get("/api/v1/invitations", invitations::mine, "What the account is invited to.")
             .by(Token)
-            .gives::<shapes::Invitations>(200),
+            .gives::<invitations::Invitations>(200),
         Route::get("/api/v1/tournaments", tournaments::list, "All tournaments, by name.")
             .query::<tournaments::Listed>()
-            .gives::<shapes::Tournaments>(200)
+            .gives::<TournamentPage>(200)
             .fails(&[401]),
         Route::post("/api/v1/tournaments", announce::announce, "Announces a tournament.")
             .by(Token)
             .takes::<Wanted>()
-            .gives::<shapes::Announced>(201)
+            .gives::<announce::Announced>(201)
             .fails(&[403, 404, 409]),
         Route::get("/api/v1/tournaments/{id}", tournaments::one, "A tournament.")
-            .gives::<shapes::Tournament>(200)
+            .gives::<ShownTournament>(200)
             .fails(&[404]),
         Route::post("/api/v1/tournaments/{id}/signups", tournaments::sign_up, "Signs up.")
             .by(Token)
             .may_take::<tournaments::Entry>()
-            .gives::<shapes::SignedUp>(201)
+            .gives::<tournaments::SignedUp>(201)
             .fails(&[403, 404, 409]),
         Route::delete(
             "/api/v1/tournaments/{id}/signups",
@@ -125,15 +128,15 @@ fn of_tournaments() -> Vec<Route> {
             "Answers an invitation.",
         )
         .by(Token)
-        .takes::<invitations::Reply>()
-        .gives::<shapes::Answered>(200)
+        .takes::<invitations::Replying>()
+        .gives::<invitations::Answered>(200)
         .fails(&[403, 404, 409]),
         Route::get(
             "/api/v1/tournaments/{id}/report",
             reports::one,
             "The final report of a tournament that is over.",
         )
-        .gives::<shapes::FinalReport>(200)
+        .gives::<Report>(200)
         .fails(&[404, 409]),
         Route::get(
             "/api/v1/tournaments/{id}/log",
@@ -147,7 +150,7 @@ fn of_tournaments() -> Vec<Route> {
             events::of_tournament,
             "What happens in a tournament.",
         )
-        .events::<shapes::Tournament>()
+        .events::<ShownTournament>()
         .fails(&[404, 409]),
     ]
 }
@@ -157,7 +160,7 @@ fn of_matches() -> Vec<Route> {
         Route::get("/api/v1/matches", played::latest, "The latest matches that are over.")
             .gives::<played::Latest>(200),
         Route::get("/api/v1/tournaments/{id}/matches/{match}", matches::one, "A match.")
-            .gives::<shapes::Match>(200)
+            .gives::<ShownMatch<'static>>(200)
             .fails(&[404]),
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/log",
@@ -171,7 +174,7 @@ fn of_matches() -> Vec<Route> {
             events::of_match,
             "What happens in a match.",
         )
-        .events::<shapes::Match>()
+        .events::<ShownMatch<'static>>()
         .fails(&[404]),
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/faults",
@@ -182,14 +185,14 @@ fn of_matches() -> Vec<Route> {
         .gives::<faults::Faults>(200)
         .fails(&[404]),
         Route::get("/api/v1/tournaments/{id}/matches/{match}/games/{game}", games::one, "A game.")
-            .gives::<shapes::Game>(200)
+            .gives::<games::ShownGame>(200)
             .fails(&[404]),
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/games/{game}/events",
             events::of_game,
             "What happens in a game.",
         )
-        .events::<shapes::Game>()
+        .events::<games::ShownGame>()
         .fails(&[404]),
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/games/{game}/replay",
@@ -276,7 +279,7 @@ fn of_results() -> Vec<Route> {
             .gives::<PlayerStatistics>(200)
             .fails(&[404, 422]),
         Route::get("/api/v1/ladders/{game}", standings::ladder, "Ratings at a game, best first.")
-            .gives::<shapes::Ladder>(200)
+            .gives::<standings::Ladder>(200)
             .fails(&[404]),
         Route::get(
             "/api/v1/ladders/{game}/history/{player}",
@@ -305,7 +308,7 @@ fn of_results() -> Vec<Route> {
 fn of_the_server() -> Vec<Route> {
     vec![
         Route::get("/api/v1/games", games::all, "The games and presets there are.")
-            .gives::<shapes::Games>(200),
+            .gives::<games::Games>(200),
         Route::get("/api/v1/openapi.json", openapi::show, "This document.").gives::<Value>(200),
         Route::get(
             "/api/v1/schemas/{schema}",
@@ -327,7 +330,7 @@ fn of_the_server() -> Vec<Route> {
             .text("text/plain; charset=utf-8")
             .fails(&[404]),
         Route::get("/healthz", metrics::health, "A sign of life.")
-            .gives::<shapes::Health>(200)
+            .gives::<metrics::Health>(200)
             .fails(&[422]),
         Route::get("/metrics", metrics::metrics, "Counters in the text format of Prometheus.")
             .text("text/plain; version=0.0.4"),

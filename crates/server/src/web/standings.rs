@@ -4,17 +4,18 @@
 use super::problem::Problem;
 use super::recent::{At, Lately, Recent};
 use super::{Answer, Web, accounts};
+use crate::engine::query::{FindAccount, ListStarted};
 use crate::engine::{Archive, Handle, StreamKey};
-use agon_core::lobby::Standing;
-use agon_core::rating::RatingPoint;
+use agon_core::rating::{Ranked, RatingPoint};
 use agon_core::statistics::Record;
-use agon_core::{Event, HeadToHead, Line, PlayerName, RatingSettings, Statistics, TournamentId};
+use agon_core::{
+    Event, HeadToHead, Line, PlayerName, PlayerStatistics, RatingSettings, Statistics, TournamentId,
+};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -105,20 +106,12 @@ impl Ledger {
     ) -> Result<T, NoStatistics> {
         let mut kept = Arc::clone(&self.0).lock_owned().await;
         let seen = kept.records.filter(|_| kept.statistics.is_some());
-        let asked = engine.ask(vec![StreamKey::Lobby], move |engine| {
-            let records = engine.tournament_records();
-            // Nothing new: the engine need not go through all there ever was.
-            let all = (seen != Some(records)).then(|| engine.lobby().tournaments());
-            let started = all.into_iter().flatten().filter(|(_, standing)| {
-                matches!(standing, Standing::Running(_) | Standing::Finished(_))
-            });
-            let started = started.map(|(id, _)| id.clone()).collect::<Vec<_>>();
-            (records, started, engine.archive())
-        });
-        let (records, tournaments, archive) = asked.await.ok_or(NoStatistics::Stopping)?;
+        let asked = engine.ask(ListStarted { seen }).await;
+        let (records, started) = asked.ok_or(NoStatistics::Stopping)?;
+        let archive = engine.archive().ok_or(NoStatistics::Stopping)?;
         let done = tokio::task::spawn_blocking(move || {
-            if kept.records != Some(records) || kept.statistics.is_none() {
-                if kept.carry_on(&archive, &tournaments).is_none() {
+            if let Some(started) = started {
+                if kept.carry_on(&archive, &started).is_none() {
                     // Half of a stream may have been read: begin anew next time.
                     *kept = Kept::default();
                     return None;
@@ -139,9 +132,9 @@ pub(super) async fn warm(web: Web) {
 }
 
 /// What a player has done so far.
-pub(super) async fn player(web: &Web, player: &PlayerName) -> Result<Value, Problem> {
+pub(super) async fn player(web: &Web, player: &PlayerName) -> Result<PlayerStatistics, Problem> {
     let player = player.clone();
-    look(web, move |statistics, _| json!(statistics.player(&player))).await
+    look(web, move |statistics, _| statistics.player(&player)).await
 }
 
 pub(super) async fn of_player(State(web): State<Web>, Path(name): Path<String>) -> Answer {
@@ -152,10 +145,9 @@ pub(super) async fn of_player(State(web): State<Web>, Path(name): Path<String>) 
 /// The name of an account there is.
 pub(super) async fn known(web: &Web, name: &str) -> Result<PlayerName, Problem> {
     let name = accounts::name_of(name)?;
-    let asked = name.clone();
-    match web.ask_lobby(move |engine| engine.lobby().account(&asked).is_some()).await? {
-        true => Ok(name),
-        false => Err(Problem::not_found(format!("there is no account {name}"))),
+    match web.ask(FindAccount(name.clone())).await? {
+        Some(_) => Ok(name),
+        None => Err(Problem::not_found(format!("there is no account {name}"))),
     }
 }
 
@@ -233,7 +225,7 @@ pub(super) async fn history(
     State(web): State<Web>,
     Path((game, player)): Path<(String, String)>,
 ) -> Answer {
-    check_game(&web, &game).await?;
+    check_game(&web, &game)?;
     let player = known(&web, &player).await?;
     let asked = (game.clone(), player.clone());
     let points = look(&web, move |statistics, _| {
@@ -244,18 +236,26 @@ pub(super) async fn history(
     Ok(Json(RatingHistory { game, player, points }).into_response())
 }
 
-async fn check_game(web: &Web, game: &str) -> Result<(), Problem> {
-    let archive = web.ask_lobby(|engine| engine.archive()).await?;
-    if archive.games.kind(game).is_none() {
-        let known = archive.games.names().join(", ");
+fn check_game(web: &Web, game: &str) -> Result<(), Problem> {
+    let games = web.handle.games();
+    if games.kind(game).is_none() {
+        let known = games.names().join(", ");
         return Err(Problem::not_found(format!("there is no game {game:?}; there are: {known}")));
     }
     Ok(())
 }
 
+/// Everybody who is rated at a game, the strongest first.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ladder {
+    game: String,
+    players: Vec<Ranked>,
+}
+
 pub(super) async fn ladder(State(web): State<Web>, Path(game): Path<String>) -> Answer {
-    check_game(&web, &game).await?;
+    check_game(&web, &game)?;
     let asked = game.clone();
-    let ranking = look(&web, move |statistics, _| statistics.ranking(&asked)).await?;
-    Ok(Json(json!({"game": game, "players": ranking})).into_response())
+    let players = look(&web, move |statistics, _| statistics.ranking(&asked)).await?;
+    Ok(Json(Ladder { game, players }).into_response())
 }

@@ -2,9 +2,9 @@
 //! where to go from here. Nothing on it comes from elsewhere, and everything on it is public.
 
 use super::docs::PAGES;
-use super::{Answer, Web, assets};
-use crate::engine::{Engine, GameCounts, Status};
-use agon_core::lobby::Standing;
+use super::{Answer, Web, assets, lobby};
+use crate::engine::query::{Count, Counts, TournamentEntry};
+use crate::engine::{GameCounts, Status};
 use axum::extract::State;
 use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
@@ -29,8 +29,8 @@ struct Row {
 }
 
 pub(super) async fn page(State(web): State<Web>) -> Answer {
-    let asked = web.ask_lobby(|engine| (engine.status(), engine.game_counts(), rows(engine)));
-    let (status, games, rows) = asked.await?;
+    let Counts { status, games, .. } = web.ask(Count).await?;
+    let rows = rows(lobby::look(&web).await?.tournaments);
     let headers: [(HeaderName, &str); 5] = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -43,31 +43,32 @@ pub(super) async fn page(State(web): State<Web>) -> Answer {
 }
 
 /// Those that run first, then those one can sign up for, then what is over.
-fn rows(engine: &Engine) -> Vec<Row> {
-    let rows = engine.lobby().tournaments().map(|(id, standing)| {
-        let (rank, standing, game, players) = match standing {
-            Standing::Running(plan) => {
-                (0, "running", plan.game.clone(), plan.players.len().to_string())
+fn rows(tournaments: Vec<TournamentEntry>) -> Vec<Row> {
+    let so_far = |players: usize| format!("{players} so far");
+    let rows = tournaments.into_iter().map(|entry| {
+        let (rank, standing, id, game, players) = match entry {
+            TournamentEntry::Running { id, game, players, .. } => {
+                (0, "running", id, game, players.to_string())
             }
-            Standing::Open(open) => {
-                let players = format!("{} so far", open.players.len());
-                (1, "open for sign-up", open.announcement.game.clone(), players)
+            TournamentEntry::Open { id, game, players } => {
+                (1, "open for sign-up", id, game, so_far(players))
             }
-            Standing::Inviting(invitation) => {
-                let players = format!("{} so far", invitation.coming().count());
-                (1, "by invitation", invitation.announcement.game.clone(), players)
+            TournamentEntry::Inviting { id, game, players } => {
+                (1, "by invitation", id, game, so_far(players))
             }
-            Standing::Finished(winners) => {
+            TournamentEntry::Over { id, winners } => {
                 let won: Vec<&str> = winners.iter().map(|name| name.as_str()).collect();
                 let players = if won.is_empty() { "–".into() } else { won.join(", ") + " won" };
-                (2, "over", String::new(), players)
+                (2, "over", id, String::new(), players)
             }
-            Standing::CalledOff(_) => (3, "called off", String::new(), String::new()),
+            TournamentEntry::CalledOff { id, .. } => {
+                (3, "called off", id, String::new(), String::new())
+            }
         };
         (rank, Row { id: id.as_str().to_owned(), standing, game, players })
     });
     let mut rows: Vec<(u8, Row)> = rows.collect();
-    rows.sort_by_key(|(rank, _)| *rank);
+    rows.sort_by(|(rank, row), (other_rank, other)| (rank, &row.id).cmp(&(other_rank, &other.id)));
     rows.into_iter().map(|(_, row)| row).take(TOURNAMENTS_MAX).collect()
 }
 

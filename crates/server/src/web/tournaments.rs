@@ -5,76 +5,14 @@ use super::page::Page;
 use super::problem::Problem;
 use super::who::Who;
 use super::{Answer, Web, answers, archive};
-use crate::engine::{Engine, StreamKey, show};
-use agon_core::lobby::{LobbyCommand, Standing};
-use agon_core::{Age, TournamentId};
+use crate::engine::query::{FindTournament, FoundTournament, ListTournaments, SignUp, Withdraw};
+use agon_core::{Age, PlayerName, TournamentId};
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-
-/// A tournament as the engine knows it.
-pub(super) enum Found {
-    /// There is none of that name.
-    Nothing,
-    /// It has not started, or never will.
-    Shown(Value),
-    /// It runs.
-    Running(Value),
-    /// It is over; the log has it.
-    Over,
-}
-
-pub(super) fn find(engine: &Engine, id: &TournamentId) -> Found {
-    match engine.lobby().tournament(id) {
-        None => Found::Nothing,
-        Some(Standing::Open(sign_up)) => {
-            let plan = sign_up.announcement.plan(sign_up.players.clone());
-            Found::Shown(json!({
-                "id": id,
-                "standing": "open",
-                "plan": show::plan(&plan, false),
-                "selection": sign_up.announcement.selection,
-                "closes_at": sign_up.closes_at,
-                "extended": sign_up.extended,
-            }))
-        }
-        Some(Standing::Inviting(invitation)) => {
-            let coming = invitation.coming().cloned().collect();
-            let plan = invitation.announcement.plan(coming);
-            let replies = invitation
-                .replies
-                .iter()
-                .map(|(player, reply)| json!({"player": player, "reply": reply}));
-            Found::Shown(json!({
-                "id": id,
-                "standing": "inviting",
-                "plan": show::plan(&plan, false),
-                "selection": invitation.announcement.selection,
-                "closes_at": invitation.closes_at,
-                "readying": invitation.readying,
-                "replies": replies.collect::<Vec<_>>(),
-            }))
-        }
-        Some(Standing::Running(plan)) => match engine.shown_tournament(id) {
-            Some(shown) => Found::Running(shown),
-            // Its secret is on its way to the log.
-            None => Found::Shown(json!({
-                "id": id,
-                "standing": "running",
-                "plan": show::plan(plan, false),
-                "pairings": [],
-            })),
-        },
-        Some(Standing::Finished(_)) => Found::Over,
-        Some(Standing::CalledOff(why)) => {
-            Found::Shown(json!({"id": id, "standing": "called-off", "reason": why}))
-        }
-    }
-}
+use serde::{Deserialize, Serialize};
 
 pub(super) fn unknown(id: &TournamentId) -> Problem {
     Problem::not_found(format!("there is no tournament {id}; GET /api/v1/tournaments lists them"))
@@ -101,66 +39,32 @@ pub(super) async fn list(
     who: Result<Who, Problem>,
 ) -> Answer {
     let account = if mine { Some(who?.account) } else { None };
-    let page = Page::new(after, limit);
-    let all = web.ask_lobby(move |engine| {
-        let lobby = engine.lobby();
-        let own = |id: &TournamentId| account.is_none() || lobby.asker(id) == account.as_ref();
-        let all = lobby.tournaments().filter(|(id, _)| own(id));
-        let shown = |id: &str, standing| in_list(engine, id, standing);
-        page.of("tournaments", all.map(|(id, standing)| (id.as_str(), standing)), shown)
-    });
-    Ok(Json(all.await?).into_response())
-}
-
-/// A tournament in a list of them.
-pub(super) fn in_list(engine: &Engine, id: &str, standing: &Standing) -> Value {
-    let (word, game, players) = match standing {
-        Standing::Open(up) => ("open", &up.announcement.game, up.players.len()),
-        Standing::Inviting(invitation) => {
-            ("inviting", &invitation.announcement.game, invitation.coming().count())
-        }
-        Standing::Running(plan) if engine.is_interrupted(&plan.id) => {
-            let (game, players) = (&plan.game, plan.players.len());
-            return json!({
-                "id": id, "standing": "running", "game": game, "players": players,
-                "interrupted": true,
-            });
-        }
-        Standing::Running(plan) => ("running", &plan.game, plan.players.len()),
-        Standing::Finished(winners) => {
-            return json!({"id": id, "standing": "over", "winners": winners});
-        }
-        Standing::CalledOff(why) => {
-            return json!({"id": id, "standing": "called-off", "reason": why});
-        }
-    };
-    json!({"id": id, "standing": word, "game": game, "players": players})
+    let window = Page::new(after, limit).window();
+    let page = web.ask(ListTournaments { window, by: account }).await?;
+    Ok(Json(page).into_response())
 }
 
 pub(super) async fn one(State(web): State<Web>, Path(id): Path<String>) -> Answer {
     let id = TournamentId::from(id);
-    let asked = id.clone();
-    let streams = vec![StreamKey::Tournament(id.clone())];
-    match web.ask(streams, move |engine| find(engine, &asked)).await? {
-        Found::Nothing => Err(unknown(&id)),
-        Found::Shown(value) | Found::Running(value) => Ok(Json(value).into_response()),
-        Found::Over => {
-            let shown = archive::read(&web, move |archive| archive::shown_tournament(archive, &id));
-            Ok(Json(shown.await?).into_response())
+    let shown = match web.ask(FindTournament(id.clone())).await? {
+        FoundTournament::Nothing => return Err(unknown(&id)),
+        FoundTournament::NotStarted(shown) | FoundTournament::Running(shown) => shown,
+        FoundTournament::Over => {
+            archive::read(&web, move |archive| archive::shown_tournament(archive, &id)).await?
         }
-    }
+    };
+    Ok(Json(shown).into_response())
 }
 
 /// The log of a tournament that is over: it holds the secret all luck came from.
 pub(super) async fn log(State(web): State<Web>, Path(id): Path<String>) -> Answer {
     let id = TournamentId::from(id);
-    let asked = id.clone();
-    match web.ask_lobby(move |engine| find(engine, &asked)).await? {
-        Found::Nothing => Err(unknown(&id)),
-        Found::Shown(_) | Found::Running(_) => Err(Problem::conflict(format!(
-            "the log of {id} is shown when it is over; watch its events until then"
-        ))),
-        Found::Over => {
+    match web.ask(FindTournament(id.clone())).await? {
+        FoundTournament::Nothing => Err(unknown(&id)),
+        FoundTournament::NotStarted(_) | FoundTournament::Running(_) => Err(Problem::conflict(
+            format!("the log of {id} is shown when it is over; watch its events until then"),
+        )),
+        FoundTournament::Over => {
             let answer = answers::Key { path: format!("{id}/log"), version: 0 };
             let (asked, missing) = (id.clone(), || unknown(&id));
             archive::shared(&web, answer, "application/jsonl", missing, move |archive| {
@@ -169,6 +73,14 @@ pub(super) async fn log(State(web): State<Web>, Path(id): Path<String>) -> Answe
             .await
         }
     }
+}
+
+/// A player who signed up.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignedUp {
+    tournament: TournamentId,
+    player: PlayerName,
 }
 
 /// What a player may say when signing up.
@@ -192,29 +104,13 @@ pub(super) async fn sign_up(
     OptionalBody(Entry { age }): OptionalBody<Entry>,
 ) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
-    let decided = web.ask_lobby(move |engine| {
-        if engine.lobby().tournament(&tournament).is_none() {
-            return Err(unknown(&tournament));
-        }
-        let tournament = engine.lobby().latest_of(tournament);
-        let body = json!({"tournament": tournament, "player": player});
-        let command = LobbyCommand::SignUp { tournament, player, age };
-        engine.command(command).map(|()| body).map_err(Problem::from)
-    });
-    Ok((StatusCode::CREATED, Json(decided.await??)).into_response())
+    let tournament = web.ask(SignUp { tournament, player: player.clone(), age }).await??;
+    Ok((StatusCode::CREATED, Json(SignedUp { tournament, player })).into_response())
 }
 
 /// Takes a sign-up back. Of a tournament that runs, matches are forfeited.
 pub(super) async fn withdraw(State(web): State<Web>, Path(id): Path<String>, who: Who) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
-    let decided = web.ask_lobby(move |engine| {
-        if engine.lobby().tournament(&tournament).is_none() {
-            return Err(unknown(&tournament));
-        }
-        engine.withdraw(tournament, player).map_err(Problem::from)
-    });
-    // It left its matches as well, each in a stream of its own.
-    let streams = decided.await??;
-    web.ask(streams, |_| ()).await?;
+    web.ask(Withdraw { tournament, player }).await??;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

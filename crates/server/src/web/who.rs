@@ -3,6 +3,7 @@
 use super::Web;
 use super::places::Place;
 use super::problem::Problem;
+use crate::engine::query::FindHolder;
 use agon_core::PlayerName;
 use agon_core::lobby::{Role, TokenHash};
 use axum::extract::FromRequestParts;
@@ -24,8 +25,7 @@ impl FromRequestParts<Web> for Who {
             let detail = "log in (POST /api/v1/sessions) and send `Authorization: Bearer TOKEN`";
             return Err(Problem::unauthorized(detail));
         };
-        let hash = token.clone();
-        let holder = web.ask_lobby(move |engine| engine.holder(&hash)).await?;
+        let holder = web.ask(FindHolder(token.clone())).await?;
         let Some((account, role)) = holder else {
             let detail = "the token is not good any more; log in again (POST /api/v1/sessions)";
             return Err(Problem::unauthorized(detail));
@@ -44,7 +44,7 @@ fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
 /// A place for a request of an operator, whoever else has how many.
 pub(super) async fn operators_place(web: &Web, headers: &HeaderMap) -> Option<Place> {
     let token = bearer(headers)?;
-    let (_, role) = web.ask_lobby(move |engine| engine.holder(&token)).await.ok()??;
+    let (_, role) = web.ask(FindHolder(token)).await.ok()??;
     web.places.operator().filter(|_| role == Role::Operator)
 }
 

@@ -2,7 +2,8 @@
 
 use crate::support::websocket::{Client, Heard};
 use crate::support::{Minds, Server, Setup, announcement, answer, named, until};
-use agon_server::Handle;
+use agon_server::query::Query;
+use agon_server::{Engine, Handle, StreamKey};
 use agon_wire::websocket::{Opcode, encode};
 use serde_json::Value;
 use std::io::Write;
@@ -90,6 +91,21 @@ fn a_request_that_was_not_written_yet_has_no_running_clock() {
     assert_eq!(events(&server, "player-faulted"), Vec::<Value>::new());
 }
 
+/// Keeps the engine's thread busy with something.
+struct Busy<F>(F);
+
+impl<F: FnOnce() + Send + 'static> Query for Busy<F> {
+    type Answer = ();
+
+    fn streams(&self) -> Vec<StreamKey> {
+        Vec::new()
+    }
+
+    fn answer(self, _: &mut Engine) {
+        (self.0)();
+    }
+}
+
 /// Holds the engine up until the sender is dropped.
 fn hold(server: &Server) -> Sender<()> {
     let (held, until_dropped) = channel::<()>();
@@ -97,10 +113,10 @@ fn hold(server: &Server) -> Sender<()> {
     let handle = server.handle.clone();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(handle.call(move |_| {
+        runtime.block_on(handle.ask(Busy(move || {
             entered.send(()).unwrap();
             let _ = until_dropped.recv();
-        }));
+        })));
     });
     inside.recv().unwrap();
     held
@@ -172,7 +188,7 @@ fn keep_busy(engine: Handle, over: Arc<AtomicBool>) -> JoinHandle<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         while !over.load(Ordering::SeqCst) {
             let work = || std::thread::park_timeout(Duration::from_millis(2));
-            runtime.block_on(engine.call(move |_| work()));
+            runtime.block_on(engine.ask(Busy(work)));
         }
     })
 }

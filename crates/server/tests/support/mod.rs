@@ -6,12 +6,16 @@ pub(crate) mod http;
 pub(crate) mod websocket;
 
 use agon_bots::{HousePlayer, Houses};
-use agon_core::lobby::{Announcement, Role, Selection, Standing};
+use agon_core::lobby::{AccountKind, Announcement, Role, Selection, Standing};
 use agon_core::{Event, PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
+use agon_server::query::{
+    Announce, Count, FindPastResults, FindStanding, OpenSignUp, Query, Register,
+};
 use agon_server::web::{Hosts, serve_http};
 use agon_server::{
-    Engine, Gateway, Handle, Limits, Peers, Settings, Tls, hash_password, serve_peers, serve_tcp,
+    Engine, Gateway, Handle, Limits, Peers, Settings, StreamKey, Tls, hash_password, serve_peers,
+    serve_tcp,
 };
 use agon_store::{Append, Log, SqliteLog};
 use serde_json::Value;
@@ -57,6 +61,21 @@ pub(crate) fn announcement(id: &str, preset: &str, best_of: u32, at_most: u32) -
         policy,
         selection: Selection::Line { at_most },
         by: None,
+    }
+}
+
+/// Asks which players are in line, whether that is durable or not.
+struct LineNow;
+
+impl Query for LineNow {
+    type Answer = Vec<PlayerName>;
+
+    fn streams(&self) -> Vec<StreamKey> {
+        Vec::new()
+    }
+
+    fn answer(self, engine: &mut Engine) -> Vec<PlayerName> {
+        engine.lobby().line().to_vec()
     }
 }
 
@@ -140,7 +159,7 @@ impl Server {
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let series = Arc::clone(&peers.series);
-        let opened = runtime.block_on(self.handle.call(move |engine| engine.open_sign_up(&series)));
+        let opened = runtime.block_on(self.handle.ask(OpenSignUp(series)));
         opened.unwrap().unwrap();
         runtime.spawn(serve_peers(listener, self.gateway.clone(), peers));
         address
@@ -197,56 +216,53 @@ impl Server {
         });
     }
 
-    fn ask<T: Send + 'static>(&self, what: impl FnOnce(&mut Engine) -> T + Send + 'static) -> T {
+    fn ask<Q: Query>(&self, query: Q) -> Q::Answer {
         let runtime = self.runtime.as_ref().unwrap();
-        runtime.block_on(self.handle.call(what)).unwrap()
+        runtime.block_on(self.handle.ask(query)).unwrap()
     }
 
     pub(crate) fn announce(&self, announcement: Announcement) {
-        self.ask(move |engine| engine.announce(announcement)).unwrap();
+        self.ask(Announce(announcement)).unwrap();
     }
 
     pub(crate) fn line(&self) -> Vec<PlayerName> {
-        self.ask(|engine| engine.lobby().line().to_vec())
+        self.ask(LineNow)
     }
 
     pub(crate) fn decisions(&self) -> u64 {
-        self.ask(|engine| engine.status().decisions)
+        self.ask(Count).status.decisions
     }
 
     pub(crate) fn connections(&self) -> usize {
-        self.ask(|engine| engine.status().connections)
+        self.ask(Count).status.connections
     }
 
     /// Who won a tournament that is over.
     pub(crate) fn finished(&self, id: &str) -> Option<Vec<PlayerName>> {
-        let id = TournamentId::from(id);
-        self.ask(move |engine| match engine.lobby().tournament(&id) {
-            Some(Standing::Finished(winners)) => Some(winners.clone()),
+        match self.standing(id) {
+            Some(Standing::Finished(winners)) => Some(winners),
             _ => None,
-        })
+        }
     }
 
     /// Where a tournament stands.
     pub(crate) fn standing(&self, id: &str) -> Option<Standing> {
-        let id = TournamentId::from(id);
-        self.ask(move |engine| engine.lobby().tournament(&id).cloned())
+        self.ask(FindStanding(TournamentId::from(id)))
     }
 
     pub(crate) fn tournament_is_unknown(&self, id: &TournamentId) -> bool {
-        let id = id.clone();
-        self.ask(move |engine| engine.lobby().tournament(&id).is_none())
+        self.standing(id.as_str()).is_none()
     }
 
     pub(crate) fn past_results(&self, id: &str) -> Results {
-        let id = TournamentId::from(id);
-        self.ask(move |engine| engine.past_results(&id)).unwrap().unwrap()
+        self.ask(FindPastResults(TournamentId::from(id))).unwrap().unwrap()
     }
 
     /// Makes an operator, as whoever runs the server does.
     pub(crate) fn register_operator(&self, account: &str, password: &str) {
-        let (account, hash) = (name(account), hash_password(password).unwrap());
-        self.ask(move |engine| engine.register(account, Role::Operator, hash)).unwrap();
+        let (account, password) = (name(account), hash_password(password).unwrap());
+        let (kind, role) = (AccountKind::Program, Role::Operator);
+        self.ask(Register { account, kind, role, password }).unwrap();
     }
 
     /// A request to the HTTP interface.

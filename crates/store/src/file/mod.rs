@@ -26,13 +26,14 @@ use crate::{Append, AppendError, Done, Log, LogError, check_stream_name};
 use files::Files;
 pub use files::Repair;
 use flusher::Flusher;
+use scan::Check;
 pub(crate) use scan::inspect_file;
 pub use scan::{FileStream, Torn, read_file, read_stream};
 
 /// Name of the file whose lock keeps a second process out.
 const LOCK_FILE: &str = ".lock";
 
-/// What an accepted append survives.
+/// Which failures an acknowledged append survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sync {
     /// The end of the process at any instant; a failure of the power may cost the last moments
@@ -58,12 +59,12 @@ enum Mode {
 impl FileLog {
     /// Opens the log in `dir` for writing, creating the folder if need be.
     ///
-    /// A file is only looked at when its stream is first asked for: see [`FileLog::repairs`].
+    /// A file is read only when its stream is first used: see [`FileLog::repairs`].
     pub fn open(dir: impl AsRef<Path>, sync: Sync) -> Result<Self, LogError> {
         let dir = dir.as_ref();
         create(dir).map_err(|error| LogError::io("create", dir, &error))?;
         let lock = Lock::take(&dir.join(LOCK_FILE), dir)?;
-        let files = Arc::new(Files::new(dir.to_owned(), Some(lock)));
+        let files = Arc::new(Files::new(dir.to_owned(), Some(lock), Check::Whole));
         let mode = match sync {
             Sync::Process => Mode::Process(Flusher::start(Arc::clone(&files))?),
             Sync::Always => Mode::Always(writer::start(Arc::clone(&files))?),
@@ -71,12 +72,21 @@ impl FileLog {
         Ok(FileLog { mode, files })
     }
 
-    /// Opens the log in `dir` to read what is there, even while another process writes it.
-    /// Nothing is changed, not even a torn end.
+    /// Opens the log in `dir` for reading, even while another process writes it. It changes
+    /// nothing, not even a torn end.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Self, LogError> {
-        let dir = dir.as_ref();
+        FileLog::open_with(dir.as_ref(), Check::Whole)
+    }
+
+    /// Like [`FileLog::open_read_only`], for a caller that parses every line: of each line only the
+    /// header is checked.
+    pub fn open_to_parse(dir: impl AsRef<Path>) -> Result<Self, LogError> {
+        FileLog::open_with(dir.as_ref(), Check::Header)
+    }
+
+    fn open_with(dir: &Path, check: Check) -> Result<Self, LogError> {
         fs::read_dir(dir).map_err(|error| LogError::io("open", dir, &error))?;
-        let files = Arc::new(Files::new(dir.to_owned(), None));
+        let files = Arc::new(Files::new(dir.to_owned(), None, check));
         Ok(FileLog { mode: Mode::ReadOnly, files })
     }
 
@@ -156,7 +166,7 @@ fn create(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Collects the streams below a folder. What does not look like one of our files is not ours.
+/// Collects the streams below a folder. It ignores files that do not look like ours.
 fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Result<(), LogError> {
     let failed = |error| LogError::io("list", folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)? {

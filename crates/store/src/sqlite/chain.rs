@@ -1,12 +1,11 @@
-//! The records of a stream, in order: how they are found in each format, and that none is missing
-//! and each is as it was written.
+//! Reads the records of a stream in order, in each format, and checks that none is missing or
+//! damaged.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::schema::{Fault, has_sums};
 use super::tail::Head;
 use crate::line::Header;
-use crate::sum::crc32;
 
 /// A record, found by its id.
 const RECORD: &str = "
@@ -20,7 +19,7 @@ const INDEXED: &str = "
     ), 0)
     ORDER BY first_seq";
 
-/// The last event that is there of those before one; looks at every record.
+/// The last existing event before a given one; scans every record.
 const LAST_BEFORE: &str = "
     SELECT max(first_seq + count - 1) FROM records WHERE stream_id = ?1 AND first_seq < ?2";
 
@@ -29,7 +28,7 @@ pub(super) struct Record {
     seq: u64,
     count: u64,
     sum: Option<i64>,
-    /// Its events, joined by newlines; or why they are no text.
+    /// Its events, joined by newlines, or why they are not text.
     lines: Result<String, String>,
 }
 
@@ -54,7 +53,7 @@ impl Record {
 /// Why a stream cannot be read.
 #[derive(Debug)]
 pub(super) enum Break {
-    /// An event that is not there or not as it was, and what is wrong.
+    /// A missing or damaged event, and the reason.
     At(u64, String),
     /// Something that concerns more than this stream.
     Fault(Fault),
@@ -133,9 +132,8 @@ pub(super) fn pick(db: &Connection, ids: &[i64]) -> Vec<Record> {
     ids.iter().map_while(|id| query.query_row([id], Record::read).ok()).collect()
 }
 
-/// Shows the records of a stream of `version` events, beginning with the one that holds event
-/// `first`, after making sure that none is missing in between or at the end and that each is as
-/// it was.
+/// Visits the records of a stream of `version` events, from the one that holds event `first`. It
+/// first checks that none is missing or damaged.
 pub(super) fn each(
     records: Vec<Record>,
     first: u64,
@@ -153,7 +151,7 @@ pub(super) fn each(
             let reason = format!("{lines} events from {seq} where {count} from {due} are due");
             return Err((due, reason));
         }
-        let found = crc32(text.as_bytes());
+        let found = crc32fast::hash(text.as_bytes());
         if let Some(kept) = record.sum.filter(|kept| *kept != i64::from(found)) {
             let reason = format!("the checksum of its record is {found:08x}, not {kept:08x}");
             return Err((seq, reason));
@@ -175,7 +173,7 @@ pub(super) fn end_of(records: &[Record]) -> u64 {
     records.last().map_or(0, |record| record.next().saturating_sub(1))
 }
 
-/// Checks the events of a record; the first bad one and what is wrong with it.
+/// Checks the events of a record; returns the first bad one and the reason.
 pub(super) fn check_headers(stream: &str, seq: u64, text: &str) -> Result<(), (u64, String)> {
     let count = text.split('\n').count() as u64;
     for (index, line) in (0..).zip(text.split('\n')) {

@@ -1,54 +1,19 @@
-//! Tournaments of the configuration: announced as their players come.
+//! Tournaments from the settings file: announced once their players are connected.
 
-use agon_core::PlayerName;
-use agon_core::lobby::{Announcement, Selection};
-use agon_server::{Engine, Handle};
+use agon_core::lobby::Announcement;
+use agon_server::Handle;
+use agon_server::query::AnnounceWhenPresent;
 use std::time::Duration;
 
-/// How often to look for their players.
+/// How often to check for their players.
 const LOOK_MS: u64 = 50;
 
-/// Announces all of them, each when it can begin.
+/// Announces every tournament as soon as it can start.
 pub(super) async fn announce_all(handle: Handle, mut waiting: Vec<Announcement>) {
     let mut timer = tokio::time::interval(Duration::from_millis(LOOK_MS));
     while !waiting.is_empty() {
         timer.tick().await;
-        let looked = handle.call(move |engine| {
-            waiting.retain(|announcement| look_for_players(engine, announcement));
-            waiting
-        });
-        let Some(left) = looked.await else { return };
+        let Some(left) = handle.ask(AnnounceWhenPresent(waiting)).await else { return };
         waiting = left;
     }
-}
-
-/// Announces a tournament if its players are here; says whether it has to wait.
-fn look_for_players(engine: &mut Engine, announcement: &Announcement) -> bool {
-    let lobby = engine.lobby();
-    if lobby.tournament(&announcement.id).is_some() {
-        return false;
-    }
-    let connected = |player: &PlayerName| engine.is_connected(player);
-    let free = |player: &&PlayerName| {
-        let account = lobby.account(player);
-        connected(player) && account.is_some_and(|account| account.blacklisted.is_none())
-    };
-    let ready = match &announcement.selection {
-        Selection::Line { at_most } => {
-            lobby.line().iter().filter(free).count() >= *at_most as usize
-        }
-        Selection::Named { players } => {
-            players.iter().all(|player| player.as_str().starts_with("house:") || connected(player))
-        }
-        _ => false,
-    };
-    if !ready {
-        return true;
-    }
-    let id = &announcement.id;
-    match engine.announce(announcement.clone()) {
-        Ok(()) => tracing::info!(tournament = %id, "the players of a tournament are here"),
-        Err(error) => tracing::warn!(tournament = %id, %error, "a tournament cannot be held"),
-    }
-    false
 }

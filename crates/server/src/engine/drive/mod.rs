@@ -16,7 +16,7 @@ use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, LobbyRejection, Passwor
 use agon_core::{Match, Millis, PlayerName, Secret, TournamentId};
 use agon_games::Registry;
 use agon_store::Log;
-pub use order::{Order, Promise};
+pub use order::Promise;
 pub use socket::{Asked, Over, Socket, Wrote};
 use std::cmp::Reverse;
 use std::sync::Arc;

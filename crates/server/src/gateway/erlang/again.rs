@@ -11,7 +11,7 @@ use super::node::Node;
 use super::{Hub, player};
 use crate::auth;
 use crate::clock::now_ms;
-use crate::engine::StreamKey;
+use crate::engine::query::{FindPassword, ListCutOff};
 use crate::passwords::{Attempt, Purpose};
 use crate::throttle::Verdict;
 use agon_core::{PlayerName, TournamentId};
@@ -39,8 +39,7 @@ pub(super) struct CutOff {
 /// Who was logged in over this wire before the restart and is not back.
 async fn cut_off(hub: &Hub) -> Vec<CutOff> {
     let engine = hub.gateway.engine();
-    let asked = engine.ask(vec![StreamKey::Lobby], |engine| engine.cut_off_locations());
-    let all = asked.await.unwrap_or_default().into_iter();
+    let all = engine.ask(ListCutOff).await.unwrap_or_default().into_iter();
     let read = all.filter_map(|(user, kept, tournaments)| {
         let location = Location::read(&kept)?;
         Some(CutOff { user, location, tournaments })
@@ -101,15 +100,13 @@ pub(super) async fn attach_players(hub: Arc<Hub>, node: Arc<Node>) {
 
 /// Whether a password is an account's: the log has no passwords to compare with.
 pub(super) async fn prove(hub: &Hub, node: &Node, user: &PlayerName, given: &Password) -> bool {
-    let (engine, name, from) = (hub.gateway.engine(), user.clone(), node.from);
-    let asked = engine.ask(vec![StreamKey::Lobby], move |engine| {
-        let kept = engine.lobby().account(&name).and_then(|account| account.password.clone());
-        (kept, engine.passwords())
-    });
-    let Some((Some(kept), passwords)) = asked.await else { return false };
+    let (engine, from) = (hub.gateway.engine(), node.from);
+    let Some(Some(Some(kept))) = engine.ask(FindPassword(user.clone())).await else {
+        return false;
+    };
     let (given, account, purpose) = (given.0.clone(), user.clone(), Purpose::Proof);
     let attempt = Attempt { from, account, purpose, at: now_ms() };
-    let checked = passwords.check(attempt, move || match auth::matches(&given, &kept) {
+    let checked = engine.passwords().check(attempt, move || match auth::matches(&given, &kept) {
         true => (Verdict::Right, true),
         false => (Verdict::Wrong, false),
     });

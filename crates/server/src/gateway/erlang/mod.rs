@@ -3,8 +3,8 @@
 //! ```text
 //!   a node ── socket ──▶ node ──▶ player ──▶ engine       each player is a connection of its own
 //!      ▲                  │  │       ▲          │
-//!      └────── pen ◀──────┘  │       └─ outbox ◀┘
-//!                            └──▶ desk: what anybody may ask
+//!      └──── writer ◀─────┘  │       └─ outbox ◀┘
+//!                            └──▶ inquiries: questions that need no login
 //! ```
 //!
 //! Nodes connect to this server. After a restart it connects to the nodes of players who were logged
@@ -14,19 +14,20 @@
 //! life, monitors, and which player is on which node.
 
 mod again;
-mod desk;
 mod dial;
-mod door;
 mod epmd;
 mod handshake;
+mod inquiries;
+mod logins;
 mod node;
-mod pen;
 mod player;
 mod players;
 mod requests;
 mod route;
+mod writer;
 
 use super::Gateway;
+use crate::engine::query::LookBeforeStart;
 use agon_core::{Millis, PlayerName, TournamentId};
 use agon_wire::erlang::handshake::Cookie;
 use agon_wire::erlang::location::Location;
@@ -216,12 +217,8 @@ pub async fn serve_erlang(
 /// What the log says of the run before this one: which run of the node players were told references
 /// of, the tournaments they may ask about, and how long they have to come back.
 async fn before(gateway: &Gateway, node: &Atom) -> (Option<u32>, Vec<TournamentId>, Millis) {
-    let asked = gateway.engine().call(|engine| {
-        let locations: Vec<_> = engine.lobby().locations().map(|(_, kept)| kept.clone()).collect();
-        let tournaments = engine.lobby().tournaments().map(|(id, _)| id.clone());
-        (locations, tournaments.collect::<Vec<_>>(), engine.reconnect_ms())
-    });
-    let (locations, tournaments, reconnect_ms) = asked.await.unwrap_or_default();
+    let asked = gateway.engine().ask(LookBeforeStart).await;
+    let (locations, tournaments, reconnect_ms) = asked.unwrap_or_default();
     let mut own = locations.iter().filter_map(Location::read).filter(|one| one.is_of(node));
     (own.next().map(|one| one.own_creation), tournaments, reconnect_ms)
 }

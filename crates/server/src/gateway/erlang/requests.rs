@@ -2,11 +2,12 @@
 //! keeps where it is; it is told once its node can be reached, also after a restart of the server.
 
 use super::dial::{self, Address};
-use super::{Hub, desk};
-use crate::engine::StreamKey;
+use super::{Hub, inquiries};
+use crate::clock::now_ms;
+use crate::engine::query::{Decide, ListRequests};
 use crate::gateway::outbox::Note;
-use agon_core::TournamentId;
-use agon_core::lobby::LobbyCommand;
+use agon_core::lobby::{Lobby, LobbyCommand};
+use agon_core::{Millis, TournamentId};
 use agon_wire::erlang::location::Requester;
 use agon_wire::erlang::term::{Pid, Term};
 use agon_wire::erlang::{class, referee};
@@ -26,16 +27,12 @@ const WRITTEN: Duration = Duration::from_millis(20);
 /// Takes up every request that was not answered before the restart.
 pub(super) async fn take_up_all(hub: Arc<Hub>) {
     let engine = hub.gateway.engine();
-    let asked = engine.ask(vec![StreamKey::Lobby], |engine| {
-        let kept = engine.lobby().requests();
-        kept.map(|one| (one.tournament.clone(), one.reply_to.clone())).collect::<Vec<_>>()
-    });
-    for (id, kept) in asked.await.unwrap_or_default() {
-        let Some(requester) = Requester::read(&kept) else { continue };
+    for request in engine.ask(ListRequests).await.unwrap_or_default() {
+        let Some(requester) = Requester::read(&request.reply_to) else { continue };
         let Ok(place) = Arc::clone(&hub.asked).try_acquire_owned() else { return };
         let hub = Arc::clone(&hub);
         tokio::spawn(async move {
-            answer(&hub, &id, &requester).await;
+            answer(&hub, &request.tournament, &requester).await;
             drop(place);
         });
     }
@@ -45,12 +42,12 @@ pub(super) async fn take_up_all(hub: Arc<Hub>) {
 pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Requester) {
     let told = match requester.reference() {
         Some(reference) => {
-            let winner = desk::ended(hub, id).await;
+            let winner = inquiries::ended(hub, id).await;
             winner.map(|winner| referee::tournament_ended(&reference, winner.as_ref()))
         }
         None => {
-            let players = desk::started(hub, id).await;
-            let (own, tournament) = (desk::own(hub, 0), hub.refs.tournament(id));
+            let players = inquiries::started(hub, id).await;
+            let (own, tournament) = (inquiries::own(hub, 0), hub.refs.tournament(id));
             players.map(|players| class::tournament_started(&own, &tournament, &players))
         }
     };
@@ -69,10 +66,8 @@ pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Reques
         }
     }
     let tournament = id.clone();
-    let settled = move |engine: &mut crate::engine::Engine| {
-        let _ = engine.command(LobbyCommand::Deliver { tournament });
-    };
-    let _ = hub.gateway.engine().call(settled).await;
+    let settled = Decide(LobbyCommand::Deliver { tournament });
+    let _ = hub.gateway.engine().ask(settled).await;
 }
 
 /// Tells a process something as soon as its node can be reached; `false` if it was given up.
@@ -89,7 +84,7 @@ async fn deliver(
         if let Some(node) = node {
             let note = Note::default();
             node.tell(pid.clone(), told.clone(), Some(Arc::clone(&note)));
-            while note.load(Ordering::Acquire) == 0 && !node.pen.is_closed() {
+            while note.load(Ordering::Acquire) == 0 && !node.writer.is_closed() {
                 tokio::time::sleep(WRITTEN).await;
             }
             if note.load(Ordering::Acquire) > 0 {
@@ -115,13 +110,8 @@ async fn deliver(
 
 /// Whether the log still keeps who asked for a tournament: there is a bound in number and time.
 async fn is_kept(hub: &Hub, id: &TournamentId) -> bool {
-    let id = id.clone();
-    let asked = hub.gateway.engine().call(move |engine| {
-        let now = crate::clock::now_ms();
-        let mut kept = engine.lobby().requests();
-        let young =
-            |since: u64| now.saturating_sub(since) < agon_core::lobby::Lobby::REQUEST_MS_MAX;
-        kept.any(|one| one.tournament == id && young(one.since))
-    });
-    asked.await == Some(true)
+    let kept = hub.gateway.engine().ask(ListRequests).await.unwrap_or_default();
+    let now = now_ms();
+    let is_young = |since: Millis| now.saturating_sub(since) < Lobby::REQUEST_MS_MAX;
+    kept.iter().any(|one| one.tournament == *id && is_young(one.since))
 }

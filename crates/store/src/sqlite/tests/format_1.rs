@@ -39,7 +39,7 @@ fn old_log() -> (TempDir, PathBuf) {
     for expected in (0..30).step_by(3) {
         for stream in 0..200_i64 {
             let text = append(&format!("m/{stream}"), expected as u64, 3).lines.join("\n");
-            let sum = crate::sum::crc32(text.as_bytes());
+            let sum = crc32fast::hash(text.as_bytes());
             record.execute((stream + 1, expected + 1, 3, text, sum)).unwrap();
         }
     }
@@ -152,7 +152,7 @@ fn a_full_disk_while_it_is_converted_leaves_the_old_log() {
 }
 
 #[test]
-fn what_is_damaged_stays_damaged_in_the_same_place() {
+fn conversion_keeps_damage_in_the_same_place() {
     let damage = [
         ("DELETE FROM records WHERE stream_id = 7 AND first_seq = 13", Some(13)),
         ("DELETE FROM records WHERE stream_id = 7 AND first_seq = 1", Some(1)),
