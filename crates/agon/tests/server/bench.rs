@@ -16,6 +16,16 @@ fn measured(args: &[&str]) -> Value {
 }
 
 #[test]
+fn one_match_is_measured_beside_a_ping_pong_with_sync() {
+    let seen = measured(&["--players", "2"]);
+    for name in ["/latency_ms/p50", "/synced/bare_latency_ms/p50", "/synced/latency_ratio"] {
+        let value = seen.pointer(name).and_then(Value::as_f64);
+        assert!(value.is_some_and(|value| value > 0.0), "{name}: {seen}");
+    }
+    assert_eq!(seen["complaint"], Value::Null, "{seen}");
+}
+
+#[test]
 fn a_kept_log_verifies() {
     let place = Place::new("");
     let args = ["bench", "--seconds", "1", "--players", "4", "--quiet", "--keep"];
