@@ -62,6 +62,18 @@ fn house_players_pass_in_all_games() {
     }
 }
 
+/// A report with `…` for every number of milliseconds.
+fn without_times(report: &str) -> String {
+    let parts: Vec<&str> = report.split(" ms").collect();
+    let (last, measured) = parts.split_last().expect("a text has parts");
+    let mut text = String::new();
+    for part in measured {
+        text += part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        text += "… ms";
+    }
+    text + last
+}
+
 #[test]
 fn report_names_each_failure_and_its_fix() {
     let place = Place::new();
@@ -72,8 +84,7 @@ fn report_names_each_failure_and_its_fix() {
     args.extend(program.iter().map(String::as_str));
     let ended = place.agon(&args);
     assert_eq!(ended.code, Some(7), "{ended:#?}");
-    let script = program.last_chunk().map_or("", |[script, _]: &[String; 2]| script.as_str());
-    snapshot("doctor-report", &ended.stdout.replace(script, "careless.py"));
+    snapshot("doctor-report", &without_times(&ended.stdout));
 }
 
 #[test]
