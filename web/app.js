@@ -82,16 +82,16 @@ async function viewOf(view) {
   if (!Object.hasOwn(VIEWS, view))
     return saying(
       "Not found",
-      "There is no such page here.",
-      h("a", { href: "#/" }, "To the lobby"),
+      "This page does not exist.",
+      h("a", { href: "#/" }, "Go to the lobby"),
     );
   try {
     return (await import(`./views/${file}.js`)).mount;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const onclick = () => location.reload();
-    const again = h("button", { type: "button", onclick }, "Load it again");
-    return saying("Not loaded", "The server does not answer at the moment.", again);
+    const again = h("button", { type: "button", onclick }, "Try again");
+    return saying("Not loaded", "The server does not answer. Try again in a moment.", again);
   }
 }
 
@@ -143,7 +143,7 @@ function who() {
 }
 
 function heard() {
-  const words = { idle: "", live: "Live", away: "No connection; trying again …" };
+  const words = { idle: "", live: "Live", away: "No connection; reconnecting …" };
   const now = status();
   part("status").className = `status ${now}`;
   part("status").hidden = now === "idle";

@@ -1,7 +1,8 @@
 //! A short run of one target, without cargo-fuzz: its corpus, then mutations of that.
 
-use crate::random::Random;
+use crate::mutations::mutated;
 use crate::{Target, target};
+use agon_bots::SplitMix64;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -51,12 +52,12 @@ pub fn run(name: &str) -> Ran {
         let good = guarded(target, input, &format!("{name}, input {at} of the corpus"));
         ran.corpus_good += usize::from(good);
     }
-    let (mut random, started) = (Random(seed), Instant::now());
+    let (mut random, started) = (SplitMix64::new(seed), Instant::now());
     while ran.mutations < asked.unwrap_or(COUNT) {
         if asked.is_none() && started.elapsed() > SHORT {
             break;
         }
-        let input = random.mutated(&corpus);
+        let input = mutated(&mut random, &corpus);
         let at = format!("{name}, mutation {} of seed {seed}", ran.mutations);
         ran.good += usize::from(guarded(target, &input, &at));
         ran.mutations += 1;

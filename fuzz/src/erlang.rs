@@ -11,7 +11,7 @@ use agon_wire::erlang::encode::encode;
 use agon_wire::erlang::frames::{Frames, Header, frame};
 use agon_wire::erlang::handshake::{Acceptor, Cookie, FRAME_MAX, Step, digest};
 use agon_wire::erlang::refs::{Key, Refs};
-use agon_wire::erlang::session::{Deed, Login, Session, Speaks};
+use agon_wire::erlang::session::{ErlangLogin, Session, SessionOutput, Speaks};
 use agon_wire::erlang::term::{Atom, Pid, Ref, Term};
 use agon_wire::erlang::{Password, epmd, read};
 use std::sync::Arc;
@@ -151,8 +151,8 @@ pub fn session(data: &[u8]) -> bool {
         let term = with_marks(term, &told);
         let Ok(message) = read(&term) else { continue };
         heard = true;
-        for deed in session.hear(&message, &term, None, 1).unwrap_or_default() {
-            if let Deed::Answer { id, .. } = deed {
+        for output in session.hear(&message, &term, None, 1).unwrap_or_default() {
+            if let SessionOutput::Answer { id, .. } = output {
                 answers += usize::from(id.as_str() == REQUEST);
             }
         }
@@ -193,7 +193,7 @@ fn with_marks(term: Term, told: &[Term]) -> Term {
 /// A player that was asked something, and what it was told.
 fn asked(speaks: Speaks) -> (Session<()>, Vec<Term>) {
     let refs = Arc::new(Refs::new(atom("agon@localhost"), 7));
-    let login = Login {
+    let login = ErlangLogin {
         pid: Pid { node: atom("eve@box"), id: 91, serial: 0, creation: 3 },
         user: PlayerName::new("eve").expect("a name"),
         spelt: Term::string("eve"),
@@ -207,9 +207,9 @@ fn asked(speaks: Speaks) -> (Session<()>, Vec<Term>) {
     let welcome = r#"{"type":"welcome","account":"eve","active":1,"waiting":0}"#;
     let mut told = Vec::new();
     for (line, written) in [(welcome.to_owned(), None), (notice, None), (question(), Some(()))] {
-        let deeds = session.line(line.as_bytes(), written, 0).into_iter();
-        told.extend(deeds.filter_map(|deed| match deed {
-            Deed::Tell { term, .. } => Some(term),
+        let outputs = session.line(line.as_bytes(), written, 0).into_iter();
+        told.extend(outputs.filter_map(|output| match output {
+            SessionOutput::Tell { term, .. } => Some(term),
             _ => None,
         }));
     }

@@ -1,5 +1,7 @@
 //! Bytes of an input, taken one after the other to make choices with.
 
+use agon_bots::SplitMix64;
+
 /// What is left of an input. At its end every byte is 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a>(pub &'a [u8]);
@@ -53,7 +55,7 @@ impl<'a> Input<'a> {
 
 /// The same bytes in pieces of 1 to `max`, as a network might deliver them; `how` decides which.
 pub fn pieces(bytes: &[u8], how: u8, max: usize) -> impl Iterator<Item = &[u8]> {
-    let (mut rest, mut state) = (bytes, u64::from(how));
+    let (mut rest, mut random) = (bytes, SplitMix64::new(u64::from(how)));
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -61,7 +63,7 @@ pub fn pieces(bytes: &[u8], how: u8, max: usize) -> impl Iterator<Item = &[u8]> 
         let length = match how {
             0 => 1,
             255 => max,
-            _ => 1 + (crate::random::mix(&mut state) % max as u64) as usize,
+            _ => 1 + random.index(max),
         };
         let (piece, later) = rest.split_at(length.clamp(1, rest.len()));
         rest = later;

@@ -218,13 +218,13 @@ class FishBoard extends Board {
       ask === "place"
         ? "Put a penguin on a free tile."
         : this.from
-          ? "Choose where it slides to, or another penguin."
-          : `Choose one of ${penguins.length} penguins.`;
+          ? "Choose a tile to slide to, or another penguin."
+          : `Choose a penguin to move.`;
     return h(
       "p",
       { class: "order", "data-key": "order" },
       words,
-      h("span", { class: "soft small" }, " Mouse, finger, or Tab, arrows and Enter."),
+      h("span", { class: "soft small" }, " Use the mouse, touch, or Tab, arrow keys and Enter."),
     );
   }
 

@@ -189,8 +189,8 @@ class TrainsBoard extends Board {
         "p",
         {},
         open.length
-          ? "Take two cards, or a connection: here or on the map."
-          : "You cannot pay for a connection yet: take cards.",
+          ? "Take two cards, or buy a connection, here or on the map."
+          : "You cannot pay for a connection yet. Take cards.",
       ),
       h(
         "div",
@@ -198,7 +198,7 @@ class TrainsBoard extends Board {
         h(
           "button",
           { type: "button", class: "cards", onclick: () => this.answer("more-cards") },
-          deck < 2 ? "Pass: the deck is used up" : "Take two cards",
+          deck < 2 ? "Pass (the deck is empty)" : "Take two cards",
         ),
         open.map(one),
       ),
@@ -245,7 +245,7 @@ class TrainsBoard extends Board {
       h(
         "p",
         {},
-        "Keep two destinations: each brings 10 points if you join its cities, and costs 10 if not.",
+        "Keep two destinations. Each gives 10 points if you connect its cities, and costs 10 if not.",
       ),
       h(
         "div",

@@ -161,7 +161,7 @@ class YahtzeeBoard extends Board {
 
   /** @param {{ ask: string, roll?: number }} asked */
   orders(asked) {
-    if (asked.ask === "score") return h("p", { class: "order" }, "Choose a box on your card.");
+    if (asked.ask === "score") return h("p", { class: "order" }, "Choose a box on your score card.");
     const again = this.kept.filter((kept) => !kept).length;
     const words =
       again === 0
@@ -176,7 +176,7 @@ class YahtzeeBoard extends Board {
       h(
         "span",
         { class: "soft small" },
-        `Roll ${asked.roll ?? 1} of 3. Choose what you keep; keys 1 to 5, R rolls.`,
+        `Roll ${asked.roll ?? 1} of 3. Choose the dice to keep. Keys: 1 to 5, R to roll.`,
       ),
     );
   }
@@ -252,7 +252,7 @@ class YahtzeeBoard extends Board {
           "tbody",
           {},
           UPPER.map(row),
-          sum("Bonus from 63 on", (card) => `${card.upper} → ${card.upper_bonus}`),
+          sum("Bonus (from 63 points)", (card) => `${card.upper} → ${card.upper_bonus}`),
           LOWER.map(row),
           sum("Yahtzee bonuses", (card) => card.yahtzee_bonuses * 100),
           sum("Total", (card) => h("strong", {}, card.total), "total"),

@@ -67,7 +67,8 @@ export async function problemOf(response) {
     const { type, detail } = await response.json();
     return new Problem(response.status, String(type).split(":").pop() ?? "", String(detail));
   } catch {
-    return new Problem(response.status, "failed", `the server answered ${response.status}`);
+    const words = `the server failed (status ${response.status}); try again later`;
+    return new Problem(response.status, "failed", words);
   }
 }
 

@@ -59,6 +59,6 @@ export const why = () =>
   h(
     "label",
     {},
-    "Why (everybody can read it)",
+    "Reason (public)",
     h("input", { name: "why", required: true, maxlength: 200, autocomplete: "off" }),
   );

@@ -31,14 +31,14 @@ export function broken(lines, heads) {
   for (const [at, line] of lines.entries()) {
     const before = lines[at - 1];
     const wrong = (/** @type {string} */ what) => ({ line, what });
-    if (line.v !== 1) return wrong(`format version ${line.v} is not known here`);
-    if (line.seq !== at + 1) return wrong(`it is numbered ${line.seq}, not ${at + 1}`);
+    if (line.v !== 1) return wrong(`this page does not know format version ${line.v}`);
+    if (line.seq !== at + 1) return wrong(`its number is ${line.seq} and should be ${at + 1}`);
     if (line.stream !== lines[0].stream) return wrong("it belongs to another stream");
     if (before && before.more > 0 && line.more !== before.more - 1)
-      return wrong(`${before.more - 1} more events should follow, not ${line.more}`);
-    if (before && line.at < before.at) return wrong("time goes back");
+      return wrong(`${before.more - 1} more events of its decision are due, not ${line.more}`);
+    if (before && line.at < before.at) return wrong("its time is earlier than the time before it");
     if (before && before.more > 0 && line.at !== before.at)
-      return wrong("its decision was made at another time");
+      return wrong("its time differs from the time of its decision");
     if (ENDS.includes(line.type) && line.data.head && line.data.head !== heads[at])
       return wrong(
         `the head of the lines before it is ${heads[at]}, not ${line.data.head}: ` +

@@ -1,6 +1,7 @@
 // What follows from points and faults: ranks and winners of a game, winners of a match, and who goes
 // on in a tournament. The events of a log must say the same.
 
+import { formatOf } from "../formats/index.js";
 import { equal } from "./equal.js";
 
 /**
@@ -20,13 +21,13 @@ export function ranksOf(scores, removed) {
  */
 export function wrongGame(result, seats, removed) {
   const { end, by, scores, ranks, winners } = result;
-  if (!equal(result.seats, seats)) return "other players sat there";
+  if (!equal(result.seats, seats)) return "the seats belong to other players";
   let due = seats.map(() => /** @type {number | null} */ (null));
   if (end === "played") due = ranksOf(scores, removed);
   if (end === "forfeited") due = seats.map((player) => (player === by ? null : 1));
-  if (!equal(ranks, due)) return `the ranks are ${JSON.stringify(due)}`;
+  if (!equal(ranks, due)) return `the ranks should be ${JSON.stringify(due)}`;
   const first = seats.filter((_, seat) => due[seat] === 1);
-  return equal(winners, first) ? null : `the winners are ${JSON.stringify(first)}`;
+  return equal(winners, first) ? null : `the winners should be ${JSON.stringify(first)}`;
 }
 
 /**
@@ -45,10 +46,10 @@ export function wrongMatch({ winners, how, halves, games, counts_from, out }, pl
       return sum + (game.winners.length === 1 ? 2 : rules.ties === "share" ? 1 : 0);
     }, 0),
   );
-  if (!equal(halves, due)) return `the games won, in halves, are ${JSON.stringify(due)}`;
+  if (!equal(halves, due)) return `the games won, in halves, should be ${JSON.stringify(due)}`;
   if (winners.some((/** @type {string} */ player) => !players.includes(player)))
-    return "somebody who did not play won it";
-  if (how === "void" && winners.length) return "nobody wins a match that is void";
+    return "the winner did not play";
+  if (how === "void" && winners.length) return "a void match has no winner";
   if (how !== "played") return null;
   const most = rules.ties === "share" ? Math.max(0, ...due) : 2 * Math.ceil(rules.best_of / 2);
   const first = players.filter(
@@ -56,7 +57,7 @@ export function wrongMatch({ winners, how, halves, games, counts_from, out }, pl
       most > 0 &&
       (rules.ties === "share" ? due[at] === most && !out.includes(player) : due[at] >= most),
   );
-  return equal(winners, first) ? null : `the winners are ${JSON.stringify(first)}`;
+  return equal(winners, first) ? null : `the winners should be ${JSON.stringify(first)}`;
 }
 
 /**
@@ -71,20 +72,19 @@ export function wrongTournament(lines, plan, results, heads) {
   const rounds = lines.filter((line) => line.type === "round-paired").map((line) => line.data);
   const paired = rounds.flatMap((round) => round.matches).find((one) => one.id === plan.id);
   if (!paired) return "the tournament never paired this match";
-  if (!equal(paired, plan)) return "its plan is not the one the tournament drew up";
+  if (!equal(paired, plan)) return "its plan differs from the one in the tournament's log";
   const reports = lines.filter((line) => line.type === "match-reported").map((line) => line.data);
   const own = reports.filter((report) => report.id === plan.id);
-  if (!own.length) return "the tournament does not report it";
+  if (!own.length) return "the tournament's log does not report its result";
   for (const [at, report] of own.entries()) {
     if (!equal(report.result, results[at]))
-      return "its result is not the one the tournament reports";
+      return "its result differs from the one in the tournament's log";
     if (report.head && report.head !== heads[at])
-      return "its head is not the one the tournament reports";
+      return "its head differs from the one in the tournament's log";
   }
-  const kind = lines[0].data.plan.policy.format.kind;
+  const { losersLeave } = formatOf(lines[0].data.plan);
   const rulings = ["result-overridden", "tournament-awarded"];
-  if (kind === "round-robin" || lines.some((line) => rulings.includes(line.type)))
-    return null;
+  if (!losersLeave || lines.some((line) => rulings.includes(line.type))) return null;
   return wrongRounds(rounds, reports, lines.at(-1)?.data.winners ?? []);
 }
 
@@ -98,7 +98,7 @@ function wrongRounds(rounds, reports, champions) {
   for (const { round, matches, byes } of rounds) {
     const here = matches.flatMap((/** @type {any} */ one) => one.players);
     const stranger = here.find((/** @type {string} */ name) => alive && !alive.includes(name));
-    if (stranger) return `${stranger} plays in round ${round} without a win before`;
+    if (stranger) return `${stranger} plays in round ${round} without having won the round before`;
     const won = matches.flatMap(
       (/** @type {any} */ one) =>
         reports.filter((report) => report.id === one.id).at(-1)?.result.winners ?? [],

@@ -1,5 +1,7 @@
 // How far a tournament is, and how long it may still take.
 
+import { formatOf } from "../formats/index.js";
+
 /** @typedef {import("./types.js").Tournament} Tournament */
 
 /**
@@ -7,25 +9,8 @@
  * @param {Tournament} tournament
  */
 export function roundsOf({ plan, pairings = [] }) {
-  const { format } = plan.policy;
-  const count = plan.players.length;
   const paired = Math.max(0, ...pairings.map(({ round }) => round));
-  if (format.kind === "bracket") return Math.log2(slotsOf(plan));
-  if (format.kind === "round-robin") return count % 2 ? count : count - 1;
-  // Of a knock-out with shared first places only the least is known.
-  return Math.max(
-    paired,
-    Math.ceil(Math.log(Math.max(2, count)) / Math.log(Math.max(2, format.max ?? 2))),
-  );
-}
-
-/**
- * The slots of a bracket.
- * @param {Tournament["plan"]} plan
- */
-export function slotsOf(plan) {
-  const least = 2 ** Math.ceil(Math.log2(Math.max(2, plan.players.length)));
-  return plan.policy.format.slots ?? least;
+  return formatOf(plan).rounds(plan, paired);
 }
 
 /**

@@ -55,14 +55,14 @@ export class Receipt {
     const of = (/** @type {string} */ type) => entries.filter((entry) => entry.type === type);
     const { commitment: promised, plan } = lines[0].data;
     if (of("tournament").some((told) => told.commitment !== promised))
-      return wrong("you were told another commitment");
+      return wrong("the server sent you another commitment");
     for (const told of of("tournament-ended")) {
-      if (told.head && told.head !== head) return wrong("you were told another head");
+      if (told.head && told.head !== head) return wrong("the server sent you another head");
       if (commitment(fromHex(told.secret)) !== promised)
-        return wrong("the secret is not the one that was committed to");
-      if (!equal(told.winners, lines.at(-1)?.data.winners)) return wrong("you were told other winners");
+        return wrong("the revealed secret does not match the commitment");
+      if (!equal(told.winners, lines.at(-1)?.data.winners)) return wrong("the server sent you other winners");
     }
-    if (!plan.players.includes(this.account)) return wrong("you are not in it");
+    if (!plan.players.includes(this.account)) return wrong("you are not among its players");
     const nonces = of("hello").map((hello) => hello.nonce);
     const matches = lines
       .filter((line) => line.type === "round-paired")
@@ -93,14 +93,14 @@ function compareMatch(log, heads, account, id, nonces, of) {
   for (const { type, data } of log) {
     if (type === "game-started") seats = data.seats;
     if (type === "player-arrived" && data.player === account && !nonces.includes(data.nonce))
-      return "you gave another nonce";
+      return "you sent another nonce";
     if (type !== "answer-accepted" || seats[data.seat] !== account) continue;
     const own = sent.filter((entry) => entry.id.endsWith(`:${data.request}`));
     // The server acknowledges for the page what leaves no choice.
     if (!own.length && data.answer === "ok") continue;
     if (!own.length) return `you never answered request ${data.request}`;
     if (!own.some((entry) => equal(sorted(entry.answer), sorted(data.answer))))
-      return `you gave another answer to request ${data.request}`;
+      return `you sent another answer to request ${data.request}`;
     accepted.add(data.request);
   }
   const lost = of("lost").length > 0 || nonces.length > 1;
@@ -109,11 +109,11 @@ function compareMatch(log, heads, account, id, nonces, of) {
     const answered = sent.some((entry) => entry.id.endsWith(`:${request}`));
     const refused = of("refused").some((entry) => entry.id.endsWith(`:${request}`));
     if (fault.kind === "timeout" && answered && !accepted.has(request) && !refused && !lost)
-      return `you answered request ${request}, and are charged with a timeout`;
+      return `you answered request ${request}, but the log charges you with a timeout`;
   }
   for (const told of of("match-over").filter((entry) => entry.match === id)) {
     const ends = log.flatMap(({ type }, at) => (type === "match-ended" ? [heads[at + 1]] : []));
-    if (told.head && !ends.includes(told.head)) return "you were told another head";
+    if (told.head && !ends.includes(told.head)) return "the server sent you another head";
   }
   return accepted.size;
 }

@@ -68,7 +68,7 @@ class Player {
     this.told = h("p", { class: "told", "aria-live": "polite" });
     this.moves = h("ol", { class: "moves", "aria-label": "Moves", tabindex: "0" });
     this.check = h("section", { class: "card", "aria-labelledby": "check-head" });
-    const board = this.board ?? h("p", {}, `This page has no board for ${this.replay.game}.`);
+    const board = this.board ?? h("p", {}, `This page cannot show the game ${this.replay.game}.`);
     const stage = h(
       "div",
       { class: "stack" },
@@ -222,7 +222,7 @@ class Player {
         this.timer
           ? button("pause", "Pause (space)", () => this.stop())
           : button("play", "Play (space)", () => this.play()),
-        button("on", "Step on (→)", () => this.go(this.at + 1), this.at === this.last),
+        button("on", "Step forward (→)", () => this.go(this.at + 1), this.at === this.last),
         button("last", "Last step (End)", () => this.go(this.last), this.at === this.last),
         h(
           "label",
@@ -296,8 +296,8 @@ class Player {
       h(
         "p",
         { class: "small soft" },
-        "Before the game the server committed itself to a secret; afterwards it revealed it. ",
-        "All luck follows from it, and can be computed again, here.",
+        "Before the game the server committed to a secret, and after the game it revealed it. ",
+        "All luck follows from this secret. Your browser can compute it again.",
       ),
       h(
         "dl",
@@ -326,8 +326,8 @@ class Player {
     const note = (/** @type {import("./verify.js").Note} */ { seq, type, what }) =>
       h("li", {}, h("strong", {}, `${seq} ${type}`), ` ${what}`);
     const secret = revealed
-      ? "The game's secret follows from the tournament's, which was committed to before it began."
-      : "The tournament is not over: its own secret is not revealed yet.";
+      ? "The game's secret follows from the tournament's secret, to which the server had committed before."
+      : "The tournament is not over, so its own secret is not revealed yet.";
     const verdict = failed
       ? h(
           "p",
@@ -339,10 +339,10 @@ class Player {
           { class: "verdict good" },
           `✓ ${checked.length} of ${checked.length + read.length} events `,
           "were checked and follow; ",
-          `the others have nothing to recompute here. ${secret} `,
+          `the others contain nothing to recompute. ${secret} `,
           chained
             ? "The hash chain covers every event. "
-            : "An older version wrote this log, without a hash chain. ",
+            : "An older version of Agon wrote this log without a hash chain. ",
           this.leftOut,
         );
     const code = (/** @type {string} */ name, /** @type {string} */ value) =>
@@ -360,7 +360,7 @@ class Player {
       h(
         "details",
         {},
-        h("summary", {}, `The ${checked.length} events that follow`),
+        h("summary", {}, `The ${checked.length} events that were checked`),
         h("ol", { class: "checked small" }, checked.map(note)),
       ),
     ];

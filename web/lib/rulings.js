@@ -11,18 +11,26 @@ import { h } from "./dom.js";
  * What can be done to a tournament as it stands.
  * @type {Record<string, { does: string, tells: string, done: string }>} */
 const ORDERS = {
-  start: { does: "Start it now", tells: "It starts with those who are there.", done: "It starts." },
-  "call-off": { does: "Call it off", tells: "The sign-up is given up.", done: "It is called off." },
+  start: {
+    does: "Start now",
+    tells: "The tournament starts with the players who signed up.",
+    done: "The tournament starts.",
+  },
+  "call-off": {
+    does: "Cancel it",
+    tells: "The tournament will not be played.",
+    done: "The tournament is cancelled.",
+  },
   pause: {
     does: "Pause",
     tells:
-      "No request goes out and no clock runs until it is resumed. Rulings can be made meanwhile.",
-    done: "It is paused.",
+      "Until you resume it, nobody is asked and no clock runs. You can make rulings meanwhile.",
+    done: "The tournament is paused.",
   },
   resume: {
     does: "Resume",
-    tells: "Rulings take effect, and cannot be undone afterwards.",
-    done: "It goes on.",
+    tells: "Rulings take effect now and cannot be undone afterwards.",
+    done: "The tournament continues.",
   },
 };
 
@@ -56,8 +64,8 @@ export function awardButton(app, id, names) {
   return button(app, "Award", "plain", "The tournament is over.", () => ({
     title: `End ${id} now`,
     tells:
-      "Open matches are void. Whoever is ticked wins; with nobody ticked it counts for nobody.",
-    does: "End it",
+      "Open matches become void. The ticked players win. Without a tick it counts for nobody.",
+    does: "End the tournament",
     fields: [winners(names), why()],
     act: (fields) =>
       post(`${path`/api/v1/tournaments/${id}`}/award`, {
@@ -89,18 +97,18 @@ export function matchButtons(app, id, pairing) {
   return h(
     "div",
     { class: "row" },
-    button(app, "Override", "plain", "The result is another one, from the resume on.", () => ({
-      title: `Another result for ${pairing.match}`,
-      tells: "Whoever is ticked wins; with nobody ticked the match is void.",
+    button(app, "Override", "plain", "The new result counts when the tournament resumes.", () => ({
+      title: `Override the result of ${pairing.match}`,
+      tells: "The ticked players win. If you tick nobody, the match is void.",
       does: "Override",
       fields: [winners(pairing.players), why()],
       act: (fields) =>
         post(`${at}/override`, { winners: fields.getAll("winner"), why: fields.get("why") }),
     })),
     pairing.over
-      ? button(app, "Replay", "plain", "It is played again, from the resume on.", {
+      ? button(app, "Replay", "plain", "The match starts again when the tournament resumes.", {
           title: `Play ${pairing.match} again`,
-          does: "Play it again",
+          does: "Replay it",
           fields: [why()],
           act: (fields) => post(`${at}/replay`, { why: fields.get("why") }),
         })
@@ -108,13 +116,13 @@ export function matchButtons(app, id, pairing) {
           app,
           "Void a game",
           "plain",
-          "The game counts for nothing, from the resume on.",
+          "The ruling counts when the tournament resumes.",
           () => voiding(at, pairing),
         ),
     undoable
       ? button(app, "Undo", "plain", "The ruling is undone.", {
           title: `Undo the ruling about ${pairing.match}`,
-          does: "Undo it",
+          does: "Undo the ruling",
           fields: [why()],
           act: (fields) => post(`${at}/undo`, { why: fields.get("why") }),
         })
@@ -134,12 +142,12 @@ async function voiding(at, pairing) {
     h(
       "option",
       { value: `${game}/${voided ? "undo" : "void"}` },
-      voided ? `game ${game}: count it again` : `game ${game}: make it void`,
+      voided ? `game ${game}: let it count again` : `game ${game}: void it`,
     );
   return {
     title: `Games of ${pairing.match}`,
-    does: "Do it",
-    fields: [h("label", {}, "Which", h("select", { name: "which" }, games.map(option))), why()],
+    does: "Apply",
+    fields: [h("label", {}, "Game", h("select", { name: "which" }, games.map(option))), why()],
     act: (/** @type {FormData} */ fields) =>
       post(`${at}/games/${fields.get("which")}`, { why: fields.get("why") }),
   };

@@ -48,7 +48,7 @@ const STANDINGS = {
   paused: ["paused", "warn"],
   interrupted: ["interrupted", "warn"],
   over: ["over", ""],
-  "called-off": ["called off", "bad"],
+  "called-off": ["cancelled", "bad"],
 };
 
 /** @param {string} standing */

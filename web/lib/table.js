@@ -51,7 +51,7 @@ export function moveList(game, moves, names) {
           { class: "moves", tabindex: "0", "aria-label": "Moves, the latest first" },
           lines.reverse(),
         )
-      : h("p", { class: "soft" }, "None yet."),
+      : h("p", { class: "soft" }, "No moves yet."),
   );
 }
 
@@ -71,7 +71,7 @@ export function standing(match) {
     { class: "soft", "data-key": "standing" },
     best > 1 || games.length > 1
       ? `Best of ${best}, game ${game}; won so far: ${score}`
-      : `One game decides`,
+      : `One game decides the match`,
   );
 }
 

@@ -15,8 +15,8 @@ import { wrongGame, wrongMatch, wrongTournament } from "./outcome.js";
 
 /** What this page does not decide again. */
 export const LEFT_OUT =
-  "What a fault costs, forfeits, who is drawn against whom within a round, and rulings of operators " +
-  "are taken as the log has them; `agon verify` decides them again.";
+  "The page does not check what a fault costs, forfeits, pairings within a round, or rulings " +
+  "of operators; `agon verify` checks these too.";
 
 /**
  * @typedef {{ v: number, stream: string, seq: number, at: number, more: number, type: string,
@@ -78,7 +78,7 @@ class Check {
       const promised = tournament[0]?.data?.commitment;
       must(
         commitment(secret) === promised,
-        "the tournament's secret is not the one it committed itself to",
+        "the tournament's secret does not match its commitment",
       );
       this.secret = matchSecret(secret, this.plan.id);
     }
@@ -89,9 +89,9 @@ class Check {
    * @param {Line} line @param {number} at @returns {string | null}
    */
   line(line, at) {
-    must(line.seq === at + 1, `it is numbered ${line.seq}, not ${at + 1}`);
+    must(line.seq === at + 1, `its number is ${line.seq} and should be ${at + 1}`);
     if (line.data?.faulted) this.faults.push(line.data.faulted);
-    if (at === 0) must(line.type === "match-created", "a match begins with match-created");
+    if (at === 0) must(line.type === "match-created", "a match must begin with match-created");
     switch (line.type) {
       case "game-started":
         return this.start(line.data);
@@ -121,18 +121,18 @@ class Check {
     const ended = this.lines.find(
       (line) => line.type === "game-ended" && line.data.result.game === started.game,
     );
-    must(ended !== undefined, "its secret was never revealed");
+    must(ended !== undefined, "the secret was never revealed");
     const secret = fromHex(ended?.data.secret);
     if (this.secret) {
       const due = commitment(gameSecret(this.secret, started.game));
       must(
         started.commitment === due,
-        "it does not commit to what follows from the tournament's secret",
+        "the commitment does not follow from the tournament's secret",
       );
     } else {
       must(
         started.commitment === commitment(secret),
-        "it is no commitment to the secret that was revealed",
+        "the commitment does not match the revealed secret",
       );
     }
     const due = this.secret ? gameSecret(this.secret, started.game) : secret;
@@ -167,10 +167,10 @@ class Check {
     const running = this.game();
     const { answer_ms } = this.plan.rules.time;
     const limit = answer_ms + running.bank[seat];
-    if (this.chained) must(took_ms <= limit, `it took ${took_ms} ms, and the limit was ${limit} ms`);
+    if (this.chained) must(took_ms <= limit, `the answer took ${took_ms} ms, but the limit was ${limit} ms`);
     running.bank[seat] -= Math.min(running.bank[seat], Math.max(0, took_ms - answer_ms));
     const due = `${this.plan.id}.${running.number}.${seat}.${running.answers[seat]}`;
-    must(request === due, `its request is ${request}, not ${due}`);
+    must(request === due, `it answers request ${request}, but request ${due} was open`);
     running.answers[seat] += 1;
     running.referee.take(seat, answer);
     const what = running.referee.drawn ? "allowed, and luck" : "allowed";
@@ -196,16 +196,16 @@ class Check {
   luck(drawn, due, what) {
     const running = this.game();
     const { referee } = running;
-    must(equal(drawn, referee.drawn), `luck gave ${text(referee.drawn)}, not ${text(drawn)}`);
+    must(equal(drawn, referee.drawn), `luck gives ${text(referee.drawn)}, but the log says ${text(drawn)}`);
     running.at += 1;
     if (this.shown?.number === running.number) {
       const { view, ...step } = this.shown.steps[running.at] ?? { view: null };
       const same = ["event", "seat", "answer", "drawn"].every((name) =>
         equal(/** @type {any} */ (step)[name], /** @type {any} */ (due)[name]),
       );
-      must(same && view !== null, "the replay shows something else here");
+      must(same && view !== null, "the replay shows something else at this step");
       const { view: seen, here } = referee.shown(view);
-      if (!referee.over()) must(equal(seen, here), "the position that is shown does not follow");
+      if (!referee.over()) must(equal(seen, here), "the position on this page does not follow from the log");
     }
     return referee.drawn ? `${what}: ${text(referee.drawn)}` : what;
   }
@@ -215,12 +215,15 @@ class Check {
     const { referee, number, seats, removed } = this.game();
     must(result.game === number, `game ${number} was running`);
     if (this.secret)
-      must(secret === toHex(gameSecret(this.secret, number)), "its secret is not the tournament's");
+      must(
+        secret === toHex(gameSecret(this.secret, number)),
+        "its secret does not follow from the tournament's secret",
+      );
     if (result.end === "played") {
       must(referee.over(), "the game was not over");
       must(
         equal(result.scores, referee.scores()),
-        `the points are ${text(referee.scores())}, not ${text(result.scores)}`,
+        `the points are ${text(referee.scores())}, but the log says ${text(result.scores)}`,
       );
     }
     const wrong = wrongGame(result, seats, removed);
@@ -239,8 +242,8 @@ class Check {
       game.voided ? { game: game.game, scores: game.scores } : game;
     const voided = result.games.map((/** @type {any} */ game) => Boolean(game.voided));
     const due = this.results.map((game, at) => told(voided[at] ? { ...game, voided: true } : game));
-    must(equal(result.games.map(told), due), "it lists other games than were played");
-    must(equal(result.faults, this.faults), "it lists other faults than there were");
+    must(equal(result.games.map(told), due), "its list of games differs from the games in this log");
+    must(equal(result.faults, this.faults), "its list of faults differs from the faults in this log");
     const wrong = result.how === "overridden" ? null : wrongMatch(result, this.plan);
     must(wrong === null, wrong ?? "");
     return "games, faults and winners";

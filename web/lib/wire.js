@@ -70,7 +70,7 @@ export class Wire {
     this.heard = Date.now();
     switch (message.type) {
       case "greeting":
-        this.send({ type: "hello", protocol: 1, name: "page", nonce: this.nonce });
+        this.send({ type: "hello", protocol: 1, name: "page", nonce: this.nonce, history: true });
         this.send({ type: "login", token: this.token });
         return;
       case "welcome":

@@ -18,7 +18,7 @@ export async function announce(app, games) {
   ) => h("label", {}, label, h("input", { name, type: "number", min, max, value, required: true }));
   const done = await ask({
     title: "New tournament",
-    does: "Announce it",
+    does: "Create it",
     fields: [
       h(
         "label",
@@ -44,8 +44,8 @@ export async function announce(app, games) {
           ),
         ),
       ),
-      number("At most so many players", "most", 8, 2, 1024),
-      number("Minutes to sign up", "minutes", 10, 1, 10_000),
+      number("Maximum number of players", "most", 8, 2, 1024),
+      number("Minutes for sign-ups", "minutes", 10, 1, 10_000),
     ],
     act: (fields) => {
       const selection = {
@@ -63,5 +63,5 @@ export async function announce(app, games) {
       });
     },
   });
-  if (done) app.say("It is announced.");
+  if (done) app.say("The tournament is open for sign-ups.");
 }

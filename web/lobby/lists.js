@@ -47,7 +47,7 @@ function entry({ mine }, act, one) {
       {},
       h("strong", {}, tournament(one.id)),
       standing(one.interrupted ? "interrupted" : one.standing),
-      signed ? h("span", { class: "tag good" }, "✓ you are in") : null,
+      signed ? h("span", { class: "tag good" }, "✓ you signed up") : null,
       h("div", { class: "soft small" }, about(one)),
     ),
     one.standing === "running"
@@ -69,9 +69,9 @@ function about({ game, players: count, standing, winners, reason }) {
 /** @param {Act} act @param {string} id @param {boolean} signed */
 function joining(act, id, signed) {
   const at = path`/api/v1/tournaments/${id}/signups`;
-  const up = `You are signed up for ${id}. Stay here: it starts by itself.`;
+  const up = `You signed up for ${id}. Stay on this page: the tournament starts by itself.`;
   const [word, look, onclick] = signed
-    ? ["Withdraw", "plain", act(() => del(at), `You are out of ${id}.`)]
+    ? ["Withdraw", "plain", act(() => del(at), `You withdrew from ${id}.`)]
     : ["Sign up", "", act(() => post(at), up, "#/play")];
   const label = `${word}: ${id}`;
   return h("button", { type: "button", class: look, "aria-label": label, onclick }, word);

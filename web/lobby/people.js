@@ -80,9 +80,9 @@ function waiting({ lobby, games, mine }, queue, act) {
   const at = path`/api/v1/queues/${queue}`;
   const wait = lobby?.queues.find((one) => one.queue === queue)?.waiting ?? 0;
   const about = games.presets.find((one) => one.preset === queue)?.about;
-  const joined = `You wait in ${queue}. Stay here: it starts by itself.`;
+  const joined = `You are in the queue ${queue}. Stay on this page: your game starts by itself.`;
   const [word, onclick] = mine.queued.has(queue)
-    ? ["Leave", act(() => del(at), `You left ${queue}.`)]
+    ? ["Leave", act(() => del(at), `You left the queue ${queue}.`)]
     : ["Join", act(() => post(at), joined, "#/play")];
   const label = `${word} the queue ${queue}`;
   return h(
@@ -111,11 +111,11 @@ export function here({ lobby }) {
     );
   return h(
     "section",
-    { class: "card", "aria-label": "Who is here" },
-    h("h2", {}, "Who is here"),
+    { class: "card", "aria-label": "Players online" },
+    h("h2", {}, "Players online"),
     all.length
       ? h("ul", { class: "chips" }, all.slice(0, HERE_MAX).map(one))
-      : h("p", { class: "soft" }, "Nobody but the house players, who are always here."),
+      : h("p", { class: "soft" }, "Nobody is online except the house players, who always are."),
     beyond > 0 ? h("p", { class: "soft small" }, `and ${beyond} more`) : null,
   );
 }
@@ -152,7 +152,7 @@ export function leaders({ games, game, ladder }, choose) {
       ),
     ),
     ladder.length === 0
-      ? h("p", { class: "soft" }, "Nobody is rated yet.")
+      ? h("p", { class: "soft" }, "No player is rated yet.")
       : h(
           "table",
           {},

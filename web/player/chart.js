@@ -17,7 +17,7 @@ const words = ({ value, deviation }) => `${Math.round(value)} ± ${Math.round(2 
  * @param {string} title @param {Point[]} points
  */
 export function chart(title, points) {
-  if (points.length === 0) return h("p", { class: "soft" }, "Not rated yet.");
+  if (points.length === 0) return h("p", { class: "soft" }, "This player is not rated yet.");
   const low =
     Math.floor(Math.min(...points.map((point) => point.value - point.deviation)) / 100) * 100;
   const high =
@@ -39,7 +39,7 @@ export function chart(title, points) {
   );
   const last = points[points.length - 1];
   const [began, stands] = [Math.round(points[0].value), Math.round(last.value)];
-  const label = `${title}: ${began} at first, ${stands} now, ${points.length} rounds.`;
+  const label = `${title}: ${began} at first, ${stands} now, after ${points.length} rounds.`;
   return h(
     "figure",
     { class: "chart" },

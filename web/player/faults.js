@@ -12,7 +12,7 @@ export function evidence(faults) {
     "section",
     { class: "card", "aria-label": "Evidence of faults" },
     h("h2", {}, "Faults, with the evidence"),
-    h("p", { class: "soft small" }, "Only the player itself and operators see this."),
+    h("p", { class: "soft small" }, "Only the player and operators see this."),
     faults.length === 0 ? h("p", {}, "None.") : faults.map(one),
   );
 }
@@ -41,12 +41,12 @@ function shown({ at, detail, asked, answer, sent }) {
     h("p", {}, detail, " · ", ago(at)),
     asked
       ? [
-          h("h3", {}, "What was asked"),
+          h("h3", {}, "The question"),
           h("pre", { tabindex: 0 }, JSON.stringify(asked.question, null, 1)),
-          h("p", { class: "small soft" }, `with ${asked.limit_ms / 1000} s to answer`),
+          h("p", { class: "small soft" }, `time limit ${asked.limit_ms / 1000} s`),
         ]
       : null,
-    sent === undefined ? null : [h("h3", {}, "What was sent"), h("pre", { tabindex: 0 }, sent)],
-    answer === undefined ? null : [h("h3", {}, "What came"), h("pre", { tabindex: 0 }, answer)],
+    sent === undefined ? null : [h("h3", {}, "The Erlang term"), h("pre", { tabindex: 0 }, sent)],
+    answer === undefined ? null : [h("h3", {}, "The answer"), h("pre", { tabindex: 0 }, answer)],
   ];
 }

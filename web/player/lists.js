@@ -63,7 +63,7 @@ export function byGame({ statistics }) {
     { class: "card", "aria-label": "By game" },
     h("h2", {}, "By game"),
     all.length === 0
-      ? h("p", { class: "soft" }, "Nothing yet.")
+      ? h("p", { class: "soft" }, "No games yet.")
       : h(
           "div",
           { class: "wide", tabindex: 0, role: "group", "aria-label": "Table by game" },
@@ -93,7 +93,7 @@ export function versus(opponents) {
     { class: "card", "aria-label": "Head to head" },
     h("h2", {}, "Head to head"),
     opponents.length === 0
-      ? h("p", { class: "soft" }, "It has met nobody yet.")
+      ? h("p", { class: "soft" }, "This player has no opponents yet.")
       : h(
           "table",
           {},
@@ -111,7 +111,7 @@ export function recent(name, matches) {
     { class: "card", "aria-label": "Recent games" },
     h("h2", {}, "Recent games"),
     matches.length === 0
-      ? h("p", { class: "soft" }, "None yet.")
+      ? h("p", { class: "soft" }, "No games yet.")
       : h(
           "ul",
           { class: "entries" },

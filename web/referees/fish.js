@@ -75,7 +75,7 @@ export class Referee {
     if (answer === "ok" && this.waiting.includes(seat) && this.phase.startsWith("playing")) {
       return this.confirm(seat);
     }
-    if (seat !== this.turn) throw new Error("nothing was asked of this seat");
+    if (seat !== this.turn) throw new Error("it was not this seat's turn");
     const player = this.players[seat];
     if (this.phase === "place" && answer.place) {
       if (!isFree(this, answer.place)) throw new Error(`${answer.place} is not free`);
@@ -84,11 +84,11 @@ export class Referee {
       return this.askToPlace(seat);
     }
     if (this.phase !== "move" || !answer.move)
-      throw new Error("another kind of answer was asked for");
+      throw new Error("the question asked for another kind of answer");
     const [from, to] = answer.move;
     const penguin = player.places.findIndex((place) => same(place, from));
     if (penguin < 0) throw new Error(`no penguin of this seat is at ${from}`);
-    if (!slides(this, from).some((at) => same(at, to))) throw new Error(`no way leads to ${to}`);
+    if (!slides(this, from).some((at) => same(at, to))) throw new Error(`the penguin cannot slide to ${to}`);
     player.score += this.board[from[0]][from[1]];
     this.board[from[0]][from[1]] = 0;
     player.places[penguin] = to;

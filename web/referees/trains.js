@@ -95,7 +95,7 @@ export class Referee {
    */
   take(seat, answer) {
     this.drawn = null;
-    if (this.over() || seat !== this.turn) throw new Error("nothing was asked of this seat");
+    if (this.over() || seat !== this.turn) throw new Error("it was not this seat's turn");
     if (answer === "ok" && this.stage === "setup") return this.offerDestinations();
     if (answer === "ok" && this.stage === "more") {
       this.stage = "play";
@@ -104,7 +104,7 @@ export class Referee {
     if (this.stage === "pick" && answer.return) return this.pick(seat, answer.return);
     if (this.stage === "play" && answer === "more-cards") return this.more(seat);
     if (this.stage !== "play" || !answer.acquire) {
-      throw new Error("another kind of answer was asked for");
+      throw new Error("the question asked for another kind of answer");
     }
     this.acquire(seat, answer.acquire);
   }
@@ -113,7 +113,7 @@ export class Referee {
   pick(seat, returned) {
     const back = new Set(returned.map(String));
     const kept = this.offer.filter((pair) => !back.has(String(pair)));
-    if (returned.length !== 3 || kept.length !== 2) throw new Error("not three that were offered");
+    if (returned.length !== 3 || kept.length !== 2) throw new Error("three of the offered were due");
     this.players[seat].destinations = kept;
     this.setUpFrom(seat + 1);
   }
@@ -136,10 +136,10 @@ export class Referee {
     const player = this.players[seat];
     const known = this.connections.some((connection) => key(connection) === key(wanted));
     const held = this.players.some((other) => other.acquired.some((c) => key(c) === key(wanted)));
-    if (!known) throw new Error(`the map has no ${wanted}`);
-    if (held) throw new Error(`somebody holds ${wanted}`);
+    if (!known) throw new Error(`the map has no connection ${wanted}`);
+    if (held) throw new Error(`a player already holds ${wanted}`);
     if (player.hand[color] < length || player.rails < length) {
-      throw new Error(`too few cards or rails for ${wanted}`);
+      throw new Error(`the player has too few cards or rails for ${wanted}`);
     }
     player.hand[color] -= length;
     player.rails -= length;

@@ -68,9 +68,9 @@ export class Referee {
   take(seat, answer) {
     const hand = this.hands[seat];
     this.drawn = null;
-    if (!hand || hand.done || this.over()) throw new Error("nothing was asked of this seat");
+    if (!hand || hand.done || this.over()) throw new Error("it was not this seat's turn");
     if (answer.keep && hand.keeps < 2) return this.keep(seat, placesOf(answer.keep, hand.dice));
-    if (!answer.score || hand.keeps < 2) throw new Error("another kind of answer was asked for");
+    if (!answer.score || hand.keeps < 2) throw new Error("the question asked for another kind of answer");
     const card = this.cards[seat];
     if (!open(card.boxes, hand.dice, this.rule).includes(answer.score)) {
       throw new Error(`the box ${answer.score} is not open`);
@@ -138,7 +138,7 @@ function placesOf(keep, dice) {
   const places = dice.map(() => false);
   for (const value of keep) {
     const at = dice.findIndex((die, place) => die === value && !places[place]);
-    if (at < 0) throw new Error(`there is no ${value} to keep`);
+    if (at < 0) throw new Error(`the dice have no ${value} to keep`);
     places[at] = true;
   }
   return places;

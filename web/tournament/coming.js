@@ -16,7 +16,7 @@ export function coming(tournament, app, act) {
   const { at_least, at_most } = tournament.selection ?? {};
   const open = tournament.standing === "open";
   const words = [
-    `${plan.players.length} so far`,
+    `${plan.players.length} players so far`,
     at_least ? `, at least ${at_least}` : "",
     at_most ? `, at most ${at_most}` : "",
     ". ",
@@ -51,7 +51,7 @@ export function coming(tournament, app, act) {
 
 /** @param {string[]} players */
 function names(players) {
-  if (players.length === 0) return h("p", { class: "soft" }, "Be the first.");
+  if (players.length === 0) return h("p", { class: "soft" }, "Nobody signed up yet. Be the first.");
   return h(
     "ul",
     { class: "chips" },
@@ -79,11 +79,11 @@ function replies({ replies = [] }) {
 function joining(id, players, act) {
   const me = session();
   const at = path`/api/v1/tournaments/${id}/signups`;
-  const up = `You are signed up for ${id}. Stay here: it starts by itself.`;
+  const up = `You signed up for ${id}. Stay on this page: the tournament starts by itself.`;
   return me && players.includes(me.account)
     ? h(
         "button",
-        { type: "button", class: "plain", onclick: act(() => del(at), "You are out of it.") },
+        { type: "button", class: "plain", onclick: act(() => del(at), "You withdrew from the tournament.") },
         "Withdraw",
       )
     : h("button", { type: "button", onclick: act(() => post(at), up, "#/play") }, "Sign up");

@@ -3,7 +3,7 @@
 import { path } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { fault, player, players, score, watched } from "../lib/show.js";
-import { reportOf } from "./bracket.js";
+import { reportOf } from "./match.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 /** @typedef {import("../lib/types.js").Pairing} Pairing */
@@ -19,8 +19,8 @@ export function pairings(tournament) {
   return h(
     "section",
     { class: "card", "aria-label": "Pairings" },
-    h("h2", {}, "Every pairing and why"),
-    rounds.length === 0 ? h("p", { class: "soft" }, "Players are being greeted.") : null,
+    h("h2", {}, "Pairings and their reasons"),
+    rounds.length === 0 ? h("p", { class: "soft" }, "The players are introducing themselves.") : null,
     rounds.map((round) =>
       h(
         "div",
@@ -69,7 +69,7 @@ function rulings({ overridden, replays = [] }) {
   const ruling = (/** @type {string} */ what, /** @type {string} */ words) =>
     h("div", { class: "small" }, h("span", { class: "tag warn first" }, what), ` ${words}`);
   return [
-    ...replays.map(({ by, why }) => ruling("played again", `by ${by}: ${why}`)),
+    ...replays.map(({ by, why }) => ruling("replayed", `by ${by}: ${why}`)),
     overridden
       ? ruling("overridden", `by ${overridden.by}: ${overridden.why} (${winners} wins)`)
       : null,
@@ -140,7 +140,7 @@ export function faults({ id, results }) {
     { class: "card", "aria-label": "Faults" },
     h("h2", {}, "Faults"),
     all.length === 0
-      ? h("p", { class: "soft" }, "None so far.")
+      ? h("p", { class: "soft" }, "No faults so far.")
       : h(
           "ul",
           { class: "entries" },
@@ -191,9 +191,9 @@ export function downloads({ id, standing, head }) {
           { class: "chain-head" },
           "Head of the log: ",
           h("code", {}, head),
-          ". It covers every event of the tournament and its matches; keep it, and ",
+          ". It covers every event of the tournament and its matches. Keep it: later, ",
           h("code", {}, "agon verify --head"),
-          " tells whether the log was changed since.",
+          " shows whether somebody changed the log.",
         )
       : null,
     h("a", { href: `${at}/log`, download: `${id}.jsonl` }, "Log"),

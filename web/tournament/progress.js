@@ -64,8 +64,8 @@ export function operator(tournament, app) {
   const latest = Math.max(0, ...pairings.map(({ round }) => round));
   const own = pairings.filter(({ round }) => round === latest);
   const tells = paused
-    ? "Rulings take effect with the resume."
-    : "Pause it to rule about the matches of its latest round.";
+    ? "Rulings take effect when you resume the tournament."
+    : "Pause the tournament to make rulings about its latest round.";
   const ruling = (/** @type {import("../lib/types.js").Pairing} */ pairing) =>
     h(
       "li",

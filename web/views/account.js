@@ -73,7 +73,7 @@ export function mount(root, _params, app) {
         h(
           "section",
           { class: "card", "aria-labelledby": "register" },
-          h("h2", { id: "register" }, "You are new"),
+          h("h2", { id: "register" }, "You need an account"),
           form(
             "register-form",
             sent("register", async ({ account, password }) => {
@@ -92,11 +92,11 @@ export function mount(root, _params, app) {
         h(
           "details",
           { class: "card" },
-          h("summary", {}, "With a token"),
+          h("summary", {}, "Log in with a token"),
           h(
             "p",
             { class: "small soft" },
-            "The server prints the operator's token when it starts for the first time.",
+            "The server prints the operator's token at its first start.",
           ),
           form(
             "token-form",
@@ -105,7 +105,7 @@ export function mount(root, _params, app) {
               back();
             }),
             [field("Token", "token", { type: "password", autocomplete: "off" })],
-            "Use it",
+            "Log in with it",
             problems.token,
           ),
         ),
@@ -124,7 +124,7 @@ export function mount(root, _params, app) {
     h(
       "div",
       { class: "card row" },
-      h("a", { class: "button plain", href: path`#/player/${now.account}` }, "What I have played"),
+      h("a", { class: "button plain", href: path`#/player/${now.account}` }, "My games"),
       h(
         "button",
         {
@@ -134,7 +134,7 @@ export function mount(root, _params, app) {
           onclick: async () => {
             try {
               await logOut();
-              app.say("You are logged out.");
+              app.say("You logged out.");
             } catch (problem) {
               app.say(problem instanceof Error ? problem.message : String(problem), "bad");
             }
@@ -146,18 +146,18 @@ export function mount(root, _params, app) {
     h(
       "section",
       { class: "card", "aria-labelledby": "password" },
-      h("h2", { id: "password" }, "Change the password"),
+      h("h2", { id: "password" }, "Change your password"),
       form(
         "password-form",
         sent("password", async ({ old, fresh }) => {
           await changePassword(old, fresh);
-          app.say("The password is changed. You stay logged in here, and nowhere else.");
+          app.say("Your password is changed. All your other sessions are logged out.");
         }),
         [
-          field("The password now", "old", { type: "password", autocomplete: "current-password" }),
-          field("The next one", "fresh", { type: "password", autocomplete: "new-password" }),
+          field("Current password", "old", { type: "password", autocomplete: "current-password" }),
+          field("New password", "fresh", { type: "password", autocomplete: "new-password" }),
         ],
-        "Change it",
+        "Change password",
         problems.password,
       ),
     ),

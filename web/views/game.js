@@ -64,7 +64,7 @@ class Live {
       "div",
       {},
       h("h1", {}, `${tournament}, ${match}`),
-      h("p", { role: "status" }, "Looking …"),
+      h("p", { role: "status" }, "Loading …"),
     );
     this.waited = h("div", {});
     this.told = h("p", { class: "told", "aria-live": "polite" });
@@ -228,10 +228,10 @@ class Live {
     this.board ??= now ? boardOf(data.game) : null;
     if (!this.board) {
       const words = now
-        ? `This page has no board for ${data.game}.`
+        ? `This page cannot show the game ${data.game}.`
         : data.standing === "waiting"
-          ? "The match begins in a moment."
-          : "The players are waited for.";
+          ? "The match starts in a moment."
+          : "The match waits for its players.";
       this.place.replaceChildren(h("p", { class: "soft" }, words));
       return;
     }
@@ -250,7 +250,7 @@ class Live {
     return h(
       "span",
       { class: "tag good" },
-      data.standing === "waiting" ? "about to begin" : "live",
+      data.standing === "waiting" ? "starting soon" : "live",
     );
   }
 
@@ -270,7 +270,7 @@ class Live {
   tick() {
     const ms = Date.now() - this.since;
     const limit = this.limits.answer_ms;
-    const words = limit ? `${clock(ms)} (${clock(limit)} an answer)` : clock(ms);
+    const words = limit ? `${clock(ms)} of ${clock(limit)} per move` : clock(ms);
     if (this.time.textContent !== words) this.time.textContent = words;
   }
 

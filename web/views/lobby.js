@@ -13,13 +13,13 @@ import { here, invitations, leaders, queues } from "../lobby/people.js";
 const RUNNING_MS = 5_000;
 const QUIET_MS = 60_000;
 
-const RUNNING = { title: "Running", standings: ["running"], none: "Nothing runs at the moment." };
+const RUNNING = { title: "Running", standings: ["running"], none: "No tournament is running." };
 const COMING = {
   title: "Coming",
   standings: ["open", "inviting"],
-  none: "No sign-up is open. Wait in a queue, or ask an operator.",
+  none: "No tournament is open for sign-up. Join a queue, or ask an operator.",
 };
-const PAST = { title: "Past tournaments", standings: ["over", "called-off"], none: "None yet." };
+const PAST = { title: "Past tournaments", standings: ["over", "called-off"], none: "No tournament is over yet." };
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
@@ -60,7 +60,7 @@ export function mount(root, _params, app) {
 
   function show() {
     const { lobby } = known;
-    if (!lobby) return render(root, h("h1", {}, "Lobby"), h("p", { class: "soft" }, "Looking …"));
+    if (!lobby) return render(root, h("h1", {}, "Lobby"), h("p", { class: "soft" }, "Loading …"));
     const now = session();
     const { here: present, accounts } = lobby;
     const counts = `${present} here · ${accounts} accounts · ${lobby.counts.running} running`;
@@ -125,7 +125,7 @@ function welcome() {
     "section",
     { class: "card call", "aria-label": "Play with us" },
     h("h2", {}, "Play with us"),
-    h("p", {}, "People play here, in the browser, against programs and each other."),
+    h("p", {}, "Play in your browser, against programs and other people."),
     h("a", { class: "button", href: "#/account" }, "Log in or register"),
   );
 }

@@ -28,7 +28,7 @@ export function mount(root, _params, app) {
       h(
         "p",
         {},
-        "Whoever plays has an account. ",
+        "You need an account to play. ",
         h("a", { href: "#/account", class: "button" }, "Log in or register"),
       ),
     );
@@ -43,11 +43,11 @@ export function mount(root, _params, app) {
 }
 
 const WHY = /** @type {Record<string, string>} */ ({
-  "taken-over": "You went on playing elsewhere: in another window, or on another device.",
-  "logged-in-elsewhere": "You are logged in elsewhere, and this server lets nobody in twice.",
-  "wrong-credentials": "You are logged out. Log in again.",
+  "taken-over": "You continued playing in another window, or on another device.",
+  "logged-in-elsewhere": "You are logged in elsewhere, and this server allows one connection per account.",
+  "wrong-credentials": "Your login has expired. Log in again.",
   "logged-out": "An operator logged you out.",
-  flood: "The server closed the connection.",
+  flood: "The server closed the connection because it received too many messages.",
 });
 
 class Play {
@@ -128,7 +128,7 @@ class Play {
       // Asked the same again when time was over: somebody wants to know what that cost.
       if (due !== undefined && due < Date.now() + 500) this.findFaults(asked);
       if (!this.here?.request) this.look(asked);
-      else if (asked !== this.here) this.app.say(`You are asked in ${asked.tournament} as well.`);
+      else if (asked !== this.here) this.app.say(`It is also your turn in ${asked.tournament}.`);
     } else if (message.type === "notice") this.notice(message);
     else if (message.type === "error") this.error(message);
     this.draw();
@@ -158,7 +158,7 @@ class Play {
     const at = path`/api/v1/tournaments/${tournament}`;
     const text = async (/** @type {string} */ address) => {
       const response = await fetch(address, { cache: "no-store" });
-      if (!response.ok) throw new Error(`the server answered ${response.status} for the log`);
+      if (!response.ok) throw new Error(`the server could not send the log (status ${response.status})`);
       return response.text();
     };
     try {
@@ -168,8 +168,8 @@ class Play {
       );
       kept.bad = wrong !== null;
       kept.words = wrong
-        ? `The log of ${tournament} contradicts what this page noted: ${wrong}.`
-        : `The log of ${tournament} agrees with what this page noted: ${answers} answers.`;
+        ? `The log of ${tournament} contradicts your receipt: ${wrong}.`
+        : `The log of ${tournament} agrees with your receipt: ${answers} answers.`;
     } catch (problem) {
       kept.words = `The log of ${tournament} could not be compared: ${
         problem instanceof Error ? problem.message : problem
@@ -209,7 +209,7 @@ class Play {
     if (of && this.receipts.has(of))
       this.receipt(of).receipt.note({ type: "refused", id: error.id, code: error.code });
     const late = error.code === "late";
-    this.app.say(late ? "That came too late." : error.detail, "bad");
+    this.app.say(late ? "Your answer came too late." : error.detail, "bad");
     if (late && this.here) this.findFaults(this.here);
   }
 
@@ -240,7 +240,7 @@ class Play {
       }
       case "tournament-over":
         return this.app.say(
-          `${data.tournament}: ${data.won ? "you won it" : `you are done, place ${data.rank}`}.`,
+          `${data.tournament}: ${data.won ? "you won" : `you finished in place ${data.rank}`}.`,
         );
       case "invitation":
       case "ready-asked":
@@ -250,7 +250,7 @@ class Play {
         this.invitations.delete(data.tournament);
         return this.app.say(`${data.tournament}: ${data.reason}`, "bad");
       case "stopping":
-        return this.app.say("The server stops; your games wait for it to come back.");
+        return this.app.say("The server is stopping. Your games continue when it is back.");
       default:
         if (data?.why)
           this.app.say(
@@ -362,7 +362,7 @@ class Play {
         { class: "row" },
         h("strong", {}, "Your turn"),
         h("span", { class: short ? "clock short" : "clock", role: "timer" }, clock(left)),
-        h("span", { class: "soft small" }, left > 0 ? "left to answer" : "your time is over"),
+        h("span", { class: "soft small" }, left > 0 ? "left for your move" : "your time is up"),
       ),
       h("progress", {
         max: request.deadline_ms,
@@ -408,8 +408,8 @@ class Play {
   badge() {
     const words = {
       connecting: "connecting …",
-      here: "you are here",
-      away: "no connection; trying again …",
+      here: "you are connected",
+      away: "no connection; reconnecting …",
       ended: "not connected",
     }[this.state];
     return h(
@@ -444,7 +444,7 @@ class Play {
     return h(
       "section",
       { class: "card", "data-key": "after" },
-      h("h2", {}, "Over"),
+      h("h2", {}, "Game over"),
       h(
         "ul",
         {},
@@ -457,7 +457,7 @@ class Play {
           ),
         ),
       ),
-      h("p", {}, h("a", { href: "#/" }, "To the lobby")),
+      h("p", {}, h("a", { href: "#/" }, "Go to the lobby")),
     );
   }
 
@@ -492,7 +492,7 @@ class Play {
       WHY[this.why] ?? this.why,
       this.why === "wrong-credentials"
         ? h("a", { href: "#/account" }, "Log in")
-        : h("button", { type: "button", onclick: again }, "Play here"),
+        : h("button", { type: "button", onclick: again }, "Continue here"),
     );
   }
 
@@ -506,7 +506,7 @@ class Play {
         );
       const open =
         about === "ready-asked"
-          ? [button("ready", "I am ready")]
+          ? [button("ready", "I’m ready")]
           : [
               reply === "accepted" ? null : button("accept", "Accept"),
               button("reject", "Reject", "plain"),
@@ -529,7 +529,7 @@ class Play {
       illegal: "That is against the rules",
       malformed: "The server could not read your answer",
       withdrew: "You left",
-      "no-show": "You did not come",
+      "no-show": "You did not show up",
     };
     const one = (/** @type {any} */ { kind, code, game, evidence }) =>
       h(
@@ -541,7 +541,7 @@ class Play {
           `Game ${game ?? "–"}: ${/** @type {Record<string, string>} */ (cost)[kind] ?? kind}`,
         ),
         evidence?.detail ? ` (${evidence.detail}).` : ` (${code}).`,
-        evidence?.asked ? ` You had ${clock(evidence.asked.limit_ms)}.` : "",
+        evidence?.asked ? ` Your time limit was ${clock(evidence.asked.limit_ms)}.` : "",
       );
     return this.faults.length
       ? h(
@@ -558,10 +558,10 @@ class Play {
     if (!here || !shown) {
       const words =
         this.state === "here"
-          ? "Nothing is asked of you. Sign up or queue in the lobby; your games begin here."
+          ? "No game is waiting for you. Join one in the lobby; it starts here."
           : "";
       if (!this.board)
-        this.place.replaceChildren(h("p", {}, words, " ", h("a", { href: "#/" }, "To the lobby")));
+        this.place.replaceChildren(h("p", {}, words, " ", h("a", { href: "#/" }, "Go to the lobby")));
       this.say("");
       return;
     }
@@ -571,7 +571,7 @@ class Play {
         this.answer(/** @type {CustomEvent} */ (event).detail),
       );
       this.place.replaceChildren(
-        this.board ?? h("p", {}, `This page has no board for ${here.game}.`),
+        this.board ?? h("p", {}, `This page cannot show the game ${here.game}.`),
       );
     }
     if (this.board) this.board.shown = shown;

@@ -108,8 +108,8 @@ export function mount(root, params, app) {
         "div",
         { class: "row" },
         blacklisted === null
-          ? rule("Blacklist", (why) => post(at, { why }))
-          : rule("Lift the blacklisting", (why) => del(at, { why })),
+          ? rule("Put on the blacklist", (why) => post(at, { why }))
+          : rule("Remove from the blacklist", (why) => del(at, { why })),
         rule("Log out", (why) => post(path`/api/v1/accounts/${name}/logout`, { why })),
       ),
     );
@@ -117,7 +117,7 @@ export function mount(root, params, app) {
 
   function show() {
     if (!known) {
-      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Looking …");
+      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Loading …");
       return render(root, h("h1", {}, name), words);
     }
     const { account, matches, opponents, faults } = known;

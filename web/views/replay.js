@@ -16,7 +16,7 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
   const title = `${tournament}, match ${match}, game ${game}`;
   app.title(`Replay of ${title}`);
   const here = `#/replay/${[tournament, match, game].map(encodeURIComponent).join("/")}`;
-  const wait = h("p", { role: "status" }, "Reading the game …");
+  const wait = h("p", { role: "status" }, "Loading the game …");
   root.append(head(tournament, match, game), wait);
   read(tournament, match, game).then(
     (data) => {
@@ -99,7 +99,7 @@ async function text(address) {
     throw new Problem(
       response.status,
       "failed",
-      `the server answered ${response.status} for the log`,
+      `the server could not send the log (status ${response.status})`,
     );
   return response.text();
 }
@@ -116,7 +116,7 @@ function extras(data, title, app) {
       download(`${name}.html`, "text/html", await saved(title, data));
     } catch (problem) {
       app.say(
-        `It could not be saved: ${problem instanceof Error ? problem.message : problem}`,
+        `The replay could not be saved: ${problem instanceof Error ? problem.message : problem}`,
         "bad",
       );
     }
@@ -124,7 +124,7 @@ function extras(data, title, app) {
   const share = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
-      app.say("The address of this step was copied.");
+      app.say("The link to this step is in your clipboard.");
     } catch {
       app.say(location.href);
     }

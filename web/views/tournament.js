@@ -1,24 +1,17 @@
 // A tournament as it goes: bracket or table, every pairing with its reason, standings, faults; and
 // what an operator does about it.
 
+import { formatOf } from "../formats/index.js";
 import { get, passes, path, sessions } from "../lib/api.js";
 import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
 import { capital, complaint, standing } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
-import { drawing } from "../tournament/bracket.js";
 import { coming } from "../tournament/coming.js";
 import { downloads, faults, pairings, standings } from "../tournament/lists.js";
 import { operator, progress } from "../tournament/progress.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
-
-/** @type {Record<string, string>} */
-const FORMATS = {
-  bracket: "single elimination",
-  knockout: "knock-out",
-  "round-robin": "everybody against everybody",
-};
 
 /** After so long it is looked again, where that may help. */
 const AGAIN_MS = 2_000;
@@ -43,7 +36,7 @@ export function mount(root, params, app) {
 
   function show() {
     if (!tournament) {
-      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Looking …");
+      const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Loading …");
       return render(root, h("h1", {}, id), words);
     }
     render(root, head(tournament), ...body(tournament));
@@ -52,7 +45,7 @@ export function mount(root, params, app) {
   /** @param {Tournament} now */
   function body(now) {
     if (now.standing === "called-off") {
-      return [h("p", { class: "card" }, "It was not held: ", now.reason ?? "")];
+      return [h("p", { class: "card" }, "This tournament was not played: ", now.reason ?? "")];
     }
     if (now.standing === "open" || now.standing === "inviting") return [coming(now, app, act)];
     return [
@@ -60,9 +53,9 @@ export function mount(root, params, app) {
       operator(now, app),
       h(
         "section",
-        { class: "card", "aria-label": "Who meets whom" },
-        h("h2", {}, "Who meets whom"),
-        drawing(now),
+        { class: "card", "aria-label": "Rounds" },
+        h("h2", {}, "Rounds"),
+        formatOf(now.plan).draw(now),
       ),
       h(
         "div",
@@ -130,7 +123,7 @@ function head({ id, standing: now, paused, plan, results }) {
   const { policy, game, preset } = plan ?? {};
   const about = policy && [
     capital(game),
-    FORMATS[policy.format.kind],
+    formatOf(plan).label,
     `best of ${policy.match.best_of}`,
     preset,
   ];

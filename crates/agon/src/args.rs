@@ -17,6 +17,7 @@ pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
 
 use crate::exit;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -24,12 +25,12 @@ use std::path::PathBuf;
 #[derive(Parser, Debug)]
 #[command(name = "agon", version, after_help = exit::HELP, max_term_width = 100)]
 pub(crate) struct Args {
-    /// What to do; without it, a server with default settings.
+    /// The command; without one, `agon` starts a server with default settings.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
-/// A system whose programs can play here.
+/// A system whose programs can play on this server.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, Debug)]
 pub(crate) enum DemoSystem {
     /// The penguin game, in both of its vocabularies.
@@ -42,41 +43,41 @@ pub(crate) enum DemoSystem {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// See it work: a tournament between house players, shown and checked; or, with the name of
-    /// another system, one between programs of that system.
+    /// Play a small tournament between house players and verify it; or, with the name of another
+    /// system, start a server for programs of that system.
     Demo(DemoArgs),
     /// Play a whole tournament between programs on this machine.
     Run(Box<RunArgs>),
     /// Show a game as text: dice, boards and maps, move by move.
     Replay(ReplayArgs),
-    /// Check a log, or a whole run, against the rules: every die, card, pairing and result.
+    /// Verify a log, or a whole run, against the rules: every die, card, pairing and result.
     Verify(VerifyArgs),
-    /// Play as a house player over stdin and stdout, as any program would.
+    /// Be a house player that speaks on stdin and stdout, like any other program.
     Bot(BotArgs),
-    /// Run a server: accounts, and tournaments of players that come over the network.
+    /// Run a server for players that connect over the network.
     Serve(ServeArgs),
-    /// Play on a server as a house player, or with a program that speaks on stdin and stdout.
+    /// Play on a server with a house player or a program.
     Join(JoinArgs),
-    /// Play yourself, in the terminal: on a server, or here and now against house players.
+    /// Play in the terminal: on a server, or at once against house players and programs.
     Play(PlayArgs),
-    /// Watch a match, a tournament or a server as it happens.
+    /// Watch a match, a tournament or a server live.
     Watch(WatchArgs),
-    /// Run a server from elsewhere: tournaments, matches, accounts, the blacklist.
+    /// Administer a server over HTTP: tournaments, matches, accounts, the blacklist.
     Admin(AdminArgs),
-    /// Check, repair or copy the log of a server or a run.
+    /// Check, repair or back up the log of a server or a run.
     Log(log::LogArgs),
-    /// Put a program through an entrance exam, and say what it would fail in a tournament.
+    /// Examine a program before its first tournament, and report what would fail there.
     Doctor(DoctorArgs),
-    /// Solve Yahtzee for the best expected score, and keep the table.
+    /// Solve Yahtzee for the best expected score, and cache the table.
     Solve(SolveArgs),
-    /// Measure how fast a server is on this machine, beside a bare ping-pong over TCP.
+    /// Measure the speed of a server on this machine, compared with a bare ping-pong over TCP.
     Bench(agon_bench::BenchArgs),
-    /// A process of `agon bench`.
+    /// A child process of `agon bench`.
     #[command(hide = true)]
     BenchPart(agon_bench::BenchPartArgs),
     /// List games, presets and house players.
     List {
-        /// As JSON.
+        /// Print the list as JSON.
         #[arg(long)]
         json: bool,
     },
@@ -87,7 +88,7 @@ Players are given in order of sign-up, each as
     house:NAME          a house player (see `agon list`)
     'COMMAND ARGS'      a program that speaks the native protocol on stdin and stdout
                         (docs/protocol/native.md)
-    NAME=…              either of them under a name of its own
+    NAME=…              either of them, under the name NAME
 
 Examples:
     agon run --preset yahtzee-class --player house:optimal house:greedy 'python3 bot.py' --out cup
@@ -95,7 +96,7 @@ Examples:
     agon run --config cup.toml
     agon run --resume cup
 
-A TOML file has any of these fields; flags win over it:
+A TOML file may contain any of these fields; flags override it:
     preset = \"yahtzee-class\"               name = \"summer-cup\"
     players = [\"house:greedy\", \"eve=python3 bot.py\"]
     format = \"bracket\"                     pairing = \"seeded\"
@@ -116,102 +117,98 @@ fn run_help() -> String {
 #[derive(ClapArgs, Debug, Default)]
 #[command(after_help = run_help())]
 pub(crate) struct RunArgs {
-    /// Go on with the run in this folder. All other settings come from there; a run whose luck was
-    /// not kept in a file goes on with the same luck if --seed is given again.
+    /// Continue the run in this folder, with the settings stored there. A run with --seed needs the
+    /// same --seed again to keep its luck, unless its sandbox hides files.
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
         "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "name",
     ])]
     pub(crate) resume: Option<PathBuf>,
-    /// Settings from a TOML file; flags win over it.
+    /// Read settings from a TOML file; flags override it.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The policies of a known system: yahtzee-class, yahtzee-referee, yahtzee-queue, fish, trains.
+    /// A set of policies: yahtzee-class, yahtzee-referee, yahtzee-queue, fish or trains.
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
-    /// The game, where no preset says so.
+    /// The game, if no preset names it.
     #[arg(long, value_name = "NAME")]
     pub(crate) game: Option<String>,
-    /// Who meets whom.
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<FormatArg>,
-    /// Who plays; repeat it or give several.
+    /// The format of the tournament.
+    #[arg(long, value_parser = format_names())]
+    pub(crate) format: Option<String>,
+    /// A player; give several, or repeat the flag.
     #[arg(long, short, value_name = "SPEC", num_args = 1..)]
     pub(crate) player: Vec<String>,
-    /// Best of how many games a match is; odd.
+    /// A match is a best of K games; K is odd.
     #[arg(long, value_name = "K")]
     pub(crate) best_of: Option<u32>,
-    /// How many slots a bracket has: 2, 4, 8 …
+    /// The number of slots in a bracket: 2, 4, 8 …
     #[arg(long, value_name = "N")]
     pub(crate) slots: Option<u32>,
-    /// In which order players are paired.
+    /// The order in which players are paired.
     #[arg(long, value_enum)]
     pub(crate) pairing: Option<PairingArg>,
     /// The game's configuration as JSON, for example '{"rows":6,"columns":4}'.
     #[arg(long, value_name = "JSON")]
     pub(crate) game_config: Option<String>,
-    /// How long an answer may take, in milliseconds.
+    /// Time limit for an answer, in milliseconds.
     #[arg(long, value_name = "MS")]
     pub(crate) answer_ms: Option<u64>,
-    /// Extra time per player and game, in milliseconds.
+    /// Time bank per player and game, in milliseconds.
     #[arg(long, value_name = "MS")]
     pub(crate) bank_ms: Option<u64>,
-    /// How long to wait for a player to come back, in milliseconds.
+    /// How long a match waits for an absent player, in milliseconds.
     #[arg(long, value_name = "MS")]
     pub(crate) wait_ms: Option<u64>,
-    /// How long a program may take to start and say hello, in milliseconds.
+    /// Time limit for a program to start and say hello, in milliseconds.
     #[arg(long, value_name = "MS")]
     pub(crate) hello_ms: Option<u64>,
-    /// How many matches run at once; by default one per core.
+    /// The number of matches at a time; by default one per core.
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<usize>,
-    /// Take all luck from this number, to repeat a run. Whoever knows it knows all dice.
+    /// Derive all luck from this number, to repeat a run. Anybody who knows the number knows all
+    /// dice.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The tournament's name; by default the preset's.
+    /// The tournament's name; by default the name of the preset.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The folder for log and results; by default a new one named after the tournament.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Make every decision safe from a power failure too, not only from a killed process.
+    /// Sync every decision to the disk, so that not even a power failure loses one.
     #[arg(long)]
     pub(crate) fsync: bool,
-    /// Print the results as JSON on stdout, and nothing else there.
+    /// Print only the results on stdout, as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress on stderr.
+    /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// End with code 6 if any player was at fault.
+    /// Exit with code 6 if any player was at fault.
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
-    /// Let programs compute while it is not their turn; by default they are stopped meanwhile.
+    /// Let programs compute while it is not their turn; by default they are paused.
     #[arg(long)]
     pub(crate) ponder: bool,
 }
 
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FormatArg {
-    /// Single elimination.
-    Bracket,
-    /// Rounds of games for several players; all first-placed advance.
-    Knockout,
-    /// Everybody meets everybody.
-    RoundRobin,
+/// The names of all formats, each with a line of help.
+fn format_names() -> PossibleValuesParser {
+    let names = agon_core::Format::all(&(2..=2)).into_iter();
+    names.map(|format| PossibleValue::new(format.name()).help(format.rules().about())).into()
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PairingArg {
-    /// In order of sign-up, neighbours meet.
+    /// In order of sign-up: the first meets the second.
     Order,
     /// As seeds: the first meets the last.
     Seeded,
-    /// By a fair shuffle.
+    /// In a random order, drawn from the committed luck.
     Random,
 }
 
@@ -220,29 +217,29 @@ pub(crate) struct ReplayArgs {
     /// The log of a match (DIR/match/…/r1m1.jsonl), or the folder of a run.
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
-    /// Which match, in a folder; by default the last.
+    /// The match, in the folder of a run; by default the last.
     #[arg(long = "match", value_name = "ID")]
     pub(crate) match_id: Option<String>,
-    /// Which game of the match; by default all.
+    /// The game of the match; by default all.
     #[arg(long, value_name = "N")]
     pub(crate) game: Option<u32>,
-    /// Only the last position of every game.
+    /// Show only the last position of every game.
     #[arg(long)]
     pub(crate) last: bool,
-    /// Draw the position after every so many moves; 0: only at the end.
+    /// Draw the position after every N moves; 0 draws only the last.
     #[arg(long, value_name = "N")]
     pub(crate) every: Option<u32>,
-    /// Colours: auto, always or never.
+    /// When to use colours.
     #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
     pub(crate) colour: ColourArg,
-    /// The events with views as JSON lines.
+    /// Print the events with their views as JSON lines.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ColourArg {
-    /// On a terminal.
+    /// Use colours on a terminal.
     Auto,
     /// Always.
     Always,
@@ -256,19 +253,19 @@ pub(crate) struct VerifyArgs {
     /// Logs (*.jsonl, *.sqlite), or folders of runs and servers.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// The head that was published: a tournament or match in the log must have it.
+    /// A published head of the hash chain; a tournament or match in the log must have it.
     #[arg(long, value_name = "HEX")]
     pub(crate) head: Option<String>,
-    /// The player that the receipt belongs to.
+    /// The player who owns the receipt.
     #[arg(long = "as", value_name = "PLAYER", requires = "receipt")]
     pub(crate) player: Option<String>,
-    /// A player's own receipt, as `agon join --receipt` writes it: the log must agree with it.
+    /// A receipt written by `agon join --receipt`; the log must agree with it.
     #[arg(long, value_name = "FILE", requires = "player")]
     pub(crate) receipt: Vec<PathBuf>,
-    /// The findings as JSON.
+    /// Print the findings as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress on stderr.
+    /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -285,29 +282,29 @@ Examples:
 #[derive(ClapArgs, Debug)]
 #[command(after_help = BOT_HELP)]
 pub(crate) struct BotArgs {
-    /// The game; by default the one of the tournament that says hello.
+    /// The game; by default the one that the hello names.
     #[arg(long, value_name = "GAME")]
     pub(crate) game: Option<String>,
-    /// Which house player, without `house:`; see `agon list`.
+    /// The house player, without `house:`; see `agon list`.
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 }
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct SolveArgs {
-    /// The game; only yahtzee has been solved.
+    /// The game; only yahtzee is supported.
     #[arg(value_name = "GAME", value_parser = ["yahtzee"])]
     pub(crate) game: String,
-    /// Whose rules.
+    /// The variant of the rules.
     #[arg(long, value_enum, default_value_t = RuleArg::Tournament)]
     pub(crate) rule: RuleArg,
     /// Solve again even if the table is in the cache.
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// The folder for the table; by default a cache folder of the user.
+    /// The folder for the table; by default the user's cache folder.
     #[arg(long, value_name = "DIR", env = "AGON_CACHE")]
     pub(crate) cache: Option<PathBuf>,
-    /// The result as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -316,15 +313,15 @@ pub(crate) struct SolveArgs {
 pub(crate) enum RuleArg {
     /// Tournament Yahtzee, as played here.
     Tournament,
-    /// The boxed game with forced jokers.
+    /// The commercial game with forced jokers.
     ForcedJoker,
-    /// The boxed game with free choice.
+    /// The commercial game with free choice.
     FreeJoker,
 }
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct DemoArgs {
-    /// The system whose programs play: they connect to a server on this machine.
+    /// The system whose programs play; they connect to a server on this machine.
     #[arg(value_enum)]
     pub(crate) system: Option<DemoSystem>,
 }

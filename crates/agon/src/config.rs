@@ -1,5 +1,5 @@
-//! The settings of a run: a TOML file, flags over it, a preset under it. Those of a server are in
-//! `serve`.
+//! The settings of a run: flags override a TOML file, which overrides a preset. `serve` has the
+//! settings of a server.
 
 pub(crate) mod erlang;
 pub(crate) mod layers;
@@ -7,11 +7,11 @@ pub(crate) mod peers;
 pub(crate) mod serve;
 pub(crate) mod settings;
 
-use crate::args::{FormatArg, PairingArg, RunArgs};
+use crate::args::{PairingArg, RunArgs};
 use crate::exit::Misuse;
 use agon_core::{
-    AgeOrder, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy,
-    Preset, Raw, Ties, TimeLimits, TournamentId, TournamentPlan,
+    AgeOrder, Bracket, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing,
+    Policy, Preset, Raw, Ties, TimeLimits, TournamentId, TournamentPlan,
 };
 use agon_games::{GameKind, Registry};
 use agon_runner::{PlayerSpec, RunSettings, SandboxSettings, name_players};
@@ -27,7 +27,7 @@ pub(crate) struct RunFile {
     game: Option<String>,
     name: Option<String>,
     players: Option<Vec<String>>,
-    format: Option<FormatArg>,
+    format: Option<String>,
     pairing: Option<PairingArg>,
     best_of: Option<u32>,
     slots: Option<u32>,
@@ -72,11 +72,11 @@ fn read_toml<T: serde::de::DeserializeOwned + Default>(path: Option<&Path>) -> R
 fn parse_toml<T: serde::de::DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
     toml::from_str(text).map_err(|error| {
         let (file, error) = (path.display(), error.to_string());
-        Misuse(format!("{file} makes no sense: {}", error.trim_end())).into()
+        Misuse(format!("invalid settings in {file}: {}", error.trim_end())).into()
     })
 }
 
-/// Whether a text would do as the file of `agon run`, without any flags; otherwise why not.
+/// Checks a settings file of `agon run` without any flags; an error says what is wrong.
 pub fn check_run_file(text: &str) -> Result<(), String> {
     let read = || {
         let file = parse_toml(text, Path::new("run.toml"))?;
@@ -86,8 +86,8 @@ pub fn check_run_file(text: &str) -> Result<(), String> {
     read().map_err(|error| format!("{error:#}"))
 }
 
-/// Whether a text would do as `agon.toml`, without flags and variables; otherwise why not. Files
-/// that are named in it are not looked at.
+/// Checks an `agon.toml` without flags and variables; an error says what is wrong. It does not open
+/// the files that the text names.
 pub fn check_serve_file(text: &str) -> Result<(), String> {
     serve::check(text).map_err(|error| format!("{error:#}"))
 }
@@ -100,7 +100,7 @@ pub(crate) struct NewRun {
     pub(crate) out: PathBuf,
 }
 
-/// Brings flags, file and preset together.
+/// Combines flags, file and preset.
 pub(crate) fn new_run(args: &RunArgs, file: RunFile, games: &Registry) -> Result<NewRun> {
     let preset = args.preset.clone().or(file.preset.clone());
     let preset = match preset {
@@ -174,26 +174,20 @@ fn policy(
     kind: &dyn GameKind,
 ) -> Result<Policy> {
     let mut policy = preset.map_or_else(plain_policy, |preset| preset.policy.clone());
-    match args.format.or(file.format) {
-        Some(FormatArg::Bracket) => {
-            policy.format = Format::Bracket { slots: None };
-            policy.rules.ties = Ties::Replay;
-            policy.rules.confirm_result = false;
-        }
-        Some(FormatArg::RoundRobin) => policy.format = Format::RoundRobin,
-        Some(FormatArg::Knockout) => {
-            let seats = kind.seats();
-            let (min, max) = (*seats.start() as u32, *seats.end() as u32);
-            policy.format = Format::Knockout { min, max };
-            policy.rules.ties = Ties::Share;
-        }
-        None => {}
+    if let Some(name) = args.format.as_ref().or(file.format.as_ref()) {
+        let seats = kind.seats();
+        let format = Format::named(name, &seats).ok_or_else(|| {
+            let known: Vec<&str> = Format::all(&seats).iter().map(Format::name).collect();
+            Misuse(format!("there is no format {name:?}; there are: {}", known.join(", ")))
+        })?;
+        format.rules().adapt(&mut policy.rules);
+        policy.format = format;
     }
     if let Some(slots) = args.slots.or(file.slots) {
-        let Format::Bracket { .. } = policy.format else {
-            return Err(Misuse("--slots goes with the format bracket".into()).into());
+        let Format::Bracket(bracket) = &mut policy.format else {
+            return Err(Misuse("--slots works only with --format bracket".into()).into());
         };
-        policy.format = Format::Bracket { slots: Some(slots) };
+        bracket.slots = Some(slots);
     }
     if let Some(pairing) = args.pairing.or(file.pairing) {
         policy.pairing = match pairing {
@@ -226,7 +220,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
 /// The policy of a game without a preset: a bracket in which a crash costs the game.
 fn plain_policy() -> Policy {
     Policy {
-        format: Format::Bracket { slots: None },
+        format: Bracket { slots: None }.into(),
         pairing: Pairing::Seeded,
         greeting: Greeting::None,
         farewell: Farewell::None,
@@ -245,7 +239,7 @@ fn plain_policy() -> Policy {
     }
 }
 
-/// The game's defaults, the preset's changes, the file's, the flag's.
+/// The game's defaults, overridden in turn by the preset, the file and the flag.
 fn game_config(
     args: &RunArgs,
     file: &RunFile,
@@ -272,18 +266,21 @@ fn game_config(
     Ok(Raw(checked))
 }
 
-/// Names of tournaments are parts of file and stream names.
+/// Checks a tournament's name, which becomes part of file and stream names.
 fn checked_name(name: &str) -> Result<String> {
     let fits =
         |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     if name.is_empty() || name.len() > 60 || !name.chars().all(fits) || name.starts_with('-') {
-        let why = format!("{name:?} is not a tournament's name: use a-z, 0-9 and -, up to 60");
+        let why = format!(
+            "{name:?} is not a valid tournament name; use up to 60 of a-z, 0-9 and \
+            -"
+        );
         return Err(Misuse(why).into());
     }
     Ok(name.to_owned())
 }
 
-/// A folder in the current one that is not there yet.
+/// A name for a new folder in the current one.
 fn free_folder(name: &str) -> Result<PathBuf> {
     let taken = |path: &PathBuf| path.exists();
     let paths = (1..10_000).map(|number| match number {

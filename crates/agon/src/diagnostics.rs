@@ -1,8 +1,8 @@
-//! What the server tells its operator on stderr: lines of text or of JSON, by level.
+//! The server's diagnostics on stderr: lines of text or of JSON, by level.
 //!
-//! Telling never holds the server up. Lines wait in a queue with a bound for a thread that writes
-//! them; if nobody reads stderr and the queue is full, lines are lost, and how many is told later.
-//! What matters is in the log, which is another thing.
+//! Diagnostics never block the server. Lines go through a bounded queue to a thread that writes
+//! them. If nobody reads stderr and the queue is full, lines are lost, and a later line reports how
+//! many. The log of events is separate.
 
 use crate::args::LogFormat;
 use crate::exit::Misuse;
@@ -17,13 +17,13 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, Registry, fmt};
 
-/// Lines that may wait.
+/// The length of the queue.
 const LINES_MAX: usize = 4_096;
 
-/// How long the last lines may take at the end.
+/// How long the last lines may take when the process ends.
 const FLUSH_MAX: Duration = Duration::from_secs(1);
 
-/// What is said without settings.
+/// The default level.
 pub(crate) const LEVEL: &str = "info";
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
@@ -36,15 +36,21 @@ pub(crate) fn parse(level: &str) -> Result<Targets, Misuse> {
         None => known(part),
     });
     let parsed = level.parse::<Targets>().ok().filter(|_| fits);
-    parsed.ok_or_else(|| Misuse(format!("{level:?} is no level; there are: {}", LEVELS.join(", "))))
+    parsed.ok_or_else(|| {
+        Misuse(format!(
+            "{level:?} is not a log level; use one of: \
+        {}",
+            LEVELS.join(", ")
+        ))
+    })
 }
 
-/// As long as this lives, what is told is written.
+/// Writes queued lines when it is dropped.
 pub(crate) struct Diagnostics {
     queue: SyncSender<Item>,
 }
 
-/// Begins to tell, for the rest of the process.
+/// Starts the diagnostics of this process.
 pub(crate) fn start(level: Targets, format: LogFormat) -> Diagnostics {
     let (queue, items) = sync_channel(LINES_MAX);
     let lines = Lines { queue: queue.clone(), lost: Arc::default() };
@@ -59,14 +65,14 @@ pub(crate) fn start(level: Targets, format: LogFormat) -> Diagnostics {
             Box::new(layer.with_current_span(false).with_span_list(false))
         }
     };
-    // Only fails if somebody tells already, and then that goes on.
+    // Fails only if a subscriber exists already; that one stays.
     let subscriber = Registry::default().with(layer.with_filter(level));
     let _ = tracing::subscriber::set_global_default(subscriber);
     Diagnostics { queue }
 }
 
 impl Drop for Diagnostics {
-    /// Waits for the last lines, but not for a reader that is not there.
+    /// Waits a moment for the last lines, but not for a reader that does not read.
     fn drop(&mut self) {
         let (done, written) = sync_channel(1);
         if self.queue.try_send(Item::Flush(done)).is_ok() {
@@ -80,7 +86,7 @@ enum Item {
     Flush(SyncSender<()>),
 }
 
-/// The queue's end for whoever tells something.
+/// The writer that puts lines into the queue.
 #[derive(Clone)]
 struct Lines {
     queue: SyncSender<Item>,
@@ -96,7 +102,7 @@ impl<'a> MakeWriter<'a> for Lines {
 }
 
 impl Write for Lines {
-    /// Takes a whole line, which is how they come.
+    /// Takes one whole line, because tracing-subscriber writes one line at a time.
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
         if let Err(TrySendError::Full(_)) = self.queue.try_send(Item::Line(line.to_vec())) {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -109,7 +115,7 @@ impl Write for Lines {
     }
 }
 
-/// Writes what comes; a stderr that is gone is no reason to stop.
+/// Writes lines to stderr and ignores errors, such as a closed stderr.
 fn write(items: &Receiver<Item>, lost: &AtomicU64, format: LogFormat, mut to: impl Write) {
     for item in items {
         match item {
@@ -139,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_checked() {
+    fn unknown_levels_are_rejected() {
         for good in ["info", "off", "warn,agon_server=trace", "agon_server::gateway=debug"] {
             assert!(parse(good).is_ok(), "{good}");
         }
@@ -149,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_loses_lines_and_tells() {
+    fn full_queue_drops_lines_and_reports_how_many() {
         let (queue, items) = sync_channel(2);
         let mut lines = Lines { queue, lost: Arc::default() };
         for line in ["one\n", "two\n", "three\n", "four\n"] {

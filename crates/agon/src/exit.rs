@@ -1,4 +1,4 @@
-//! Exit codes, one per sort of ending. `agon --help` lists them.
+//! Exit codes. `agon --help` lists them.
 
 use agon_bots::HouseError;
 use agon_core::PlanError;
@@ -14,11 +14,11 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Everything went well.
     Success = 0,
-    /// Something failed that is not listed below: a disk, a bug.
+    /// A failure that is not listed below, for example of the disk, or a bug.
     Failure = 1,
-    /// The arguments make no sense.
+    /// Invalid arguments or settings.
     Usage = 2,
-    /// The tournament could not be held: no configuration fits the players, there are too few, or
+    /// The tournament could not be played: no configuration fits the players, there are too few, or
     /// a program cannot be started.
     NotHeld = 3,
     /// A log does not follow from the rules.
@@ -42,13 +42,13 @@ impl From<Exit> for ExitCode {
 /// For the help text.
 pub(crate) const HELP: &str = "\
 Exit codes:
-    0  success                          4  a log does not follow from the rules
-    1  failure (disk, network, bug)     5  a log or folder cannot be read
-    2  wrong arguments                  6  ended, but with faults (run --strict)
-    3  the tournament cannot be held    7  a program failed its exam (doctor)
-                                      130  stopped by Ctrl-C; can be resumed";
+    0  success                            4  a log does not follow from the rules
+    1  failure (disk, network, bug)       5  a log or folder cannot be read
+    2  invalid arguments or settings      6  ended, but with faults (run --strict)
+    3  the tournament cannot be played    7  a program failed its exam (doctor)
+                                        130  stopped by Ctrl-C; can be resumed";
 
-/// An argument or a file that makes no sense, with what to do about it.
+/// An invalid argument, variable or file, with what to do about it.
 #[derive(Debug)]
 pub(crate) struct Misuse(pub(crate) String);
 
@@ -60,7 +60,7 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// A tournament that cannot be held, with what to do about it. Nothing was played.
+/// A tournament that cannot be played, with what to do about it.
 #[derive(Debug)]
 pub(crate) struct NotHeld(pub(crate) String);
 
@@ -72,7 +72,7 @@ impl std::fmt::Display for NotHeld {
 
 impl std::error::Error for NotHeld {}
 
-/// A log or folder that is not what it should be.
+/// A log or folder that cannot be read.
 #[derive(Debug)]
 pub(crate) struct Unreadable(pub(crate) String);
 
@@ -123,9 +123,9 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if misuse { Exit::Usage } else { Exit::Failure }
 }
 
-/// What can keep a sound log from being opened.
+/// I/O errors that do not mean that the log is damaged.
 const NO_FAULT_OF_IT: [ErrorKind; 6] = [
-    // What SQLite calls an I/O error: the disk.
+    // SQLite reports a failing disk as this.
     ErrorKind::Other,
     ErrorKind::PermissionDenied,
     ErrorKind::StorageFull,
@@ -134,7 +134,7 @@ const NO_FAULT_OF_IT: [ErrorKind; 6] = [
     ErrorKind::AlreadyExists,
 ];
 
-/// A log that others use, or that may not be opened, is none that is damaged.
+/// A locked log, or one without permission to open it, is not damaged.
 fn of_log(error: &LogError) -> Exit {
     match error {
         LogError::Locked { .. } => Exit::Failure,

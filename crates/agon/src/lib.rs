@@ -1,5 +1,5 @@
-//! The `agon` command as a library: reads arguments, calls libraries, prints. Programs that embed
-//! Agon depend on the crates below this one.
+//! The `agon` command as a library: it parses arguments, calls other crates and prints. Programs
+//! that embed Agon depend on those crates instead.
 
 mod args;
 mod command;
@@ -17,14 +17,14 @@ use std::process::ExitCode;
 
 /// Runs the command with the arguments of this process.
 pub fn run() -> ExitCode {
-    // Before anything else: this is part of every start of a player's program.
+    // First of all, because every start of a player's program in the sandbox goes through here.
     if std::env::args_os().nth(1).is_some_and(|first| first == agon_runner::CONFINE) {
         return agon_runner::confine(std::env::args_os().skip(2));
     }
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
-            // Help and version go to stdout with success, mistakes to stderr.
+            // Prints help and version to stdout, and errors to stderr.
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage } else { Exit::Success }.into();
         }

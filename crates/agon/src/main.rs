@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// What one thread of the server makes, another often frees.
+/// mimalloc is fast when one thread frees what another allocated.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

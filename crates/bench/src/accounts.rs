@@ -1,50 +1,77 @@
-//! Accounts that are there before the server starts, so that nothing is measured of registering.
+//! Accounts that exist before the server starts, so that a run does not measure registering.
 //!
-//! They are written into the log of a folder that is new and goes away with the run. They have no
-//! passwords, so nobody can log in to them but by the tokens made here; no server can be asked for
-//! such accounts.
+//! The lobby machine decides each of them, and its records go into the log of a new folder, so
+//! `agon verify` accepts that log. The accounts have no passwords: only the tokens made here log
+//! in to them, and no server can be asked for such accounts.
 
-use agon_core::lobby::{AccountKind, Role, TokenHash};
-use agon_core::{AccountRegistered, Event, PlayerName, TokenIssued, record_lines};
+use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, Role, TokenHash};
+use agon_core::{Millis, PlayerName, StreamEnd};
 use agon_store::{Append, Log, SqliteLog};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Accounts in one record.
-const TOGETHER: usize = 500;
-
 /// How long tokens are good.
 const TOKEN_MS: u64 = 7 * 24 * 3_600_000;
 
-/// Writes an operator's account and those of players into a new log; their tokens, the operator's
-/// first.
+/// Writes the accounts of an operator and of players into a new log. Gives their tokens, the
+/// operator's first.
 pub(super) fn write(log: &Path, players: usize) -> Result<Vec<String>> {
     let log = SqliteLog::open(log).context("failed to make a log")?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).context("failed to read the clock")?;
-    let now = now.as_millis() as u64;
+    let mut records = Records::new(now.as_millis() as u64);
     let operator = ("operator".to_owned(), Role::Operator);
     let players = (1..=players).map(|number| (format!("p{number:05}"), Role::Player));
-    let accounts: Vec<(String, Role)> = std::iter::once(operator).chain(players).collect();
-    let (mut tokens, mut version) = (Vec::with_capacity(accounts.len()), 0);
-    for group in accounts.chunks(TOGETHER) {
-        let mut events: Vec<Event> = Vec::with_capacity(2 * group.len());
-        for (name, role) in group {
-            let account = PlayerName::new(name).context("a name for a player")?;
-            let token = token()?;
-            let (kind, role, password) = (AccountKind::Program, *role, None);
-            events
-                .push(AccountRegistered { account: account.clone(), kind, role, password }.into());
-            let (hash, expires_at) = (TokenHash::of(&token), now + TOKEN_MS);
-            events.push(TokenIssued { account, token: hash, expires_at }.into());
-            tokens.push(token);
-        }
-        let lines = record_lines("lobby", version, now, &events);
-        let append = Append { stream: "lobby".into(), expected: version, lines };
-        version = log.append(append).context("failed to write accounts")?;
+    let mut tokens = Vec::new();
+    for (name, role) in std::iter::once(operator).chain(players) {
+        let account = PlayerName::new(&name).context("a name for a player")?;
+        let token = token()?;
+        let (kind, password) = (AccountKind::Program, None);
+        records.decide(LobbyCommand::Register {
+            account: account.clone(),
+            kind,
+            role,
+            password,
+        })?;
+        let (hash, expires_at) = (TokenHash::of(&token), records.now + TOKEN_MS);
+        records.decide(LobbyCommand::IssueToken { account, token: hash, expires_at })?;
+        tokens.push(token);
     }
-    log.flush().context("failed to write accounts")?;
+    records.append_to(&log)?;
     Ok(tokens)
+}
+
+/// Records of a lobby that begins.
+struct Records {
+    now: Millis,
+    lobby: Lobby,
+    end: StreamEnd,
+    appends: Vec<Append>,
+}
+
+impl Records {
+    fn new(now: Millis) -> Records {
+        let (lobby, end) = (Lobby::default(), StreamEnd::unchained("lobby", 0));
+        Records { now, lobby, end, appends: Vec::new() }
+    }
+
+    fn decide(&mut self, command: LobbyCommand) -> Result<()> {
+        let events = self.lobby.step(self.now, command).context("failed to make accounts")?;
+        let expected = self.end.version();
+        let lines = self.end.record(self.now, &events);
+        self.appends.push(Append { stream: self.end.name().clone(), expected, lines });
+        Ok(())
+    }
+
+    /// Makes all records durable.
+    fn append_to(self, log: &dyn Log) -> Result<()> {
+        let (done, answers) = std::sync::mpsc::channel();
+        log.submit_all(self.appends, Box::new(move |answered| drop(done.send(answered))));
+        for answer in answers.recv().context("failed to write accounts")? {
+            answer.context("failed to write accounts")?;
+        }
+        log.flush().context("failed to write accounts")
+    }
 }
 
 fn token() -> Result<String> {

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 const BENCH_HELP: &str = "\
 Starts a server of its own in a new folder, with a durable log, and plays on it over loopback. In
 between, slice by slice, a bare ping-pong with as many connections and messages of the same size is
-measured; ratios are medians of such pairs, so they can be compared between machines.
+measured; ratios are medians of such pairs, so they can be compared between machines. Games that ask
+one player at a time are also compared with a ping-pong that has as few messages in flight, and the
+latency of a single match (--players 2) with a ping-pong that syncs a file for every message.
 
 Examples:
     agon bench --game yahtzee --players 1000 --seconds 20 --json
     agon bench --players 10000 --half-load --restart
     agon bench --players 1000 --observers 4
+    agon bench --players 2 --seconds 10
     agon bench --players 10000 --steady 20000 --seconds 600";
 
 /// What `agon bench` measures, and how.
@@ -112,4 +115,7 @@ pub struct BenchPartArgs {
     /// How many connections there are.
     #[arg(default_value_t = 10_000)]
     pub connections: usize,
+    /// A file that the echo may sync.
+    #[arg(long)]
+    pub file: Option<PathBuf>,
 }

@@ -1,17 +1,24 @@
 //! The comparison: a bare ping-pong over TCP with messages of the same size.
 //!
-//! Both ends are processes of their own, as the server is. The one that answers runs on the same
-//! runtime as a server; the one that asks is driven by the same loop as the players.
+//! Both ends are processes of their own, as the server is. The echo runs on the same runtime as a
+//! server; the pinging process is driven by the same loop as the players. A second pinging process
+//! has as many messages in flight as the game has: in a game that asks one seat at a time, half of
+//! the players wait. Where there is one match only, the echo can also sync a file for every message.
 
 use super::child::Child;
 use super::load::{Load, Mind, drive};
+use super::report::Latency;
 use super::wire::{Inbox, Wire};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{BufRead, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -26,51 +33,98 @@ pub(super) struct Slice {
     /// Bytes of a message to the one that answers, and of its answer.
     pub(super) up: usize,
     pub(super) down: usize,
-    /// Messages that are on their way at once on every connection.
+    /// Messages that are in flight at once on every connection.
     pub(super) depth: usize,
+    /// Whether the echo syncs a file before it answers a message.
+    pub(super) sync: bool,
 }
 
-/// The two processes of the ping-pong.
+/// What a slice of ping-pong came to.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Trips {
+    pub(super) per_second: f64,
+    /// Processor time of the echo for each.
+    pub(super) cpu_us: f64,
+    pub(super) latency: Latency,
+}
+
+/// What the pinging process counted.
+#[derive(Serialize, Deserialize)]
+struct Counted {
+    count: u64,
+    seconds: f64,
+    latency: Latency,
+}
+
+/// The processes of the ping-pong.
 pub(super) struct Bare {
     pub(super) echo: Child,
     ping: Child,
+    /// The one with as many messages in flight as the game, where that differs.
+    in_flight: Option<Child>,
 }
 
 impl Bare {
-    /// Starts both; connections are made at once.
-    pub(super) async fn start(ip: IpAddr, connections: usize) -> Result<Bare> {
-        let mut echo =
-            Child::start(&["bench-part", "echo", &SocketAddr::from((ip, 0)).to_string()])?;
+    /// Starts all; connections are made at once. `synced` is the file that the echo may sync.
+    pub(super) async fn start(
+        ip: IpAddr,
+        connections: usize,
+        in_flight: Option<usize>,
+        synced: &Path,
+    ) -> Result<Bare> {
+        let (any, synced) = (SocketAddr::from((ip, 0)).to_string(), synced.to_string_lossy());
+        let mut echo = Child::start(&["bench-part", "echo", &any, "--file", &synced])?;
         let place = echo.line().await?;
-        let count = connections.to_string();
-        let ping = Child::start(&["bench-part", "ping", place.trim(), &count])?;
-        Ok(Bare { echo, ping })
+        let ping = |connections: usize| {
+            Child::start(&["bench-part", "ping", place.trim(), &connections.to_string()])
+        };
+        let (ping, in_flight) = (ping(connections)?, in_flight.map(ping).transpose()?);
+        Ok(Bare { echo, ping, in_flight })
     }
 
     /// Waits until all connections are made.
     pub(super) async fn ready(&mut self) -> Result<()> {
-        self.ping.line().await.map(|_| ())
+        self.ping.line().await?;
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.line().await?;
+        }
+        Ok(())
     }
 
-    /// Plays a slice: round trips a second, and the time of the answering process for each.
-    pub(super) async fn play(&mut self, slice: Slice) -> Result<(f64, f64)> {
-        self.ping.tell(&serde_json::to_string(&slice)?)?;
-        self.ping.line().await?;
-        let cpu = self.echo.cpu()?;
-        let counted = self.ping.line().await?;
-        let cpu = self.echo.cpu()?.saturating_sub(cpu);
-        let (count, seconds): (u64, f64) =
-            serde_json::from_str(&counted).context("failed: the ping-pong counts in JSON")?;
-        let each = cpu.as_secs_f64() * 1e6 / (count.max(1) as f64);
-        // It holds its fire until it is asked again.
-        self.ping.line().await?;
-        Ok((count as f64 / seconds, each))
+    /// Plays a slice with a message in flight on every connection.
+    pub(super) async fn play(&mut self, slice: Slice) -> Result<Trips> {
+        play(&self.echo, &mut self.ping, slice).await
+    }
+
+    /// Plays a slice with as many messages in flight as the game has, where that differs.
+    pub(super) async fn play_in_flight(&mut self, slice: Slice) -> Result<Option<Trips>> {
+        match &mut self.in_flight {
+            Some(ping) => play(&self.echo, ping, slice).await.map(Some),
+            None => Ok(None),
+        }
     }
 }
 
+async fn play(echo: &Child, ping: &mut Child, slice: Slice) -> Result<Trips> {
+    ping.tell(&serde_json::to_string(&slice)?)?;
+    ping.line().await?;
+    let cpu = echo.cpu()?;
+    let counted = ping.line().await?;
+    let cpu = echo.cpu()?.saturating_sub(cpu);
+    let Counted { count, seconds, latency } =
+        serde_json::from_str(&counted).context("failed: the ping-pong counts in JSON")?;
+    let cpu_us = cpu.as_secs_f64() * 1e6 / (count.max(1) as f64);
+    // It sends nothing until it is told to again.
+    ping.line().await?;
+    Ok(Trips { per_second: count as f64 / seconds, cpu_us, latency })
+}
+
 /// Answers every line with as many bytes as its first number says, until stdin ends.
-pub async fn echo(listener: TcpListener, connections: usize) -> Result<()> {
+/// A message that says so is answered only after `file` is synced.
+pub async fn echo(listener: TcpListener, connections: usize, file: Option<&Path>) -> Result<()> {
     super::limits::raise(connections + 100)?;
+    let file = file.map(File::create).transpose().context("failed to make a file")?;
+    let file = file.map(Arc::new);
     say(&listener.local_addr()?.to_string())?;
     let over = tokio::task::spawn_blocking(|| {
         for line in std::io::stdin().lock().lines() {
@@ -79,14 +133,14 @@ pub async fn echo(listener: TcpListener, connections: usize) -> Result<()> {
     });
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer_all(stream));
+            tokio::spawn(answer_all(stream, file.clone()));
         }
     });
     over.await?;
     std::process::exit(0)
 }
 
-async fn answer_all(mut stream: TcpStream) -> std::io::Result<()> {
+async fn answer_all(mut stream: TcpStream, file: Option<Arc<File>>) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let (mut piece, mut out) = (vec![0; 4096], Vec::new());
     let mut due = 0;
@@ -99,6 +153,11 @@ async fn answer_all(mut stream: TcpStream) -> std::io::Result<()> {
         for line in piece[..count].split_inclusive(|byte| *byte == b'\n') {
             // A line that came in two pieces says its number in the first.
             due = number(line).unwrap_or(due);
+            if let Some(file) = file.as_deref().filter(|_| line.contains(&SYNC)) {
+                // Over what is there, as a log that is written in place: the file does not grow.
+                file.write_all_at(line, 0)?;
+                file.sync_data()?;
+            }
             if line.ends_with(b"\n") {
                 out.resize(out.len() + due.saturating_sub(1), b'x');
                 out.push(b'\n');
@@ -114,15 +173,27 @@ fn number(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(&line[..digits]).ok()?.parse().ok()
 }
 
+/// Marks a message that is answered after a sync.
+const SYNC: u8 = b'!';
+
 /// Asks again whenever it was answered.
 struct Pinger {
     message: Rc<RefCell<Vec<u8>>>,
+    load: Rc<Load>,
+    asked_at: Option<Instant>,
 }
 
 impl Mind for Pinger {
-    fn take(&mut self, _: &[u8], _: Instant, out: &mut Vec<u8>) -> Result<u64> {
+    fn take(&mut self, _: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64> {
+        if let Some(asked_at) = self.asked_at.take() {
+            self.load.latency.borrow_mut().note(at.saturating_duration_since(asked_at));
+        }
         out.extend_from_slice(&self.message.borrow());
         Ok(1)
+    }
+
+    fn wrote(&mut self, at: Instant) {
+        self.asked_at = Some(at);
     }
 }
 
@@ -145,7 +216,7 @@ async fn play_slices(address: SocketAddr, connections: usize) -> Result<()> {
         let (load, message) = (Rc::clone(&load), Rc::clone(&message));
         tokio::task::spawn_local(async move {
             let Ok(depth) = started.await else { return };
-            let mut pinger = Pinger { message };
+            let mut pinger = Pinger { message, load: Rc::clone(&load), asked_at: None };
             let mut first = Vec::new();
             for _ in 0..depth {
                 let _ = pinger.take(b"", Instant::now(), &mut first);
@@ -175,10 +246,12 @@ async fn play_slices(address: SocketAddr, connections: usize) -> Result<()> {
         }
         tokio::time::sleep(SETTLE).await;
         say("counting")?;
+        load.latency.borrow_mut().clear();
         let (before, began) = (load.answers.get(), Instant::now());
         tokio::time::sleep(Duration::from_secs_f64(slice.seconds)).await;
         let (count, seconds) = (load.answers.get() - before, began.elapsed().as_secs_f64());
-        say(&serde_json::to_string(&(count, seconds))?)?;
+        let latency = Latency::of(&load.latency.borrow());
+        say(&serde_json::to_string(&Counted { count, seconds, latency })?)?;
         load.drain().await;
         say("quiet")?;
     }
@@ -187,6 +260,9 @@ async fn play_slices(address: SocketAddr, connections: usize) -> Result<()> {
 /// A message of the right length that says how long its answer is to be.
 fn ask(slice: Slice) -> Vec<u8> {
     let mut message = format!("{} ", slice.down.max(1)).into_bytes();
+    if slice.sync {
+        message.push(SYNC);
+    }
     message.resize(slice.up.max(message.len() + 1) - 1, b'x');
     message.push(b'\n');
     message
@@ -204,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_message_has_its_length_and_says_that_of_its_answer() {
-        let message = ask(Slice { seconds: 1.0, up: 60, down: 2_200, depth: 1 });
+        let message = ask(Slice { seconds: 1.0, up: 60, down: 2_200, depth: 1, sync: false });
         assert_eq!(message.len(), 60);
         assert!(message.ends_with(b"\n"));
         assert_eq!(number(&message), Some(2_200));

@@ -8,7 +8,7 @@ mod answer;
 mod args;
 mod bare;
 mod child;
-mod histogram;
+mod latencies;
 mod limits;
 mod load;
 mod nodes;
@@ -29,8 +29,8 @@ pub use child::Child;
 pub use ports::free_port;
 
 use anyhow::{Context, Result};
-use bare::{Bare, SETTLE, Slice};
-use histogram::Histogram;
+use bare::{Bare, SETTLE, Slice, Trips};
+use latencies::Latencies;
 use load::Load;
 use observers::Observers;
 use players::Crew;
@@ -39,6 +39,7 @@ use report::{Latency, Observed, Paced, Pair, Report, Restarted};
 use server::{Folder, Server};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 use wire::Wire;
 
 /// Pairs of slices.
@@ -127,6 +128,14 @@ struct Run<'a> {
     crew: Crew,
     slice: Duration,
     depth: usize,
+    /// Starts a tournament in the place of every one that ends.
+    keep_playing: JoinHandle<()>,
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        self.keep_playing.abort();
+    }
 }
 
 async fn run(args: &BenchArgs, log_file: &str) -> Result<Report> {
@@ -137,11 +146,11 @@ async fn run(args: &BenchArgs, log_file: &str) -> Result<Report> {
         (None, None) => run.measure(&mut report).await?,
     }
     report.complaint = run.crew.complaint();
-    let Run { mut server, crew, progress, .. } = run;
-    drop(crew);
-    progress.say("stopping");
-    server.process.stop().await?;
-    drop(folder);
+    run.keep_playing.abort();
+    run.crew.leave();
+    run.progress.say("stopping");
+    run.server.process.stop().await?;
+    drop((run, folder));
     Ok(report)
 }
 
@@ -157,7 +166,10 @@ async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Fold
     let tokens = accounts::write(&data.join(log_file), players)?;
     let (server, tokens) =
         Server::start(folder.path(), ip, tokens, args.watchers.unwrap_or(0)).await?;
-    let mut bare = Bare::start(args.address, args.players).await?;
+    let in_flight = args.matches_wanted() * seats_asked_at_once(&args.game);
+    let in_flight = Some(in_flight).filter(|count| *count < args.players);
+    let synced = folder.path().join("synced");
+    let mut bare = Bare::start(args.address, args.players, in_flight, &synced).await?;
     let (echo_empty, empty) = (bare.echo.resident()?, server.process.resident()?);
     bare.ready().await?;
     let (wire, place, tokens) = match args.transport {
@@ -183,12 +195,16 @@ async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Fold
         ..Report::default()
     };
     progress.say("starting tournaments");
-    for (number, count) in lanes(args.players, args.matches_wanted()).into_iter().zip(1..) {
-        let usual = args.steady.is_some();
-        server.tournament(&lane_name(count), &args.game, number, usual).await?;
+    let operator = server.operator.clone();
+    let (game, usual) = (args.game.clone(), args.steady.is_some());
+    for (lane, players) in (1..).zip(lanes(args.players, args.matches_wanted())) {
+        operator.tournament(&lane_name(lane), &game, players, usual).await?;
+        crew.plays(lane_name(lane), players);
     }
+    let keep_playing = crew.start_again(operator, game, usual);
     let depth = args.matches_wanted().div_ceil(args.players / 2);
-    Ok((Run { args, progress, server, bare, crew, slice, depth }, folder, report))
+    let run = Run { args, progress, server, bare, crew, slice, depth, keep_playing };
+    Ok((run, folder, report))
 }
 
 /// How many players each tournament has: all of them as often as it takes, the last one the rest.
@@ -196,6 +212,11 @@ fn lanes(players: usize, matches: usize) -> Vec<usize> {
     let (full, rest) = (matches / (players / 2), matches % (players / 2));
     let rest = (rest > 0).then_some(2 * rest);
     std::iter::repeat_n(players, full).chain(rest).collect()
+}
+
+/// How many seats of a match the game asks at once.
+fn seats_asked_at_once(game: &str) -> usize {
+    if game == "yahtzee" { 2 } else { 1 }
 }
 
 fn lane_name(number: usize) -> String {
@@ -209,7 +230,7 @@ const FIRST_ANSWER_MAX: Duration = Duration::from_secs(60);
 struct Played {
     per_second: f64,
     cpu_us: f64,
-    latency: Histogram,
+    latency: Latencies,
     bytes_up: usize,
     bytes_down: usize,
 }
@@ -275,17 +296,32 @@ impl Run<'_> {
                 up: played.bytes_up,
                 down: played.bytes_down,
                 depth: self.depth,
+                sync: false,
             };
-            let (bare_per_second, bare_cpu_us) = self.bare.play(slice).await?;
+            let bare = self.bare.play(slice).await?;
+            let in_flight = self.bare.play_in_flight(slice).await?;
             pairs.push(Pair {
                 per_second: played.per_second,
                 cpu_us: played.cpu_us,
                 latency: Latency::of(&played.latency),
-                bare_per_second,
-                bare_cpu_us,
+                bare,
+                in_flight,
+                synced: self.synced(slice).await?,
             });
         }
         Ok(pairs)
+    }
+
+    /// The ping-pong with a sync for every message, where there is one match.
+    async fn synced(&mut self, slice: Slice) -> Result<Option<Trips>> {
+        if self.args.matches_wanted() > 1 {
+            return Ok(None);
+        }
+        let slice = Slice { sync: true, ..slice };
+        match self.bare.play_in_flight(slice).await? {
+            Some(trips) => Ok(Some(trips)),
+            None => self.bare.play(slice).await.map(Some),
+        }
     }
 
     /// Play at half the rate that was reached.

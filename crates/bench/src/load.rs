@@ -3,7 +3,7 @@
 //! Players of the server and the bare ping-pong are driven by the same loop, so that what differs
 //! between their rates is the server.
 
-use super::histogram::Histogram;
+use super::latencies::Latencies;
 use super::wire::{Inbox, Wire};
 use anyhow::{Result, bail};
 use std::cell::{Cell, RefCell};
@@ -24,7 +24,7 @@ pub(super) struct Load {
     pub(super) bytes_up: Cell<u64>,
     pub(super) bytes_down: Cell<u64>,
     /// From an answer being written to the request that followed being read.
-    pub(super) latency: RefCell<Histogram>,
+    pub(super) latency: RefCell<Latencies>,
 }
 
 impl Load {

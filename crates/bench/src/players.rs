@@ -4,9 +4,11 @@ use super::answer::{Asked, Next};
 use super::load::{Load, Mind, drive};
 use super::nodes;
 use super::peer;
+use super::server::Operator;
 use super::wire::{Inbox, Wire};
 use agon_wire::erlang::term::Term;
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -15,6 +17,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// How long a player waits before it tries to connect again.
@@ -42,6 +45,25 @@ pub(super) struct State {
     pub(super) passed_on: RefCell<HashMap<u64, Instant>>,
     /// What players on nodes got when they logged in, by their number.
     pub(super) tickets: RefCell<HashMap<u32, Term>>,
+    /// The tournaments that are played, with the number of their players.
+    played: RefCell<HashMap<String, usize>>,
+    /// The sizes of tournaments that have ended since this was last looked at.
+    ended: RefCell<Vec<usize>>,
+    some_ended: Notify,
+}
+
+impl State {
+    /// Notes that a tournament has ended, which each of its players is told.
+    fn ended(&self, notice: &[u8]) -> Result<()> {
+        let notice: Value = serde_json::from_slice(notice).context("a notice")?;
+        let tournament =
+            notice["data"]["tournament"].as_str().context("a tournament that ended")?;
+        if let Some(players) = self.played.borrow_mut().remove(tournament) {
+            self.ended.borrow_mut().push(players);
+            self.some_ended.notify_one();
+        }
+        Ok(())
+    }
 }
 
 impl Crew {
@@ -55,6 +77,9 @@ impl Crew {
             complaint: RefCell::default(),
             passed_on: RefCell::default(),
             tickets: RefCell::default(),
+            played: RefCell::default(),
+            ended: RefCell::default(),
+            some_ended: Notify::new(),
         });
         let (load, count) = (Rc::new(Load::default()), tokens.len());
         let shared = || (Rc::clone(&state), Rc::clone(&load));
@@ -93,6 +118,45 @@ impl Crew {
         Ok(started.elapsed())
     }
 
+    /// Notes that a tournament of so many players is played.
+    pub(super) fn plays(&self, tournament: String, players: usize) {
+        self.state.played.borrow_mut().insert(tournament, players);
+    }
+
+    /// Starts a tournament in the place of every one that ends: a match of two players that answer
+    /// at once is over within seconds.
+    pub(super) fn start_again(
+        &self,
+        operator: Operator,
+        game: String,
+        usual: bool,
+    ) -> JoinHandle<()> {
+        let state = Rc::clone(&self.state);
+        tokio::task::spawn_local(async move {
+            for number in 1_u64.. {
+                let players = loop {
+                    let next = state.ended.borrow_mut().pop();
+                    match next {
+                        Some(players) => break players,
+                        None => state.some_ended.notified().await,
+                    }
+                };
+                let name = format!("bench-again-{number}");
+                match operator.tournament(&name, &game, players, usual).await {
+                    Ok(()) => drop(state.played.borrow_mut().insert(name, players)),
+                    Err(error) => {
+                        state.complaint.borrow_mut().get_or_insert(format!("{error:#}"));
+                    }
+                }
+            }
+        })
+    }
+
+    /// Has all players leave.
+    pub(super) fn leave(&self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+
     /// Waits until all have noticed that the server is gone.
     pub(super) async fn all_gone(&self) {
         while self.state.here.get() > 0 {
@@ -115,7 +179,7 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(JoinHandle::abort);
+        self.leave();
     }
 }
 
@@ -196,6 +260,9 @@ impl Mind for Player<'_> {
             if message.starts_with(br#"{"type":"error""#) {
                 let complaint = String::from_utf8_lossy(message).into_owned();
                 self.state.complaint.borrow_mut().get_or_insert(complaint);
+            }
+            if message.starts_with(br#"{"type":"notice","about":"tournament-ended""#) {
+                self.state.ended(message)?;
             }
             return Ok(0);
         };

@@ -1,12 +1,14 @@
 //! What a run showed, as JSON and as a table.
 
-use super::histogram::Histogram;
+use super::bare::Trips;
+use super::latencies::Latencies;
 use super::steady::Steady;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Latencies in milliseconds, as players see them.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Latency {
     p50: f64,
     p90: f64,
@@ -15,18 +17,18 @@ pub(super) struct Latency {
 }
 
 impl Latency {
-    pub(super) fn of(histogram: &Histogram) -> Latency {
+    pub(super) fn of(latencies: &Latencies) -> Latency {
         Latency {
-            p50: histogram.percentile_ms(0.5),
-            p90: histogram.percentile_ms(0.9),
-            p99: histogram.percentile_ms(0.99),
-            p999: histogram.percentile_ms(0.999),
+            p50: latencies.percentile_ms(0.5),
+            p90: latencies.percentile_ms(0.9),
+            p99: latencies.percentile_ms(0.99),
+            p999: latencies.percentile_ms(0.999),
         }
     }
 
     /// The median of each over several slices.
-    fn median(pairs: &[Pair]) -> Latency {
-        let of = |what: fn(&Latency) -> f64| median(pairs.iter().map(|pair| what(&pair.latency)));
+    fn median(slices: impl Iterator<Item = Latency> + Clone) -> Latency {
+        let of = |what: fn(&Latency) -> f64| median(slices.clone().map(|slice| what(&slice)));
         Latency { p50: of(|l| l.p50), p90: of(|l| l.p90), p99: of(|l| l.p99), p999: of(|l| l.p999) }
     }
 
@@ -36,7 +38,10 @@ impl Latency {
 
     pub(super) fn text(&self) -> String {
         let Latency { p50, p90, p99, p999 } = self;
-        format!("p50 {p50:.1}, p90 {p90:.1}, p99 {p99:.1}, p99.9 {p999:.1} ms")
+        match p50 < &1.0 {
+            true => format!("p50 {p50:.3}, p90 {p90:.3}, p99 {p99:.3}, p99.9 {p999:.3} ms"),
+            false => format!("p50 {p50:.1}, p90 {p90:.1}, p99 {p99:.1}, p99.9 {p999:.1} ms"),
+        }
     }
 }
 
@@ -46,8 +51,11 @@ pub(super) struct Pair {
     pub(super) per_second: f64,
     pub(super) cpu_us: f64,
     pub(super) latency: Latency,
-    pub(super) bare_per_second: f64,
-    pub(super) bare_cpu_us: f64,
+    pub(super) bare: Trips,
+    /// The ping-pong with as many messages in flight as the game has, where that differs.
+    pub(super) in_flight: Option<Trips>,
+    /// The ping-pong that syncs a file for every message, where there is one match.
+    pub(super) synced: Option<Trips>,
 }
 
 /// Play at half the rate.
@@ -90,6 +98,16 @@ pub(super) struct Restarted {
     pub(super) per_second_after: f64,
 }
 
+/// A sort of ping-pong, and the game beside it.
+struct Beside {
+    per_second: f64,
+    cpu_us: f64,
+    ratio: f64,
+    cpu_ratio: f64,
+    latency: Latency,
+    latency_ratio: f64,
+}
+
 /// All of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Report {
@@ -118,12 +136,43 @@ impl Report {
     }
 
     fn bare_per_second(&self) -> f64 {
-        median(self.pairs.iter().map(|pair| pair.bare_per_second))
+        median(self.pairs.iter().map(|pair| pair.bare.per_second))
     }
 
-    fn cpu_us(&self) -> (f64, f64, f64) {
-        let of = |what: fn(&Pair) -> f64| median(self.pairs.iter().map(what));
-        (of(|p| p.cpu_us), of(|p| p.bare_cpu_us), of(|p| p.cpu_us / p.bare_cpu_us))
+    fn cpu_us(&self) -> f64 {
+        median(self.pairs.iter().map(|pair| pair.cpu_us))
+    }
+
+    /// Rate, processor time and both ratios beside one sort of ping-pong, where it was measured.
+    fn beside(&self, which: fn(&Pair) -> Option<Trips>) -> Option<Beside> {
+        let both: Vec<_> =
+            self.pairs.iter().filter_map(|pair| Some((*pair, which(pair)?))).collect();
+        let of = |what: fn(&(Pair, Trips)) -> f64| median(both.iter().map(what));
+        (!both.is_empty()).then(|| Beside {
+            per_second: of(|(_, bare)| bare.per_second),
+            cpu_us: of(|(_, bare)| bare.cpu_us),
+            ratio: of(|(pair, bare)| pair.per_second / bare.per_second),
+            cpu_ratio: of(|(pair, bare)| pair.cpu_us / bare.cpu_us),
+            latency: Latency::median(both.iter().map(|(_, bare)| bare.latency)),
+            latency_ratio: of(|(pair, bare)| pair.latency.p50 / bare.latency.p50),
+        })
+    }
+
+    fn bare_cpu(&self) -> (f64, f64) {
+        self.beside(|pair| Some(pair.bare)).map_or((0.0, 0.0), |bare| (bare.cpu_us, bare.cpu_ratio))
+    }
+
+    fn latency(&self) -> Latency {
+        Latency::median(self.pairs.iter().map(|pair| pair.latency))
+    }
+
+    fn in_flight_text(&self) -> String {
+        match self.beside(|pair| pair.in_flight) {
+            Some(Beside { per_second, cpu_us, ratio, cpu_ratio, .. }) => format!(
+                "{per_second:.0} a second, ratio {ratio:.2}; {cpu_us:.1} µs, ratio {cpu_ratio:.2}"
+            ),
+            None => "the same: every player is asked at once".to_owned(),
+        }
     }
 
     /// What observers leave of the rate, both beside the ping-pong of their time.
@@ -138,7 +187,8 @@ impl Report {
         if let Some(steady) = &self.steady {
             return format!("{}\n", steady.json(self));
         }
-        let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
+        let (bare_cpu, cpu_ratio) = self.bare_cpu();
+        let cpu = self.cpu_us();
         let ratios: Vec<f64> = ratios(&self.pairs).map(round).collect();
         let mut value = json!({
             "game": self.game, "players": self.players, "matches": self.matches,
@@ -146,7 +196,7 @@ impl Report {
             "decisions_per_second": self.decisions_per_second().round(),
             "bare_per_second": self.bare_per_second().round(),
             "ratio": round(ratio(&self.pairs)), "ratios": ratios,
-            "latency_ms": Latency::median(&self.pairs).json(),
+            "latency_ms": self.latency().json(),
             "server_cpu_us_per_decision": round(cpu),
             "bare_cpu_us_per_round_trip": round(bare_cpu),
             "cpu_ratio": round(cpu_ratio),
@@ -156,6 +206,20 @@ impl Report {
             "connect_seconds": round(self.connect_seconds),
             "complaint": self.complaint,
         });
+        if let Some(beside) = self.beside(|pair| pair.in_flight) {
+            value["in_flight"] = json!({
+                "bare_per_second": beside.per_second.round(),
+                "ratio": round(beside.ratio),
+                "bare_cpu_us_per_round_trip": round(beside.cpu_us),
+                "cpu_ratio": round(beside.cpu_ratio),
+            });
+        }
+        if let Some(beside) = self.beside(|pair| pair.synced) {
+            value["synced"] = json!({
+                "bare_latency_ms": beside.latency.json(),
+                "latency_ratio": round(beside.latency_ratio),
+            });
+        }
         if let Some(paced) = &self.half_load {
             let (rate, latency) = (paced.per_second.round(), paced.latency.json());
             value["half_load"] = json!({
@@ -221,14 +285,16 @@ impl Report {
         if let Some(steady) = &self.steady {
             return steady.table(self);
         }
-        let (cpu, bare_cpu, cpu_ratio) = self.cpu_us();
+        let (bare_cpu, cpu_ratio) = self.bare_cpu();
+        let cpu = self.cpu_us();
         let mut rows: Vec<(&str, String)> = vec![
             ("decisions per second", format!("{:.0}", self.decisions_per_second())),
             ("bare ping-pong", format!("{:.0} a second", self.bare_per_second())),
             ("ratio", format!("{:.2} ({})", ratio(&self.pairs), spread(&self.pairs))),
-            ("latency", Latency::median(&self.pairs).text()),
+            ("latency", self.latency().text()),
             ("server CPU", format!("{cpu:.1} µs a decision")),
             ("bare CPU", format!("{bare_cpu:.1} µs a round trip; ratio {cpu_ratio:.2}")),
+            ("as many in flight", self.in_flight_text()),
             (
                 "memory",
                 format!(
@@ -239,6 +305,10 @@ impl Report {
             ("messages", format!("{} bytes up, {} down", self.bytes_up, self.bytes_down)),
             ("logging in", format!("{:.2} s for all", self.connect_seconds)),
         ];
+        if let Some(Beside { latency, latency_ratio, .. }) = self.beside(|pair| pair.synced) {
+            let text = format!("{}; ratio of the medians {latency_ratio:.2}", latency.text());
+            rows.push(("ping-pong with sync", text));
+        }
         if let Some(paced) = &self.half_load {
             let rate = paced.per_second;
             let server = paced.server_p99;
@@ -275,7 +345,7 @@ impl Report {
 }
 
 fn ratios(pairs: &[Pair]) -> impl Iterator<Item = f64> {
-    pairs.iter().map(|pair| pair.per_second / pair.bare_per_second)
+    pairs.iter().map(|pair| pair.per_second / pair.bare.per_second)
 }
 
 /// The median of the pairs' ratios.
@@ -317,9 +387,8 @@ mod tests {
     fn medians_are_of_pairs() {
         let pair = |per_second: f64, bare_per_second: f64| Pair {
             per_second,
-            bare_per_second,
             cpu_us: 10.0,
-            bare_cpu_us: 5.0,
+            bare: Trips { per_second: bare_per_second, cpu_us: 5.0, ..Trips::default() },
             ..Pair::default()
         };
         let pairs = vec![pair(1.0, 10.0), pair(6.0, 10.0), pair(10.0, 20.0)];

@@ -46,6 +46,13 @@ impl Drop for Folder {
     }
 }
 
+/// The operator of a server.
+#[derive(Clone)]
+pub(super) struct Operator {
+    http: SocketAddr,
+    token: String,
+}
+
 /// A server in a folder.
 pub(super) struct Server {
     pub(super) process: Child,
@@ -56,7 +63,7 @@ pub(super) struct Server {
     /// Where it is an Erlang node.
     pub(super) erlang: SocketAddr,
     folder: PathBuf,
-    operator: String,
+    pub(super) operator: Operator,
 }
 
 impl Server {
@@ -68,7 +75,7 @@ impl Server {
         mut tokens: Vec<String>,
         watchers: usize,
     ) -> Result<(Server, Vec<String>)> {
-        let operator = tokens.remove(0);
+        let token = tokens.remove(0);
         let players = tokens.len();
         // All players come from one address.
         let (erlang, epmd) = (free_place(ip)?, free_place(ip)?);
@@ -87,7 +94,7 @@ impl Server {
         std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
         let any = SocketAddr::from((ip, 0));
         let (process, [tcp, http, fish]) = launch(folder, any, any).await?;
-        let folder = folder.to_owned();
+        let (folder, operator) = (folder.to_owned(), Operator { http, token });
         Ok((Server { process, tcp, http, fish, erlang, folder, operator }, tokens))
     }
 
@@ -114,7 +121,41 @@ impl Server {
         }
     }
 
-    /// Has the operator start a tournament in which the first `players` in line all play.
+    /// How long answers took until the next request was written, since it was started: bounds in
+    /// milliseconds, each with how many took no longer.
+    pub(super) async fn turns(&self) -> Result<Vec<(f64, u64)>> {
+        let metrics = self.metrics().await?;
+        let buckets = metrics.lines().filter_map(|line| {
+            let (bound, count) =
+                line.strip_prefix("agon_turn_seconds_bucket{le=\"")?.split_once("\"} ")?;
+            let bound = bound.parse::<f64>().unwrap_or(f64::INFINITY);
+            Some((bound * 1_000.0, count.parse().ok()?))
+        });
+        Ok(buckets.collect())
+    }
+
+    /// How many faults players were charged with since it was started.
+    pub(super) async fn faults(&self) -> Result<u64> {
+        let metrics = self.metrics().await?;
+        let counts = metrics.lines().filter(|line| line.starts_with("agon_faults_total{"));
+        let count = |line: &str| line.rsplit(' ').next()?.parse::<u64>().ok();
+        counts
+            .map(count)
+            .sum::<Option<u64>>()
+            .context("failed: the server does not tell its faults")
+    }
+
+    async fn metrics(&self) -> Result<String> {
+        let (status, metrics) = self.operator.request("GET", "/metrics", "").await?;
+        if status != 200 {
+            bail!("failed: the server does not tell its measures ({status})");
+        }
+        Ok(metrics)
+    }
+}
+
+impl Operator {
+    /// Starts a tournament in which the first `players` in line all play.
     /// Nobody is late for anything, unless there are the `usual` limits.
     pub(super) async fn tournament(
         &self,
@@ -155,45 +196,13 @@ impl Server {
         Ok(())
     }
 
-    /// How long answers took until the next request was written, since it was started: bounds in
-    /// milliseconds, each with how many took no longer.
-    pub(super) async fn turns(&self) -> Result<Vec<(f64, u64)>> {
-        let metrics = self.metrics().await?;
-        let buckets = metrics.lines().filter_map(|line| {
-            let (bound, count) =
-                line.strip_prefix("agon_turn_seconds_bucket{le=\"")?.split_once("\"} ")?;
-            let bound = bound.parse::<f64>().unwrap_or(f64::INFINITY);
-            Some((bound * 1_000.0, count.parse().ok()?))
-        });
-        Ok(buckets.collect())
-    }
-
-    /// How many faults players were charged with since it was started.
-    pub(super) async fn faults(&self) -> Result<u64> {
-        let metrics = self.metrics().await?;
-        let counts = metrics.lines().filter(|line| line.starts_with("agon_faults_total{"));
-        let count = |line: &str| line.rsplit(' ').next()?.parse::<u64>().ok();
-        counts
-            .map(count)
-            .sum::<Option<u64>>()
-            .context("failed: the server does not tell its faults")
-    }
-
-    async fn metrics(&self) -> Result<String> {
-        let (status, metrics) = self.request("GET", "/metrics", "").await?;
-        if status != 200 {
-            bail!("failed: the server does not tell its measures ({status})");
-        }
-        Ok(metrics)
-    }
-
     async fn post(&self, path: &str, body: &Value) -> Result<(u16, String)> {
         self.request("POST", path, &body.to_string()).await
     }
 
     async fn request(&self, method: &str, path: &str, body: &str) -> Result<(u16, String)> {
         let mut stream = TcpStream::connect(self.http).await.context("failed to connect")?;
-        let (host, token) = (self.http, &self.operator);
+        let (host, token) = (self.http, &self.token);
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
              content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",

@@ -7,6 +7,7 @@
 
 mod house;
 mod random;
+mod splitmix;
 
 pub mod fish;
 pub mod trains;
@@ -14,3 +15,4 @@ pub mod yahtzee;
 
 pub use house::{Ask, Bot, HouseError, HousePlayer, Houses};
 pub use random::{Dice, Random};
+pub use splitmix::SplitMix64;

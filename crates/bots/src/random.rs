@@ -1,30 +1,27 @@
-//! The player that plays anything legal, and the repeatable chance house players use.
+//! The player that plays any legal answer, and the repeatable choices of house players.
 
+use crate::SplitMix64;
 use crate::house::{Ask, Bot};
 use agon_games::Game;
 
-/// Repeatable numbers from a key: a request's id, so that a request asked again after a crash gets
-/// the same answer. Not fit for secrets.
+/// Repeatable choices from a key. The key is a request's id, so a request that is repeated after a
+/// crash gets the same answer. Not fit for secrets.
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct Dice(SplitMix64);
 
 impl Dice {
-    /// Numbers for `key` and the player called `salt`.
+    /// Choices for `key` and the player called `salt`: the seed is their FNV-1a hash.
     pub fn new(salt: &str, key: &str) -> Dice {
         let mut state = 0xcbf2_9ce4_8422_2325u64;
         for byte in salt.bytes().chain([0]).chain(key.bytes()) {
             state = (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
-        Dice(state)
+        Dice(SplitMix64::new(state))
     }
 
-    /// The next 64 bits (splitmix64).
+    /// The next 64 bits.
     pub fn next_word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
+        self.0.next_word()
     }
 
     /// A number below `n`, near enough to even for playing.

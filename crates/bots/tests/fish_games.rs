@@ -8,13 +8,13 @@ use agon_games::{Game, Registry, Seat, Seed, Viewer};
 
 /// How many placements and moves were asked for.
 #[derive(Default, PartialEq, Debug)]
-struct Asked {
+struct QuestionCounts {
     placements: u32,
     moves: u32,
 }
 
 /// A game of greedy players on the known board; gives the winners of `players`.
-fn play(players: &[u32], asked: &mut Asked) -> Vec<u32> {
+fn play(players: &[u32], asked: &mut QuestionCounts) -> Vec<u32> {
     let config = Config { fish: Some(2), ..Config::default() };
     let mut game = Fish::new(&config, players.len(), &Seed::from_number(0)).unwrap();
     while let Some(seat) = game.awaiting().first() {
@@ -31,7 +31,7 @@ fn play(players: &[u32], asked: &mut Asked) -> Vec<u32> {
 
 #[test]
 fn fish_tournament_of_ten_goes_as_known() {
-    let mut asked = Asked::default();
+    let mut asked = QuestionCounts::default();
     assert_eq!(play(&[1, 2, 3, 4], &mut asked), [1, 4]);
     assert_eq!(play(&[5, 6, 7, 8], &mut asked), [5, 8]);
     assert_eq!(play(&[9, 10], &mut asked), [9]);
@@ -39,17 +39,17 @@ fn fish_tournament_of_ten_goes_as_known() {
     winners.extend(play(&[8, 9], &mut asked));
     assert_eq!(winners, [1, 8]);
     assert_eq!(play(&[1, 8], &mut asked), [1]);
-    assert_eq!(asked, Asked { placements: 49, moves: 101 });
+    assert_eq!(asked, QuestionCounts { placements: 49, moves: 101 });
 }
 
 #[test]
 fn fish_tournament_of_five_goes_as_known() {
-    let mut asked = Asked::default();
+    let mut asked = QuestionCounts::default();
     let mut winners = play(&[1, 2, 3], &mut asked);
     winners.extend(play(&[4, 5], &mut asked));
     assert_eq!(winners, [1, 4]);
     assert_eq!(play(&winners, &mut asked), [1]);
-    assert_eq!(asked, Asked { placements: 25, moves: 50 });
+    assert_eq!(asked, QuestionCounts { placements: 25, moves: 50 });
 }
 
 #[test]

@@ -128,6 +128,8 @@ pub struct Settings {
     pub nonce: Option<Nonce>,
     /// The configuration it proposes where a tournament asks for one.
     pub proposal: Option<Json>,
+    /// Whether every request shows past turns and finished games.
+    pub history: bool,
     /// The first wait before coming back, in milliseconds; every next one is twice as long.
     pub back_off_ms: u64,
     /// The longest wait before coming back.
@@ -145,6 +147,7 @@ impl Settings {
             name: concat!("agon-client/", env!("CARGO_PKG_VERSION")).into(),
             nonce: None,
             proposal: None,
+            history: false,
             back_off_ms: 25,
             back_off_ms_max: 5_000,
             tries_max: 1_000,

@@ -22,10 +22,10 @@ pub(super) struct Memory {
 }
 
 /// What to do about a request.
-pub(super) enum Asked {
-    Tell(Box<Event>),
+pub(super) enum RequestAction {
+    Deliver(Box<Event>),
     /// It was answered over an earlier connection: that answer is to be sent again.
-    Answered(String),
+    Resend(String),
 }
 
 impl Memory {
@@ -34,20 +34,20 @@ impl Memory {
         Memory { connection: 1, open, answers, games: BTreeMap::new() }
     }
 
-    pub(super) fn asked(&mut self, mut request: Request) -> Asked {
+    pub(super) fn asked(&mut self, mut request: Request) -> RequestAction {
         let connection = self.connection;
         let known =
             self.answers.iter_mut().find(|(id, _, over)| *id == request.id && *over < connection);
         if let Some((_, line, over)) = known {
             *over = connection;
-            return Asked::Answered(line.clone());
+            return RequestAction::Resend(line.clone());
         }
         let game = self.games.get(request.in_match.tournament.as_str());
         request.game = game.cloned().unwrap_or_default();
         while self.open.len() >= OPEN_MAX {
             self.open.pop_first();
         }
-        Asked::Tell(Box::new(match self.open.insert(request.id.clone(), connection) {
+        RequestAction::Deliver(Box::new(match self.open.insert(request.id.clone(), connection) {
             None => Event::Request(request),
             Some(_) => Event::Again(request),
         }))
@@ -107,8 +107,8 @@ mod tests {
     /// `new`, `again`, or the answer that is sent.
     fn asked(memory: &mut Memory, id: &str) -> String {
         match memory.asked(request(id)) {
-            Asked::Answered(line) => line,
-            Asked::Tell(event) => match *event {
+            RequestAction::Resend(line) => line,
+            RequestAction::Deliver(event) => match *event {
                 Event::Request(_) => "new".into(),
                 Event::Again(_) => "again".into(),
                 other => panic!("{other:?}"),

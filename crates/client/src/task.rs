@@ -1,7 +1,7 @@
 //! The task behind a client: it holds the connection, comes back when it is lost, and sees to it
 //! that an answer is sent once for every time it is asked for, and no more.
 
-use super::memory::{Asked, Memory};
+use super::memory::{Memory, RequestAction};
 use super::message::{Message, Refused, Welcome};
 use super::transport::Wire;
 use super::{ClientError, Event, Login, Settings};
@@ -157,8 +157,8 @@ impl Task {
     async fn hear(&mut self, line: String) -> Result<(), Over> {
         match Message::read(line) {
             Message::Request(request) => match self.memory.asked(request) {
-                Asked::Tell(event) => self.pending.push_back(*event),
-                Asked::Answered(line) => {
+                RequestAction::Deliver(event) => self.pending.push_back(*event),
+                RequestAction::Resend(line) => {
                     self.wire.send(&line).await.map_err(|_| Over::Lost)?;
                 }
             },
@@ -277,6 +277,9 @@ fn hello(settings: &Settings) -> String {
     }
     if let Some(proposal) = &settings.proposal {
         hello["proposal"] = json!(proposal);
+    }
+    if settings.history {
+        hello["history"] = json!(true);
     }
     hello.to_string()
 }

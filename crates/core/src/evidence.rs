@@ -1,4 +1,4 @@
-//! Evidence: what a player was asked when it did something wrong, found again by folding the log.
+//! Evidence: what a player was asked when it did something wrong, found again by a replay.
 //!
 //! It holds what that player was shown, and nothing of what others hold. Who may read it is for the
 //! shell to decide.
@@ -8,6 +8,7 @@ use crate::fault::Faulted;
 use crate::ids::{Millis, PlayerName, Raw, RequestId};
 use crate::line::Line;
 use crate::match_::{ApplyError, Ask, Match, Secrets};
+use crate::replay::{MatchReplay, ReplayStep};
 use agon_games::{Registry, Seat, Viewer, json};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,17 +48,16 @@ pub fn evidence(
     games: &Registry,
     secrets: Secrets,
 ) -> Result<Vec<Evidence>, ApplyError> {
-    let (first, rest) = lines.split_first().ok_or(ApplyError::Empty)?;
-    let mut played = Match::fold([first], games, secrets)?;
+    let mut replay = MatchReplay::new(lines, games, secrets)?;
     let mut since: BTreeMap<RequestId, Millis> = BTreeMap::new();
     let mut found = Vec::new();
-    for line in rest {
+    while let Some(step) = replay.step() {
+        let ReplayStep { line, before, after } = step.map_err(|misfit| misfit.error)?;
         if let Some(faulted) = faulted(&line.event) {
-            let asked = asked(&played, &faulted.player, &since);
+            let asked = asked(before, &faulted.player, &since);
             found.push(Evidence { at: line.at, faulted: faulted.clone(), asked });
         }
-        played.apply(line.at, &line.event)?;
-        let open = played.pending().into_iter().map(|pending| pending.id);
+        let open = after.pending().into_iter().map(|pending| pending.id);
         since = open.map(|id| (id.clone(), *since.get(&id).unwrap_or(&line.at))).collect();
     }
     Ok(found)

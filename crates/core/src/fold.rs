@@ -1,7 +1,11 @@
 //! Folding a stream, and naming the event that does not fit.
 
-use crate::line::Line;
-use crate::match_::ApplyError;
+use crate::chain::StreamEnd;
+use crate::ids::Millis;
+use crate::line::{BadLine, Line};
+use crate::lobby::Cheat;
+use crate::match_::{ApplyError, Match, Secrets};
+use agon_games::Registry;
 
 /// An event that a machine cannot apply.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -11,6 +15,62 @@ pub struct Misfit {
     pub seq: u64,
     /// What is wrong.
     pub error: ApplyError,
+}
+
+/// A match as its stream leaves it: everything that is needed to go on with it.
+#[derive(Clone, Debug)]
+pub struct RecoveredMatch {
+    /// The match.
+    pub played: Match,
+    /// The end of its stream.
+    pub end: StreamEnd,
+    /// The cheats in its stream that its policy blacklists for.
+    pub cheats: Vec<Cheat>,
+    /// When its latest event was decided.
+    pub latest_at: Millis,
+}
+
+/// A stream from which no match can be recovered.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum BadStream {
+    /// An event that cannot be read.
+    #[error("event {seq}: {bad}")]
+    Line {
+        /// The event's number.
+        seq: u64,
+        /// What is wrong.
+        bad: BadLine,
+    },
+    /// An event that does not fit.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+}
+
+impl RecoveredMatch {
+    /// Folds the match of the stream called `name`, line by line; `None` if it has no lines.
+    pub fn read(
+        name: &str,
+        texts: &[String],
+        games: &Registry,
+        secrets: Secrets,
+    ) -> Result<Option<RecoveredMatch>, BadStream> {
+        let mut lines = texts
+            .iter()
+            .zip(1..)
+            .map(|(text, seq)| Line::read(text).map_err(|bad| BadStream::Line { seq, bad }));
+        let Some(first) = lines.next().transpose()? else { return Ok(None) };
+        let misfit = |seq| move |error| Misfit { seq, error };
+        let mut played = Match::fold([&first], games, secrets).map_err(misfit(1))?;
+        let (mut cheats, mut latest_at) = (Vec::new(), first.at);
+        for line in lines {
+            let line = line?;
+            played.apply(line.at, &line.event).map_err(misfit(line.seq))?;
+            cheats.extend(Cheat::of(played.plan(), line.seq, &line.event));
+            latest_at = latest_at.max(line.at);
+        }
+        let end = StreamEnd::of(name, texts);
+        Ok(Some(RecoveredMatch { played, end, cheats, latest_at }))
+    }
 }
 
 /// Folds a machine from a stream. If that fails, finds the first event that does not fit, which

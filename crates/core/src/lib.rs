@@ -37,6 +37,7 @@ mod policy;
 mod preset;
 pub mod rating;
 pub mod referee;
+mod replay;
 mod report;
 mod ruling;
 pub mod statistics;
@@ -48,25 +49,26 @@ pub use event::*;
 pub use evidence::{Asked, Evidence, evidence};
 pub use fair::{Commitment, Nonce, Secret};
 pub use fault::{Fault, FaultKind, Faulted};
-pub use fold::{Misfit, fold};
+pub use fold::{BadStream, Misfit, RecoveredMatch, fold};
 pub use ids::{Age, BadName, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 pub use line::{BadLine, FORMAT_VERSION, Line, record_lines};
 pub use match_::{
-    ApplyError, Ask, Command, Match, MatchOrder, MatchView, Pending, Rejection, Secrets,
+    ApplyError, Ask, Command, Match, MatchOrder, MatchView, Notice, Pending, Rejection, Secrets,
 };
 pub use plan::{MatchPlan, TournamentPlan};
 pub use policy::{
-    AgeOrder, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties,
+    AgeOrder, CheatCost, CrashCost, Farewell, Greeting, MatchRules, Pairing, Policy, Ties,
     TimeLimits,
 };
 pub use preset::{Preset, UnknownPreset};
 pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};
+pub use replay::{MatchReplay, ReplayStep};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
 };
 pub use ruling::{BadWhy, Interruption, Override, Ruling, Why};
 pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
-    PlanError, Tournament, TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending,
-    TournamentRejection,
+    Bracket, Format, Knockout, MatchCount, PlanError, RoundRobin, Tournament, TournamentAsk,
+    TournamentCommand, TournamentOrder, TournamentPending, TournamentRejection,
 };

@@ -72,18 +72,13 @@ impl Line {
     /// Reads a line as this program writes it: fields in their order and no spaces between them.
     /// `None` for all others, whatever is wrong with them.
     fn read_own(text: &str) -> Option<Line> {
-        let rest = text.strip_prefix("{\"v\":1,\"stream\":\"")?;
-        let (stream, rest) = rest.split_once("\",\"seq\":")?;
-        let (seq, rest) = rest.split_once(",\"at\":")?;
-        let (at, rest) = rest.split_once(",\"more\":")?;
-        let (more, rest) = rest.split_once(",\"type\":\"")?;
-        let (tag, rest) = rest.split_once("\",\"data\":")?;
-        // What JSON would have escaped, or refused, is not ours.
-        if stream.bytes().any(|byte| !byte.is_ascii_graphic() || b"\"\\".contains(&byte)) {
-            return None;
-        }
-        let event = Event::read(tag, rest.strip_suffix('}')?)?.ok()?;
-        let (seq, at, more) = (number(seq)?, number(at)?, number(more)?.try_into().ok()?);
+        let (stream, rest) = plain(text.strip_prefix(r#"{"v":1,"stream":""#)?)?;
+        let (seq, rest) = number(rest.strip_prefix(r#"","seq":"#)?)?;
+        let (at, rest) = number(rest.strip_prefix(r#","at":"#)?)?;
+        let (more, rest) = number(rest.strip_prefix(r#","more":"#)?)?;
+        let (tag, rest) = plain(rest.strip_prefix(r#","type":""#)?)?;
+        let data = rest.strip_prefix(r#"","data":"#)?.strip_suffix('}')?;
+        let (event, more) = (Event::read(tag, data)?.ok()?, more.try_into().ok()?);
         Some(Line { stream: stream.to_owned(), seq, at, more, event })
     }
 
@@ -110,11 +105,19 @@ impl Line {
     }
 }
 
-/// A number as JSON writes it: digits only, no sign, no zero in front.
-fn number(text: &str) -> Option<u64> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    let plain = text == "0" || !text.starts_with('0');
-    (digits && plain).then(|| text.parse().ok()).flatten()
+/// The text before the next quotation mark, and the rest from there on; `None` if the text holds
+/// anything that JSON escapes or refuses.
+fn plain(text: &str) -> Option<(&str, &str)> {
+    let end = text.bytes().position(|byte| !byte.is_ascii_graphic() || b"\"\\".contains(&byte))?;
+    text[end..].starts_with('"').then(|| text.split_at(end))
+}
+
+/// A number as JSON writes it, and the rest: digits only, no sign, no zero in front.
+fn number(text: &str) -> Option<(u64, &str)> {
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let is_plain = digits == "0" || !digits.starts_with('0');
+    is_plain.then(|| Some((digits.parse().ok()?, rest))).flatten()
 }
 
 /// The lines of one decision that extends `stream` from version `version`.
@@ -200,10 +203,13 @@ mod tests {
     fn numbers_are_digits_without_a_zero_in_front() {
         let most = u64::MAX.to_string();
         for (text, due) in [("0", 0), ("7", 7), ("10", 10), (&most, u64::MAX)] {
-            assert_eq!(number(text), Some(due));
+            assert_eq!(number(&format!("{text},")), Some((due, ",")));
         }
-        for text in ["", "00", "07", "+7", "-7", "7 ", "7.0", "1e3", "18446744073709551616"] {
+        for text in ["", "00", "07", "+7", "-7", "18446744073709551616"] {
             assert_eq!(number(text), None, "{text:?}");
+        }
+        for (text, rest) in [("7 ", " "), ("7.0", ".0"), ("1e3", "e3")] {
+            assert_eq!(number(text).map(|(_, rest)| rest), Some(rest), "what follows is not ours");
         }
     }
 

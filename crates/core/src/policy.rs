@@ -1,29 +1,9 @@
 //! Policies: what organisers differ in, as data.
 
 use crate::ids::Millis;
+use crate::tournament::Format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Who meets whom, and when it is over.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Format {
-    /// Single elimination over a power of two of slots; empty slots are byes.
-    Bracket {
-        /// How many slots, a power of two from 2 on; `None` is the fewest that hold everybody.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        slots: Option<u32>,
-    },
-    /// Rounds of games for several players; all first-placed finishers advance.
-    Knockout {
-        /// The fewest players of a game.
-        min: u32,
-        /// The most players of a game.
-        max: u32,
-    },
-    /// Everybody meets everybody once.
-    RoundRobin,
-}
 
 /// In which order players are put into slots and games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -196,27 +176,9 @@ impl Policy {
                 self.observer_delay_ms
             ));
         }
-        match self.format {
-            Format::Bracket { slots: Some(slots) }
-                if slots < 2 || !slots.is_power_of_two() || slots > 1 << 20 =>
-            {
-                Err(format!("a bracket has 2, 4, 8 … slots, not {slots}"))
-            }
-            Format::Bracket { .. } if rules.ties == Ties::Share => {
-                Err("a bracket needs one winner a match: ties = \"replay\"".into())
-            }
-            Format::Knockout { min, max } if min < 2 || max < min || max > 16 => {
-                Err(format!("games of {min} to {max} players: need 2 ≤ min ≤ max ≤ 16"))
-            }
-            Format::Knockout { .. } if rules.best_of != 1 => Err(format!(
-                "a knock-out plays one game a match, not best of {}; \
-                 for longer matches choose the format bracket or round-robin",
-                rules.best_of
-            )),
-            Format::Knockout { .. } if rules.ties == Ties::Replay => {
-                Err("in a knock-out all first-placed advance: ties = \"share\"".into())
-            }
-            _ if rules.time.answer_ms == 0 => Err("answer_ms must be at least 1".into()),
+        self.format.rules().check(rules)?;
+        match rules.time.answer_ms {
+            0 => Err("answer_ms must be at least 1".into()),
             _ => Ok(()),
         }
     }
@@ -226,6 +188,7 @@ impl Policy {
 mod tests {
     use super::*;
     use crate::preset::Preset;
+    use crate::tournament::{Bracket, Knockout, RoundRobin};
 
     fn checked(change: impl FnOnce(&mut Policy)) -> Result<(), String> {
         let mut policy = Preset::named("yahtzee-class").unwrap().policy;
@@ -256,7 +219,7 @@ mod tests {
 
     #[test]
     fn brackets_have_a_power_of_two_slots_and_one_winner_a_match() {
-        let with = |slots| checked(|policy| policy.format = Format::Bracket { slots });
+        let with = |slots| checked(|policy| policy.format = Bracket { slots }.into());
         for slots in [None, Some(2), Some(4), Some(1 << 20)] {
             assert_eq!(with(slots), Ok(()));
         }
@@ -272,7 +235,7 @@ mod tests {
     fn knockouts_are_of_single_games_in_which_ties_are_shared() {
         let with = |min, max, best_of, ties| {
             checked(|policy| {
-                policy.format = Format::Knockout { min, max };
+                policy.format = Knockout { min, max }.into();
                 (policy.rules.best_of, policy.rules.ties) = (best_of, ties);
             })
         };
@@ -286,7 +249,7 @@ mod tests {
         assert!(with(2, 4, 3, Ties::Share).unwrap_err().contains("one game a match"));
         let why = "in a knock-out all first-placed advance: ties = \"share\"".to_owned();
         assert_eq!(with(2, 4, 1, Ties::Replay), Err(why));
-        assert_eq!(checked(|policy| policy.format = Format::RoundRobin), Ok(()));
+        assert_eq!(checked(|policy| policy.format = RoundRobin {}.into()), Ok(()));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Presets: the policies of the systems Agon grew from, by name.
 
 use crate::policy::{
-    AgeOrder, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing, Policy, Ties,
+    AgeOrder, CheatCost, CrashCost, Farewell, Greeting, MatchRules, Pairing, Policy, Ties,
     TimeLimits,
 };
+use crate::tournament::{Bracket, Knockout};
 
 /// A named policy with its game.
 #[derive(Clone, PartialEq, Debug)]
@@ -86,7 +87,7 @@ impl Preset {
 
 fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
     Policy {
-        format: Format::Bracket { slots: None },
+        format: Bracket { slots: None }.into(),
         pairing,
         greeting: Greeting::None,
         farewell: Farewell::None,
@@ -107,7 +108,7 @@ fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
 
 fn knockout(max: u32, greeting: Greeting, farewell: Farewell, answer_ms: u64) -> Policy {
     Policy {
-        format: Format::Knockout { min: 2, max },
+        format: Knockout { min: 2, max }.into(),
         pairing: Pairing::Order,
         greeting,
         farewell,
@@ -151,10 +152,10 @@ mod tests {
         let policy = |name| Preset::named(name).unwrap().policy;
         let (class, fish, trains) = (policy("yahtzee-class"), policy("fish"), policy("trains"));
         let slots = None;
-        assert_eq!(class.format, Format::Bracket { slots });
+        assert_eq!(class.format, Bracket { slots }.into());
         assert_eq!(class.rules.time, TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 });
-        assert_eq!(fish.format, Format::Knockout { min: 2, max: 4 });
-        assert_eq!(trains.format, Format::Knockout { min: 2, max: 8 });
+        assert_eq!(fish.format, Knockout { min: 2, max: 4 }.into());
+        assert_eq!(trains.format, Knockout { min: 2, max: 8 }.into());
         // Trains asks everybody about the end, of each game as well; Fish only the winners.
         assert_eq!((fish.rules.confirm_result, trains.rules.confirm_result), (false, true));
         assert_eq!((fish.farewell, trains.farewell), (Farewell::Winners, Farewell::Everybody));

@@ -92,8 +92,11 @@ impl<'a> Candidate<'a> {
 
 /// Why there is no answer, with the evidence. Ends the program.
 pub(crate) async fn no_answer(said: &Said, case: &Case, session: Session) -> Failure {
+    const HISTORY: &str = "; if it needs past turns or games in every request, not only in the first \
+                           of a match, its hello says \"history\":true";
+    let brief = session.brief;
     let ended = session.finish(Duration::from_millis(300)).await;
-    let failure = match said {
+    let mut failure = match said {
         Said::Silent => Failure::new(
             format!("it does not answer a {} question", case.ask()),
             "print the answer with the request's id, end the line and flush stdout",
@@ -107,7 +110,10 @@ pub(crate) async fn no_answer(said: &Said, case: &Case, session: Session) -> Fai
             "stay until the input ends; stderr says what went wrong",
         ),
     };
-    failure.sent(&case.line).stderr(&ended.stderr)
+    if brief {
+        failure.fix.push_str(HISTORY);
+    }
+    failure.sent(if brief { &case.brief } else { &case.line }).stderr(&ended.stderr)
 }
 
 /// How a program ended, for people.

@@ -61,6 +61,10 @@ pub(crate) struct Session {
     stop: Stop,
     patience: Duration,
     answered: HashSet<String>,
+    /// The matches whose history it was shown.
+    shown: HashSet<String>,
+    /// Whether the latest request was without history.
+    pub(crate) brief: bool,
     /// Answers to requests that were answered before.
     pub(crate) twice: usize,
     pub(crate) hello: Hello,
@@ -101,6 +105,8 @@ impl Session {
                         stop: stop.clone(),
                         patience,
                         answered: HashSet::new(),
+                        shown: HashSet::new(),
+                        brief: false,
                         twice: 0,
                         hello,
                         hello_took: started.elapsed(),
@@ -132,6 +138,8 @@ impl Session {
             stop: stop.clone(),
             patience,
             answered: HashSet::new(),
+            shown: HashSet::new(),
+            brief: false,
             twice: 0,
             hello,
             hello_took: Duration::ZERO,
@@ -147,10 +155,13 @@ impl Session {
         }
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request as a tournament would, and waits for its answer: only the first one of a
+    /// match has the history, unless the program asked for it.
     pub(crate) async fn ask(&mut self, case: &Case) -> Result<Reply, Stopped> {
         self.expect();
-        self.send(&case.line).await;
+        let first = self.shown.insert(case.of_match().to_owned());
+        self.brief = !first && !self.hello.history;
+        self.send(if self.brief { &case.brief } else { &case.line }).await;
         self.hear(&case.id).await
     }
 

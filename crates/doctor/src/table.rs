@@ -7,8 +7,9 @@ use agon_core::{
     Ask, Command, Fault, Match, MatchId, MatchPlan, MatchRules, Pending, PlayerName, Raw,
     RequestId, Secret, Secrets, TournamentId,
 };
-use agon_games::{GameKind, GameState, Refusal, Seat, Viewer};
-use agon_wire::native::{self, Request, ToPlayer};
+use agon_games::{GameKind, GameState, Refusal, Seat};
+use agon_wire::native::{self, ToPlayer};
+use agon_wire::request::{RequestWriter, Shows};
 use std::sync::Arc;
 
 /// One question to the candidate, with the position it is about.
@@ -16,13 +17,20 @@ use std::sync::Arc;
 pub(crate) struct Case {
     /// As the answer must carry it.
     pub(crate) id: String,
-    /// The request, with its line end.
+    /// The request with the history of its match, and its line end.
     pub(crate) line: Vec<u8>,
+    /// The same without the history.
+    pub(crate) brief: Vec<u8>,
     pub(crate) seat: Seat,
     pub(crate) game: Box<dyn GameState>,
 }
 
 impl Case {
+    /// The match it is of, as its id names it.
+    pub(crate) fn of_match(&self) -> &str {
+        self.id.split('.').next().unwrap_or_default()
+    }
+
     /// Whether the rules allow this answer.
     pub(crate) fn check(&self, answer: &str) -> Result<(), Refusal> {
         self.game.check(self.seat, answer).map(drop)
@@ -204,17 +212,8 @@ impl Table {
 
     /// What only tells, as a notice; none if it is a question.
     fn notice(&self, pending: &Pending) -> Option<Vec<u8>> {
-        let (about, data) = match pending.ask {
-            Ask::Confirm { won } => ("game-over", agon_games::json(&won)),
-            Ask::Game(seat) => {
-                let game = self.played.referee()?.game();
-                if !game.only_tells(seat) {
-                    return None;
-                }
-                ("told", game.question(seat)?)
-            }
-        };
-        Some(native::encode(&ToPlayer::notice(about, Some(data))))
+        let notice = self.played.notice(pending)?;
+        Some(native::encode(&ToPlayer::notice(notice.about, Some(notice.data))))
     }
 
     fn case(&self, pending: &Pending) -> Option<Case> {
@@ -224,15 +223,14 @@ impl Table {
             true => RequestId::from(format!("{}:{}", self.tournament, pending.id)),
             false => pending.id.clone(),
         };
-        let line = native::encode(&Request {
-            kind: "request",
-            id: &id,
-            deadline_ms: pending.limit_ms,
-            seat,
-            question: game.question(seat)?,
-            view: game.view(Viewer::Seat(seat)),
-            in_match: self.played.view(),
-        });
-        Some(Case { id: id.as_str().to_owned(), line, seat, game: game.boxed_clone() })
+        let prefix = Some(&self.tournament).filter(|_| self.prefixed);
+        let write = |shows: Shows| {
+            let (mut requests, mut line) = (RequestWriter::default(), Vec::new());
+            let limit_ms = pending.limit_ms;
+            let asks = requests.write(&self.played, prefix, pending, limit_ms, shows, &mut line);
+            asks.then_some(line)
+        };
+        let (line, brief) = (write(Shows::History)?, write(Shows::Score)?);
+        Some(Case { id: id.as_str().to_owned(), line, brief, seat, game: game.boxed_clone() })
     }
 }

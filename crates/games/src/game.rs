@@ -112,7 +112,8 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         write_json(&self.view(viewer), out);
     }
 
-    /// Writes the view without what is past: lists of that may be empty. For who has no use for it.
+    /// Writes the view without past turns: what a player needs to decide, and nothing that grows
+    /// with the game. Lists of past turns are empty.
     fn write_view_now(&self, viewer: Viewer, out: &mut Vec<u8>) {
         self.write_view(viewer, out);
     }

@@ -32,6 +32,7 @@ mod outcome;
 mod refusal;
 mod schema;
 mod seat;
+mod write;
 
 pub mod fish;
 pub mod trains;

@@ -6,7 +6,7 @@
 use crate::evidence::Evidence;
 use crate::leftovers;
 use crate::sandbox::{Confined, Sandbox};
-use agon_core::PlayerName;
+use agon_core::{MatchId, PlayerName};
 use agon_wire::lines::{Lines, TooLong};
 use agon_wire::native::{self, BadMessage, FromPlayer, Hello};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -134,6 +134,8 @@ pub struct Connection {
     mark: String,
     /// Its first line, once it came.
     pub(crate) hello: Option<Hello>,
+    /// The match whose history it was shown last.
+    pub(crate) shown: Option<MatchId>,
     /// Lines since the last request that were neither an answer nor asked for.
     pub(crate) junk: u32,
     /// Bytes since the last request.
@@ -176,6 +178,7 @@ impl Connection {
             evidence: Evidence::collect(stderr),
             mark: mark.to_owned(),
             hello: None,
+            shown: None,
             junk: 0,
             taken: 0,
             paused: false,

@@ -595,5 +595,6 @@ async fn play_match(
 ) -> Result<Played, RunError> {
     let (played, commit) = open_match(shared, plan)?;
     let (programs, houses) = (&mut cast.programs, &mut cast.houses);
-    Play { shared, played, commit, programs, houses }.run().await
+    let (requests, line) = Default::default();
+    Play { shared, played, commit, programs, houses, requests, line }.run().await
 }

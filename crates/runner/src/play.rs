@@ -6,10 +6,11 @@ use crate::house::{HouseTable, house_answer};
 use crate::program::{GRACE, IDLE, JUNK_MAX, Program, STARTS_MAX};
 use crate::progress::Progress;
 use agon_core::{
-    Ask, Command, CrashCost, Event, Fault, FaultKind, Head, Match, MatchOrder, MatchResult,
-    Pending, PlayerName, Rejection, RequestId, Ruling, StreamEnd, Why,
+    Command, CrashCost, Event, Fault, FaultKind, Head, Match, MatchOrder, MatchResult, Pending,
+    PlayerName, Rejection, RequestId, Ruling, StreamEnd, Why,
 };
-use agon_wire::native::{self, FromPlayer, Request, ToPlayer};
+use agon_wire::native::{self, FromPlayer, ToPlayer};
+use agon_wire::request::{RequestWriter, Shows};
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
@@ -114,6 +115,9 @@ pub(crate) struct Play<'a> {
     pub(crate) commit: Commit,
     pub(crate) programs: &'a mut Vec<Program>,
     pub(crate) houses: &'a mut HouseTable,
+    pub(crate) requests: RequestWriter,
+    /// The request that is being written; kept, so that not every one needs memory of its own.
+    pub(crate) line: Vec<u8>,
 }
 
 impl Play<'_> {
@@ -169,6 +173,9 @@ impl Play<'_> {
             Ok(events) => events,
             Err(rejection) => return Ok(Err(rejection)),
         };
+        if !matches!(events[..], [Event::AnswerAccepted(_)]) {
+            self.requests.forget();
+        }
         for event in &events {
             let faulted = match event {
                 Event::PlayerFaulted(faulted) => &faulted.faulted,
@@ -264,37 +271,25 @@ impl Play<'_> {
 
     /// Delivers what only tells as a notice; `true` if this was such a request.
     fn tell_only(&mut self, at: usize, pending: &Pending) -> bool {
-        let (about, data) = match pending.ask {
-            Ask::Confirm { won } => ("game-over", agon_games::json(&won)),
-            Ask::Game(seat) => {
-                let game = self.played.referee().expect("a game that asks").game();
-                if !game.only_tells(seat) {
-                    return false;
-                }
-                ("told", game.question(seat).expect("an awaited seat has a question"))
-            }
-        };
-        let notice = ToPlayer::notice(about, Some(data));
-        self.send(at, &notice);
+        let Some(notice) = self.played.notice(pending) else { return false };
+        self.send(at, &ToPlayer::notice(notice.about, Some(notice.data)));
         true
     }
 
     fn send_request(&mut self, at: usize, pending: &Pending) {
-        let Ask::Game(seat) = pending.ask else { return };
-        let game = self.played.referee().expect("a game that asks").game();
-        let line = native::encode(&Request {
-            kind: "request",
-            id: &pending.id,
-            deadline_ms: pending.limit_ms,
-            seat,
-            question: game.question(seat).expect("an awaited seat has a question"),
-            view: game.view(agon_games::Viewer::Seat(seat)),
-            in_match: self.played.view(),
-        });
         let program = &mut self.programs[at];
         let Some(connection) = &mut program.connection else { return };
+        let id = &self.played.plan().id;
+        let wants_history = connection.hello.as_ref().is_some_and(|hello| hello.history);
+        let shows = match connection.shown.as_ref() == Some(id) && !wants_history {
+            true => Shows::Score,
+            false => Shows::History,
+        };
+        connection.shown = Some(id.clone());
+        let limit_ms = pending.limit_ms;
+        self.requests.write(&self.played, None, pending, limit_ms, shows, &mut self.line);
         connection.asked();
-        program.unwritten = !connection.send(&line);
+        program.unwritten = !connection.send(&self.line);
         program.sent = Some(pending.id.clone());
         program.idle_since = None;
         program.failed_starts = 0;

@@ -98,7 +98,7 @@ impl Player for Noting<'_> {
 fn a_connection_that_is_cut_again_and_again_costs_nothing() {
     let server = Server::start();
     let cuts = Arc::new(AtomicU32::new(0));
-    let way = cut_after(server.address(), 60_000, Arc::clone(&cuts));
+    let way = cut_after(server.address(), 20_000, Arc::clone(&cuts));
     let runtime = runtime();
     let mut ann = runtime.block_on(Client::connect(settings(way, "ann"))).unwrap();
     let mut duel = announcement("duel", "yahtzee-queue", 3, 2);

@@ -7,8 +7,8 @@
 //! when the log is opened again. All servers of a run share one disk and race for its streams.
 
 use crate::index::Index;
-use crate::rng::Rng;
 use crate::sabotage::Sabotage;
+use agon_bots::SplitMix64 as Rng;
 use agon_core::{Event, Line, Millis};
 use agon_store::{Append, AppendError, Done, DoneAll, Log, LogError, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

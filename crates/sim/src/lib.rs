@@ -19,7 +19,6 @@ mod index;
 mod invariants;
 mod network;
 mod plan;
-mod rng;
 mod sabotage;
 mod said;
 mod trace;

@@ -6,9 +6,9 @@
 //! end may not know that it is gone, a login is made twice, a later one arrives first.
 
 use crate::history::Written;
-use crate::rng::Rng;
 use crate::said::Said;
 use crate::way::{Reader, Way};
+use agon_bots::SplitMix64 as Rng;
 use agon_core::Millis;
 use std::collections::VecDeque;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! The player's end of a wire: messages as bytes and back, with the codecs that clients use.
 
-use crate::rng::Rng;
+use agon_bots::SplitMix64 as Rng;
 use agon_server::Over;
 use agon_server::Peers;
 use agon_wire::lines::Lines;
@@ -51,7 +51,7 @@ impl Way {
         match self {
             Way::Lines => format!("{text}\n").into_bytes(),
             Way::Frames => {
-                let (mut bytes, mask) = (Vec::new(), (rng.next() as u32).to_be_bytes());
+                let (mut bytes, mask) = (Vec::new(), (rng.next_word() as u32).to_be_bytes());
                 websocket::encode(&mut bytes, Opcode::Text, text.as_bytes(), Some(mask));
                 bytes
             }

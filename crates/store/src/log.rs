@@ -29,6 +29,12 @@ pub trait Log: Send + Sync {
     /// The events of a stream after the first `after`, in order; none if there is no such stream.
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError>;
 
+    /// One more reader of the same log, for a thread of its own; `None` if threads may as well share
+    /// this one. It sees what is durable now, and is meant for reading much at once.
+    fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {
+        Ok(None)
+    }
+
     /// All streams that have events, with their versions, sorted by name.
     fn streams(&self) -> Result<Vec<(String, u64)>, LogError>;
 
@@ -82,6 +88,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
         (**self).load(stream, after)
+    }
+
+    fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {
+        (**self).another_reader()
     }
 
     fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {

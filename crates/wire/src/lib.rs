@@ -2,6 +2,7 @@
 //!
 //! - [`lines`]: JSON lines with a bound on their length;
 //! - [`native`]: Agon's own protocol, `docs/protocol/native.md`;
+//! - [`request`]: its requests, written straight from a match;
 //! - [`schema`]: the schema of its messages, made from their types;
 //! - [`websocket`]: frames of WebSocket, where lines are messages;
 //! - [`values`]: JSON values one after the other, with bounds on their size and depth;
@@ -15,6 +16,7 @@ pub mod fish;
 pub mod lines;
 pub mod native;
 pub mod peer;
+pub mod request;
 pub mod schema;
 pub mod sign_up;
 pub mod trains;

@@ -164,9 +164,9 @@ pub struct Request<'a> {
     pub seat: Seat,
     /// The game's question.
     pub question: Json,
-    /// All it may know of the game.
+    /// The game as the player may see it.
     pub view: Json,
-    /// All it may know of the match.
+    /// The match as everybody may see it.
     #[serde(rename = "match")]
     pub in_match: MatchView<'a>,
 }
@@ -302,6 +302,10 @@ pub struct Hello {
     /// The configuration it proposes where a tournament asks for one.
     #[serde(default)]
     pub proposal: Option<Json>,
+    /// Whether every request shows past turns and finished games, and not only the first request
+    /// of a match on this connection.
+    #[serde(default)]
+    pub history: bool,
 }
 
 /// A line that is no message of this protocol.

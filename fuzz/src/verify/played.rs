@@ -2,11 +2,11 @@
 //! with a lobby before them and whatever may go wrong in them.
 
 use crate::boards::GAMES;
-use crate::random::Random;
+use agon_bots::SplitMix64;
 use agon_core::lobby::{AccountKind, Announcement, Cheat, Lobby, LobbyCommand, Role, Selection};
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, Format, Match, MatchId, MatchOrder, Nonce, Pairing,
-    Pending, PlayerName, Preset, Raw, RequestId, Ruling, Secret, Secrets, Tournament,
+    Ask, Command, Event, Fault, FaultKind, Match, MatchId, MatchOrder, Nonce, Pairing, Pending,
+    PlayerName, Preset, Raw, RequestId, RoundRobin, Ruling, Secret, Secrets, Tournament,
     TournamentAsk, TournamentCommand, TournamentOrder, TournamentPlan, Why, record_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub(crate) fn play(wanted: Wanted, seed: u64) -> Streams {
         if world.tournament.is_over() {
             return world.end();
         }
-        world.now += 1 + world.random.number() % 50;
+        world.now += 1 + world.random.next_word() % 50;
         world.act();
     }
     panic!("{wanted:?} does not end");
@@ -45,7 +45,7 @@ pub(crate) fn play(wanted: Wanted, seed: u64) -> Streams {
 
 struct World {
     wanted: Wanted,
-    random: Random,
+    random: SplitMix64,
     now: u64,
     secret: Secret,
     lobby: Lobby,
@@ -85,7 +85,7 @@ impl World {
         let (tournament, events) = made;
         let first = record_lines("tournament/t", 0, 1_000, &events);
         let streams = BTreeMap::from([("lobby".into(), lines), ("tournament/t".into(), first)]);
-        let (random, matches) = (Random(seed), BTreeMap::new());
+        let (random, matches) = (SplitMix64::new(seed), BTreeMap::new());
         World { wanted, random, now: 1_000, secret, lobby, tournament, matches, pauses: 5, streams }
     }
 
@@ -99,14 +99,14 @@ impl World {
     }
 
     fn odd(&mut self) -> bool {
-        self.wanted.odd_in > 0 && self.random.below(self.wanted.odd_in) == 0
+        self.wanted.odd_in > 0 && self.random.index(self.wanted.odd_in) == 0
     }
 
     fn act(&mut self) {
         if self.tournament.paused().is_some() {
             return self.rule();
         }
-        if self.wanted.ruled && self.pauses > 0 && self.random.below(25) == 0 {
+        if self.wanted.ruled && self.pauses > 0 && self.random.index(25) == 0 {
             self.pauses -= 1;
             self.order(TournamentOrder::Pause);
             return self.follow();
@@ -119,7 +119,7 @@ impl World {
             };
             let player = pending.player;
             return match self.odd() {
-                true if self.random.below(2) == 0 => {
+                true if self.random.index(2) == 0 => {
                     self.step(TournamentCommand::Drop { player, fault: Fault::timeout(1_000) });
                 }
                 odd => {
@@ -130,7 +130,7 @@ impl World {
         }
         let open: Vec<MatchId> = self.tournament.open_matches().map(|p| p.id.clone()).collect();
         if !open.is_empty() {
-            let id = open[self.random.below(open.len())].clone();
+            let id = open[self.random.index(open.len())].clone();
             self.act_in(&id);
         }
     }
@@ -143,10 +143,10 @@ impl World {
         let players = live.plan().players.clone();
         let absent: Vec<&PlayerName> = players.iter().filter(|p| !live.is_here(p)).collect();
         let pending = live.pending();
-        if !absent.is_empty() && (pending.is_empty() || self.random.below(2) == 0) {
-            let player = absent[self.random.below(absent.len())].clone();
+        if !absent.is_empty() && (pending.is_empty() || self.random.index(2) == 0) {
+            let player = absent[self.random.index(absent.len())].clone();
             let odd = self.odd();
-            let nonce = (self.random.below(3) == 0).then(|| Nonce::new("00ff").expect("a nonce"));
+            let nonce = (self.random.index(3) == 0).then(|| Nonce::new("00ff").expect("a nonce"));
             let command = match odd {
                 true => Command::Expire { player: player.clone() },
                 false => Command::Arrive { player: player.clone(), nonce },
@@ -158,7 +158,7 @@ impl World {
             return;
         }
         if !pending.is_empty() {
-            let one = self.random.below(pending.len());
+            let one = self.random.index(pending.len());
             let command = self.deed(id, &pending[one]);
             self.step_in(id, command);
         }
@@ -178,14 +178,14 @@ impl World {
             Ask::Confirm { .. } => "\"ok\"".to_owned(),
             Ask::Game(seat) => {
                 let legal = live.referee().expect("a game").game().legal(seat);
-                legal[self.random.below(legal.len())].get().to_owned()
+                legal[self.random.index(legal.len())].get().to_owned()
             }
         };
         if !odd {
             return answer(pending.id.clone(), own);
         }
         let other = live.pending().into_iter().find(|other| other.player != player);
-        match self.random.below(7) {
+        match self.random.index(7) {
             0 => Command::Charge { player, fault: Fault::timeout(pending.limit_ms) },
             1 => Command::Leave { player, fault: Fault::disconnected("the connection was lost") },
             2 => {
@@ -242,21 +242,21 @@ impl World {
     /// What an operator does in a pause.
     fn rule(&mut self) {
         let plans = self.tournament.rounds().last().map_or(&[][..], |round| &round.matches[..]);
-        let plan = (!plans.is_empty()).then(|| plans[self.random.below(plans.len())].clone());
-        let Some(plan) = plan.filter(|_| self.random.below(4) > 0) else {
+        let plan = (!plans.is_empty()).then(|| plans[self.random.index(plans.len())].clone());
+        let Some(plan) = plan.filter(|_| self.random.index(4) > 0) else {
             self.order(TournamentOrder::Resume);
             return self.follow();
         };
         let id = plan.id;
-        match self.random.below(5) {
+        match self.random.index(5) {
             0 => {
-                let winners = plan.players.into_iter().take(self.random.below(2)).collect();
+                let winners = plan.players.into_iter().take(self.random.index(2)).collect();
                 self.order(TournamentOrder::Override { id, winners });
             }
             1 => self.order(TournamentOrder::Replay { id }),
             2 => self.order(TournamentOrder::Undo { id }),
             number if self.matches.contains_key(&id) => {
-                let game = 1 + self.random.below(2) as u32;
+                let game = 1 + self.random.index(2) as u32;
                 let order = match number {
                     3 => MatchOrder::Void(game),
                     _ => MatchOrder::UndoVoid(game),
@@ -292,11 +292,8 @@ fn announcement(wanted: Wanted) -> Announcement {
     let config = if wanted.config.is_empty() { preset.config } else { wanted.config };
     let mut policy = preset.policy;
     if wanted.round_robin {
-        policy.format = Format::RoundRobin;
+        policy.format = RoundRobin {}.into();
         policy.pairing = Pairing::Random;
-    }
-    if matches!(policy.format, Format::Bracket { .. } | Format::RoundRobin) {
-        policy.rules.best_of = 1;
     }
     Announcement {
         id: "t".into(),

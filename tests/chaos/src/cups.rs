@@ -1,9 +1,10 @@
 //! Tournaments, one after the other and several at once, announced by an operator for as long as
 //! the run lasts.
 
-use crate::chance::Chance;
+use crate::chance::within;
 use crate::history::History;
 use crate::player::Player;
+use agon_bots::SplitMix64;
 use agon_client::http::{Http, HttpError};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
@@ -111,11 +112,15 @@ impl Cups {
     }
 
     /// Announces tournaments until the run closes, and waits for the end of all of them.
-    pub(crate) async fn hold(self: Arc<Self>, mut chance: Chance, closing: watch::Receiver<bool>) {
+    pub(crate) async fn hold(
+        self: Arc<Self>,
+        mut chance: SplitMix64,
+        closing: watch::Receiver<bool>,
+    ) {
         let mut cups = JoinSet::new();
         for number in 1_u64.. {
             let (game, preset, best_of, sizes) = KINDS[(number % KINDS.len() as u64) as usize];
-            let size = chance.within(sizes) as usize;
+            let size = within(&mut chance, sizes) as usize;
             let Some(taken) = self.take(size, &mut chance, closing.clone()).await else { break };
             let cup = Cup {
                 id: format!("{game}-{number}"),
@@ -135,7 +140,7 @@ impl Cups {
     async fn take(
         &self,
         size: usize,
-        chance: &mut Chance,
+        chance: &mut SplitMix64,
         closing: watch::Receiver<bool>,
     ) -> Option<Vec<usize>> {
         loop {

@@ -1,12 +1,13 @@
 //! What is done to players and their network, several at once: each lasts for a drawn while and is
 //! healed. Whoever is not touchable is left alone.
 
-use crate::chance::{Bag, Chance};
+use crate::chance::{Bag, within};
 use crate::history::History;
-use crate::link::{Cut, Door, Flow};
+use crate::link::{Cut, Flow, NewConnections};
 use crate::player::{How, Player};
 use crate::process::Process;
 use crate::trouble::Pace;
+use agon_bots::SplitMix64;
 use anyhow::Result;
 use rustix::process::Signal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +94,7 @@ pub(crate) struct Harms {
 
 struct Drawing {
     bag: Bag<Harm>,
-    chance: Chance,
+    chance: SplitMix64,
     busy: BTreeSet<usize>,
     done: usize,
 }
@@ -104,7 +105,7 @@ impl Harms {
         processes: Arc<Processes>,
         history: Arc<History>,
         pace: Pace,
-        chance: Chance,
+        chance: SplitMix64,
     ) -> Harms {
         let bag = Bag::new(&ALL);
         let drawing = Mutex::new(Drawing { bag, chance, busy: BTreeSet::new(), done: 0 });
@@ -120,7 +121,7 @@ impl Harms {
         loop {
             let (rest_ms, done) = {
                 let mut drawing = self.drawing();
-                (drawing.chance.within(self.pace.rest_ms), drawing.done)
+                (within(&mut drawing.chance, self.pace.rest_ms), drawing.done)
             };
             let mut leaving = closing.clone();
             tokio::select! {
@@ -161,7 +162,7 @@ impl Harms {
         busy.extend(&fit);
         // Now and then for long.
         let times = if chance.below(8) == 0 { 3 } else { 1 };
-        let while_ = Duration::from_millis(times * chance.within(self.pace.harm_ms));
+        let while_ = Duration::from_millis(times * within(chance, self.pace.harm_ms));
         match fit.is_empty() {
             true => {
                 bag.put_back(harm);
@@ -192,8 +193,8 @@ impl Harms {
                 Harm::KillPlayer | Harm::StopPlayer => {}
             }
             match harm {
-                Harm::Partition | Harm::Silent => link.door(Door::Silent),
-                Harm::Refused => link.door(Door::Refused),
+                Harm::Partition | Harm::Silent => link.new_connections(NewConnections::Silent),
+                Harm::Refused => link.new_connections(NewConnections::Refused),
                 _ => {}
             }
         }

@@ -28,7 +28,7 @@ pub(crate) enum Flow {
 
 /// What happens to new connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Door {
+pub(crate) enum NewConnections {
     Open,
     /// Closed at once.
     Refused,
@@ -50,13 +50,18 @@ pub(crate) enum Cut {
 struct Weather {
     up: Flow,
     down: Flow,
-    door: Door,
+    new_connections: NewConnections,
     cut_at: u64,
     cut: Cut,
 }
 
-const FAIR: Weather =
-    Weather { up: Flow::Free, down: Flow::Free, door: Door::Open, cut_at: 0, cut: Cut::Reset };
+const FAIR: Weather = Weather {
+    up: Flow::Free,
+    down: Flow::Free,
+    new_connections: NewConnections::Open,
+    cut_at: 0,
+    cut: Cut::Reset,
+};
 
 /// How long a connection to the server may take to be made.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -84,8 +89,8 @@ impl Link {
         self.weather.send_modify(|weather| (weather.up, weather.down) = (up, down));
     }
 
-    pub(crate) fn door(&self, door: Door) {
-        self.weather.send_modify(|weather| weather.door = door);
+    pub(crate) fn new_connections(&self, new_connections: NewConnections) {
+        self.weather.send_modify(|weather| weather.new_connections = new_connections);
     }
 
     /// Ends all connections there are.
@@ -99,7 +104,10 @@ impl Link {
     /// Fair weather again. What was lost on the way makes a connection worthless: it is ended.
     pub(crate) fn heal(&self) {
         let was = *self.weather.borrow();
-        if was.up == Flow::Lost || was.down == Flow::Lost || was.door == Door::Silent {
+        if was.up == Flow::Lost
+            || was.down == Flow::Lost
+            || was.new_connections == NewConnections::Silent
+        {
             self.cut(Cut::Reset);
         }
         self.weather.send_modify(|weather| *weather = Weather { cut_at: weather.cut_at, ..FAIR });
@@ -118,13 +126,13 @@ async fn take_in(
         };
         let (now, to) = (*weather.borrow(), *server.borrow());
         let mut seen = weather.subscribe();
-        match now.door {
-            Door::Refused => end(&player, Cut::Reset),
-            Door::Silent => drop(tokio::spawn(async move {
+        match now.new_connections {
+            NewConnections::Refused => end(&player, Cut::Reset),
+            NewConnections::Silent => drop(tokio::spawn(async move {
                 let _ = seen.wait_for(|weather| weather.cut_at > now.cut_at).await;
                 end(&player, Cut::Reset);
             })),
-            Door::Open => drop(tokio::spawn(relay(player, to, seen, now.cut_at))),
+            NewConnections::Open => drop(tokio::spawn(relay(player, to, seen, now.cut_at))),
         }
     }
 }

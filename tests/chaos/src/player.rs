@@ -1,10 +1,11 @@
 //! Players: house players that keep their own record, as tasks here or as processes of their own.
 
-use crate::chance::Chance;
+use crate::chance::within;
 use crate::history::History;
 use crate::link::Link;
 use crate::record::Record;
 use crate::wire::{Transport, Wire};
+use agon_bots::SplitMix64;
 use agon_bots::{HousePlayer, Houses};
 use agon_games::Seat;
 use serde_json::{Value, json};
@@ -72,29 +73,31 @@ pub(crate) async fn play(
     player: Arc<Player>,
     history: Arc<History>,
     think: Think,
-    mut chance: Chance,
+    mut chance: SplitMix64,
     mut over: watch::Receiver<bool>,
 ) {
     let How::Task(transport) = player.how else { return };
-    let mut mind = Mind { player, history, think, houses: Houses::standard(), token: None };
-    let mut minds = BTreeMap::new();
+    let mut playing =
+        ChaosPlayer { player, history, think, houses: Houses::standard(), token: None };
+    let mut by_game = BTreeMap::new();
     let mut wait_ms = BACK_OFF_MS.0;
     loop {
-        let before = mind.player.record().logins;
+        let before = playing.player.record().logins;
         tokio::select! {
-            _ = mind.visit(transport, &mut minds, &mut chance) => {}
+            _ = playing.visit(transport, &mut by_game, &mut chance) => {}
             _ = over.wait_for(|over| *over) => return,
         }
-        if mind.player.record().logins > before {
+        if playing.player.record().logins > before {
             wait_ms = BACK_OFF_MS.0;
         }
-        let jitter = chance.within((0, wait_ms / 2));
+        let jitter = within(&mut chance, (0, wait_ms / 2));
         tokio::time::sleep(Duration::from_millis(wait_ms + jitter)).await;
         wait_ms = (wait_ms * 2).min(BACK_OFF_MS.1);
     }
 }
 
-struct Mind {
+/// A player that plays until chaos is over, and reconnects.
+struct ChaosPlayer {
     player: Arc<Player>,
     history: Arc<History>,
     think: Think,
@@ -102,15 +105,15 @@ struct Mind {
     token: Option<String>,
 }
 
-type Minds = BTreeMap<String, Box<dyn HousePlayer>>;
+type HousePlayers = BTreeMap<String, Box<dyn HousePlayer>>;
 
-impl Mind {
+impl ChaosPlayer {
     /// One connection from its beginning to its end.
     async fn visit(
         &mut self,
         transport: Transport,
-        minds: &mut Minds,
-        chance: &mut Chance,
+        by_game: &mut HousePlayers,
+        chance: &mut SplitMix64,
     ) -> io::Result<()> {
         let entering = tokio::time::timeout(LOGIN, self.enter(transport));
         let mut wire = entering.await.map_err(|_| io::ErrorKind::TimedOut)??;
@@ -129,8 +132,8 @@ impl Mind {
             let message: Value = self.read(&heard?);
             self.player.record().heard(&message);
             if message["type"] == "request" {
-                let Some((id, answer)) = self.answer(&message, minds) else { continue };
-                let think_ms = chance.within(self.think);
+                let Some((id, answer)) = self.answer(&message, by_game) else { continue };
+                let think_ms = within(chance, self.think);
                 tokio::time::sleep(Duration::from_millis(think_ms)).await;
                 // Noted before it is said: what is sent in part may be read in whole.
                 self.player.record().answered(&id, &answer, Some(self.history.now()));
@@ -185,15 +188,15 @@ impl Mind {
     }
 
     /// The answer of its house player, the same every time.
-    fn answer(&self, request: &Value, minds: &mut Minds) -> Option<(String, String)> {
+    fn answer(&self, request: &Value, by_game: &mut HousePlayers) -> Option<(String, String)> {
         let id = request["id"].as_str()?;
         // Tournaments are named after their game.
         let game = id.split('-').next()?;
-        if !minds.contains_key(game) {
+        if !by_game.contains_key(game) {
             let made = self.houses.make(game, self.player.house()).ok()?;
-            minds.insert(game.to_owned(), made);
+            by_game.insert(game.to_owned(), made);
         }
-        let house = minds.get_mut(game)?;
+        let house = by_game.get_mut(game)?;
         let seat: Seat = serde_json::from_value(request["seat"].clone()).ok()?;
         let (question, view) = (request["question"].to_string(), request["view"].to_string());
         match house.answer_text(&self.player.name, id, seat, &question, &view) {

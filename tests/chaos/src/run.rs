@@ -1,7 +1,8 @@
 //! A run: put everything up, let it go on for a while, heal it, wait for the end, and look.
 
 use crate::blame::{self, Deeds};
-use crate::chance::Chance;
+use agon_bots::SplitMix64;
+
 use crate::check::{self, Read};
 use crate::cups::{Cups, Times};
 use crate::harm::{self, Harms, Processes};
@@ -97,7 +98,7 @@ pub async fn run(
     ensure!(settings.players >= 8, "at least 8 players are needed");
     let dir = settings.dir.canonicalize().context("the folder of the run")?;
     let agon = settings.agon.canonicalize().context("the binary")?;
-    let mut chance = Chance::new(settings.seed);
+    let mut chance = SplitMix64::new(settings.seed);
     let history = Arc::new(History::new());
     let server = Server::start(&agon, &dir, CONFIG).await?;
     if !server.has_clock() {
@@ -177,7 +178,7 @@ impl World {
     fn start_players(
         &self,
         over: &watch::Sender<bool>,
-        chance: &mut Chance,
+        chance: &mut SplitMix64,
         helpers: &mut JoinSet<()>,
     ) -> Result<Arc<Processes>> {
         let mut processes = Processes::new();
@@ -201,7 +202,7 @@ impl World {
         &self,
         server: Server,
         processes: &Arc<Processes>,
-        chance: &mut Chance,
+        chance: &mut SplitMix64,
         closing: &watch::Sender<bool>,
         mut interrupted: watch::Receiver<bool>,
     ) -> Result<Server> {

@@ -1,9 +1,10 @@
 //! What is done to the server, one thing after the other: each lasts for a drawn while and is
 //! healed.
 
-use crate::chance::{Bag, Chance};
+use crate::chance::{Bag, within};
 use crate::history::History;
 use crate::server::{Server, open_files};
+use agon_bots::SplitMix64;
 use anyhow::{Context, Result};
 use rustix::process::Signal;
 use std::sync::Arc;
@@ -90,7 +91,7 @@ pub(crate) struct Troubles {
     pub(crate) server: Server,
     pub(crate) history: Arc<History>,
     pub(crate) pace: Pace,
-    pub(crate) chance: Chance,
+    pub(crate) chance: SplitMix64,
 }
 
 impl Troubles {
@@ -102,7 +103,7 @@ impl Troubles {
         let all: Vec<Trouble> = ALL.iter().filter(possible).copied().collect();
         let (mut bag, mut made) = (Bag::new(&all), 0);
         loop {
-            let calm_ms = self.chance.within(self.pace.calm_ms);
+            let calm_ms = within(&mut self.chance, self.pace.calm_ms);
             self.calm(calm_ms, closing.clone(), made >= all.len()).await?;
             if *closing.borrow() && made >= all.len() {
                 break;
@@ -137,7 +138,7 @@ impl Troubles {
 
     async fn perform(&mut self, trouble: Trouble) -> Result<()> {
         let (server, history) = (&mut self.server, &self.history);
-        let mut drawn = |range| Duration::from_millis(self.chance.within(range));
+        let mut drawn = |range| Duration::from_millis(within(&mut self.chance, range));
         match trouble {
             Trouble::Kill => server.kill(history).await?,
             Trouble::KillForLonger => {
@@ -159,10 +160,10 @@ impl Troubles {
             Trouble::FullDisk => return self.fill_disk().await,
             Trouble::NoFiles => return self.take_files().await,
             Trouble::ClockAhead => {
-                return server.set_clock(self.chance.within(JUMP_S) as i64);
+                return server.set_clock(within(&mut self.chance, JUMP_S) as i64);
             }
             Trouble::ClockBack => {
-                return server.set_clock(-(self.chance.within(JUMP_S) as i64));
+                return server.set_clock(-(within(&mut self.chance, JUMP_S) as i64));
             }
         }
         self.server.start_again(&self.history).await
@@ -171,7 +172,7 @@ impl Troubles {
     async fn pause(&mut self, range: (u64, u64)) -> Result<()> {
         let from = self.history.now();
         self.server.signal(Signal::STOP);
-        tokio::time::sleep(Duration::from_millis(self.chance.within(range))).await;
+        tokio::time::sleep(Duration::from_millis(within(&mut self.chance, range))).await;
         self.server.signal(Signal::CONT);
         self.history.outage(from);
         Ok(())
@@ -198,7 +199,7 @@ impl Troubles {
         if status.code() != Some(1) {
             self.history.complain(format!("on a full disk the server ended with {status}"));
         }
-        let full_ms = self.chance.within(self.pace.down_ms);
+        let full_ms = within(&mut self.chance, self.pace.down_ms);
         tokio::time::sleep(Duration::from_millis(full_ms)).await;
         self.server.start_again(&self.history).await
     }
@@ -208,7 +209,8 @@ impl Troubles {
         // The library behind the clock reads a file, and falls back to the real time without.
         self.server.set_clock(0)?;
         let from = self.history.now();
-        let until = Instant::now() + Duration::from_millis(self.chance.within(self.pace.files_ms));
+        let until =
+            Instant::now() + Duration::from_millis(within(&mut self.chance, self.pace.files_ms));
         let has = self.server.alive.pid().and_then(open_files).context("how many files it has")?;
         self.server.limit_open(Some(has + 2))?;
         let address = *self.server.places().tcp.borrow();

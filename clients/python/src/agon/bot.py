@@ -4,7 +4,8 @@ A bot is a function that takes a request and gives an answer, or an object with 
 question of its games: ``keep(question, view, match)`` and so on. It may also have
 
 - ``name``, what it calls itself; ``nonce``, up to 64 hexadecimal digits that are added to the luck
-  of its games; ``proposal``, the map it proposes (Trains);
+  of its games; ``proposal``, the map it proposes (Trains); ``history``, ``True`` if every request
+  shall show past turns and finished games, not only the first one of a match after a login;
 - ``notice(about, data)``, which is called with what needs no answer.
 """
 
@@ -32,7 +33,7 @@ class Asker:
         name = getattr(self._bot, "name", None) or getattr(self._bot, "__name__", None)
         hello: Dict[str, Any] = {"type": "hello", "protocol": PROTOCOL}
         hello["name"] = name if isinstance(name, str) else type(self._bot).__name__
-        for field in ("nonce", "proposal"):
+        for field in ("nonce", "proposal", "history"):
             value = getattr(self._bot, field, None)
             if value is not None:
                 hello[field] = value

@@ -15,7 +15,7 @@ from .stdio import run_stdio
 
 
 def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
-    """Plays as the command line says, and ends the program if that fails."""
+    """Plays as the command line says, and exits with an error if that fails."""
     given = _parser().parse_args(args)
     try:
         if given.server is None:
@@ -28,7 +28,7 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
             given.server,
             account=given.account,
             password=password,
-            # A flag wins over a variable: the token may be somebody else's.
+            # A flag overrides a variable, because the token may belong to another account.
             token=os.environ.get("AGON_TOKEN") if given.account is None else None,
             register=given.register,
             person=given.person,

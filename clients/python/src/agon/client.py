@@ -1,4 +1,4 @@
-"""A bot on a server: logs in, waits, plays, and comes back when the connection is lost.
+"""A bot on a server: logs in, waits, plays, and reconnects when the connection is lost.
 
 One thread does everything, in order. Each request is answered once: what was answered over a lost
 connection is sent again over the next, and the bot is not asked twice.
@@ -113,7 +113,7 @@ class Client:
         self._answers: "OrderedDict[str, Tuple[str, int]]" = OrderedDict()
 
     def run(self) -> List[Result]:
-        """Plays until a tournament is over, if only one is wanted; else until it is interrupted."""
+        """Plays until a tournament is over with ``once``, otherwise until it is interrupted."""
         try:
             while not self._is_over():
                 try:

@@ -1,4 +1,4 @@
-"""What can go wrong, as types. All are ``AgonError``."""
+"""The exceptions of this package. All are ``AgonError``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Optional
 
 
 class AgonError(Exception):
-    """Anything this package raises on its own account."""
+    """The base class of all exceptions of this package."""
 
 
 class BotError(AgonError):
@@ -14,11 +14,11 @@ class BotError(AgonError):
 
 
 class ProtocolError(AgonError):
-    """The other side does not speak this protocol, or not this version of it."""
+    """The server does not speak this protocol, or another version of it."""
 
 
 class Lost(AgonError):
-    """The connection is gone. ``play`` comes back by itself; others may want to know."""
+    """The connection is lost. ``play`` reconnects by itself."""
 
     def __init__(self, why: str, wait_s: float = 0.0) -> None:
         super().__init__(why)
@@ -26,11 +26,11 @@ class Lost(AgonError):
 
 
 class Unreachable(AgonError):
-    """Nobody answered for as long as patience lasted."""
+    """The server did not answer within ``patience_s``."""
 
 
 class Refused(AgonError):
-    """The server said no, for good. ``code`` is one of the protocol's error codes."""
+    """The server refused, and a retry would not help. ``code`` is an error code of the protocol."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(f"{code}: {detail}" if detail else code)
@@ -39,7 +39,7 @@ class Refused(AgonError):
 
 
 class ApiError(AgonError):
-    """The HTTP interface answered with a problem. ``type`` is stable, ``detail`` is for people."""
+    """The HTTP interface returned an error. ``type`` is stable, ``detail`` is for people."""
 
     def __init__(self, status: int, type: str, detail: str, retry_after_s: Optional[float]) -> None:
         super().__init__(f"{status} {type}: {detail}")

@@ -74,7 +74,7 @@ class FishPlayer:
         """A penguin was placed, the game starts, or a player was kicked."""
 
     def action_taken(self, action: Action, state: State) -> None:
-        """A player moved or was passed over; ``state`` is the position afterwards."""
+        """A player moved or was skipped; ``state`` is the position afterwards."""
 
     def game_over(self, result: GameResult) -> None:
         """A game is over."""
@@ -148,12 +148,12 @@ class ProxyReferee:
 
     def _known(self) -> State:
         if self.state is None:
-            raise ProtocolError("the server speaks of moves before it has sent a position")
+            raise ProtocolError("the server sent a move before it sent a position")
         return self.state
 
 
 def after(state: State, action: Action) -> State:
-    """The position after the first player acted: it goes to the end, its tile is gone."""
+    """The position after the first player acted: they go to the end, their tile is removed."""
     board = [list(row) for row in state["board"]]
     first, others = state["players"][0], list(state["players"][1:])
     places = [list(place) for place in first["places"]]
@@ -177,7 +177,7 @@ def play(
             replies = manager.hear(message)
             if replies is None:
                 replies = referee.hear(message)
-            # Messages of a later version that ask for nothing are passed over.
+            # Messages of a later version that need no reply are ignored.
             for reply in replies or []:
                 _send(stream, reply)
     return manager.won

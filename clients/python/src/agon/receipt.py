@@ -1,4 +1,4 @@
-"""A receipt: what a player sent and was told, written down before anybody can change a log.
+"""A receipt: a player's own record of what was sent and received.
 
 ``docs/protocol/receipt.md`` has the format; ``agon verify --as NAME --receipt FILE LOG`` compares it
 with a log. Every entry is one line, flushed before the answer it holds is sent.
@@ -16,39 +16,39 @@ KEPT = ("tournament", "match-over", "tournament-ended")
 
 
 class Receipt:
-    """A receipt that is being written. One that is there is continued."""
+    """Writes a receipt. An existing file is continued."""
 
     def __init__(self, path: str) -> None:
         self._file: IO[str] = open(path, "a", encoding="utf-8")
         self._commitments: Dict[str, str] = {}
 
     def hello(self, player: str, nonce: Optional[str]) -> None:
-        """Notes who plays, and what it adds to the luck of its games."""
+        """Records who plays, and the nonce for the luck of their games."""
         entry: Dict[str, Any] = {"type": "hello", "player": player}
         if nonce is not None:
             entry["nonce"] = nonce
         self._write(entry)
 
     def answer(self, id: str, answer: Any) -> None:
-        """Notes an answer that is about to be sent."""
+        """Records an answer that is about to be sent."""
         self._write({"type": "answer", "id": id, "answer": answer})
 
     def refused(self, id: str, code: str) -> None:
-        """Notes that the server refused an answer."""
+        """Records that the server refused an answer."""
         self._write({"type": "refused", "id": id, "code": code})
 
     def lost(self) -> None:
-        """Notes that the connection was lost."""
+        """Records that the connection was lost."""
         self._write({"type": "lost"})
 
     def noticed(self, about: str, data: Dict[str, Any]) -> Optional[str]:
-        """Notes what the server said; gives what is wrong with it, if something is."""
+        """Records a message of the server; returns what is wrong with it, or ``None``."""
         if about not in KEPT:
             return None
         tournament = str(data.get("tournament", ""))
         if about == "tournament":
             commitment = data.get("commitment")
-            # The server repeats it after every login.
+            # The server repeats the notice after every login.
             if commitment is None or self._commitments.get(tournament) == commitment:
                 return None
             self._commitments[tournament] = commitment

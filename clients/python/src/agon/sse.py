@@ -9,7 +9,7 @@ from typing import Any, Iterable, Iterator, List, Optional
 
 @dataclass(frozen=True)
 class Event:
-    """How things stand. ``name`` is ``snapshot``, ``change``, ``lagged`` or ``end``."""
+    """The whole state. ``name`` is ``snapshot``, ``change``, ``lagged`` or ``end``."""
 
     name: str
     id: Optional[str]
@@ -17,7 +17,7 @@ class Event:
 
 
 def events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """The events of a stream. Comments are passed over; an event that is cut off is dropped."""
+    """The events of a stream. Comments are skipped; an incomplete event is dropped."""
     name = "message"
     last_id: Optional[str] = None
     data: List[str] = []

@@ -14,9 +14,9 @@ from .errors import ProtocolError
 def run_stdio(
     bot: Bot, stdin: Optional[TextIO] = None, stdout: Optional[TextIO] = None
 ) -> Optional[bool]:
-    """Plays until the other side ends it. Gives whether the tournament was won, if that was said.
+    """Plays until Agon ends it. Returns whether the tournament was won, if Agon says so.
 
-    What the bot prints goes to stderr meanwhile: stdout belongs to the protocol.
+    Output of the bot goes to stderr, because stdout belongs to the protocol.
     """
     asker = Asker(bot)
     lines = sys.stdin if stdin is None else stdin
@@ -48,7 +48,7 @@ def _decode(line: str) -> Dict[str, Any]:
     try:
         message = json.loads(line)
     except ValueError as error:
-        raise ProtocolError(f"a line that is not JSON: {error}") from error
+        raise ProtocolError(f"agon sent a line that is not JSON: {error}") from error
     if not isinstance(message, dict):
-        raise ProtocolError("a line that is no message")
+        raise ProtocolError("agon sent a line that is no message")
     return message

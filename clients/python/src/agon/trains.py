@@ -85,7 +85,10 @@ class _View(TypedDict):
 
 
 class View(_View, total=False):
-    """The game as one seat may see it."""
+    """The game as one seat may see it.
+
+    ``history`` is empty after the first request of a match, unless the bot has ``history = True``.
+    """
 
     you: int
     turn: int

@@ -38,7 +38,7 @@ class Transport(Protocol):
 
 
 class Stream:
-    """Bytes over a socket, with deadlines, and ``Lost`` for everything that goes wrong."""
+    """Bytes over a socket, with deadlines. Every error is ``Lost``."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -133,7 +133,7 @@ def parse(server: str) -> SplitResult:
     if url.scheme not in PORTS:
         raise ValueError(f"{server!r}: the scheme is one of {', '.join(PORTS)}")
     if url.port == 0:
-        raise ValueError(f"{server!r}: nobody listens on port 0")
+        raise ValueError(f"{server!r}: port 0 cannot be connected to")
     return url
 
 
@@ -143,10 +143,10 @@ def _open(
     try:
         sock = socket.create_connection((host, port), timeout=CONNECT_S_MAX)
     except OSError as error:
-        raise Lost(f"nobody answers at {host}:{port}: {error}") from error
+        raise Lost(f"failed to connect to {host}:{port}: {error}") from error
     try:
         if sock.getsockname() == sock.getpeername():
-            # On one machine, whoever knocks at a free port often enough is let in by itself.
+            # On one machine, connecting to a free port can connect a socket to itself.
             raise Lost(f"nobody listens at {host}:{port}")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if encrypted:

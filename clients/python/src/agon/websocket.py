@@ -56,7 +56,7 @@ class WebSocket:
                 return message
 
     def close(self) -> None:
-        """Says goodbye, waits a moment for the other side to do so, and closes."""
+        """Sends a close frame, waits a moment for the reply, and closes."""
         try:
             self._say_goodbye(NORMAL)
             until = time.monotonic() + CLOSE_S_MAX
@@ -72,7 +72,7 @@ class WebSocket:
         self._stream.close()
 
     def _take(self, last: bool, opcode: int, payload: bytes) -> Optional[str]:
-        """What a frame comes to: a message if it completes one."""
+        """Handles a frame; returns a message if the frame completes one."""
         if opcode == PING:
             self._send(PONG, payload)
         elif opcode == CLOSE:
@@ -107,7 +107,7 @@ class WebSocket:
             raise
 
     def _frame(self) -> Optional[Tuple[bool, int, bytes]]:
-        """The next frame of the buffer, if it is there as a whole: last, opcode, payload."""
+        """The next complete frame of the buffer: last, opcode, payload."""
         buffer = self._stream.buffer
         if len(buffer) < 2:
             return None
@@ -153,7 +153,7 @@ class WebSocket:
             self._closing = True
 
     def _fail(self, code: int, what: str) -> None:
-        """Closes because of something the server must not do."""
+        """Closes the connection because the server broke the protocol."""
         try:
             self._say_goodbye(code)
         finally:
@@ -171,19 +171,19 @@ class WebSocket:
         until = time.monotonic() + CONNECT_S_MAX
         while (end := self._stream.buffer.find(b"\r\n\r\n")) < 0:
             if len(self._stream.buffer) > HEAD_BYTES_MAX:
-                raise ProtocolError("the answer to the WebSocket handshake has no end")
+                raise ProtocolError("the reply to the WebSocket handshake is too long")
             if not self._stream.fill(until - time.monotonic()):
-                raise Lost("no answer to the WebSocket handshake")
+                raise Lost("the server did not reply to the WebSocket handshake")
         _check_answer(self._stream.take(end + 4), accept_of(key))
 
 
 def accept_of(key: bytes) -> str:
-    """What a server answers to a key, to show that it speaks WebSocket."""
+    """The reply to a key that proves that a server speaks WebSocket."""
     return base64.b64encode(hashlib.sha1(key + GUID).digest()).decode()
 
 
 def masked(payload: bytes, mask: bytes) -> bytes:
-    """The payload with every byte changed by the mask's in turn; the same again undoes it."""
+    """Applies the mask to the payload; applying it again undoes it."""
     length = len(payload)
     key = (mask * (length // 4 + 1))[:length]
     return (int.from_bytes(payload, "big") ^ int.from_bytes(key, "big")).to_bytes(length, "big")
@@ -199,12 +199,12 @@ def _check_answer(head: bytes, accept: str) -> None:
     if len(words) < 2 or words[1] != "101":
         if len(words) > 1 and words[1] in ("429", "502", "503", "504"):
             raise Lost(f"the server is busy: {status}")
-        raise ProtocolError(f"no WebSocket there: {status}")
+        raise ProtocolError(f"the server does not speak WebSocket at this address: {status}")
     upgrade = headers.get("upgrade", "").lower()
     connection = [word.strip() for word in headers.get("connection", "").lower().split(",")]
     if upgrade != "websocket" or "upgrade" not in connection:
         raise ProtocolError("the server did not switch to WebSocket")
     if headers.get("sec-websocket-accept") != accept:
-        raise ProtocolError("the server's answer to the handshake is not to ours")
+        raise ProtocolError("the server's reply belongs to another handshake")
     if "sec-websocket-extensions" in headers or "sec-websocket-protocol" in headers:
         raise ProtocolError("the server chose an extension that was not offered")

@@ -89,7 +89,10 @@ class Play(TypedDict):
 
 
 class View(TypedDict):
-    """The game as one seat may see it; in public views ``seat`` is ``None``."""
+    """The game as one seat may see it; in public views ``seat`` is ``None``.
+
+    ``history`` is empty after the first request of a match, unless the bot has ``history = True``.
+    """
 
     seat: Optional[int]
     dice: Literal["duplicate", "independent"]

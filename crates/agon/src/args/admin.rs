@@ -4,9 +4,9 @@ use clap::{Args as ClapArgs, Subcommand};
 use std::path::PathBuf;
 
 const ADMIN_HELP: &str = "\
-The token is an operator's: `agon serve` prints one at its first start. Put it into AGON_TOKEN, or
-into a file for --token-file; what only looks needs none. A server with a certificate is at
-https://HOST:PORT; AGON_CERTIFICATES names a file of certificates to trust, if not the system's.
+Commands that change something need an operator's token: `agon serve` prints one at its first start.
+Put it into AGON_TOKEN, or into a file for --token-file. Use https://HOST:PORT for a server with a
+certificate; AGON_CERTIFICATES names a file of certificates to trust instead of the system's.
 
 Examples:
     agon admin status
@@ -22,7 +22,7 @@ Examples:
 #[derive(ClapArgs, Debug)]
 #[command(after_help = ADMIN_HELP)]
 pub(crate) struct AdminArgs {
-    /// The server's HTTP interface.
+    /// The address of the server's HTTP interface.
     #[arg(
         long,
         value_name = "URL",
@@ -31,10 +31,10 @@ pub(crate) struct AdminArgs {
         global = true
     )]
     pub(crate) server: String,
-    /// A file whose first line is the operator's token; by default it is in AGON_TOKEN.
+    /// A file whose first line is the operator's token; by default AGON_TOKEN holds it.
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
-    /// The server's answer as JSON.
+    /// Print the server's answer as JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -43,7 +43,7 @@ pub(crate) struct AdminArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum AdminCommand {
-    /// Whether the server is well, and what it does.
+    /// Show the server's health and its activity.
     Status,
     /// Tournaments: create, list, show, start, call-off, pause, resume, award, withdraw.
     #[command(subcommand)]
@@ -67,142 +67,142 @@ pub(crate) enum AdminCommand {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum TournamentCommand {
-    /// Announce a tournament. With --sign-up it waits for players, else it starts at once.
+    /// Create a tournament. With --sign-up it waits for players, otherwise it starts at once.
     Create(CreateArgs),
-    /// All tournaments.
+    /// List all tournaments.
     List,
-    /// One tournament: pairings, results, standings.
+    /// Show the pairings, results and standings of a tournament.
     Show {
-        /// Which.
+        /// The name.
         id: String,
     },
-    /// Start one that waits for players, with those it has.
+    /// Start a tournament that waits for players, with those who signed up.
     Start(Named),
-    /// Call one off.
+    /// Cancel a tournament that waits for players.
     CallOff(Named),
-    /// No new games until it is resumed.
+    /// Pause a tournament: no game starts and no clock runs until it is resumed.
     Pause(Named),
-    /// Go on.
+    /// Resume a paused tournament; rulings take effect.
     Resume(Named),
-    /// End a paused or interrupted tournament: its open matches are void.
+    /// End a paused or interrupted tournament; its open matches become void.
     Award {
-        /// Which tournament.
+        /// The tournament.
         id: String,
-        /// A player who wins. Without this flag nobody wins, and nobody has lost.
+        /// A winner. Without this flag the tournament is cancelled and counts for nobody.
         #[arg(long, value_name = "PLAYER", num_args = 1..)]
         winner: Vec<String>,
-        /// Why; it is kept in the log for all to see.
+        /// The reason; it is public and stays in the log.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Take a player out; its matches are forfeited.
+    /// Remove a player, who forfeits all remaining matches.
     Withdraw {
-        /// Which tournament.
+        /// The tournament.
         id: String,
-        /// Whom.
+        /// The account.
         player: String,
-        /// Why; it is kept in the log for all to see.
+        /// The reason; it is public and stays in the log.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
 }
 
-/// A tournament, and why.
+/// A tournament and a reason.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Named {
-    /// Which tournament.
+    /// The tournament.
     pub(crate) id: String,
-    /// Why; it is kept in the log for all to see.
+    /// The reason; it is public and stays in the log.
     #[arg(long, value_name = "TEXT")]
     pub(crate) why: String,
 }
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct CreateArgs {
-    /// Its name: a-z, 0-9 and -.
+    /// The tournament's name, of a-z, 0-9 and -.
     pub(crate) id: String,
-    /// The policies of a known system; see `agon list`.
+    /// A set of policies; see `agon list`.
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
-    /// The game, where no preset says so.
+    /// The game, if no preset names it.
     #[arg(long, value_name = "NAME")]
     pub(crate) game: Option<String>,
-    /// Best of how many games a match is.
+    /// A match is a best of K games; K is odd.
     #[arg(long, value_name = "K")]
     pub(crate) best_of: Option<u32>,
-    /// The fields of the policy that differ, as JSON.
+    /// Changes to the preset's policy, as JSON.
     #[arg(long, value_name = "JSON")]
     pub(crate) policy: Option<String>,
-    /// The fields of the game's configuration that differ, as JSON.
+    /// Changes to the game's configuration, as JSON.
     #[arg(long, value_name = "JSON")]
     pub(crate) game_config: Option<String>,
     #[command(flatten)]
     pub(crate) pick: Pick,
-    /// How long sign-ups are waited for, with --sign-up.
+    /// How long to wait for sign-ups, in milliseconds, with --sign-up.
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     pub(crate) wait_ms: u64,
 }
 
-/// Whom a tournament takes.
+/// How a tournament chooses its players.
 #[derive(ClapArgs, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Pick {
     /// These players, in this order.
     #[arg(long, value_name = "PLAYER", num_args = 1..)]
     pub(crate) named: Vec<String>,
-    /// The first N of those logged in.
+    /// The first N players who are logged in.
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<u32>,
-    /// The first of a queue, at most N: QUEUE N.
+    /// The first players in a queue, at most N.
     #[arg(long, value_names = ["QUEUE", "N"], num_args = 2)]
     pub(crate) queue: Vec<String>,
-    /// Who signs up, at least MIN and at most MAX: MIN MAX.
+    /// Players who sign up: at least MIN, at most MAX.
     #[arg(long, value_names = ["MIN", "MAX"], num_args = 2)]
     pub(crate) sign_up: Vec<u32>,
-    /// As JSON, for anything else: {"by":"…",…}.
+    /// Any other selection, as JSON: {"by":"…",…}.
     #[arg(long, value_name = "JSON")]
     pub(crate) selection: Option<String>,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum MatchCommand {
-    /// One match: its games and result.
+    /// Show the games and the result of a match.
     Show {
-        /// Which tournament.
+        /// The tournament.
         tournament: String,
-        /// Which match, such as r1m2.
+        /// The match, such as r1m2.
         id: String,
     },
-    /// Decide a match by word of the operator.
+    /// Override the result of a match.
     Override {
-        /// Which tournament.
+        /// The tournament.
         tournament: String,
-        /// Which match.
+        /// The match.
         id: String,
-        /// Who wins; several share.
+        /// The winner; several players share the win.
         #[arg(long, value_name = "PLAYER", num_args = 1.., required = true)]
         winner: Vec<String>,
-        /// Why; it is kept in the log for all to see.
+        /// The reason; it is public and stays in the log.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Play a match again from its first game.
+    /// Replay a match from its first game.
     Replay {
-        /// Which tournament.
+        /// The tournament.
         tournament: String,
-        /// Which match.
+        /// The match.
         id: String,
-        /// Why; it is kept in the log for all to see.
+        /// The reason; it is public and stays in the log.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Take back the latest decision about a match.
+    /// Undo the latest ruling about a match.
     Undo {
-        /// Which tournament.
+        /// The tournament.
         tournament: String,
-        /// Which match.
+        /// The match.
         id: String,
-        /// Why; it is kept in the log for all to see.
+        /// The reason; it is public and stays in the log.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
@@ -210,27 +210,27 @@ pub(crate) enum MatchCommand {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum GameCommand {
-    /// Break off a game; it is played anew.
+    /// Void a game; another one replaces it.
     Void {
-        /// Which tournament.
+        /// The tournament.
         tournament: String,
-        /// Which match.
+        /// The match.
         id: String,
-        /// Which game of it, from 1.
+        /// The number of the game in the match, from 1.
         game: u32,
-        /// Why; it is kept in the log for all to see.
+        /// The reason; it is public and stays in the log.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Let a voided game count again.
+    /// Undo the voiding of a game.
     Undo {
-        /// Which tournament.
+        /// The tournament.
         tournament: String,
-        /// Which match.
+        /// The match.
         id: String,
-        /// Which game of it, from 1.
+        /// The number of the game in the match, from 1.
         game: u32,
-        /// Why; it is kept in the log for all to see.
+        /// The reason; it is public and stays in the log.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
@@ -238,26 +238,26 @@ pub(crate) enum GameCommand {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum AccountCommand {
-    /// All accounts.
+    /// List all accounts.
     List,
-    /// One account and its statistics.
+    /// Show an account and its statistics.
     Show {
-        /// Whose.
+        /// The account.
         name: String,
     },
-    /// Make an account; its password is in AGON_PASSWORD or in a file.
+    /// Register an account, with the password from AGON_PASSWORD or a file.
     Register {
-        /// Its name.
+        /// The account's name.
         name: String,
         /// A file whose first line is the password.
         #[arg(long, value_name = "FILE")]
         password_file: Option<PathBuf>,
     },
-    /// End somebody's connection.
+    /// Close the connection of an account and revoke its tokens.
     Logout {
-        /// Whose.
+        /// The account.
         name: String,
-        /// Why.
+        /// The reason.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
@@ -265,19 +265,19 @@ pub(crate) enum AccountCommand {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum BlacklistCommand {
-    /// Keep somebody out of tournaments.
+    /// Ban an account from tournaments.
     Add {
-        /// Whom.
+        /// The account.
         name: String,
-        /// Why; everybody can read it.
+        /// The reason; it is public.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Let them in again.
+    /// Lift the ban.
     Lift {
-        /// Whom.
+        /// The account.
         name: String,
-        /// Why.
+        /// The reason.
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
@@ -285,9 +285,9 @@ pub(crate) enum BlacklistCommand {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum QueueCommand {
-    /// Who waits in a queue, in order.
+    /// Show who waits in a queue, in order.
     Show {
-        /// Which.
+        /// The name.
         name: String,
     },
 }

@@ -1,37 +1,36 @@
-//! The command line of clients: who joins, plays and watches.
+//! The arguments of clients: `agon join`, `agon play` and `agon watch`.
 
 use super::{ColourArg, SANDBOX_HELP, SandboxArgs};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
-/// Where, and as whom.
+/// The account and its credentials.
 #[derive(ClapArgs, Debug, Default)]
 pub(crate) struct LoginArgs {
-    /// The account to play as, with its password. A token says itself whose it is: with this flag
-    /// the token in AGON_TOKEN is not used.
+    /// The account to log in to with a password. This flag makes agon ignore AGON_TOKEN, because a
+    /// token already names its account.
     #[arg(long, value_name = "NAME")]
     pub(crate) account: Option<String>,
-    /// A file whose first line is the password; by default it is in AGON_PASSWORD.
+    /// A file whose first line is the password; by default AGON_PASSWORD holds it.
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
-    /// A file whose first line is a token, instead of a password; without --account the token may
-    /// be in AGON_TOKEN.
+    /// A file whose first line is a token, instead of a password; without --account AGON_TOKEN may
+    /// hold it.
     #[arg(long, value_name = "FILE", conflicts_with = "password_file")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Make the account if there is none.
+    /// Register the account if it does not exist.
     #[arg(long)]
     pub(crate) register: bool,
 }
 
 const JOIN_HELP: &str = "\
-A program gets the messages of docs/protocol/native.md on stdin, as from `agon run`: a process of
-its own for every tournament, with the same ids in requests and answers. It is started once before
-that and asked for its hello: the nonce and the proposal in it are passed on to the server. When the
-connection is lost it goes on, and `agon join` comes back with a token until the server is there
-again.
+A program gets the messages of docs/protocol/native.md on stdin, as under `agon run`, in a separate
+process for every tournament. Before that, `agon join` starts the program once for its hello, and
+passes the nonce and the proposal in it to the server. If the connection is lost, the program keeps
+running and `agon join` reconnects with a token.
 
-A server with a certificate is at tls://HOST:PORT or wss://HOST:PORT; trusted is what the system
-trusts, or the certificates in the file that AGON_CERTIFICATES names.
+Use tls://HOST:PORT or wss://HOST:PORT for a server with a certificate. AGON_CERTIFICATES names a
+file of certificates to trust instead of the system's.
 
 Examples:
     AGON_PASSWORD=secret agon join --server 127.0.0.1:7300 --account ann --register \\
@@ -55,27 +54,27 @@ pub(crate) struct JoinArgs {
     /// Play as a house player: house:NAME; see `agon list`.
     #[arg(long, value_name = "house:NAME", conflicts_with = "program")]
     pub(crate) bot: Option<String>,
-    /// Wait in this queue, and after every tournament once more.
+    /// Wait in this queue, again after every tournament.
     #[arg(long, value_name = "NAME")]
     pub(crate) queue: Option<String>,
     /// Sign up for a tournament.
     #[arg(long, value_name = "ID")]
     pub(crate) sign_up: Option<String>,
-    /// The age of the player, which orders players in games that go by it.
+    /// The player's age, for games in which age decides the order of play.
     #[arg(long, value_name = "YEARS", requires = "sign_up")]
     pub(crate) age: Option<u16>,
-    /// End when so many tournaments are over.
+    /// Exit after N tournaments.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) times: Option<u64>,
-    /// End when a tournament is over: --times 1.
+    /// Exit after one tournament, like --times 1.
     #[arg(long, conflicts_with = "times")]
     pub(crate) once: bool,
-    /// The game the program is told of when it is asked for its nonce and proposal.
+    /// The game to name in the hello when the program is asked for its nonce and proposal.
     #[arg(long, value_name = "GAME")]
     pub(crate) game: Option<String>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
-    /// Write down what the player sends and is told, for `agon verify --as NAME --receipt FILE`.
+    /// Record what the player sends and receives, for `agon verify --as NAME --receipt FILE`.
     #[arg(long, value_name = "FILE")]
     pub(crate) receipt: Option<PathBuf>,
     /// The program that plays, and its arguments.
@@ -84,9 +83,9 @@ pub(crate) struct JoinArgs {
 }
 
 const PLAY_HELP: &str = "\
-You are shown the board and asked in words. Type an answer (`keep 6 6`, `2,3 > 4,5`, `take`), the
-number of one that is listed, `list`, `help`, `clock` or `quit`. What is against the rules is
-explained and not sent.
+Agon draws the board and asks you in words. Type an answer (`keep 6 6`, `2,3 > 4,5`, `take`), the
+number of a listed answer, `list`, `help`, `clock` or `quit`. It explains illegal answers and does
+not send them.
 
 Examples:
     agon play --game yahtzee --vs house:optimal
@@ -102,16 +101,16 @@ fn play_help() -> String {
 #[derive(ClapArgs, Debug)]
 #[command(after_help = play_help())]
 pub(crate) struct PlayArgs {
-    /// Play here, at once, against these house players (see `agon list`) and programs.
+    /// Play at once, without a server, against these house players (see `agon list`) and programs.
     #[arg(long, value_name = "SPEC", num_args = 1.., conflicts_with = "server")]
     pub(crate) vs: Vec<String>,
-    /// The game to play here.
+    /// The game, with --vs.
     #[arg(long, value_name = "NAME", default_value = "yahtzee")]
     pub(crate) game: String,
-    /// The game's configuration as JSON, for a game here.
+    /// The game's configuration as JSON, with --vs.
     #[arg(long, value_name = "JSON", requires = "vs")]
     pub(crate) game_config: Option<String>,
-    /// Take all luck of a game here from this number.
+    /// Derive all luck from this number, with --vs.
     #[arg(long, value_name = "N", requires = "vs")]
     pub(crate) seed: Option<u64>,
     /// Play on this server: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
@@ -127,19 +126,19 @@ pub(crate) struct PlayArgs {
     pub(crate) sign_up: Option<String>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
-    /// The age of the player, which orders players in games that go by it.
+    /// The player's age, for games in which age decides the order of play.
     #[arg(long, value_name = "YEARS", requires = "sign_up")]
     pub(crate) age: Option<u16>,
-    /// Colours: auto, always or never.
+    /// When to use colours.
     #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
     pub(crate) colour: ColourArg,
 }
 
 const WATCH_HELP: &str = "\
-Only what everybody may see is shown; hands and hidden dice are shown when a match is over.
+Agon shows what everybody may see; hands and hidden dice appear when a match is over.
 
 Examples:
-    agon watch http://127.0.0.1:7380                 # what there is; follows what runs
+    agon watch http://127.0.0.1:7380                 # lists tournaments, then follows one
     agon watch http://127.0.0.1:7380/cup             # a tournament: pairings, results, standings
     agon watch http://127.0.0.1:7380/cup/r1m1        # a match: the board, as it changes
     agon watch --json http://127.0.0.1:7380/cup      # the events, one line of JSON each";
@@ -150,13 +149,13 @@ pub(crate) struct WatchArgs {
     /// http://HOST:PORT or https://HOST:PORT, with /TOURNAMENT or /TOURNAMENT/MATCH.
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// The events as they come, one JSON line each: event, id, data.
+    /// Print the events as they come, one JSON line each: event, id, data.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show how things stand now, and end.
+    /// Show the current state and exit.
     #[arg(long)]
     pub(crate) once: bool,
-    /// Colours: auto, always or never.
+    /// When to use colours.
     #[arg(long, value_enum, default_value_t = ColourArg::Auto)]
     pub(crate) colour: ColourArg,
 }

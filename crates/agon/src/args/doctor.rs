@@ -4,13 +4,13 @@ use crate::exit;
 use clap::Args as ClapArgs;
 
 const DOCTOR_HELP: &str = "\
-Plays whole games with the program and asks it about hundreds of positions of every shape, starts
-it again at every move, sends it messages in pieces, twice, of later versions, and sees how it ends.
-What fails is shown with what was sent, what came back and how to mend it. Examinations:
+Plays whole games with the program, asks it about hundreds of different positions, restarts it at
+every move, and sends messages in pieces, twice and from later versions. Each failure is shown with
+what was sent, what came back and how to fix it. Examinations:
     hello answers rules positions time stdout restart long same proposal
     pieces notices errors unknown repeat end children
-With --listen it is a server for a program that connects by itself (docs/protocol/native.md, Over
-sockets); a command after -- is started for that, with {server} in its arguments replaced:
+With --listen, agon acts as a server for a program that connects by itself (docs/protocol/native.md,
+Over sockets). A command after -- is started for that, with {server} in its arguments replaced:
     connect answers rules positions time stdout pieces notices errors heartbeat unknown
     together cut restart taken-over
 
@@ -28,35 +28,35 @@ fn doctor_help() -> String {
 #[derive(ClapArgs, Debug)]
 #[command(after_help = doctor_help())]
 pub(crate) struct DoctorArgs {
-    /// The game, or several; by default those whose first question the program can answer.
+    /// The game; may be repeated. By default all games whose first question the program can answer.
     #[arg(long, value_name = "NAME")]
     pub(crate) game: Vec<String>,
-    /// The game's configuration as JSON; by default boards, maps and dice of all sorts.
+    /// The game's configuration as JSON; by default many different boards, maps and dice.
     #[arg(long, value_name = "JSON", requires = "game")]
     pub(crate) game_config: Option<String>,
-    /// How long an answer may take, in milliseconds; by default as in the game's preset.
+    /// Time limit for an answer, in milliseconds; by default as in the game's preset.
     #[arg(long, value_name = "MS")]
     pub(crate) answer_ms: Option<u64>,
-    /// How long the program may take to say hello, or to come back, in milliseconds.
+    /// Time limit for the hello, and for reconnecting, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 10_000)]
     pub(crate) hello_ms: u64,
-    /// Take all positions from this number, to repeat an exam.
+    /// Derive all positions from this number, to repeat an exam.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Be a server at this address instead, for a program that connects by itself. Port 0 is any
-    /// free one.
+    /// Act as a server at this address, for a program that connects by itself. Port 0 takes any
+    /// free port.
     #[arg(long, value_name = "ADDR", requires = "game")]
     pub(crate) listen: Option<String>,
-    /// Show which protections of the sandbox hold on this machine, instead of an exam.
+    /// Show which protections of the sandbox work on this machine, without an exam.
     #[arg(long, conflicts_with_all = ["game", "listen", "program", "quick"])]
     pub(crate) sandbox: bool,
-    /// Fewer positions and restarts.
+    /// Use fewer positions and restarts.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// The report as JSON.
+    /// Print the report as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress on stderr.
+    /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// The program and its arguments.

@@ -12,31 +12,31 @@ pub(crate) struct LogArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum LogCommand {
-    /// Look at every record: is it all there, as it was written, and does it fit together?
+    /// Check every record: is it complete, unchanged, and consistent with the others?
     Check(LogCheckArgs),
-    /// Say what is left of a damaged log, and with --apply put it in the log's place.
+    /// Report what can be saved of a damaged log; with --apply, replace the log by it.
     Repair(LogRepairArgs),
-    /// Copy a log as of this moment, also while the server runs, and check the copy.
+    /// Copy the log as it is now and check the copy. The server may run meanwhile.
     Backup(LogBackupArgs),
 }
 
 const CHECK_HELP: &str = "\
-Looks at pages, checksums, numbering, JSON and vocabulary, folds every machine, and compares what
-the lobby, tournaments and matches say of each other. Whether every die and result follows from the
-rules is another question: `agon verify`. A server may go on running meanwhile.
+Checks pages, checksums, numbering, JSON and event types, folds every stream, and compares the
+lobby, tournaments and matches with each other. `agon verify` checks another question: whether every
+die and result follows from the rules. The server may run meanwhile.
 
-Code 0: the log is sound. Code 5: it is damaged; the first bad record is named.";
+Code 0: the log is sound. Code 5: it is damaged, and the output names the first bad record.";
 
 #[derive(Args, Debug)]
 #[command(after_help = check_help())]
 pub(crate) struct LogCheckArgs {
-    /// The folder of a server or of a run, or a database (*.sqlite).
+    /// The folder of a server or a run, or a database (*.sqlite).
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// The findings as JSON.
+    /// Print the findings as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress on stderr.
+    /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -46,33 +46,33 @@ fn check_help() -> String {
 }
 
 const REPAIR_HELP: &str = "\
-Without --apply nothing is changed: it says what would be kept and what would be lost, and ends with
-code 5 if anything is wrong. If there is a copy of the log, putting it back may lose less.
+Without --apply it changes nothing: it reports what it would keep and lose, and exits with code 5 if
+anything is wrong. If you have a backup of the log, restoring it may lose less.
 
-With --apply the server must be stopped. What is damaged stays: the database as
-agon.sqlite.damaged-1, files of a run as NAME.jsonl.damaged-1. In its place comes
+With --apply the server must be stopped. The damaged log stays: a database as agon.sqlite.damaged-1,
+files of a run as NAME.jsonl.damaged-1. The new log contains
 - of every stream, all decisions before the first bad one;
-- of a tournament that runs, only what its matches still show: it is cut back to before the first
-  result that is lost, and goes on from there;
-- of a tournament that is over, all or nothing: who won stays in the lobby;
-- nothing that the lobby, where its end is lost, does not know of any more.
+- of a running tournament, everything before the first lost result; it continues from there;
+- of a finished tournament, all or nothing; the lobby still knows who won;
+- nothing that the lobby no longer knows, if the end of its stream is lost.
 
-Where acknowledged records are gone from the end of the log, a server refuses to start. It says how many,
-and --apply accepts that: the server goes on from what is left, or from nothing.";
+If acknowledged records are missing at the end of the log, a server does not start. It reports how
+many are missing. --apply accepts the loss: the server then continues from what is left, or starts
+empty.";
 
 #[derive(Args, Debug)]
 #[command(after_help = repair_help())]
 pub(crate) struct LogRepairArgs {
-    /// The folder of a server or of a run, or a database (*.sqlite).
+    /// The folder of a server or a run, or a database (*.sqlite).
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// Do it. The damaged log is kept beside the new one.
+    /// Replace the log. The damaged one stays beside the new one.
     #[arg(long)]
     pub(crate) apply: bool,
-    /// What is kept and lost as JSON.
+    /// Print what is kept and what is lost as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress on stderr.
+    /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -84,13 +84,13 @@ fn repair_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_help = exit::HELP)]
 pub(crate) struct LogBackupArgs {
-    /// The folder of a server or of a run, or a database (*.sqlite).
+    /// The folder of a server or a run, or a database (*.sqlite).
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
-    /// A folder that is not there yet, or is empty. `agon serve --data TO` can start from it.
+    /// A new or empty folder. `agon serve --data TO` can start from it.
     #[arg(value_name = "TO")]
     pub(crate) to: PathBuf,
-    /// What was copied as JSON.
+    /// Print what was copied as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }

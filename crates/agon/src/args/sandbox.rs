@@ -1,25 +1,27 @@
-//! Flags that confine the programs of players.
+//! Flags of the sandbox for players' programs.
 
 use agon_runner::{Limits, SandboxSettings};
 use clap::Args as ClapArgs;
 
 /// For the help of every command that starts programs.
 pub(crate) const SANDBOX_HELP: &str = "\
-Programs run in a sandbox (bubblewrap): they see the system and their own folders read-only, /tmp of
-their own, no other process, no network, and nothing of the run's folder. What this machine cannot
-enforce is reported at the start; `agon doctor --sandbox` shows all of it (docs/sandbox.md).";
+Programs run in a sandbox (bubblewrap). They can read the system and their own folders, and write to
+a private /tmp. They see no other process, no network, and nothing in the run's folder. Agon reports
+at the start what this machine cannot enforce; `agon doctor --sandbox` shows all protections
+(docs/sandbox.md).";
 
 /// How programs are confined.
 #[derive(ClapArgs, Clone, Debug, Default)]
 pub(crate) struct SandboxArgs {
-    /// Trust all programs: run them without a sandbox and without limits. They can then do whatever
-    /// you can.
+    /// Trust all programs: run them without a sandbox and without limits. They can then do
+    /// everything you can.
     #[arg(long, conflicts_with_all = ["memory", "cpus", "cpu_time", "network"])]
     pub(crate) no_sandbox: bool,
-    /// Memory of one program, such as 512m or 4g; by default 2g. One that takes more is killed.
+    /// Memory limit of one program, such as 512m or 4g; by default 2g. A program that needs more is
+    /// killed.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) memory: Option<u64>,
-    /// Processors one program may keep busy, such as 0.5 or 2; by default 1.
+    /// CPU limit of one program in processors, such as 0.5 or 2; by default 1.
     #[arg(long, value_name = "N", value_parser = cpus)]
     pub(crate) cpus: Option<f64>,
     /// Processor time of one process of a program, in seconds; by default 14400 (4 hours). A process
@@ -32,7 +34,7 @@ pub(crate) struct SandboxArgs {
 }
 
 impl SandboxArgs {
-    /// These flags over settings from elsewhere.
+    /// The given settings, overridden by these flags.
     pub(crate) fn over(&self, base: SandboxSettings) -> SandboxSettings {
         let limits = Limits {
             memory: self.memory.unwrap_or(base.limits.memory),
@@ -49,7 +51,7 @@ impl SandboxArgs {
     }
 }
 
-/// A number of bytes with k, m or g behind it.
+/// Parses a number of bytes with the suffix k, m or g.
 fn size(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.trim_end_matches(['k', 'm', 'g', 'b', 'i']);
@@ -58,12 +60,16 @@ fn size(text: &str) -> Result<u64, String> {
         "k" | "kb" | "kib" => 10,
         "m" | "mb" | "mib" => 20,
         "g" | "gb" | "gib" => 30,
-        _ => return Err("write a size such as 512m or 4g".into()),
+        _ => return Err("invalid size; write it as 512m or 4g".into()),
     };
-    let number: u64 = digits.parse().map_err(|_| "write a size such as 512m or 4g".to_owned())?;
-    let bytes = number.checked_mul(1 << unit).ok_or("that is too much")?;
+    let number: u64 = digits.parse().map_err(|_| {
+        "invalid size; write it as 512m or \
+        4g"
+        .to_owned()
+    })?;
+    let bytes = number.checked_mul(1 << unit).ok_or("the size is too large")?;
     match bytes {
-        0..0x40_0000 => Err("no program runs in less than 4m".into()),
+        0..0x40_0000 => Err("the size is too small; a program needs at least 4m".into()),
         _ => Ok(bytes),
     }
 }
@@ -71,7 +77,7 @@ fn size(text: &str) -> Result<u64, String> {
 fn cpus(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.05..=1024.0).contains(&number) => Ok(number),
-        _ => Err("write a number of processors from 0.05 to 1024".into()),
+        _ => Err("invalid number of processors; use 0.05 to 1024".into()),
     }
 }
 
@@ -84,7 +90,11 @@ mod tests {
         assert_eq!(size("512m"), Ok(512 << 20));
         assert_eq!(size("4G"), Ok(4 << 30));
         assert_eq!(size("8388608"), Ok(8 << 20));
-        assert_eq!(size("100KiB").unwrap_err(), "no program runs in less than 4m");
+        assert_eq!(
+            size("100KiB").unwrap_err(),
+            "the size is too small; a program needs at least \
+            4m"
+        );
         for bad in ["", "m", "4x", "-1g", "99999999999g"] {
             assert!(size(bad).is_err(), "{bad}");
         }

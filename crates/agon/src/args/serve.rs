@@ -6,16 +6,16 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 const HELP: &str = "\
-Everything that happened is in DIR/agon.sqlite: a server that is killed and started again goes on
-where it stood, and nobody loses anything by it. Plain `agon` is `agon serve` that takes the next
-free port where its own is taken.
+The log is DIR/agon.sqlite. A server that is killed continues from it when you start it again, and
+nobody loses a game or a move. Plain `agon` is `agon serve` with one difference: if its port is in
+use, it takes the next.
 
-A TOML file has any of the fields below. Each can also be set by a variable of the environment,
-named after it: AGON_DATA, AGON_TLS_CERT, AGON_LIMITS_CONNECTIONS_MAX … Flags win over variables,
-and those over the file. `agon serve --check` prints the result; docs/operate.md has the rest.
+A TOML file may contain any of the fields below. Each field also has an environment variable:
+AGON_DATA, AGON_TLS_CERT, AGON_LIMITS_CONNECTIONS_MAX … Flags override variables, and variables
+override the file. `agon serve --check` prints the result; docs/operate.md explains more.
 
-Programs of other systems connect where the file has a table for them: [fish] and [trains] with
-`listen`, and [erlang] with a cookie for Yahtzee players on Erlang nodes.
+Programs of other systems need a table in the file: [fish] and [trains] with `listen`, and [erlang]
+with a cookie for Yahtzee players on Erlang nodes.
 
 ";
 
@@ -36,46 +36,47 @@ pub(crate) struct ServeArgs {
     /// The folder of the log; by default ./agon-data.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Where players connect; by default 127.0.0.1:7300. Port 0 is any free one.
+    /// The address for players; by default 127.0.0.1:7300. Port 0 takes any free port.
     #[arg(long, value_name = "ADDR")]
     pub(crate) tcp: Option<String>,
-    /// Where the HTTP interface is; by default 127.0.0.1:7380.
+    /// The address of the page and the HTTP interface; by default 127.0.0.1:7380.
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
-    /// A certificate (PEM): everything is TLS then. It is read again on SIGHUP.
+    /// A certificate (PEM): every listener then uses TLS. SIGHUP reloads it.
     #[arg(long, value_name = "FILE")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The certificate's key (PEM).
+    /// The private key of the certificate (PEM).
     #[arg(long, value_name = "FILE")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Settings from a TOML file; flags and variables win over it.
+    /// Read settings from a TOML file; flags and environment variables override it.
     #[arg(long, value_name = "FILE", env = "AGON_CONFIG")]
     pub(crate) config: Option<PathBuf>,
-    /// Take the luck of all tournaments from this number, to repeat an experiment. Whoever knows
-    /// it knows all dice.
+    /// Derive the luck of all tournaments from this number, to repeat an experiment. Anybody who
+    /// knows the number knows all dice.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// How much to tell on stderr: off, error, warn, info, debug or trace.
+    /// How much to log on stderr: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log: Option<String>,
-    /// How to tell it: text, or lines of JSON.
+    /// The format of these messages: text, or lines of JSON.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
-    /// Make a new token for the account `operator` and print it. The first start does so anyway.
+    /// Create a new token for the account `operator` and print it. The first start always does so.
     #[arg(long, conflicts_with = "check")]
     pub(crate) operator_token: bool,
-    /// Write a new token for `operator` to this file, for its owner only, instead of printing it.
+    /// Write a new token for `operator` to this file instead of printing it. Only its owner may
+    /// read it.
     #[arg(long, value_name = "FILE")]
     pub(crate) operator_token_file: Option<PathBuf>,
-    /// Check all settings, print them and where each comes from, and start nothing.
+    /// Check all settings and print them with their sources, without starting a server.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Say where the server listens, or what --check found, as one line of JSON.
+    /// Print the server's addresses, or the result of --check, as one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How the server tells its operator what goes on.
+/// The format of the server's messages on stderr.
 #[derive(
     ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize, serde::Serialize,
 )]
@@ -84,6 +85,6 @@ pub(crate) enum LogFormat {
     /// For people.
     #[default]
     Text,
-    /// For machines: an object a line.
+    /// For machines: one object per line.
     Json,
 }

@@ -1,5 +1,5 @@
-//! `agon admin`: an operator's commands over the HTTP interface. What the server answers is shown as
-//! a table or, with `--json`, as it is; what it refuses, as one sentence.
+//! `agon admin`: an operator's commands over the HTTP interface. It prints the server's answer as a
+//! table, or unchanged with `--json`, and an error as one sentence.
 
 mod orders;
 mod tables;
@@ -49,7 +49,7 @@ impl Admin {
         self.http.get(path).await.map_err(explained)
     }
 
-    /// All pages of a list as one.
+    /// Fetches all pages of a list.
     async fn list(&self, path: &str, what: &str) -> Result<Value> {
         let mut all = Vec::new();
         let mut after = String::new();
@@ -68,7 +68,7 @@ impl Admin {
     async fn obey(&self, method: &str, path: &str, body: Option<Value>, done: &str) -> Result<()> {
         let response = self.http.send(method, path, body.as_ref()).await.map_err(explained)?;
         match self.json {
-            // An answer without a body is one that says: done.
+            // An empty body means that the server did it.
             true if response.body.is_empty() => super::print("{}\n"),
             true => super::print(&format!("{}\n", String::from_utf8_lossy(&response.body))),
             false => super::print(&format!("{done}\n")),
@@ -105,9 +105,12 @@ impl Admin {
 /// An error with what to do about it.
 fn explained(error: HttpError) -> anyhow::Error {
     let next = match &error {
-        HttpError::Unreachable { .. } => "is the server running there? --server says where it is",
+        HttpError::Unreachable { .. } => {
+            "check that the server runs there, or name another with \
+            --server"
+        }
         HttpError::Problem { status: 401, .. } => {
-            "put the operator's token into AGON_TOKEN or a --token-file"
+            "put an operator's token into AGON_TOKEN or a --token-file"
         }
         _ => return error.into(),
     };

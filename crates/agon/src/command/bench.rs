@@ -18,7 +18,7 @@ pub(crate) fn part(args: &BenchPartArgs) -> Result<Exit> {
     match args.part.as_str() {
         "echo" => serve::runtime()?.block_on(async {
             let listener = serve::open(args.address).context("failed to listen")?;
-            agon_bench::echo(listener, args.connections).await
+            agon_bench::echo(listener, args.connections, args.file.as_deref()).await
         })?,
         _ => agon_bench::ping(args.address, args.connections)?,
     }

@@ -1,4 +1,4 @@
-//! `agon bot`: a house player as a program of its own, speaking the native protocol.
+//! `agon bot`: a house player as a separate program that speaks the native protocol.
 
 use crate::args::BotArgs;
 use crate::exit::{Exit, Misuse};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::io::{BufRead, Write};
 
-/// The parts of a message that a house player needs. `docs/protocol/native.md` has them all.
+/// The fields of a message that a house player needs. `docs/protocol/native.md` lists all.
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(rename = "type")]
@@ -49,7 +49,7 @@ pub(crate) fn bot(args: &BotArgs) -> Result<Exit> {
     }
 }
 
-/// Says now, not when a tournament is waiting, that there is no such player.
+/// Reports an unknown house player before a tournament waits for it.
 fn check_name(args: &BotArgs) -> Result<()> {
     let houses = Houses::standard();
     if let Some(game) = &args.game {
@@ -63,12 +63,12 @@ fn check_name(args: &BotArgs) -> Result<()> {
     Err(Misuse(format!("no house player {:?} in any game; see `agon list`", args.name)).into())
 }
 
-/// Says hello back, with the house player's proposal if it has one.
+/// Replies to the hello, with the house player's proposal if it has one.
 fn greet(args: &BotArgs, message: Message<'_>) -> Result<(String, Box<dyn HousePlayer>)> {
     let name = message.player.context("failed to find the player's name in the hello")?;
     let game = message.game.context("failed to find the game in the hello")?;
     if let Some(own) = args.game.as_ref().filter(|own| **own != game) {
-        return Err(Misuse(format!("this is a tournament of {game}, not {own}")).into());
+        return Err(Misuse(format!("the tournament plays {game}, but --game says {own}")).into());
     }
     let mut player = Houses::standard().make(&game, &args.name)?;
     let hello = serde_json::json!({
@@ -76,6 +76,7 @@ fn greet(args: &BotArgs, message: Message<'_>) -> Result<(String, Box<dyn HouseP
         "protocol": PROTOCOL_VERSION,
         "name": format!("house:{}", args.name),
         "proposal": player.propose(),
+        "history": true,
     });
     say(&hello)?;
     Ok((name, player))
@@ -101,7 +102,7 @@ fn answer_message(id: &str, answer: agon_games::Json) -> serde_json::Value {
     serde_json::json!({"type": "answer", "id": id, "answer": answer})
 }
 
-/// A house player's reply to a request, both as lines: for `agon join`.
+/// A house player's reply to a request, for `agon join`; both are lines.
 pub(super) fn reply_to(request: &str, name: &str, player: &mut dyn HousePlayer) -> Result<String> {
     let (id, answer) = answer_to(serde_json::from_str(request)?, name, player)?;
     Ok(answer_message(&id, answer).to_string())

@@ -1,4 +1,4 @@
-//! `agon demo`: a tournament between house players, from the first dice to the checked result.
+//! `agon demo`: a tournament between house players, from the first roll to the verified log.
 
 mod erlang;
 mod peers;
@@ -22,7 +22,8 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<Exit> {
 
 fn house_cup() -> Result<Exit> {
     super::print(
-        "Agon: a Yahtzee cup between house players, best of three. `agon --help` has the rest.\n\n",
+        "Agon plays a Yahtzee cup between house players, best of three. `agon --help` lists all \
+         commands.\n\n",
     )?;
     let out = std::env::temp_dir().join(format!("agon-demo-{}", std::process::id()));
     let players = ["optimal", "greedy", "random", "greedy", "optimal", "random"];
@@ -38,7 +39,7 @@ fn house_cup() -> Result<Exit> {
     exit
 }
 
-/// Plays, shows the results and the final, and checks everything.
+/// Plays the tournament, shows the results and the final, and verifies the log.
 fn show_all(ready: run::Ready) -> Result<Exit> {
     let folder = ready.folder.clone();
     let outcome = run::play(ready, Sync::Process, !std::io::stderr().is_terminal())?;

@@ -1,4 +1,4 @@
-//! `agon doctor`: an entrance exam for a program.
+//! `agon doctor`: examines a program before its first tournament.
 
 use crate::args::DoctorArgs;
 use crate::exit::{Exit, Misuse};
@@ -38,7 +38,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
     })
 }
 
-/// Shows which protections of the sandbox hold on this machine.
+/// Shows which protections of the sandbox work on this machine.
 fn sandbox(args: &DoctorArgs) -> Result<Exit> {
     let protections = Sandbox::open(SandboxSettings::default(), None).protections();
     let text = match args.json {
@@ -53,7 +53,7 @@ fn sandbox(args: &DoctorArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Holds the exam until its end, or until Ctrl-C.
+/// Runs the exam until it ends, or until Ctrl-C.
 async fn examine(args: &DoctorArgs, settings: &Settings, quiet: bool) -> Result<Report> {
     let stop = Stop::default();
     let asked = stop.clone();

@@ -1,10 +1,10 @@
 //! `agon join`: a house player or a program plays on a server.
 //!
-//! The client library holds the connection; this decides who thinks. A program lives as long as its
-//! tournament: it does not notice that the connection was lost, and what it answered meanwhile is
-//! sent when the server asks again.
+//! The client library holds the connection; this module runs the player. A program runs as long as
+//! its tournament and does not notice a lost connection: what it answers meanwhile is sent when the
+//! server repeats the request.
 
-mod mind;
+mod player;
 mod program;
 mod receipt;
 
@@ -17,7 +17,7 @@ use agon_core::{Age, Nonce, TournamentId};
 use agon_games::Registry;
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
-use mind::{Mind, Player};
+use player::{Player, TournamentPlayer};
 pub(super) use program::read_lines;
 use receipt::ReceiptWriter;
 use std::collections::BTreeMap;
@@ -25,13 +25,13 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// How often a program that ends too early is started again in one tournament.
+/// How often a program may be started in one tournament, if it ends too early.
 const STARTS_MAX: u32 = 4;
-/// Lines of players that may wait.
+/// How many lines from players may wait.
 const SAID_MAX: usize = 256;
 
-/// What a player of a tournament says. Players have numbers: what an old one said last is no news of
-/// the new one.
+/// Output of the player of a tournament. The number of the start tells an old process from a new
+/// one.
 enum Said {
     Line { tournament: String, start: u32, line: String },
     Ended { tournament: String, start: u32 },
@@ -45,9 +45,9 @@ struct Join<'a> {
     /// Tournaments that are over.
     over: u64,
     running: Running,
-    /// Replies to invitations that the server has not confirmed yet.
+    /// How many replies to invitations the server has not confirmed yet.
     replies: u32,
-    minds: BTreeMap<String, Mind>,
+    players: BTreeMap<String, TournamentPlayer>,
     receipt: Option<ReceiptWriter>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     let mut settings = Settings::new(server, login);
     settings.name = concat!("agon-join/", env!("CARGO_PKG_VERSION")).into();
     settings.tries_max = u32::MAX;
-    (settings.nonce, settings.proposal) = player.introduction(args)?;
+    (settings.nonce, settings.proposal, settings.history) = player.introduction(args)?;
     let mut receipt = args.receipt.as_deref().map(ReceiptWriter::open).transpose()?;
     if receipt.is_some() && settings.nonce.is_none() {
         settings.nonce = Some(new_nonce()?);
@@ -79,21 +79,27 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
             receipt.hello(&player.name, nonce.as_ref())?;
         }
         let (said, mut heard) = mpsc::channel(SAID_MAX);
-        let (player, minds) = (Arc::new(player), BTreeMap::new());
+        let (player, players) = (Arc::new(player), BTreeMap::new());
         let (running, over, replies) = (Running::default(), 0, 0);
-        let mut join = Join { args, player, client, said, over, running, replies, minds, receipt };
+        let mut join =
+            Join { args, player, client, said, over, running, replies, players, receipt };
         let exit = join.run(&mut heard).await;
-        // Whoever still speaks is not heard any more.
+        // Further output of players is ignored.
         drop(heard);
-        join.minds.into_values().for_each(|mind| mind.end(None));
+        join.players.into_values().for_each(|playing| playing.end(None));
         exit
     })
 }
 
-/// A nonce nobody can foresee.
+/// A random nonce.
 fn new_nonce() -> Result<Nonce> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no randomness: {error}"))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        anyhow::anyhow!(
+            "failed to get random bytes: \
+        {error}"
+        )
+    })?;
     let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Nonce::new(&text).expect("hexadecimal digits"))
 }
@@ -101,9 +107,9 @@ fn new_nonce() -> Result<Nonce> {
 /// An error with what to do about it.
 pub(super) fn explained(error: ClientError) -> anyhow::Error {
     let next = match &error {
-        ClientError::Unreachable { .. } => "is the server running there?",
+        ClientError::Unreachable { .. } => "check that the server runs there",
         ClientError::Login(refused) if refused.code == "wrong-credentials" => {
-            "--register makes a new account"
+            "--register creates a new account"
         }
         _ => return error.into(),
     };
@@ -136,7 +142,7 @@ impl Join<'_> {
         Ok(Exit::Success)
     }
 
-    /// Whether there is more to play, or to note in the receipt.
+    /// Whether there is more to play, or to record in the receipt.
     fn goes_on(&self) -> bool {
         let noted = self.receipt.as_ref().is_none_or(ReceiptWriter::is_complete);
         self.times().is_none_or(|times| self.over < times) || !noted
@@ -146,7 +152,7 @@ impl Join<'_> {
         if self.args.once { Some(1) } else { self.args.times }
     }
 
-    /// Waits in the queue, if there is one and there is still something to wait for.
+    /// Enters the queue, unless none was given or enough tournaments were played.
     async fn enter(&self) -> Result<()> {
         if let Some(queue) = &self.args.queue
             && self.times().is_none_or(|times| self.over < times)
@@ -160,7 +166,7 @@ impl Join<'_> {
         if let Some(receipt) = &mut self.receipt {
             receipt.heard(&event)?;
         }
-        // Some may have ended while the connection was lost.
+        // Tournaments may have ended while the connection was lost.
         for over in self.running.heard(&event) {
             let won = match &event {
                 Event::Notice(notice) if notice.tournament().as_ref() == Some(&over) => {
@@ -173,17 +179,17 @@ impl Join<'_> {
         match event {
             Event::Request(request) => {
                 let tournament = request.in_match.tournament.as_str();
-                if let Some(mind) = self.minds.get_mut(tournament) {
-                    mind.ask(request.id, request.line);
+                if let Some(playing) = self.players.get_mut(tournament) {
+                    playing.ask(request.id, request.line);
                 }
             }
             Event::Notice(notice) => self.noticed(&notice).await?,
             Event::Refused(refused) => self.refused(&refused)?,
             Event::Lost => {
                 self.replies = 0;
-                eprintln!("agon: the connection is lost; coming back");
+                eprintln!("agon: the connection is lost; reconnecting");
             }
-            Event::Back { .. } => eprintln!("agon: back on {}", self.args.server),
+            Event::Back { .. } => eprintln!("agon: reconnected to {}", self.args.server),
             Event::Done(what) if matches!(what.as_str(), "accept" | "ready") => {
                 self.replies = self.replies.saturating_sub(1);
             }
@@ -195,8 +201,8 @@ impl Join<'_> {
     async fn is_over(&mut self, tournament: &TournamentId, won: Option<bool>) -> Result<()> {
         let word = if won == Some(true) { "won" } else { "over" };
         eprintln!("agon: tournament {tournament}: {word}");
-        if let Some(mind) = self.minds.remove(tournament.as_str()) {
-            end(mind, won);
+        if let Some(playing) = self.players.remove(tournament.as_str()) {
+            end(playing, won);
         }
         self.over += 1;
         self.enter().await
@@ -206,12 +212,13 @@ impl Join<'_> {
         let tournament = notice.tournament().map(|id| id.as_str().to_owned()).unwrap_or_default();
         match notice.about.as_str() {
             "tournament" => {
-                if !self.minds.contains_key(&tournament) {
-                    let mind = Mind::start(&self.player, &notice.data, 1, &self.said)?;
-                    self.minds.insert(tournament, mind);
+                if !self.players.contains_key(&tournament) {
+                    let playing =
+                        TournamentPlayer::start(&self.player, &notice.data, 1, &self.said)?;
+                    self.players.insert(tournament, playing);
                 }
             }
-            // Who joins wants to play.
+            // `agon join` accepts every invitation.
             "invitation" => {
                 self.replies += 1;
                 self.client.accept(&TournamentId::from(tournament.as_str())).await?;
@@ -220,13 +227,13 @@ impl Join<'_> {
                 self.replies += 1;
                 self.client.ready(&TournamentId::from(tournament.as_str())).await?;
             }
-            // What is over was dealt with.
+            // Handled by the client library.
             "tournament-over" | "tournament-ended" | "match-over" | "invitation-over"
             | "called-off" => {}
             _ => {
                 let named = |name: &str| tournament.is_empty() || tournament == name;
-                let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
-                minds.for_each(|(_, mind)| mind.tell(&notice.line));
+                let players = self.players.iter_mut().filter(|(name, _)| named(name));
+                players.for_each(|(_, playing)| playing.tell(&notice.line));
             }
         }
         Ok(())
@@ -238,72 +245,84 @@ impl Join<'_> {
                 let id = refused.id.as_deref().unwrap_or_default();
                 let tournament = id.split_once(':').map(|(tournament, _)| tournament);
                 let named = |name: &str| tournament.is_none_or(|tournament| tournament == name);
-                let minds = self.minds.iter_mut().filter(|(name, _)| named(name));
-                minds.for_each(|(_, mind)| mind.tell(&refused.line));
+                let players = self.players.iter_mut().filter(|(name, _)| named(name));
+                players.for_each(|(_, playing)| playing.tell(&refused.line));
             }
-            // Others were faster, or the invitation is over: more invitations may come.
+            // Other players accepted first, or the invitation has ended. Another one may come.
             "refused" if self.replies > 0 => {
                 self.replies -= 1;
                 eprintln!("agon: not in this tournament: {}", refused.detail);
             }
-            // A place in a queue or a sign-up, and nothing else to do.
-            "refused" if self.minds.is_empty() => bail!("failed to enter: {}", refused.detail),
-            _ => eprintln!("agon: the server says {}: {}", refused.code, refused.detail),
+            // The queue or the sign-up was refused, and no tournament runs.
+            "refused" if self.players.is_empty() => bail!(
+                "the server refused the queue or sign-up: \
+             {}",
+                refused.detail
+            ),
+            _ => eprintln!("agon: the server reports {}: {}", refused.code, refused.detail),
         }
         Ok(())
     }
 
-    /// Passes on what a player says: answers, and what is no message at all.
+    /// Forwards a player's line: answers, and lines that are no message.
     async fn said(&mut self, tournament: &str, start: u32, line: String) -> Result<()> {
-        let Some(mind) = self.minds.get_mut(tournament).filter(|mind| mind.start == start) else {
+        let Some(playing) =
+            self.players.get_mut(tournament).filter(|playing| playing.start == start)
+        else {
             return Ok(());
         };
         match native::decode(line.as_bytes()) {
-            Ok(FromPlayer::Hello(_)) => mind.greeted = true,
-            Ok(FromPlayer::Answer { id, answer }) if mind.answered(id.as_str()) => {
+            Ok(FromPlayer::Hello(_)) => playing.greeted = true,
+            Ok(FromPlayer::Answer { id, answer }) if playing.answered(id.as_str()) => {
                 if let Some(receipt) = &mut self.receipt {
                     receipt.answer(id.as_str(), &answer)?;
                 }
                 self.client.answer_line(id.as_str(), line).await?;
             }
-            // The server has a word for it: repeated, late or foreign.
+            // The server decides whether it is repeated, late or foreign.
             Ok(FromPlayer::Answer { .. }) => self.client.line(line).await?,
-            Ok(FromPlayer::Lobby(_)) => eprintln!("agon: the program may not say {line}"),
-            Err(_) if mind.greeted => self.client.line(line).await?,
-            // A banner.
+            Ok(FromPlayer::Lobby(_)) => eprintln!(
+                "agon: ignored a message that a program may not \
+                send: {line}"
+            ),
+            Err(_) if playing.greeted => self.client.line(line).await?,
+            // Output before the hello, such as a banner.
             Err(_) => {}
         }
         Ok(())
     }
 
-    /// A program that ended before its tournament is started again, and asked again.
+    /// Restarts a program that ended before its tournament, and repeats its open requests.
     fn ended(&mut self, tournament: &str, start: u32) -> Result<()> {
-        let Some(mind) = self.minds.remove(tournament) else { return Ok(()) };
-        if mind.start != start {
-            self.minds.insert(tournament.to_owned(), mind);
+        let Some(playing) = self.players.remove(tournament) else { return Ok(()) };
+        if playing.start != start {
+            self.players.insert(tournament.to_owned(), playing);
             return Ok(());
         }
         if start >= STARTS_MAX {
-            bail!("failed to play on: the program ended {STARTS_MAX} times in one tournament");
+            bail!(
+                "the program ended {STARTS_MAX} times in one tournament, so agon gives up; read \
+                its stderr for the cause"
+            );
         }
-        eprintln!("agon: the program ended; starting it again");
-        let (about, open) = mind.ended();
-        let mut mind = Mind::start(&self.player, &about, start + 1, &self.said)
+        eprintln!("agon: the program ended; restarting it");
+        let (about, open) = playing.ended();
+        let mut playing = TournamentPlayer::start(&self.player, &about, start + 1, &self.said)
             .context("failed to start the program again")?;
         for (id, line) in open {
-            mind.ask(id, line);
+            playing.ask(id, line);
         }
-        self.minds.insert(tournament.to_owned(), mind);
+        self.players.insert(tournament.to_owned(), playing);
         Ok(())
     }
 }
 
-/// Ends a player; its program may take a moment, and other tournaments go on meanwhile.
-fn end(mind: Mind, won: Option<bool>) {
-    drop(tokio::task::spawn_blocking(move || mind.end(won)));
+/// Ends a player on a separate thread, because its program may take a moment.
+fn end(playing: TournamentPlayer, won: Option<bool>) {
+    drop(tokio::task::spawn_blocking(move || playing.end(won)));
 }
 
-/// Whether there is a house player of that name in any game.
+/// Checks that a house player of this name exists in some game.
 fn check_house(name: &str) -> Result<()> {
     let (games, houses) = (Registry::standard(), Houses::standard());
     if games.names().iter().any(|game| houses.make(game, name).is_ok()) {

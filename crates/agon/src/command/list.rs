@@ -1,4 +1,4 @@
-//! `agon list`: what there is to play.
+//! `agon list`: games, presets and house players.
 
 use crate::exit::Exit;
 use agon_bots::Houses;

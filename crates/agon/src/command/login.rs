@@ -1,4 +1,4 @@
-//! How clients prove who they are: passwords and tokens from files, the environment or a terminal.
+//! Credentials of clients: passwords and tokens from files, the environment or a terminal.
 
 use crate::args::LoginArgs;
 use crate::exit::Misuse;
@@ -9,9 +9,9 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-/// The login that the arguments and the environment give. `None`: there is neither a token nor a
-/// password. A flag wins over a variable: with `--account` the token in `AGON_TOKEN`, which may be
-/// anybody's, is not used.
+/// The credentials in the arguments and the environment; `None` without a token and a password. A
+/// flag overrides a variable: with `--account`, the token in `AGON_TOKEN` is ignored, because it
+/// may belong to another account.
 pub(super) fn given(args: &LoginArgs) -> Result<Option<Login>> {
     let by_name = args.account.is_some() || args.password_file.is_some() || args.register;
     if let Some(token) = token(args.token_file.as_deref(), !by_name)? {
@@ -26,7 +26,8 @@ pub(super) fn given(args: &LoginArgs) -> Result<Option<Login>> {
     Ok(Some(by_password(args, password)?))
 }
 
-/// An error for `--account` without a password beside a token: which of the two is meant?
+/// Refuses `--account` without a password when AGON_TOKEN is set, because it is unclear which is
+/// meant.
 pub(super) fn check_unused_token(args: &LoginArgs) -> Result<()> {
     let Some(account) = &args.account else { return Ok(()) };
     if variable("AGON_TOKEN").is_none() {
@@ -40,12 +41,12 @@ pub(super) fn check_unused_token(args: &LoginArgs) -> Result<()> {
     Err(Misuse(why).into())
 }
 
-/// An error if the account a token belongs to is not the one that `--account` names.
+/// Refuses a token of another account than `--account` names.
 pub(super) fn check_account(args: &LoginArgs, account: &PlayerName) -> Result<()> {
     match &args.account {
         Some(wanted) if wanted != account.as_str() => {
             let why = format!(
-                "the token is of {account}, and --account says {wanted}; give a token of \
+                "the token belongs to {account}, but --account says {wanted}; give a token of \
                  {wanted}, or leave out --account to play as {account}"
             );
             Err(Misuse(why).into())
@@ -57,13 +58,13 @@ pub(super) fn check_account(args: &LoginArgs, account: &PlayerName) -> Result<()
 /// A login by password.
 pub(super) fn by_password(args: &LoginArgs, password: String) -> Result<Login> {
     let Some(account) = args.account.clone() else {
-        return Err(Misuse("say who you are with --account NAME".into()).into());
+        return Err(Misuse("no account was given; name yours with --account NAME".into()).into());
     };
     let login = Login::password(account, password);
     Ok(if args.register { login.register() } else { login })
 }
 
-/// A token from a file, or else from the environment if that may be asked.
+/// A token from a file, or from the environment if `environment` is set.
 pub(super) fn token(file: Option<&Path>, environment: bool) -> Result<Option<String>> {
     let token = match file {
         Some(path) => Some(first_line(path)?),
@@ -71,14 +72,12 @@ pub(super) fn token(file: Option<&Path>, environment: bool) -> Result<Option<Str
         None => None,
     };
     if token.as_ref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
-        return Err(
-            Misuse("a token is 64 hexadecimal digits; this is something else".into()).into()
-        );
+        return Err(Misuse("invalid token; a token has 64 hexadecimal digits".into()).into());
     }
     Ok(token)
 }
 
-/// A password from a file, or else from the environment.
+/// A password from a file or from the environment.
 pub(super) fn password(file: Option<&Path>) -> Result<Option<String>> {
     match file {
         Some(path) => first_line(path).map(Some),
@@ -96,7 +95,7 @@ fn first_line(path: &Path) -> Result<String> {
     Ok(text.lines().next().unwrap_or_default().trim_end().to_owned())
 }
 
-/// Asks for a password; [`Quiet`] keeps it from being shown. `None` at the end of stdin.
+/// Asks for a password; [`Quiet`] hides what is typed. `None` at the end of stdin.
 pub(super) fn ask(account: &str) -> Result<Option<String>> {
     let mut line = String::new();
     eprint!("password of {account}: ");
@@ -107,7 +106,7 @@ pub(super) fn ask(account: &str) -> Result<Option<String>> {
     Ok((count > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
-/// The terminal without echo, as long as this lives; `None` where stdin is no terminal.
+/// Turns the echo of the terminal off until it is dropped; `None` if stdin is no terminal.
 pub(super) struct Quiet(Termios);
 
 impl Quiet {

@@ -43,13 +43,13 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
     }
 }
 
-/// A runtime for a client: one thread will do.
+/// A runtime for a client, with one thread.
 pub(crate) fn client_runtime() -> Result<tokio::runtime::Runtime> {
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.context("failed to start the runtime")
 }
 
-/// Writes to stdout; a reader that has gone away (`agon list | head`) is no failure.
+/// Writes to stdout. A closed pipe (`agon list | head`) is no error.
 pub(crate) fn print(text: &str) -> Result<()> {
     use std::io::Write;
     match std::io::stdout().lock().write_all(text.as_bytes()) {

@@ -1,9 +1,9 @@
-//! `agon play`: a person in the terminal, on a server or here against house players.
+//! `agon play`: a person plays in the terminal, on a server or against house players and programs.
 
-mod desk;
 mod here;
 mod keyboard;
 mod program;
+mod prompt;
 mod there;
 
 use crate::args::{ColourArg, PlayArgs};
@@ -14,7 +14,8 @@ use std::io::IsTerminal;
 
 pub(crate) fn play(args: &PlayArgs) -> Result<Exit> {
     if args.server.is_none() && args.vs.is_empty() {
-        let why = "say whom to play: --vs house:NAME or a program, here, or --server HOST:PORT";
+        let why = "no opponent was given; use --vs house:NAME, --vs 'PROGRAM' or --server \
+            HOST:PORT";
         return Err(Misuse(why.into()).into());
     }
     super::solve::use_cache(None);
@@ -26,12 +27,12 @@ pub(crate) fn play(args: &PlayArgs) -> Result<Exit> {
             None => here::play(args, colour).await,
         }
     });
-    // A thread may still wait for a line that nobody types.
+    // A thread may still wait for input.
     runtime.shutdown_background();
     exit
 }
 
-/// Whether to write colours.
+/// Whether to use colours.
 pub(super) fn coloured(colour: ColourArg) -> bool {
     match colour {
         ColourArg::Always => true,
@@ -40,7 +41,7 @@ pub(super) fn coloured(colour: ColourArg) -> bool {
     }
 }
 
-/// Writes to the terminal at once.
+/// Writes to the terminal and flushes.
 fn say(text: &str) -> Result<()> {
     use std::io::Write;
     super::print(text)?;

@@ -5,8 +5,8 @@ use crate::args::{ColourArg, ReplayArgs};
 use crate::exit::{Exit, Misuse, Unreadable};
 use crate::show::{self, paint};
 use agon_core::{
-    Event, Faulted, GameEnd, GameResult, How, Line, Match, MatchResult, PlayerName, Restart,
-    Ruling, Secrets,
+    ApplyError, Event, Faulted, GameEnd, GameResult, How, Line, Match, MatchReplay, MatchResult,
+    Misfit, PlayerName, ReplayStep, Restart, Ruling, Secrets,
 };
 use agon_games::{GameState, Registry, Viewer};
 use agon_runner::Folder;
@@ -80,36 +80,31 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn all(&mut self, lines: &[Line], secrets: Secrets) -> Result<()> {
         let games = Registry::standard();
-        let mut played = Match::fold(&lines[..1.min(lines.len())], &games, secrets)?;
-        let plan = played.plan().clone();
+        let mut replay = MatchReplay::new(lines, &games, secrets)?;
+        let plan = replay.plan().clone();
         if !self.args.json {
             let names: Vec<&str> = plan.players.iter().map(PlayerName::as_str).collect();
             let head = format!("{} of {}: {}", plan.id, plan.tournament, names.join(" – "));
             let _ = writeln!(self.out, "{}\n{}\n", paint(&head, "1", self.colour), plan.reason);
         }
-        for line in lines.iter().skip(1) {
-            let before = played.referee().map(|referee| referee.game().boxed_clone());
-            match played.apply(line.at, &line.event) {
-                Ok(()) => {}
-                Err(agon_core::ApplyError::NoSecret(game)) => {
+        while let Some(step) = replay.step() {
+            match step {
+                Ok(step) if self.args.json => self.event_json(step.line, step.after),
+                Ok(ReplayStep { line, before, after }) => {
+                    self.event(line, after, before.referee().map(|referee| referee.game()));
+                }
+                Err(Misfit { error: ApplyError::NoSecret(game), .. }) => {
                     let _ = writeln!(
                         self.out,
                         "Game {game} is still running; its dice and cards are secret."
                     );
                     return Ok(());
                 }
-                Err(error) => {
-                    let why = format!(
-                        "{}, event {}: {error}; `agon verify` checks the whole log",
-                        line.stream, line.seq
-                    );
+                Err(misfit) => {
+                    let stream = &lines[0].stream;
+                    let why = format!("{stream}, {misfit}; `agon verify` checks the whole log");
                     return Err(Unreadable(why).into());
                 }
-            }
-            if self.args.json {
-                self.event_json(line, &played);
-            } else {
-                self.event(line, &played, before.as_deref());
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A run that can be played.
+/// A run that is ready to be played.
 pub(crate) struct Ready {
     pub(crate) folder: Folder,
     secret: Secret,
@@ -36,15 +36,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
         if let Some(warning) = ready.sandbox.warning() {
             eprintln!("agon: {warning}");
         }
-        // Said before anything can happen: whoever is killed later cannot say it.
-        eprintln!("If this is interrupted, go on with: {command}");
+        // Printed first, because a killed process cannot print it.
+        eprintln!("If this is interrupted, continue with: {command}");
     }
     let folder = ready.folder.clone();
     let outcome = play(ready, sync, quiet)?;
     finish(args, &folder, &command, &outcome)
 }
 
-/// Makes the folder of a new run.
+/// Creates the folder of a new run.
 pub(crate) fn prepare(args: &RunArgs) -> Result<Ready> {
     let file = RunFile::read(args.config.as_deref())?;
     let NewRun { settings, seed, out } = new_run(args, file, &Registry::standard())?;
@@ -57,7 +57,7 @@ pub(crate) fn prepare(args: &RunArgs) -> Result<Ready> {
     Ok(Ready { folder, secret, sandbox, resume_flags })
 }
 
-/// Opens the folder of a run that was begun.
+/// Opens the folder of an earlier run.
 fn resume(args: &RunArgs, dir: &Path) -> Result<Ready> {
     let folder = Folder::new(dir);
     let mut settings = folder.open()?;
@@ -68,8 +68,8 @@ fn resume(args: &RunArgs, dir: &Path) -> Result<Ready> {
     if let (Some(wanted), Some(committed)) = (&wanted, committed(&folder, &settings)?)
         && wanted.commitment() != committed
     {
-        let why =
-            "--seed is not the number this run was begun with; leave it out, or give that one";
+        let why = "--seed is not the number that this run started with; give that number, or leave \
+             --seed out";
         return Err(Misuse(why.into()).into());
     }
     let secret = wanted.or(kept.clone()).map_or_else(|| secret(None), Ok)?;
@@ -89,7 +89,7 @@ fn resume(args: &RunArgs, dir: &Path) -> Result<Ready> {
     Ok(Ready { folder, secret, sandbox, resume_flags })
 }
 
-/// Whether the secret can be in a file: nobody plays who could open it.
+/// Whether the secret may be in a file, because no player can open it.
 fn may_keep_secret(settings: &RunSettings, sandbox: &Sandbox) -> bool {
     !has_programs(settings) || sandbox.hides_files()
 }
@@ -102,7 +102,7 @@ fn resume_flags(keep: bool, seed: Option<u64>) -> String {
     seed.filter(|_| !keep).map_or_else(String::new, |seed| format!(" --seed {seed}"))
 }
 
-/// Tries what this machine can enforce, and whether every program can be started under it.
+/// Finds out what this machine can enforce, and whether every program starts in the sandbox.
 fn open_sandbox(settings: &RunSettings, folder: &Folder) -> Result<Sandbox> {
     if !has_programs(settings) {
         return Ok(Sandbox::none());
@@ -131,7 +131,7 @@ fn committed(folder: &Folder, settings: &RunSettings) -> Result<Option<Commitmen
     Ok(commitments.take(1).next())
 }
 
-/// Plays what is in the folder, with progress on stderr.
+/// Plays the run in the folder and shows progress on stderr.
 pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<Outcome> {
     let Ready { folder, secret, sandbox, .. } = ready;
     let settings = folder.open()?;
@@ -148,7 +148,7 @@ pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<Outcome> {
     let teller = progress.teller();
     let asked = stop.clone();
     let outcome = runtime.block_on(async {
-        // From here on, not from when the task first runs: no signal is missed.
+        // Installed here, so that no signal is missed before the task runs.
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let signals = tokio::spawn(async move {
@@ -170,7 +170,7 @@ pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<Outcome> {
     outcome
 }
 
-/// Refuses a tournament that nobody could lose: one player, or a program that cannot be started.
+/// Refuses a tournament of one player, or with a program that cannot be started.
 fn check_programs(settings: &RunSettings) -> Result<()> {
     if settings.players.len() < 2 {
         let why = "a tournament needs at least 2 players, and there is only 1; add one, for \
@@ -191,7 +191,7 @@ fn check_programs(settings: &RunSettings) -> Result<()> {
     }
 }
 
-/// Says now, not in the middle of the tournament, that a house player does not exist.
+/// Reports an unknown house player before the tournament starts.
 fn check_players(settings: &RunSettings) -> Result<()> {
     let houses = Houses::standard();
     for player in &settings.players {
@@ -201,7 +201,7 @@ fn check_players(settings: &RunSettings) -> Result<()> {
     }
     check_programs(settings)?;
     let kind = Registry::standard().kind(&settings.plan.game).cloned();
-    let kind = kind.expect("the game was looked up before");
+    let kind = kind.expect("the game was checked before");
     agon_core::Tournament::create(settings.plan.clone(), kind, Secret::from_seed_number(0))?;
     Ok(())
 }
@@ -216,12 +216,12 @@ fn secret(seed: Option<u64>) -> Result<Secret> {
     Ok(Secret::from_bytes(bytes))
 }
 
-/// What to type to go on.
+/// The command that resumes the run.
 fn resume_command(ready: &Ready) -> String {
     format!("agon run --resume {}{}", quoted(&ready.folder), ready.resume_flags)
 }
 
-/// The folder as a shell reads it.
+/// The folder, quoted for a shell.
 fn quoted(folder: &Folder) -> String {
     let dir = folder.path().display().to_string();
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%".contains(letter);
@@ -233,7 +233,7 @@ fn quoted(folder: &Folder) -> String {
 
 fn finish(args: &RunArgs, folder: &Folder, command: &str, outcome: &Outcome) -> Result<Exit> {
     if outcome.stopped {
-        eprintln!("Stopped. Nothing is lost; go on with:\n\n    {command}\n");
+        eprintln!("Stopped. Nothing is lost; continue with:\n\n    {command}\n");
         return Ok(Exit::Stopped);
     }
     let dir = quoted(folder);

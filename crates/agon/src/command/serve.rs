@@ -1,4 +1,4 @@
-//! `agon serve`: a server for players that come over the network.
+//! `agon serve`: a server for players who connect over the network.
 
 mod check;
 mod listen;
@@ -34,20 +34,23 @@ use tokio::sync::oneshot;
 /// The log in the folder of a server.
 pub(crate) const LOG_FILE: &str = "agon.sqlite";
 
-/// Where the counts of wrong passwords are, beside the log.
+/// The file with the counts of wrong passwords, beside the log.
 const PASSWORDS_FILE: &str = "agon.sqlite.passwords";
 
-/// The account that may do everything.
+/// The operator's account.
 const OPERATOR: &str = "operator";
 
-/// Plain `agon`: a server with the settings of the environment, on the next free ports where the
-/// usual ones are taken.
+/// Plain `agon`: a server with settings from the environment. If a default port is in use, it takes
+/// the next free one.
 pub(crate) fn plain() -> Result<Exit> {
     let args = Args::try_parse_from(["agon", "serve"]).map(|args| args.command);
     let Ok(Some(Command::Serve(args))) = args else {
-        return Err(
-            Misuse("the environment makes no sense; see `agon serve --check`".into()).into()
-        );
+        return Err(Misuse(
+            "invalid environment variable; run `agon serve --check` for \
+                details"
+                .into(),
+        )
+        .into());
     };
     start(&args, true)
 }
@@ -64,7 +67,7 @@ fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
     let level = diagnostics::parse(&settings.log)?;
     let _diagnostics = diagnostics::start(level, settings.log_format);
     for name in &settings.layers.unknown {
-        tracing::warn!(name, "this variable is no setting of a server");
+        tracing::warn!(name, "unknown environment variable; it is not a setting of the server");
     }
     crate::command::solve::use_cache(None);
     let (runtime, pages) = (runtime()?, pages_runtime()?);
@@ -74,25 +77,26 @@ fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
     exit
 }
 
-/// By how much the threads that read are nicer than those that decide and write.
+/// The nice value of the threads that read players' sockets, relative to the engine.
 const NICER: i32 = 5;
 
-/// By how much those are nicer that serve pages, read the log for them, and check passwords.
+/// The nice value of the threads that serve pages, read the log for them, and check passwords.
 const NICER_PAGES: i32 = 10;
 
-/// Threads for what blocks: a few that read the log, and as many as there are cores for passwords.
+/// The most threads for blocking work: reading the log, and checking passwords.
 const PAGES_BLOCKING_MAX: usize = 64;
 
 /// The runtime that holds the sockets of players.
 ///
-/// Its threads give way to the engine, which would otherwise be interrupted for each answer that
-/// comes in: so they read several at a time; see docs/decisions/0015-readers-give-way.md.
+/// Its threads give way to the engine, which incoming answers would otherwise interrupt one by one;
+/// see docs/decisions/0015-readers-give-way.md.
 pub(crate) fn runtime() -> Result<Runtime> {
     nicer(tokio::runtime::Builder::new_multi_thread().max_blocking_threads(8), NICER)
 }
 
-/// The runtime of everything a stranger can ask for: pages, and passwords. Its threads give way to
-/// those that hold players' sockets; see docs/decisions/0021-pages-have-their-own-threads.md.
+/// The runtime of everything a stranger can request: pages and password checks. Its threads give
+/// way to those that hold players' sockets; see
+/// docs/decisions/0021-pages-have-their-own-threads.md.
 fn pages_runtime() -> Result<Runtime> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -103,7 +107,7 @@ fn pages_runtime() -> Result<Runtime> {
 fn nicer(builder: &mut tokio::runtime::Builder, by: i32) -> Result<Runtime> {
     let nice = rustix::process::getpriority_process(None).map_or(by, |nice| nice + by);
     let start = move || {
-        // Of this thread alone. One that may not is as it was.
+        // Changes this thread only. Without permission nothing changes.
         let _ = rustix::process::setpriority_process(None, nice);
     };
     builder.enable_all().on_thread_start(start).build().context("failed to start the runtime")
@@ -115,7 +119,7 @@ async fn run(
     or_next: bool,
     pages: &tokio::runtime::Handle,
 ) -> Result<Exit> {
-    // From here on, not from when somebody waits for them: no signal is missed.
+    // Installed here, so that no signal is missed before somebody waits for it.
     let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let tls = settings.tls.as_ref().map(|(cert, key)| Tls::load(cert, key));
     let tls = tls.transpose().map_err(|error| Misuse(error.to_string()))?.map(Arc::new);
@@ -142,7 +146,7 @@ async fn run(
         tls: tls.is_some(),
         erlang: erlang.as_ref().map(|(_, node)| node.node.to_string()),
     };
-    // Whoever asks while the log is read is told to come back.
+    // HTTP requests that come while the log is read get 503.
     let (up, heard) = oneshot::channel();
     let starting = tokio::spawn(answer_starting(http, tls.clone(), heard));
     let engine = open_engine(&settings, pages)?;
@@ -187,20 +191,20 @@ async fn run(
         result = &mut ended => result,
         () = asked_to_stop(signals, handle) => ended.await,
     };
-    let result = result.context("failed: the engine ended without a word")?;
+    let result = result.context("the engine ended without an error; this is a bug")?;
     result.map_err(|error| explained(error, &settings.data))?;
     tracing::info!("stopped");
     Ok(Exit::Success)
 }
 
-/// The names by which browsers reach the server: those that are set, and the name of this machine.
+/// The host names of the server: those in the settings, and the name of this machine.
 fn hosts(set: &[String]) -> Hosts {
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let local = format!("{machine}.local");
     Hosts::new(set.iter().cloned().chain([machine, local]))
 }
 
-/// Reads the log and takes up what is live.
+/// Reads the log and resumes everything that is in progress.
 fn open_engine(settings: &Serve, pages: &tokio::runtime::Handle) -> Result<Engine> {
     let started = Instant::now();
     let log = open_log(&settings.data)?;
@@ -221,10 +225,10 @@ fn open_engine(settings: &Serve, pages: &tokio::runtime::Handle) -> Result<Engin
     Ok(engine)
 }
 
-/// Opens the log in the folder, and makes the folder if it is not there.
+/// Opens the log in the folder, and creates the folder if necessary.
 fn open_log(dir: &Path) -> Result<Arc<dyn Log>> {
     use std::os::unix::fs::DirBuilderExt;
-    // Passwords' hashes and tournaments' secrets are in it: for its owner only.
+    // The folder contains password hashes and secrets, so only its owner may read it.
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
     made.with_context(|| format!("failed to make the folder {}", dir.display()))?;
     let log = SqliteLog::open(dir.join(LOG_FILE))
@@ -240,11 +244,11 @@ fn explained(error: EngineError, dir: &Path) -> anyhow::Error {
             "stop the other server, or give another folder with --data".to_owned()
         }
         EngineError::Log(LogError::Io { .. }) | EngineError::Append(_) => {
-            format!("make sure that {dir} can be written and has room, and start again")
+            format!("make sure that {dir} is writable and the disk has room, then start again")
         }
         EngineError::Log(_) | EngineError::Line { .. } | EngineError::Fold { .. } => format!(
-            "the log is damaged: put a copy of {dir} back, \
-             or see what is left with `agon log repair {dir}`"
+            "the log is damaged: restore a backup of {dir}, or run `agon log repair {dir}` to see \
+             what can be saved"
         ),
         _ => "start the server again".to_owned(),
     };
@@ -252,7 +256,7 @@ fn explained(error: EngineError, dir: &Path) -> anyhow::Error {
     anyhow::Error::new(error).context(words)
 }
 
-/// The operator's token, if this is the first start or a new one was asked for.
+/// The operator's token, at the first start or if a new one is wanted.
 async fn operator_token(handle: &Handle, asked: bool) -> Result<Option<String>> {
     let account = PlayerName::new(OPERATOR).expect("a good name");
     // If the engine ends instead, its error is reported.
@@ -262,13 +266,13 @@ async fn operator_token(handle: &Handle, asked: bool) -> Result<Option<String>> 
     }
 }
 
-/// Waits for the first signal and has the engine stop; the second ends the process.
+/// Stops the engine at the first signal; the second one ends the process.
 async fn asked_to_stop((mut interrupt, mut terminate): (Signal, Signal), handle: Handle) {
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
-    tracing::info!("stopping; the next start goes on from here");
+    tracing::info!("stopping; the next start continues from here");
     notify::tell("STOPPING=1");
     handle.stop();
     tokio::spawn(async move {
@@ -276,16 +280,16 @@ async fn asked_to_stop((mut interrupt, mut terminate): (Signal, Signal), handle:
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        // Nothing is lost: whatever was told is in the log.
+        // Nothing is lost: everything that was acknowledged is in the log.
         std::process::exit(Exit::Stopped as i32);
     });
 }
 
-/// Reads the certificate again at every hang-up.
+/// Reloads the certificate at every SIGHUP.
 async fn reload(mut hang_ups: Signal, tls: Arc<Tls>) {
     while hang_ups.recv().await.is_some() {
         match tls.reload() {
-            Ok(()) => tracing::info!("the certificate was read again"),
+            Ok(()) => tracing::info!("the certificate was reloaded"),
             Err(error) => tracing::error!("{error}; the old certificate stays"),
         }
     }

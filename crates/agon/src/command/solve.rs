@@ -1,4 +1,4 @@
-//! `agon solve yahtzee`: the best expected score, exactly.
+//! `agon solve yahtzee`: computes the best expected score exactly.
 
 use crate::args::{RuleArg, SolveArgs};
 use crate::exit::Exit;
@@ -25,10 +25,10 @@ pub(crate) fn solve(args: &SolveArgs) -> Result<Exit> {
     bar.clear();
     let seconds = started.elapsed().as_secs_f64();
     if let Some(refused) = &origin.refused {
-        eprintln!("agon: the cached table was not used: {refused}");
+        eprintln!("agon: ignored the cached table: {refused}");
     }
     if let Some(error) = &origin.not_saved {
-        eprintln!("agon: the table could not be kept: {error}");
+        eprintln!("agon: failed to cache the table: {error}");
     }
     let text = if args.json {
         let result = serde_json::json!({
@@ -51,7 +51,7 @@ pub(crate) fn solve(args: &SolveArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Keeps tables in `dir`, or in the user's cache folder.
+/// Caches tables in `dir`, or in the user's cache folder.
 pub(crate) fn use_cache(dir: Option<PathBuf>) {
     if let Some(dir) = dir.or_else(default_cache) {
         yahtzee::use_cache(dir);

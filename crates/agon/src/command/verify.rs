@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -233,7 +233,7 @@ fn not_verified(args: &VerifyArgs, path: &Path, finding: &Finding) -> Result<Exi
 }
 
 /// Checks one file: a match or a tournament on its own.
-fn file(path: &Path, claims: &Claims) -> Result<Result<Checked, Finding>> {
+fn file(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
     let games = Registry::standard();
     let stream = read_file(path)?;
     let mut checked = Checked { torn: u64::from(stream.torn.is_some()), ..Checked::default() };
@@ -259,116 +259,252 @@ fn file(path: &Path, claims: &Claims) -> Result<Result<Checked, Finding>> {
     Ok(check())
 }
 
-/// A folder's streams, sorted by what they are.
-struct Streams {
-    log: Box<dyn Log>,
+/// Where the streams of a log are read from.
+enum Source {
+    Folder(FileLog),
+    /// The database of a server.
+    Database(SqliteLog),
+}
+
+/// The names of a log's streams, sorted by what they are.
+#[derive(Default)]
+struct Names {
     tournaments: Vec<String>,
     matches: Vec<String>,
     lobby: Option<String>,
-    torn: u64,
 }
 
-/// The database of a server, if the path is one or is the folder of one.
-fn database(path: &Path) -> Option<PathBuf> {
-    match path.is_dir() {
-        true => Some(path.join(super::serve::LOG_FILE)).filter(|path| path.exists()),
-        false => Some(path.to_owned()),
+impl Source {
+    fn open(path: &Path) -> Result<Source> {
+        let database = match path.is_dir() {
+            true => Some(path.join(super::serve::LOG_FILE)).filter(|path| path.exists()),
+            false => Some(path.to_owned()),
+        };
+        Ok(match database {
+            Some(path) => Source::Database(SqliteLog::open_read_only(path)?),
+            None => Source::Folder(FileLog::open_to_parse(path)?),
+        })
+    }
+
+    fn is_database(&self) -> bool {
+        matches!(self, Source::Database(..))
+    }
+
+    fn log(&self) -> &dyn Log {
+        match self {
+            Source::Folder(log) => log,
+            Source::Database(log) => log,
+        }
+    }
+
+    fn names(&self) -> Result<Names> {
+        let all = match self {
+            Source::Folder(log) => log.names()?,
+            Source::Database(log) => log.streams()?.into_iter().map(|(name, _)| name).collect(),
+        };
+        let mut names = Names::default();
+        for name in all {
+            match name.split('/').next() {
+                Some("tournament") => names.tournaments.push(name),
+                Some("lobby") if self.is_database() => names.lobby = Some(name),
+                // Secrets of a server: nothing that follows from rules.
+                Some("secret") if self.is_database() => {}
+                _ => names.matches.push(name),
+            }
+        }
+        Ok(names)
+    }
+
+    /// Says what is wrong with the file of a stream, if its lines are not JSON.
+    fn check_whole(&self, name: &str) -> Result<()> {
+        if let Source::Folder(log) = self {
+            read_file(log.path_of(name)?)?;
+        }
+        Ok(())
+    }
+
+    /// Streams whose last decision a crash tore, among those that were read.
+    fn torn(&self) -> u64 {
+        match self {
+            Source::Folder(log) => log.repairs().len() as u64,
+            Source::Database(..) => 0,
+        }
     }
 }
 
-fn open(path: &Path) -> Result<Streams> {
-    let sqlite = database(path);
-    let (log, torn): (Box<dyn Log>, u64) = match &sqlite {
-        Some(path) => (Box::new(SqliteLog::open_read_only(path)?), 0),
-        None => {
-            let log = FileLog::open_read_only(path)?;
-            let torn = log.repairs().len() as u64;
-            (Box::new(log), torn)
-        }
+/// What a check came to: a value, or the first event that does not follow.
+type Verdict<T> = Result<T, Finding>;
+
+/// Checks a whole log: every stream, what the streams say of each other, and the results file.
+fn folder(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
+    let source = Source::open(path)?;
+    let names = source.names()?;
+    let known = match &source {
+        Source::Database(..) => None,
+        Source::Folder(_) => Folder::new(path).secret()?,
     };
-    let mut tournaments = Vec::new();
-    let mut matches = Vec::new();
-    let mut lobby = None;
-    for (name, _) in log.streams()? {
-        match name.split('/').next() {
-            Some("tournament") => tournaments.push(name),
-            Some("lobby") if sqlite.is_some() => lobby = Some(name),
-            // Secrets of a server: nothing that follows from rules.
-            Some("secret") if sqlite.is_some() => {}
-            _ => matches.push(name),
-        }
+    // Before the rest: a server that writes on may be ahead with whatever is read later.
+    let lobby = match &names.lobby {
+        Some(name) => Some(source.log().load(name, 0)?),
+        None => None,
+    };
+    let progress = Progress::new(names.tournaments.len() + names.matches.len(), claims.quiet);
+    let checks = Checks { source: &source, games: Registry::standard(), known, claims, progress };
+    let tournaments = match checks.tournaments(&names.tournaments)? {
+        Ok(tournaments) => tournaments,
+        Err(finding) => return Ok(Err(finding)),
+    };
+    if lobby.is_none() && source.is_database() && !tournaments.is_empty() {
+        return Ok(Err(finding("lobby", "its log is missing")));
     }
-    if sqlite.is_none() && tournaments.is_empty() && matches.is_empty() {
+    // The lobby is one long stream, so it is checked beside the matches.
+    let (lobby, matches) = std::thread::scope(|scope| {
+        let secret = |id: &TournamentId| tournaments.get(id.as_str())?.0.secret.clone();
+        let lobby = lobby.map(|lines| {
+            scope.spawn(move || {
+                verify::read(&lines).and_then(|lines| verify::verify_lobby(&lines, secret))
+            })
+        });
+        let matches = checks.matches(&names.matches, &tournaments);
+        (lobby.map(|thread| thread.join().expect("checks do not panic")), matches)
+    });
+    let lobby = match lobby.transpose() {
+        Ok(lobby) => lobby,
+        Err(finding) => return Ok(Err(finding)),
+    };
+    let matches = match matches? {
+        Ok(matches) => matches,
+        Err(finding) => return Ok(Err(finding)),
+    };
+    if !source.is_database() && tournaments.is_empty() && matches.is_empty() {
         let why = format!("{} holds no logs (*.jsonl)", path.display());
         return Err(Unreadable(why).into());
     }
-    Ok(Streams { log, tournaments, matches, lobby, torn })
-}
-
-/// Checks a whole folder: every stream, what they say of each other, and the results file.
-fn folder(path: &Path, claims: &Claims) -> Result<Result<Checked, Finding>> {
-    let games = Registry::standard();
-    let streams = open(path)?;
-    let known = match database(path) {
-        Some(_) => None,
-        None => Folder::new(path).secret()?,
-    };
-    let mut checked = Checked { torn: streams.torn, ..Checked::default() };
-    // Before the rest: a server that writes on may be ahead with whatever is read later.
-    let lobby = match &streams.lobby {
-        Some(name) => Some(streams.log.load(name, 0)?),
-        None => None,
-    };
-    let mut tournaments = BTreeMap::new();
-    for name in &streams.tournaments {
-        let lines = streams.log.load(name, 0)?;
-        let secret = match &known {
-            Some(secret) => Some(secret.clone()),
-            None => kept_secret(&*streams.log, name)?,
-        };
-        let check = verify::read(&lines).and_then(|lines| {
-            let check = verify::verify_tournament(&lines, &games, secret.as_ref())?;
-            let seen = claims.receipt.as_ref().map(|one| one.check_tournament(&lines, &check));
-            Ok((check, seen.transpose()?))
-        });
-        let check = match check {
-            Ok((check, seen)) => {
-                checked.add_receipt(seen.unwrap_or_default());
-                check
-            }
-            Err(finding) => return Ok(Err(finding)),
-        };
-        checked.add_tournament(&check);
-        tournaments.insert(name.trim_start_matches("tournament/").to_owned(), check);
+    let mut checked = Checked { torn: source.torn(), ..Checked::default() };
+    checked.unchecked += lobby.as_ref().map_or(0, |check| check.unchecked);
+    for (check, seen) in tournaments.values() {
+        checked.add_tournament(check);
+        checked.add_receipt(*seen);
     }
-    let lobby = match lobby {
-        Some(lines) => {
-            let secret = |id: &TournamentId| tournaments.get(id.as_str())?.secret.clone();
-            let check = verify::read(&lines).and_then(|lines| verify::verify_lobby(&lines, secret));
-            match check {
-                Ok(check) => {
-                    checked.unchecked += check.unchecked;
-                    Some(check)
-                }
-                Err(finding) => return Ok(Err(finding)),
-            }
-        }
-        None if database(path).is_some() && !tournaments.is_empty() => {
-            return Ok(Err(finding("lobby", "its log is missing")));
-        }
-        None => None,
-    };
-    let checks = match matches(&streams, &games, &tournaments, known.as_ref(), claims)? {
-        Ok(checks) => checks,
-        Err(finding) => return Ok(Err(finding)),
-    };
-    for (check, seen) in checks.values() {
+    for (check, seen) in matches.values() {
         checked.add_match(check);
         checked.add_receipt(*seen);
     }
-    let checks = checks.into_iter().map(|(name, (check, _))| (name, check)).collect();
-    let agreed = verify::agree(lobby.as_ref(), &tournaments, &checks);
+    let (tournaments, matches) = (without_receipts(tournaments), without_receipts(matches));
+    let agreed = verify::agree(lobby.as_ref(), &tournaments, &matches);
     Ok(agreed.and_then(|()| results_file(path, &tournaments)).map(|()| checked))
+}
+
+/// What was found for each stream, and what of the receipt it holds.
+type Found<T> = BTreeMap<String, (T, ReceiptCheck)>;
+
+fn without_receipts<T>(found: Found<T>) -> BTreeMap<String, T> {
+    found.into_iter().map(|(name, (check, _))| (name, check)).collect()
+}
+
+/// What the checks of single streams share.
+struct Checks<'a> {
+    source: &'a Source,
+    games: Registry,
+    /// The secret of a run that is not over.
+    known: Option<Secret>,
+    claims: &'a Claims,
+    progress: Progress,
+}
+
+impl Checks<'_> {
+    /// Checks all tournaments, by their ids.
+    fn tournaments(&self, names: &[String]) -> Result<Verdict<Found<TournamentCheck>>> {
+        let found = self.each(names, |log, name, lines| {
+            let secret = match &self.known {
+                Some(secret) => Some(secret.clone()),
+                None => kept_secret(log, name)?,
+            };
+            Ok(verify::read(lines).and_then(|lines| {
+                let check = verify::verify_tournament(&lines, &self.games, secret.as_ref())?;
+                let receipt = self.claims.receipt.as_ref();
+                let seen = receipt.map(|one| one.check_tournament(&lines, &check)).transpose()?;
+                Ok((check, seen.unwrap_or_default()))
+            }))
+        })?;
+        let id = |name: String| name.trim_start_matches("tournament/").to_owned();
+        Ok(found.map(|found| found.into_iter().map(|(name, check)| (id(name), check)).collect()))
+    }
+
+    /// Checks all matches, by the names of their streams.
+    fn matches(
+        &self,
+        names: &[String],
+        tournaments: &Found<TournamentCheck>,
+    ) -> Result<Verdict<Found<MatchCheck>>> {
+        self.each(names, |_, name, lines| {
+            let tournament = name.split('/').nth(1).and_then(|id| tournaments.get(id));
+            let tournament = tournament.map(|(check, _)| check);
+            let lost = tournament.is_some_and(|check| {
+                name.rsplit('/').next().is_some_and(|id| check.of_lost_luck.contains(&id.into()))
+            });
+            let secret = tournament.and_then(|check| check.secret.as_ref());
+            let secret = secret.or(self.known.as_ref()).filter(|_| !lost);
+            Ok(verify::read(lines).and_then(|lines| {
+                let check = verify::verify_match(&lines, &self.games, secret)?;
+                let receipt = self.claims.receipt.as_ref();
+                let seen = receipt.map(|one| one.check_match(&lines, &self.games)).transpose()?;
+                Ok((check, seen.unwrap_or_default()))
+            }))
+        })
+    }
+
+    /// Checks streams on all cores, each thread one stream at a time. Gives what was found for each
+    /// stream that has events, or what is wrong with the first that has a fault.
+    fn each<T: Send>(
+        &self,
+        names: &[String],
+        check: impl Fn(&dyn Log, &str, &[String]) -> Result<Verdict<T>> + Sync,
+    ) -> Result<Verdict<BTreeMap<String, T>>> {
+        let next = AtomicUsize::new(0);
+        let one = |log: &dyn Log, name: &str| -> Result<Option<Verdict<T>>> {
+            let lines = log.load(name, 0).with_context(|| format!("failed to read {name}"))?;
+            if lines.is_empty() {
+                return Ok(None);
+            }
+            let verdict = check(log, name, &lines)?;
+            if verdict.as_ref().is_err_and(Finding::is_unreadable) {
+                self.source.check_whole(name)?;
+            }
+            Ok(Some(verdict))
+        };
+        let work = || -> Result<Vec<(String, Result<Option<Verdict<T>>>)>> {
+            let own = self.source.log().another_reader()?;
+            let log = own.as_deref().unwrap_or(self.source.log());
+            let mut done = Vec::new();
+            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                done.push((name.clone(), one(log, name)));
+                self.progress.done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(done)
+        };
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let all = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores.min(names.len())).map(|_| scope.spawn(work)).collect();
+            while threads.iter().any(|thread| !thread.is_finished()) {
+                self.progress.show();
+            }
+            self.progress.clear();
+            let joined = threads.into_iter().map(|thread| thread.join());
+            let done: Result<Vec<_>> =
+                joined.map(|done| done.expect("checks do not panic")).collect();
+            done.map(|done| done.into_iter().flatten().collect::<BTreeMap<_, _>>())
+        })?;
+        let mut found = BTreeMap::new();
+        for (name, checked) in all {
+            match checked? {
+                Some(Ok(check)) => drop(found.insert(name, check)),
+                Some(Err(finding)) => return Ok(Err(finding)),
+                None => {}
+            }
+        }
+        Ok(Ok(found))
+    }
 }
 
 /// The secret a server keeps of a tournament: of one that runs, pairings and dice follow from it.
@@ -381,79 +517,40 @@ fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
     Ok(secret)
 }
 
-/// The findings for every match, by the name of its stream.
-type MatchChecks = BTreeMap<String, (MatchCheck, ReceiptCheck)>;
-
-/// Checks all match streams, on all cores, and finds the first that is wrong.
-fn matches(
-    streams: &Streams,
-    games: &Registry,
-    tournaments: &BTreeMap<String, TournamentCheck>,
-    known: Option<&Secret>,
-    claims: &Claims,
-) -> Result<Result<MatchChecks, Finding>> {
-    let next = AtomicUsize::new(0);
-    let names = &streams.matches;
-    let one = |name: &String| -> Result<Result<(MatchCheck, ReceiptCheck), Finding>> {
-        let lines = streams.log.load(name, 0)?;
-        let tournament = name.split('/').nth(1).and_then(|id| tournaments.get(id));
-        let lost = tournament.is_some_and(|check| {
-            name.rsplit('/').next().is_some_and(|id| check.of_lost_luck.contains(&id.into()))
-        });
-        let secret = tournament.and_then(|check| check.secret.as_ref()).or(known);
-        let secret = secret.filter(|_| !lost);
-        Ok(verify::read(&lines).and_then(|lines| {
-            let check = verify::verify_match(&lines, games, secret)?;
-            let seen = claims.receipt.as_ref().map(|one| one.check_match(&lines, games));
-            Ok((check, seen.transpose()?.unwrap_or_default()))
-        }))
-    };
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(name) = names.get(at) else { return done };
-            done.push((name.clone(), one(name)));
-        }
-    };
-    let cores =
-        std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(names.len());
-    let all = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        if !claims.quiet && std::io::stderr().is_terminal() {
-            show_progress(&next, names.len());
-        }
-        let joined = threads.into_iter().map(|thread| thread.join().expect("checks do not panic"));
-        joined.flatten().collect::<BTreeMap<_, _>>()
-    });
-    let mut checks = BTreeMap::new();
-    for (name, check) in all {
-        match check.with_context(|| format!("failed to read {name}"))? {
-            Ok(check) => checks.insert(name, check),
-            Err(finding) => return Ok(Err(finding)),
-        };
-    }
-    Ok(Ok(checks))
+/// How many streams are done, drawn on a terminal if that takes long.
+struct Progress {
+    started: Instant,
+    done: AtomicUsize,
+    total: usize,
+    is_shown: bool,
 }
 
-/// Draws how many streams are done until all are begun, if that takes long.
-fn show_progress(next: &AtomicUsize, total: usize) {
-    let started = Instant::now();
-    let mut drawn = false;
-    loop {
-        let done = next.load(Ordering::Relaxed).min(total);
-        if done >= total {
-            break;
-        }
-        if started.elapsed() > Duration::from_secs(1) {
-            let left = started.elapsed().as_secs_f64() * (total - done) as f64 / done.max(1) as f64;
-            eprint!("\r\x1b[Kverifying {done}/{total} streams · ETA {left:.0} s");
-            drawn = true;
-        }
-        std::thread::park_timeout(Duration::from_millis(100));
+impl Progress {
+    fn new(total: usize, quiet: bool) -> Progress {
+        let is_shown = !quiet && std::io::stderr().is_terminal();
+        Progress { started: Instant::now(), done: AtomicUsize::new(0), total, is_shown }
     }
-    if drawn {
-        eprint!("\r\x1b[K");
+
+    fn is_due(&self) -> bool {
+        self.is_shown && self.started.elapsed() > Duration::from_secs(1)
+    }
+
+    /// Draws the line, and waits a moment.
+    fn show(&self) {
+        let done = self.done.load(Ordering::Relaxed);
+        if self.is_due() {
+            let left = self.total.saturating_sub(done) as f64 / done.max(1) as f64;
+            let left = self.started.elapsed().as_secs_f64() * left;
+            eprint!("\r\x1b[Kverifying {done}/{} streams · ETA {left:.0} s", self.total);
+        }
+        let pause = if self.started.elapsed() < Duration::from_millis(100) { 1 } else { 20 };
+        std::thread::park_timeout(Duration::from_millis(pause));
+    }
+
+    fn clear(&self) {
+        if self.is_due() {
+            eprint!("\r\x1b[K");
+        }
     }
 }
 

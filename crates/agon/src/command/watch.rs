@@ -1,4 +1,4 @@
-//! `agon watch`: a match, a tournament or a server as it happens, over server-sent events.
+//! `agon watch`: follows a match, a tournament or a server over server-sent events.
 
 use crate::args::WatchArgs;
 use crate::command::play::coloured;
@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 use std::io::{BufRead, IsTerminal, Write};
 use std::time::Duration;
 
-/// How long to wait before looking or coming back: the first time, and at most.
+/// How long to wait before a retry: the first time, and at most.
 const WAIT_MS: (u64, u64) = (100, 5_000);
-/// After how many failures in a row to give up.
+/// The number of consecutive failures after which to give up.
 const TRIES_MAX: u32 = 60;
-/// How often to look whether something has started.
+/// How often to check whether something has started.
 const LOOK: Duration = Duration::from_secs(1);
 
 pub(crate) fn watch(args: &WatchArgs) -> Result<Exit> {
     let (http, mut parts) = Http::parse(&args.url).map_err(|error| Misuse(error.to_string()))?;
-    // The addresses of the HTTP interface are understood as well.
+    // URLs of the HTTP interface work as well.
     parts.retain(|part| !matches!(part.as_str(), "tournaments" | "matches" | "events"));
     let terminal = std::io::stdout().is_terminal() && !args.json;
     let (games, colour) = (Registry::standard(), coloured(args.colour));
@@ -69,14 +69,14 @@ impl Watch<'_> {
             [id] => Topic::Tournament(id.clone()),
             [tournament, id] => Topic::Match(tournament.clone(), id.clone()),
             _ => {
-                let why = "give http://HOST:PORT/TOURNAMENT/MATCH and no more";
+                let why = "the URL has too many parts; use http://HOST:PORT/TOURNAMENT/MATCH";
                 return Err(Misuse(why.into()).into());
             }
         };
         self.follow(&topic).await
     }
 
-    /// Lists what there is, waits until something runs, and picks it; a person may choose.
+    /// Lists tournaments, waits until one runs, and picks it; a person at a terminal may choose.
     async fn pick(&self) -> Result<Option<Topic>> {
         let mut shown = false;
         loop {
@@ -102,7 +102,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Tournaments that run and their matches, with a line about each.
+    /// Running tournaments and their matches, with a line about each.
     async fn running(&self, all: &Value) -> Result<Vec<(Topic, String)>> {
         let mut running = Vec::new();
         for one in all.as_array().into_iter().flatten() {
@@ -122,7 +122,7 @@ impl Watch<'_> {
         Ok(running)
     }
 
-    /// Shows every event until the end, and comes back when the connection is lost.
+    /// Shows every event until the end, and reconnects when the connection is lost.
     async fn follow(&self, topic: &Topic) -> Result<()> {
         let path = format!("{}/events", topic.page());
         let (mut last, mut tries, mut shown) = (None::<String>, 0_u32, false);
@@ -143,7 +143,7 @@ impl Watch<'_> {
                         Err(error) => break Some(error),
                     }
                 },
-                // It waits for players, or was called off.
+                // The tournament waits for players, or was cancelled.
                 Err(HttpError::Problem { status: 409, .. }) => {
                     let page = self.http.get(&topic.page()).await.map_err(explained)?;
                     let standing = page["standing"].as_str().unwrap_or_default();
@@ -167,7 +167,7 @@ impl Watch<'_> {
             if tries > TRIES_MAX {
                 match error {
                     Some(error) => return Err(explained(error)),
-                    None => bail!("the server ends the events again and again"),
+                    None => bail!("the server keeps closing the stream of events"),
                 }
             }
             let (first, most) = WAIT_MS;
@@ -202,7 +202,7 @@ fn listed(all: &Value, running: &[(Topic, String)]) -> String {
         all.filter(|one| one["standing"] == standing).count()
     };
     let mut text = format!(
-        "{} tournaments run, {} wait for players, {} are over.\n",
+        "Tournaments: {} running, {} waiting for players, {} over.\n",
         count("running"),
         count("open") + count("inviting"),
         count("over")
@@ -213,7 +213,7 @@ fn listed(all: &Value, running: &[(Topic, String)]) -> String {
     text
 }
 
-/// Asks which one; `None`: no number of these.
+/// Asks which one to watch; `None` if the answer is not one of the numbers.
 async fn choose(count: usize) -> Result<Option<usize>> {
     super::print(&format!("Which one, 1 to {count}? "))?;
     std::io::stdout().flush()?;
@@ -228,7 +228,10 @@ async fn choose(count: usize) -> Result<Option<usize>> {
 /// An error with what to do about it.
 fn explained(error: HttpError) -> anyhow::Error {
     let next = match &error {
-        HttpError::Unreachable { .. } => "is the server's HTTP interface there?",
+        HttpError::Unreachable { .. } => {
+            "check that the server's HTTP interface is at this \
+            address"
+        }
         _ => return error.into(),
     };
     let words = format!("{error}; {next}");

@@ -7,16 +7,16 @@ use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// What players know the server by unless somebody says otherwise.
+/// The default name of the node.
 const NODE: &str = "agon@localhost";
 
-/// Where the node listens unless somebody says otherwise: on this machine only, on any port.
+/// The default address of the node: on this machine only, on any free port.
 const LISTEN: &str = "127.0.0.1:0";
 
-/// Where EPMD is: its own port, on this machine only.
+/// The default address of EPMD: its usual port, on this machine only.
 const EPMD: &str = "127.0.0.1:4369";
 
-/// The section of the file. Without it there is no node.
+/// The section of the file. Without it the server has no node.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ErlangTable {
@@ -32,7 +32,7 @@ pub(super) struct ErlangTable {
     queue_games: Option<u32>,
 }
 
-/// The node a server is.
+/// The settings of a server's node.
 #[derive(Debug)]
 pub(crate) struct Erlang {
     pub(crate) listen: String,
@@ -41,7 +41,7 @@ pub(crate) struct Erlang {
 }
 
 impl Erlang {
-    /// Makes sense of the section.
+    /// Checks the section and fills in defaults.
     pub(super) fn read(table: ErlangTable) -> Result<Erlang, Misuse> {
         let wrong = |why: String| Misuse(format!("[erlang]: {why}"));
         let cookie = cookie(table.cookie, table.cookie_file.as_ref()).map_err(wrong)?;
@@ -49,11 +49,11 @@ impl Erlang {
         let epmd = table.epmd.as_deref().unwrap_or(EPMD);
         let epmd: SocketAddr = epmd
             .parse()
-            .map_err(|_| wrong(format!("epmd: {epmd:?} is no address; use IP:PORT")))?;
+            .map_err(|_| wrong(format!("epmd: {epmd:?} is not an address; use IP:PORT")))?;
         let tick_ms = table.tick_ms.unwrap_or(15_000);
         let accept_ms = table.accept_ms.unwrap_or(10_000);
         if tick_ms == 0 || accept_ms == 0 || table.answer_ms == Some(0) {
-            return Err(wrong("tick_ms, accept_ms and answer_ms are at least 1".into()));
+            return Err(wrong("tick_ms, accept_ms and answer_ms must be at least 1".into()));
         }
         let queue_games = table.queue_games.unwrap_or(1);
         let mut policy = Preset::named("yahtzee-queue").expect("a preset of the list").policy;

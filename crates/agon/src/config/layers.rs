@@ -1,7 +1,7 @@
-//! Settings from several places: flags win over variables of the environment, those over the file.
+//! Settings from several sources: flags override environment variables, which override the file.
 //!
-//! This module answers for where each setting comes from. Which settings there are is in `settings`,
-//! what they mean is in `serve`.
+//! This module tracks the source of each setting. `settings` lists all settings, and `serve`
+//! interprets them.
 
 use super::settings::{Kind, SETTINGS};
 use crate::exit::Misuse;
@@ -9,14 +9,13 @@ use anyhow::Result;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// What begins the names of variables.
+/// The prefix of our environment variables.
 const PREFIX: &str = "AGON_";
 
-/// Tables of the file whose settings all have one: a variable that begins like one and is no setting
-/// is a mistake.
+/// Prefixes that only settings have. An unknown variable with such a prefix is an error.
 const TABLES: [&str; 3] = ["AGON_ERLANG_", "AGON_LIMITS_", "AGON_TLS_"];
 
-/// Variables that are for something else.
+/// Our variables that are not settings of a server.
 const OTHERS: [&str; 5] =
     ["AGON_CONFIG", "AGON_CACHE", "AGON_PASSWORD", "AGON_TOKEN", "AGON_SERVER"];
 
@@ -28,18 +27,18 @@ pub(crate) enum Source {
     Flag(String),
 }
 
-/// What was found, and where.
+/// The settings that were found, and their sources.
 #[derive(Debug, Default)]
 pub(crate) struct Layers {
-    /// The file with the variables over it.
+    /// The file, overridden by the variables.
     pub(crate) table: toml::Table,
     sources: BTreeMap<String, Source>,
-    /// Variables that look like settings and are none.
+    /// Unknown variables with our prefix.
     pub(crate) unknown: Vec<String>,
 }
 
 impl Layers {
-    /// Begins with a file.
+    /// Starts with the contents of a file.
     pub(crate) fn over(file: toml::Table) -> Layers {
         let mut layers = Layers { table: file, ..Layers::default() };
         for setting in SETTINGS {
@@ -50,8 +49,8 @@ impl Layers {
         layers
     }
 
-    /// Takes the variables among these over it. `fits` says whether a table with one setting makes
-    /// sense.
+    /// Overrides the file by those variables that are settings. `fits` checks a table with one
+    /// setting.
     pub(crate) fn take_variables(
         &mut self,
         variables: impl Iterator<Item = (OsString, OsString)>,
@@ -67,24 +66,40 @@ impl Layers {
             let known = SETTINGS.iter().find(|setting| variable(setting.path) == name);
             let Some((path, kind)) = known.map(|setting| (setting.path, setting.kind)) else {
                 if TABLES.iter().any(|table| name.starts_with(table)) {
-                    return Err(Misuse(format!("{name}: there is no such setting; unset it")));
+                    return Err(Misuse(format!(
+                        "unknown environment variable {name}: there is no \
+                        such setting; unset it"
+                    )));
                 }
                 if !OTHERS.contains(&name.as_str()) {
                     self.unknown.push(name);
                 }
                 continue;
             };
-            let text = value.to_str().ok_or_else(|| Misuse(format!("{name} is not text")))?;
+            let text = value.to_str().ok_or_else(|| {
+                Misuse(format!(
+                    "invalid environment variable \
+                {name}: the value is not UTF-8"
+                ))
+            })?;
             let value = match kind {
                 Kind::Text => toml::Value::String(text.to_owned()),
                 Kind::Number => match text.parse::<u64>().ok().and_then(|n| n.try_into().ok()) {
                     Some(number) => toml::Value::Integer(number),
-                    None => return Err(Misuse(format!("{name}: {text:?} is no whole number"))),
+                    None => {
+                        return Err(Misuse(format!(
+                            "invalid environment variable {name}: \
+                        {text:?} is not a whole number"
+                        )));
+                    }
                 },
                 Kind::Switch => match text.parse() {
                     Ok(switch) => toml::Value::Boolean(switch),
                     Err(_) => {
-                        return Err(Misuse(format!("{name}: {text:?} is neither true nor false")));
+                        return Err(Misuse(format!(
+                            "invalid environment variable {name}: {text:?} \
+                            is neither true nor false"
+                        )));
                     }
                 },
                 Kind::List => {
@@ -101,7 +116,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Notes that a flag says it, if one does.
+    /// Records that a flag gave a setting.
     pub(crate) fn flag(&mut self, path: &str, given: bool) {
         if given {
             let flag = format!("--{}", path.replace(['_', '.'], "-"));
@@ -109,12 +124,12 @@ impl Layers {
         }
     }
 
-    /// Where a setting comes from; `None` if nobody says anything about it.
+    /// Where a setting comes from; `None` for a default.
     pub(crate) fn source(&self, path: &str) -> Option<&Source> {
         self.sources.get(path)
     }
 
-    /// All settings as a file that could be read again, with where each comes from.
+    /// All settings in the form of a file, with the source of each.
     pub(crate) fn describe(&self, effective: &serde_json::Value) -> String {
         let lines = SETTINGS.map(|setting| {
             let path = setting.path;

@@ -2,7 +2,7 @@
 
 use crate::exit::Misuse;
 use agon_core::lobby::{Announcement, Selection, Window};
-use agon_core::{Format, Greeting, PlanError, Preset, Raw, TournamentId};
+use agon_core::{Greeting, PlanError, Preset, Raw, TournamentId};
 use agon_games::trains::{Config as TrainsConfig, Map, Trains};
 use agon_games::{Game, Registry, SetupError};
 use agon_server::{AnnounceError, Peers, check_announcement};
@@ -27,15 +27,15 @@ pub(super) struct PeerTable {
     listen: Option<String>,
     vocabulary: Option<String>,
     strict_names: Option<bool>,
-    /// The setting that `strict_names` replaces. It is read only to say so.
+    /// A removed setting, read only to name `strict_names` in the error.
     lenient_names: Option<bool>,
     tls: Option<bool>,
-    /// What its tournaments are called.
+    /// The name of its tournaments.
     name: Option<String>,
     preset: Option<String>,
     /// The game's configuration: what differs from the preset.
     config: Option<toml::Table>,
-    /// The same from a JSON file; the table goes over it.
+    /// The same from a JSON file; `config` overrides it.
     config_file: Option<PathBuf>,
     at_least: Option<u32>,
     at_most: Option<u32>,
@@ -56,7 +56,7 @@ pub(crate) struct Port {
     pub(crate) peers: Peers,
 }
 
-/// What a system's page says, where the file says nothing.
+/// The defaults of a system.
 struct Usual {
     system: &'static str,
     window: Window,
@@ -64,7 +64,7 @@ struct Usual {
 }
 
 impl Port {
-    /// The port of Fish, if there is to be one.
+    /// The Fish port, if the file opens one.
     pub(super) fn fish(table: &PeerTable) -> Result<Option<Port>> {
         let language = match table.vocabulary.as_deref() {
             None | Some("auto") => Language::Fish(None),
@@ -76,7 +76,7 @@ impl Port {
         port(table, language, Usual { system: "fish", window, sign_up_ms: 10_000 })
     }
 
-    /// The port of Trains, if there is to be one.
+    /// The Trains port, if the file opens one.
     pub(super) fn trains(table: &PeerTable) -> Result<Option<Port>> {
         let language = match table.vocabulary.as_deref() {
             None | Some("course") => Language::Trains(trains::Vocabulary::Course),
@@ -87,7 +87,7 @@ impl Port {
         port(table, language, Usual { system: "trains", window, sign_up_ms: 3_000 })
     }
 
-    /// The settings that came of it, as the file has them.
+    /// The effective settings, in the form of the file.
     pub(crate) fn effective(&self) -> Value {
         let series = &self.peers.series;
         let Selection::SignUp(window) = &series.selection else { return Value::Null };
@@ -139,8 +139,11 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     let preset = Preset::named(table.preset.as_deref().unwrap_or(system));
     let preset = preset.map_err(|error| wrong(error.to_string()))?;
     if preset.game != system {
-        let why =
-            format!("preset {} is for {}, and this port for {system}", preset.name, preset.game);
+        let why = format!(
+            "preset {} is for the game {}, but this port is for \
+                {system}",
+            preset.name, preset.game
+        );
         return Err(wrong(why).into());
     }
     let config = config(table, &preset).map_err(wrong)?;
@@ -152,7 +155,7 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     super::set(&mut policy.rules.time.answer_ms, table.answer_ms);
     policy.check().map_err(wrong)?;
     super::set(&mut window.at_most, table.at_most);
-    // Who takes fewer than usual needs no more than that.
+    // A smaller at_most also lowers the default of at_least.
     window.at_least = table.at_least.unwrap_or(window.at_least.min(window.at_most));
     let second = table.second_at_least;
     window.second_at_least = second.unwrap_or(window.second_at_least.min(window.at_least));
@@ -164,7 +167,7 @@ fn port(table: &PeerTable, language: Language, usual: Usual) -> Result<Option<Po
     let answer_ms = policy.rules.time.answer_ms;
     let waits = [window.wait_ms, window.second_wait_ms, sign_up_ms, order_ms, answer_ms];
     if waits.iter().any(|wait| *wait > WAIT_MS_MAX) || sign_up_ms == 0 || window.wait_ms == 0 {
-        return Err(wrong(format!("a wait is 1 to {WAIT_MS_MAX} ms")).into());
+        return Err(wrong(format!("every wait must be between 1 and {WAIT_MS_MAX} ms")).into());
     }
     let at_most = window.at_most;
     check_confirms(system, &config).map_err(wrong)?;
@@ -216,13 +219,13 @@ fn unplayable(system: &str, error: &AnnounceError) -> String {
 /// Refuses a Trains map that cannot serve the largest game that the sign-up allows. Where programs
 /// propose maps, it is the map that is played on when nobody proposes one.
 fn check_map(series: &Announcement, at_most: u32) -> Result<(), String> {
-    let Format::Knockout { max, .. } = series.policy.format else { return Ok(()) };
     if series.game != Trains::NAME {
         return Ok(());
     }
     let config = serde_json::from_str::<TrainsConfig>(series.config.get());
     let map = config.map_err(|error| error.to_string())?.map;
-    let seats = at_most.min(max) as usize;
+    let sizes = series.policy.format.rules().game_sizes(at_most as usize);
+    let seats = *sizes.end().max(sizes.start());
     if map.serves(seats) {
         return Ok(());
     }
@@ -233,7 +236,7 @@ fn check_map(series: &Announcement, at_most: u32) -> Result<(), String> {
     ))
 }
 
-/// The preset's configuration, the file's over it, the table's over both.
+/// The preset's configuration, overridden by the file and then by the table.
 fn config(table: &PeerTable, preset: &Preset) -> Result<agon_games::Json, String> {
     let object = |text: &str| serde_json::from_str::<serde_json::Map<String, Value>>(text);
     let mut config = object(preset.config).expect("presets are checked");
@@ -247,6 +250,6 @@ fn config(table: &PeerTable, preset: &Preset) -> Result<agon_games::Json, String
         config.extend(object(&text).map_err(|error| error.to_string())?);
     }
     let kind = Registry::standard().kind(preset.game).cloned();
-    let kind = kind.expect("presets are for games there are");
+    let kind = kind.expect("every preset names an existing game");
     kind.check_config(&Value::Object(config).to_string()).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! The settings of a server: a TOML file, variables over it, flags over both.
+//! The settings of a server: flags override environment variables, which override a TOML file.
 
 use super::erlang::{Erlang, ErlangTable};
 use super::layers::Layers;
@@ -16,10 +16,10 @@ use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where players are expected unless somebody says otherwise: on this machine only.
+/// The default address for players: on this machine only.
 const TCP: &str = "127.0.0.1:7300";
 
-/// Where the HTTP interface is unless somebody says otherwise: on this machine only.
+/// The default address of the HTTP interface: on this machine only.
 const HTTP: &str = "127.0.0.1:7380";
 
 /// A TOML file with the settings of a server.
@@ -87,9 +87,9 @@ struct TlsTable {
 struct TournamentTable {
     name: String,
     preset: String,
-    /// The first so many in line.
+    /// How many players to take from the front of the line.
     players: Option<u32>,
-    /// Exactly these, house players among them.
+    /// Exactly these players; house players are allowed.
     named: Option<Vec<String>>,
     best_of: Option<u32>,
     answer_ms: Option<u64>,
@@ -103,7 +103,7 @@ struct TournamentTable {
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[serde(rename_all = "kebab-case")]
 enum Start {
-    /// As soon as its players are here.
+    /// As soon as all of its players are connected.
     #[default]
     WhenReady,
 }
@@ -118,12 +118,12 @@ pub(crate) struct Serve {
     pub(crate) hosts: Vec<String>,
     pub(crate) settings: Settings,
     pub(crate) limits: Limits,
-    /// Where a new token of the operator goes instead of stdout.
+    /// The file for a new operator token, instead of stdout.
     pub(crate) operator_token_file: Option<PathBuf>,
-    /// How much to tell on stderr, and how.
+    /// How much to log on stderr.
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
-    /// The Erlang node this server is, and where it listens.
+    /// The server's Erlang node, if it has one.
     pub(crate) erlang: Option<Erlang>,
     /// The files of a certificate and its key.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
@@ -131,14 +131,14 @@ pub(crate) struct Serve {
     pub(crate) ports: Vec<Port>,
     /// Tournaments that wait for their players.
     pub(crate) tournaments: Vec<Announcement>,
-    /// Where all that comes from.
+    /// The source of each setting.
     pub(crate) layers: Layers,
 }
 
 impl Serve {
-    /// Brings flags, variables and file together.
+    /// Combines flags, variables and file.
     pub(crate) fn read(args: &ServeArgs) -> Result<Serve> {
-        // Once as what it should be, for mistakes to be named with their place in the file.
+        // Parsed here as well, because these errors name the line in the file.
         let _: ServeFile = super::read_toml(args.config.as_deref())?;
         let mut file = super::read_toml(args.config.as_deref())?;
         if let Some(folder) = args.config.as_deref().and_then(Path::parent) {
@@ -147,7 +147,7 @@ impl Serve {
         Serve::over(file, std::env::vars_os(), args)
     }
 
-    /// Like `read`, for a file that was read already and the given variables.
+    /// Like `read`, with the text of the file and the variables given.
     pub(super) fn over(
         file: toml::Table,
         variables: impl Iterator<Item = (OsString, OsString)>,
@@ -171,7 +171,7 @@ impl Serve {
         super::set(&mut settings.observer_delay_ms, file.observer_delay_ms);
         if settings.observer_delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
             let most = Policy::OBSERVER_DELAY_MS_MAX;
-            return Err(Misuse(format!("observer_delay_ms is at most {most}")).into());
+            return Err(Misuse(format!("observer_delay_ms must be at most {most}")).into());
         }
         let data = args.data.clone().or(file.data);
         let log = args.log.clone().or(file.log).unwrap_or_else(|| diagnostics::LEVEL.into());
@@ -197,7 +197,7 @@ impl Serve {
         })
     }
 
-    /// Whether somebody said where to listen.
+    /// Whether a setting was given, and is not a default.
     pub(crate) fn is_chosen(&self, path: &str) -> bool {
         self.layers.source(path).is_some()
     }
@@ -238,11 +238,11 @@ impl Serve {
     }
 }
 
-/// The files that a server's file names relative to itself, wherever the server is started.
+/// Settings that name files relative to the settings file.
 const RELATIVE_FILES: [(&str, &str); 3] =
     [("fish", "config_file"), ("trains", "config_file"), ("erlang", "cookie_file")];
 
-/// Makes the paths that a file names relative to its own folder paths of this process.
+/// Resolves relative paths in a settings file against its folder.
 fn resolve_paths(file: &mut toml::Table, folder: &Path) {
     for (table, field) in RELATIVE_FILES {
         let table = file.get_mut(table).and_then(toml::Value::as_table_mut);
@@ -252,7 +252,7 @@ fn resolve_paths(file: &mut toml::Table, folder: &Path) {
     }
 }
 
-/// Whether a text would do as the file of a server: see [`super::check_serve_file`].
+/// Checks the text of a server's settings file: see [`super::check_serve_file`].
 pub(super) fn check(text: &str) -> Result<()> {
     let path = Path::new("agon.toml");
     let _: ServeFile = super::parse_toml(text, path)?;
@@ -267,7 +267,7 @@ pub(super) fn check(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a setting makes sense by itself.
+/// Checks one setting by itself.
 fn fits(table: toml::Table) -> Result<(), String> {
     let file = table.try_into::<ServeFile>().map_err(|error| error.message().to_owned())?;
     check_counts(&given(&file.limits)).map_err(|misuse| misuse.0)?;
@@ -282,13 +282,13 @@ fn ports(fish: &PeerTable, trains: &PeerTable, certificate: bool) -> Result<Vec<
         [Port::fish(fish)?, Port::trains(trains)?].into_iter().flatten().collect();
     if let Some(port) = ports.iter().find(|port| port.peers.tls && !certificate) {
         let why =
-            "tls = true takes a certificate; name one in [tls], or with --tls-cert and --tls-key";
+            "tls = true needs a certificate; name one in [tls], or with --tls-cert and --tls-key";
         return Err(Misuse(format!("[{}]: {why}", port.system)).into());
     }
     Ok(ports)
 }
 
-/// Notes which settings a flag gives.
+/// Records which settings come from flags.
 fn note_flags(layers: &mut Layers, args: &ServeArgs) {
     let given = [
         ("data", args.data.is_some()),
@@ -321,13 +321,13 @@ fn limits(table: &LimitsTable) -> Result<Limits> {
     let limits = given(table);
     check_counts(&limits)?;
     if limits.heartbeat_ms == 0 || limits.silence_ms_max <= limits.heartbeat_ms {
-        let why = "[limits]: silence_ms_max is longer than heartbeat_ms, which is at least 1";
+        let why = "[limits]: heartbeat_ms must be at least 1, and silence_ms_max must be larger";
         return Err(Misuse(why.into()).into());
     }
     Ok(limits)
 }
 
-/// The defaults, and what is given over them.
+/// The defaults, overridden by the table.
 fn given(table: &LimitsTable) -> Limits {
     let mut limits = Limits::default();
     super::set(&mut limits.connections_max, table.connections_max);
@@ -370,11 +370,13 @@ fn check_counts(limits: &Limits) -> Result<(), Misuse> {
     ];
     match counts.iter().all(|count| (1..=1_000_000_000).contains(count)) {
         true => Ok(()),
-        false => Err(Misuse("[limits]: every bound is at least 1, and at most a billion".into())),
+        false => {
+            Err(Misuse("[limits]: every limit must be at least 1 and at most 1000000000".into()))
+        }
     }
 }
 
-/// The files of a certificate: both or none, each from a flag or from the file.
+/// The certificate and its key: both or neither, each from a flag or from the file.
 fn tls(args: &ServeArgs, table: TlsTable) -> Result<Option<(PathBuf, PathBuf)>> {
     match (args.tls_cert.clone().or(table.cert), args.tls_key.clone().or(table.key)) {
         (None, None) => Ok(None),
@@ -392,7 +394,7 @@ fn announcement(table: &TournamentTable) -> Result<Announcement> {
     let wrong = |why: String| Misuse(format!("tournament {name:?}: {why}"));
     let preset = Preset::named(&table.preset).map_err(|error| wrong(error.to_string()))?;
     let kind = Registry::standard().kind(preset.game).cloned();
-    let kind = kind.expect("presets are for games there are");
+    let kind = kind.expect("every preset names an existing game");
     let config = kind.check_config(preset.config).expect("presets are checked");
     let mut policy = preset.policy;
     super::set(&mut policy.rules.best_of, table.best_of);
@@ -402,7 +404,7 @@ fn announcement(table: &TournamentTable) -> Result<Announcement> {
     policy.check().map_err(wrong)?;
     let selection = match (table.players, &table.named) {
         (Some(at_most @ 2..=10_000), None) => Selection::Line { at_most },
-        (Some(_), None) => return Err(wrong("players is 2 to 10000".into()).into()),
+        (Some(_), None) => return Err(wrong("players must be between 2 and 10000".into()).into()),
         (None, Some(names)) => {
             let players = names.iter().map(|name| player(preset.game, name));
             let players: Result<Vec<PlayerName>, String> = players.collect();
@@ -435,7 +437,7 @@ mod tests {
 
     const EXAMPLE: &str = include_str!("../../../../packaging/agon.toml");
 
-    /// The fields of a table, as the definition of settings names them when it refuses another one.
+    /// The fields of a table, read from the error about an unknown field.
     fn fields(table: &str) -> BTreeSet<String> {
         let text = match table {
             "" => "no_such_field = 1".to_owned(),
@@ -450,7 +452,7 @@ mod tests {
         known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     }
 
-    /// The fields of the example file by table, those in comments included.
+    /// The fields of the example file by table, including those in comments.
     fn shown() -> BTreeSet<(String, String)> {
         let (mut table, mut all) = (String::new(), BTreeSet::new());
         for line in EXAMPLE.lines() {
@@ -467,8 +469,8 @@ mod tests {
     #[test]
     fn example_file_has_every_field_of_every_table() {
         let tables = ["tls", "erlang", "limits", "fish", "trains", "tournament"];
-        // Of two fields that exclude each other the example shows one, and it does not show what is
-        // only read to say what replaces it.
+        // The example shows one of two fields that exclude each other. It leaves out a removed
+        // field, which is read only to name its replacement.
         let (other, gone) = ([("erlang", "cookie"), ("tournament", "named")], "lenient_names");
         let left_out = [&other[..], &[("fish", gone), ("trains", gone)]].concat();
         let shown = shown();
@@ -486,7 +488,7 @@ mod tests {
     #[test]
     fn example_file_has_no_field_that_is_none() {
         for (table, field) in shown() {
-            assert!(fields(&table).contains(&field), "[{table}] {field} is no setting");
+            assert!(fields(&table).contains(&field), "[{table}] {field} is not a setting");
         }
     }
 }

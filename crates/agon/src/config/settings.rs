@@ -1,8 +1,8 @@
 //! The one list of settings of a server that are a single value each.
 //!
-//! Variables of the environment, flags, the output of `--check`, the text of `--help`, the sample
-//! file `packaging/agon.toml` and the tables in `docs/operate.md` all come from this list. Tests
-//! compare them with it; `AGON_RECORD=1` writes the two files anew.
+//! Environment variables, flags, the output of `--check`, the text of `--help`, the sample file
+//! `packaging/agon.toml` and the tables in `docs/operate.md` all come from this list. Tests compare
+//! them with it; `AGON_RECORD=1` rewrites the two files.
 
 use std::fmt::Write;
 
@@ -23,9 +23,9 @@ pub(super) struct Setting {
     /// Its place in the file.
     pub(super) path: &'static str,
     pub(super) kind: Kind,
-    /// Its value where nothing is set, as it stands in a file.
+    /// The default, written as in a file.
     default: Option<&'static str>,
-    /// Another value that makes sense, as it stands in a file.
+    /// Another valid value, written as in a file.
     example: &'static str,
     /// What it is for.
     about: &'static str,
@@ -64,132 +64,139 @@ impl Setting {
 pub(super) const SETTINGS: [Setting; 44] = [
     Setting::new("data", Kind::Text, "\"agon-data\"")
         .example("\"elsewhere\"")
-        .about("the folder of the log; made for its owner only (0700)")
+        .about("the folder of the log; only its owner may read it (0700)")
         .flag(),
     Setting::new("tcp", Kind::Text, "\"127.0.0.1:7300\"")
         .example("\"127.0.0.1:7301\"")
-        .about("where players connect; 0.0.0.0 is every address of this machine")
+        .about("the address for players; 0.0.0.0 means every address of this machine")
         .flag(),
     Setting::new("http", Kind::Text, "\"127.0.0.1:7380\"")
         .example("\"127.0.0.1:7381\"")
-        .about("where the page, the HTTP interface and players over WebSocket connect")
+        .about("the address for the page, the HTTP interface and players over WebSocket")
         .flag(),
     Setting::new("hosts", Kind::List, "[]").example("[\"agon.example\", \"games.example\"]").about(
-        "names by which browsers reach this server, beside localhost, the name of this \
-             machine and IP addresses; \"*\" allows every name",
+        "host names of this server, besides localhost, the machine's own name and IP addresses; \
+         \"*\" allows every name",
     ),
-    Setting::number("token_ms", "2592000000").about("how long a token is good (30 days)"),
+    Setting::number("token_ms", "2592000000").about("how long a token is valid (30 days)"),
     Setting::number("reconnect_ms", "60000")
-        .about("how long players have to reconnect after the server was down"),
+        .about("how long players have to reconnect after a restart of the server"),
     Setting::new("second_login", Kind::Text, "\"takeover\"").example("\"refuse\"").about(
-        "what a login of an account that is on another connection does: takeover, or refuse",
+        "what happens when an account logs in on a second connection: takeover (the new \
+         connection wins) or refuse",
     ),
     Setting::new("players_may_invite", Kind::Switch, "false")
         .example("true")
-        .about("whether players, and not only operators, may invite others to a tournament"),
+        .about("whether players may invite others to a tournament; operators always may"),
     Setting::number("observer_delay_ms", "0").about(
-        "by how much observers see running matches late, up to an hour; a tournament may ask for \
-         more",
+        "the delay with which observers see running matches, up to an hour; a tournament may ask \
+         for more",
     ),
     Setting::unset("operator_token_file", Kind::Text)
         .example("\"operator.token\"")
         .about(
-            "where a new token of the operator goes instead of stdout, for its owner only (0600)",
+            "a file for a new operator token, instead of stdout; only its owner may read it (0600)",
         )
         .flag(),
     Setting::unset("seed", Kind::Number)
         .example("7")
-        .about("take the luck of all tournaments from a number, to repeat an experiment")
+        .about("derive the luck of all tournaments from this number, to repeat an experiment")
         .flag(),
     Setting::new("log", Kind::Text, "\"info\"")
         .example("\"warn\"")
-        .about("what is logged on stderr: off, error, warn, info, debug, trace")
+        .about("how much to log on stderr: off, error, warn, info, debug, trace")
         .flag(),
     Setting::new("log_format", Kind::Text, "\"text\"")
         .example("\"json\"")
-        .about("how it is logged: text, or json")
+        .about("the format of these messages: text or json")
         .flag(),
     Setting::unset("tls.cert", Kind::Text)
         .example("\"cert.pem\"")
-        .about("a certificate (PEM): every listener then speaks TLS; SIGHUP reloads it")
+        .about("the certificate (PEM): every listener then uses TLS; SIGHUP reloads it")
         .flag(),
     Setting::unset("tls.key", Kind::Text)
         .example("\"key.pem\"")
-        .about("the key of the certificate (PEM)")
+        .about("the private key of the certificate (PEM)")
         .flag(),
     Setting::unset("erlang.cookie_file", Kind::Text).example("\"erlang.cookie\"").about(
-        "the file with the cookie of the node, from the folder of this file; or `cookie`, in \
-             the file only",
+        "the file with the node's cookie, relative to this file; alternatively `cookie`, in this \
+         file only",
     ),
     Setting::unset("erlang.node", Kind::Text)
         .example("\"agon@localhost\"")
-        .about("the name of the node; agon@localhost if there is one"),
+        .about("the node's name; by default agon@localhost"),
     Setting::unset("erlang.listen", Kind::Text)
         .example("\"127.0.0.1:0\"")
-        .about("where the node listens; on this machine, on any port"),
+        .about("the address of the node; by default any free port of this machine"),
     Setting::unset("erlang.epmd", Kind::Text)
         .example("\"127.0.0.1:4369\"")
-        .about("where EPMD is; on this machine, on its own port"),
+        .about("the address of EPMD; by default its usual port on this machine"),
     Setting::unset("erlang.tick_ms", Kind::Number)
         .example("15000")
-        .about("after how much silence a node is sent a tick; 15000"),
+        .about("the server sends a tick after this much silence; by default 15000"),
     Setting::unset("erlang.accept_ms", Kind::Number)
         .example("10000")
-        .about("how long a player has to accept a tournament; 10000"),
+        .about("how long a player has to accept a tournament; by default 10000"),
     Setting::unset("erlang.queue_games", Kind::Number)
         .example("3")
-        .about("how many games a match of the queue protocol is, an odd number; 1"),
+        .about("the number of games in a match of the queue protocol, an odd number; by default 1"),
     Setting::unset("erlang.answer_ms", Kind::Number)
         .example("10000")
-        .about("how long a player has for an answer; otherwise the preset's"),
+        .about("how long a player has for an answer; by default as in the preset"),
     Setting::unset("erlang.wait_ms", Kind::Number)
         .example("60000")
-        .about("how long a match waits for a player who is away; otherwise the preset's"),
+        .about("how long a match waits for an absent player; by default as in the preset"),
     Setting::number("limits.connections_max", "20000")
-        .about("connections of players at once, over TCP and WebSocket together"),
-    Setting::number("limits.connections_per_address_max", "2000")
-        .about("connections from one address; more get `too-many-connections`"),
-    Setting::number("limits.outbox_lines_max", "64")
-        .about("lines that wait for a reader; a player who falls behind is disconnected"),
-    Setting::number("limits.inbox_lines_max", "32")
-        .about("lines of one connection that wait for the engine; more stay in the socket"),
+        .about("simultaneous connections of players, TCP and WebSocket together"),
+    Setting::number("limits.connections_per_address_max", "2000").about(
+        "simultaneous connections of players from one address; more get \
+         `too-many-connections`",
+    ),
+    Setting::number("limits.outbox_lines_max", "64").about(
+        "lines that wait to be sent to one player; the server disconnects a player who \
+         falls further behind",
+    ),
+    Setting::number("limits.inbox_lines_max", "32").about(
+        "lines of one connection that wait for the engine; further lines stay in the \
+         socket",
+    ),
     Setting::number("limits.line_bytes_max", "262144").about("the longest line a player may send"),
     Setting::number("limits.lines_per_second_max", "2000")
-        .about("messages a second that are read from one connection"),
-    Setting::number("limits.lines_burst_max", "4000")
-        .about("messages that may come at once beyond that"),
+        .about("messages a second that the server reads from one connection"),
+    Setting::number("limits.lines_burst_max", "4000").about("messages in a burst beyond that rate"),
     Setting::number("limits.write_ms_max", "10000").about(
-        "how long a write may take; a reader of a page who takes less than 4 KiB a second for so \
-         long is disconnected",
+        "how long a write may take; also, how long an HTTP client may read less than 4 KiB a \
+         second before it is disconnected",
     ),
     Setting::number("limits.login_ms_max", "10000").about(
-        "how long a connection may take to log in; before that as long for TLS, and for the head \
-         of an HTTP request",
+        "how long a connection may take to log in; the TLS handshake and the head of an HTTP \
+         request have as long",
     ),
     Setting::number("limits.heartbeat_ms", "15000")
         .example("20000")
-        .about("after how much silence a sign of life is sent, or asked for"),
+        .about("the server sends a heartbeat (TCP) or a ping (WebSocket) after this much silence"),
     Setting::number("limits.silence_ms_max", "45000")
-        .about("after how much silence a connection is closed"),
-    Setting::number("limits.http_requests_max", "256").about("HTTP requests at once; more get 503"),
+        .about("the server closes a connection after this much silence"),
+    Setting::number("limits.http_requests_max", "256")
+        .about("simultaneous HTTP requests; more get 503"),
     Setting::number("limits.http_requests_per_address_max", "64")
-        .about("HTTP requests at once from one address; more get 429"),
+        .about("simultaneous HTTP requests from one address; more get 429"),
     Setting::number("limits.http_bodies_per_address_max", "32")
-        .about("bodies of HTTP requests of one address that are being read; more get 429"),
+        .about("HTTP request bodies from one address that the server reads at once; more get 429"),
     Setting::number("limits.http_body_ms_max", "10000")
-        .about("how long the body of an HTTP request may take"),
+        .about("how long the body of an HTTP request may take to arrive"),
     Setting::number("limits.watchers_per_address_max", "500")
         .about("observers from one address, of 2000 in all; more get 429"),
     Setting::number("limits.password_checks_per_address_max", "1000")
-        .about("passwords from one address that wait to be checked"),
+        .about("passwords from one address that may wait to be checked"),
     Setting::number("limits.sign_ups_per_minute_max", "300")
         .about("sign-ups a minute from one address at the Fish and Trains ports"),
     Setting::unset("fish.listen", Kind::Text)
         .example("\"127.0.0.1:7310\"")
-        .about("where programs of the Fish system connect"),
+        .about("the address for programs of the Fish system"),
     Setting::unset("trains.listen", Kind::Text)
         .example("\"127.0.0.1:7320\"")
-        .about("where programs of the Trains system connect"),
+        .about("the address for programs of the Trains system"),
 ];
 
 /// The list for `agon serve --help`.
@@ -231,29 +238,29 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
 
-    /// Compares a file with what it should be; writes it anew if asked to.
+    /// Compares a file with its generated text; rewrites it if AGON_RECORD is set.
     fn compare(path: &str, due: &str) {
         let file = root().join(path);
         if std::env::var_os("AGON_RECORD").is_some() {
             std::fs::write(&file, due).expect("a file");
         }
         let found = std::fs::read_to_string(&file).expect("a file");
-        assert!(found == due, "{path} is not what the settings say; AGON_RECORD=1 writes it anew");
+        assert!(found == due, "{path} differs from the settings; AGON_RECORD=1 rewrites it");
     }
 
     const SAMPLE_HEAD: &str = "\
-# Settings of a server, with their defaults. Remove the # from what you change.
-# Flags win over variables of the environment (AGON_TCP, AGON_LIMITS_CONNECTIONS_MAX …), and those
-# over this file. `agon serve --check --config agon.toml` prints the result.
+# Settings of a server, with their defaults. Remove the # from the lines you change.
+# Flags override environment variables (AGON_TCP, AGON_LIMITS_CONNECTIONS_MAX …), and those override
+# this file. `agon serve --check --config agon.toml` prints the result.
 ";
 
     const SAMPLE_PORTS: &str = r#"
-# Ports for programs of the Fish and Trains systems; each is closed unless it says where to listen.
+# Ports for programs of the Fish and Trains systems; each is closed unless `listen` is set.
 # docs/operate.md explains the fields. Both tables have the same ones.
 # [fish]
 # listen = "127.0.0.1:7310"
-# vocabulary = "auto"               # told by the first value; or call, message
-# strict_names = false              # true: letters in quotes, and no two programs of one name
+# vocabulary = "auto"               # decided by the first message; or call, message
+# strict_names = false              # true: only letters, in quotes, and every name once
 # tls = false
 # name = "fish"                     # its tournaments: fish, fish-2, fish-3 …
 # preset = "fish"
@@ -263,14 +270,14 @@ mod tests {
 # second_wait_ms = 30000
 # second_at_least = 5
 # sign_up_ms = 10000
-# order_ms = 1000                   # later sign-ups wait so long for an earlier connection's name
+# order_ms = 1000                   # how long later sign-ups wait for an earlier name
 # answer_ms = 10000
 # config = { rows = 5, columns = 5 }
 # config_file = "fish.json"
 # [trains]
 # listen = "127.0.0.1:7320"
 # vocabulary = "course"             # or memo, where nobody proposes a map
-# strict_names = false              # true: letters in quotes, and no two programs of one name
+# strict_names = false              # true: only letters, in quotes, and every name once
 # tls = false
 # name = "trains"
 # preset = "trains"
@@ -291,7 +298,7 @@ mod tests {
 # preset = "yahtzee-queue"
 # players = 8                       # the first in line; or named = ["ann", "house:greedy"]
 # best_of = 5
-# answer_ms = 10000                 # by default the preset's, and so bank_ms and wait_ms
+# answer_ms = 10000                 # by default as in the preset; so are bank_ms and wait_ms
 # bank_ms = 0
 # wait_ms = 60000
 # start = "when-ready"

@@ -1,4 +1,4 @@
-//! An exam for people: how far it is, the table at its end, and every failure with its evidence.
+//! The report of `agon doctor` as text: progress, a table, and every failure with its evidence.
 
 use super::{paint, table};
 use agon_doctor::{Failure, Report, Verdict};
@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How much of a line is shown.
+/// How many characters of a line are shown.
 const SHOWN_CHARS_MAX: usize = 400;
 
 /// The report as text.
@@ -70,7 +70,7 @@ fn failure_text(failure: &Failure) -> String {
     out
 }
 
-/// A line of somebody else's, fit for a terminal.
+/// A line from a program, made safe for a terminal.
 fn shown(text: &str) -> String {
     let clean = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
     let mut line: String = text.chars().take(SHOWN_CHARS_MAX).map(clean).collect();
@@ -80,8 +80,8 @@ fn shown(text: &str) -> String {
     line
 }
 
-/// One line on stderr that says how far the exam is: written over on a terminal, now and then
-/// elsewhere.
+/// Shows progress on stderr: one line that is overwritten on a terminal, otherwise a line now and
+/// then.
 pub(crate) struct ExamProgress {
     quiet: bool,
     terminal: bool,

@@ -1,5 +1,5 @@
-//! Tournaments and matches as the HTTP interface shows them, as text. Whatever is not there is left
-//! out: a server may be older or newer than this program.
+//! Tournaments and matches from the HTTP interface as text. Missing fields are left out, because
+//! the server may be older or newer than this program.
 
 use super::{paint, results, table};
 use agon_core::Results;
@@ -7,7 +7,7 @@ use agon_games::Registry;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A tournament: what it waits for, its pairings, or its results.
+/// A tournament: its sign-up, its pairings, or its results.
 pub(crate) fn tournament(found: &Value, colour: bool) -> String {
     let standing = word(&found["standing"]);
     let mut out = String::new();
@@ -60,7 +60,7 @@ pub(crate) fn tournament(found: &Value, colour: bool) -> String {
     out
 }
 
-/// A match: how it stands, and the board of the game that runs or ran last.
+/// A match: its score, and the board of the current or last game.
 pub(crate) fn of_match(found: &Value, games: &Registry, colour: bool) -> String {
     let place = &found["match"];
     let players = on_wires(found);
@@ -86,7 +86,12 @@ pub(crate) fn of_match(found: &Value, games: &Registry, colour: bool) -> String 
         match kind.draw(&view.to_string(), &seats, colour) {
             Ok(drawn) => out.push_str(&drawn),
             Err(refusal) => {
-                let _ = writeln!(out, "(the board is of another version: {})", refusal.detail);
+                let _ = writeln!(
+                    out,
+                    "(this version of agon cannot draw the board: \
+                    {})",
+                    refusal.detail
+                );
             }
         }
     }
@@ -101,7 +106,7 @@ pub(crate) fn of_match(found: &Value, games: &Registry, colour: bool) -> String 
     out
 }
 
-/// The players of a match, each with the wire it is here over.
+/// The players of a match, each with the protocol they are connected with.
 pub(crate) fn on_wires(found: &Value) -> Vec<String> {
     let players = list(&found["match"]["players"]).into_iter();
     let named = players.map(|player| match found["wires"][&player].as_str() {

@@ -1,4 +1,4 @@
-//! What people see: progress while a run goes on, brackets and tables at its end.
+//! Output for people: progress during a run, brackets and tables at its end.
 
 mod bracket;
 mod exam;
@@ -13,18 +13,18 @@ pub(crate) use progress::Progress;
 pub(crate) use results::results;
 pub(crate) use sandbox::protections;
 
-/// Whether to write ANSI colours, on a terminal or not.
+/// Whether to use ANSI colours.
 pub(crate) fn colour(terminal: bool) -> bool {
     terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Text in an ANSI style, if colours are wanted.
+/// Text in an ANSI style, if `colour` is set.
 pub(crate) fn paint(text: &str, style: &str, colour: bool) -> String {
     if colour { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-/// A table with its columns aligned; the first row is the head. Columns listed in `right` are
-/// aligned to the right.
+/// A table with aligned columns; the first row is the header. Columns in `right` are aligned to the
+/// right.
 pub(crate) fn table(rows: &[Vec<String>], right: &[usize], colour: bool) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

@@ -1,7 +1,7 @@
 //! Progress of a run on stderr: one line that is written over on a terminal, a line now and then
 //! elsewhere.
 
-use agon_core::{Fault, FaultKind, Format, TournamentPlan};
+use agon_core::{Fault, FaultKind, Format, MatchCount, TournamentPlan};
 use agon_runner::RunSettings;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -67,9 +67,8 @@ struct View {
     drawn: Option<Instant>,
     round: u32,
     format: Format,
-    matches_total: usize,
-    /// Whether the total is a guess: who advances is known only after each round.
-    guessed: bool,
+    players: usize,
+    total: MatchCount,
     matches_done: usize,
     matches_before: usize,
     games: u64,
@@ -86,12 +85,8 @@ impl View {
             started: Instant::now(),
             drawn: None,
             round: 0,
-            matches_total: match plan.policy.format {
-                Format::Bracket { .. } => players.saturating_sub(1),
-                Format::RoundRobin => players * players.saturating_sub(1) / 2,
-                Format::Knockout { max, .. } => knockout_matches(players, max as usize),
-            },
-            guessed: matches!(plan.policy.format, Format::Knockout { .. }),
+            total: plan.policy.format.rules().matches_total(players, &[]),
+            players,
             format: plan.policy.format.clone(),
             matches_done: 0,
             matches_before: 0,
@@ -110,11 +105,7 @@ impl View {
                     self.matches_done = before + done;
                 }
                 self.round = round;
-                if let Format::Knockout { max, .. } = self.format {
-                    let later = knockout_matches(matches, max as usize);
-                    self.matches_total = before + matches + later;
-                    self.guessed = later > 0;
-                }
+                self.total = self.format.rules().matches_total(self.players, &[before, matches]);
             }
             agon_runner::Progress::GameEnded { .. } => self.games += 1,
             agon_runner::Progress::MatchEnded { .. } => self.matches_done += 1,
@@ -166,8 +157,8 @@ impl View {
 
     fn line(&self) -> String {
         let elapsed = self.started.elapsed().as_secs_f64().max(0.001);
-        let about = if self.guessed { "~" } else { "" };
-        let total = format!("/{about}{}", self.matches_total);
+        let about = if self.total.is_exact { "" } else { "~" };
+        let total = format!("/{about}{}", self.total.matches);
         let faults =
             if self.faults > 0 { format!(" · {} faults", self.faults) } else { String::new() };
         format!(
@@ -182,7 +173,7 @@ impl View {
 
     fn eta(&self, elapsed: f64) -> String {
         let played = self.matches_done - self.matches_before;
-        match self.matches_total {
+        match self.total.matches {
             total if played > 0 => {
                 let left = total.saturating_sub(self.matches_done) as f64;
                 let seconds = (left * elapsed / played as f64).ceil() as u64;
@@ -197,16 +188,6 @@ impl View {
             eprint!("\r\x1b[K");
         }
     }
-}
-
-/// How many matches a knock-out of `players` has in games of `max`, if one advances from each.
-fn knockout_matches(players: usize, max: usize) -> usize {
-    let (mut left, mut matches) = (players, 0);
-    while left > 1 {
-        left = left.div_ceil(max.max(2));
-        matches += left;
-    }
-    matches
 }
 
 fn reason(fault: &Fault) -> String {

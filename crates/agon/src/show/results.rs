@@ -5,6 +5,19 @@ use agon_core::{How, MatchReport, PlayerName, PlayerSummary, Results, RoundResul
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// A drawing of one format, for up to so many players.
+struct Drawing {
+    format: &'static str,
+    players_max: usize,
+    draw: fn(&Results, bool) -> String,
+}
+
+/// The formats that have a drawing of their own. All others are drawn round by round.
+const DRAWINGS: [Drawing; 2] = [
+    Drawing { format: "bracket", players_max: 64, draw: bracket::draw },
+    Drawing { format: "round-robin", players_max: 24, draw: cross_table },
+];
+
 /// The results for people.
 pub(crate) fn results(results: &Results, colour: bool) -> String {
     let mut out = String::new();
@@ -12,13 +25,13 @@ pub(crate) fn results(results: &Results, colour: bool) -> String {
         if results.best_of > 1 { format!(", best of {}", results.best_of) } else { String::new() };
     let head = format!("{} · {} · {}{best_of}", results.tournament, results.game, results.format);
     let _ = writeln!(out, "{}\n", paint(&head, "1", colour));
-    match results.format.as_str() {
-        "bracket" if results.standings.len() <= 64 => out.push_str(&bracket::draw(results, colour)),
-        "round-robin" if results.standings.len() <= 24 => {
-            out.push_str(&cross_table(results, colour))
-        }
-        _ => out.push_str(&rounds(&results.rounds)),
-    }
+    let fits = |drawing: &&Drawing| {
+        drawing.format == results.format && results.standings.len() <= drawing.players_max
+    };
+    out.push_str(&match DRAWINGS.iter().find(fits) {
+        Some(drawing) => (drawing.draw)(results, colour),
+        None => rounds(&results.rounds),
+    });
     let _ = writeln!(out, "\n{}", standings(results, colour));
     out.push_str(&faults(&results.standings, colour));
     out.push_str(&voids(&results.rounds, colour));

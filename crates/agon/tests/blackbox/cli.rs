@@ -73,7 +73,7 @@ fn mistakes_end_with_2_and_say_what_to_do() {
         (&["--slots", "4"], "format bracket"),
         (&["--format", "bracket", "--slots", "3"], "2, 4, 8"),
         (&["--format", "bracket", "--slots", "2", "--player", "house:random"], "do not fit"),
-        (&["--name", "Summer Cup"], "use a-z"),
+        (&["--name", "Summer Cup"], "of a-z"),
         (&["--answer-ms", "0"], "at least 1"),
         (&["--answer-ms", "soon"], "--answer-ms"),
     ];

@@ -3,6 +3,7 @@
 use crate::support::{
     Ended, Place, finish, log_bytes, logs, marked, python, signal, stdio, token, until,
 };
+use agon_bots::SplitMix64;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,19 +11,6 @@ use std::path::Path;
 
 /// How often the runs of one tournament are killed; three tournaments, 60 in all.
 const KILLS: u32 = 20;
-
-/// A small generator (splitmix64), so that a failure can be repeated from its seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (word ^ (word >> 31)) % n.max(1)
-    }
-}
 
 /// A seed from the environment to repeat a failure, else a new one every time.
 fn seed() -> u64 {
@@ -102,7 +90,7 @@ fn killed_runs_equal_an_undisturbed_one(flags: &[&str], names: [&str; 8]) {
     let size = log_bytes(&place.path("whole"));
     let start = arguments(flags, &players, &killed);
     let resume = ["run", "--quiet", "--resume", &killed];
-    let mut chance = Chance(seed);
+    let mut chance = SplitMix64::new(seed);
     let mut kills = 0;
     while kills < KILLS {
         let _ = fs::remove_dir_all(place.path("killed"));

@@ -94,7 +94,7 @@ fn what_is_no_log_is_said_to_be_none() {
         for data in ["empty", "missing"] {
             let ended = place.agon(&["log", what, data]);
             assert_eq!(ended.code, Some(5), "{ended:?}");
-            assert!(ended.stderr.contains("holds no log"), "{ended:?}");
+            assert!(ended.stderr.contains("contains no log"), "{ended:?}");
         }
     }
     fs::write(place.path("notes.sqlite"), "dear diary").expect("a file");

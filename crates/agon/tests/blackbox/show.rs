@@ -92,7 +92,7 @@ a-name-that-goes-on… 34 ─┘
 ";
     assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
     has(&ended.stdout, &["rank  player", "ann wins.", "Check them with: agon verify run"]);
-    has(&ended.stderr, &["go on with: agon run --resume run"]);
+    has(&ended.stderr, &["continue with: agon run --resume run"]);
 }
 
 #[test]

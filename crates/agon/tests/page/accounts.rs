@@ -55,12 +55,12 @@ fn a_person_registers_changes_the_password_and_comes_back() {
     browser.go("#/account");
     browser.fill("#password-form [name=old]", "wrong");
     browser.fill("#password-form [name=fresh]", "tuna sandwich");
-    browser.click("#password-form button", "Change it");
+    browser.click("#password-form button", "Change password");
     browser.until_text("#password-form [role=alert]", "not the account's password");
     browser.fill("#password-form [name=old]", PASSWORD);
     browser.fill("#password-form [name=fresh]", "tuna sandwich");
-    browser.click("#password-form button", "Change it");
-    browser.until_text("#news", "The password is changed");
+    browser.click("#password-form button", "Change password");
+    browser.until_text("#news", "Your password is changed");
     browser.click("#log-out", "Log out");
     log_in(&mut browser, "zoë <b>", "tuna sandwich");
     browser.until_text("#who", "zoë <b>");
@@ -71,16 +71,16 @@ fn the_operator_comes_with_its_token() {
     let world = World::start();
     let mut browser = world.browser("#/account");
     browser.expect_error("status of 401");
-    browser.click("summary", "With a token");
+    browser.click("summary", "Log in with a token");
     browser.fill("#token-form [name=token]", "nonsense");
-    browser.click("#token-form button", "Use it");
+    browser.click("#token-form button", "Log in with it");
     browser.until_text("#token-form [role=alert]", "not good any more");
     browser.fill("#token-form [name=token]", &world.operator);
-    browser.click("#token-form button", "Use it");
+    browser.click("#token-form button", "Log in with it");
     browser.until_text("#who", "operator");
     browser.click("button", "New tournament");
     browser.fill("dialog [name=id]", "spring");
-    browser.click("dialog button", "Announce it");
+    browser.click("dialog button", "Create it");
     browser.until_text("[aria-label=Coming]", "spring");
     assert_eq!(world.get("/api/v1/tournaments/spring")["standing"], "open");
 }

@@ -32,13 +32,13 @@ fn the_lobby_shows_a_tournament_start_and_its_result_live() {
     let world = World::start();
     world.person("ann");
     let mut browser = world.browser("#/");
-    browser.until_text("[aria-label=Running]", "Nothing runs");
+    browser.until_text("[aria-label=Running]", "No tournament is running");
     browser.until_text("[aria-label='Recent results']", "Nothing has been played");
     browser.eval(MARK);
     waiting_cup(&world, "cup");
     browser.until_text("[aria-label=Running]", "cup");
     decide(&world, "cup");
-    browser.until_text("[aria-label=Running]", "Nothing runs");
+    browser.until_text("[aria-label=Running]", "No tournament is running");
     browser.until_text("[aria-label='Past tournaments']", "won by house:greedy");
     browser.until_text("[aria-label='Recent results']", "house:greedy");
     // A whole one, with games: its scores are those of the API.
@@ -55,7 +55,7 @@ fn the_lobby_shows_a_tournament_start_and_its_result_live() {
     assert_eq!(browser.eval(&format!("{select}.value")), "yahtzee");
     browser.eval(&format!("{select}.focus()"));
     browser.press("t");
-    browser.until_text("[aria-label=Leaderboard]", "Nobody is rated yet");
+    browser.until_text("[aria-label=Leaderboard]", "No player is rated yet");
     assert_eq!(browser.eval(&format!("{select}.value")), "trains");
     browser.until_true("it was never reloaded", MARKED);
 }
@@ -67,23 +67,23 @@ fn a_person_signs_up_in_two_clicks_and_a_program_is_seen() {
     world.open_sign_up("spring", 2);
     let mut browser = world.browser_of(&ann, "#/");
     browser.click("[aria-label=Coming] button", "Sign up");
-    browser.until_text("#news", "You are signed up for spring");
+    browser.until_text("#news", "You signed up for spring");
     let players = world.get("/api/v1/tournaments/spring")["plan"]["players"].clone();
     assert_eq!(players, json!(["ann"]));
     browser.go("#/");
-    browser.until_text("[aria-label=Coming]", "you are in");
+    browser.until_text("[aria-label=Coming]", "you signed up");
     browser.click("[aria-label=Coming] button", "Withdraw");
-    browser.until_text("#news", "You are out of spring");
-    browser.until_no_text("[aria-label=Coming]", "you are in");
+    browser.until_text("#news", "You withdrew from spring");
+    browser.until_no_text("[aria-label=Coming]", "you signed up");
     // A queue, by keyboard.
     browser.eval("document.querySelector(\"[aria-label='Join the queue fish']\").focus()");
     browser.press("Enter");
-    browser.until_text("#news", "You wait in fish");
+    browser.until_text("#news", "You are in the queue fish");
     assert_eq!(world.get("/api/v1/queues/fish")["players"], json!(["ann"]));
     browser.go("#/");
     let _bob = world.program("bob", "house:greedy");
-    browser.until_text("[aria-label='Who is here']", "bob");
-    browser.until_text("[aria-label='Who is here'] .hidden", "program");
+    browser.until_text("[aria-label='Players online']", "bob");
+    browser.until_text("[aria-label='Players online'] .hidden", "program");
 }
 
 #[test]

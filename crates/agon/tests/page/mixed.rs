@@ -16,7 +16,7 @@ fn a_person_an_erlang_process_and_a_program_play_one_bracket() {
     let mut bot = world.program("bot", "house:greedy");
     let ann = world.person("ann");
     let mut browser = world.browser_of(&ann, "#/play");
-    browser.until_text("[role=status]", "you are here");
+    browser.until_text("[role=status]", "you are connected");
     until("all are here", || world.get("/api/v1/lobby")["here"] == 3);
     let slow = json!({"match": {"time": {"answer_ms": 600_000}}});
     // Whoever has the bye, the person meets one of the others and the winner the third.

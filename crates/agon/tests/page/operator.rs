@@ -32,7 +32,7 @@ fn an_operator_pauses_overrides_undoes_and_resumes() {
     browser.click("dialog button", "Override");
     watcher.until_text("[aria-label=Pairings]", "a slip (ann wins)");
     assert_eq!(cup()["pairings"][0]["overridden"]["winners"], json!(["ann"]));
-    rule(&mut browser, "Undo", "Undo it", "wrong name");
+    rule(&mut browser, "Undo", "Undo the ruling", "wrong name");
     watcher.until_no_text("[aria-label=Pairings]", "a slip");
     assert_eq!(cup()["pairings"][0].get("overridden"), None);
     // The right one.
@@ -71,16 +71,16 @@ fn a_refused_ruling_says_why_and_a_game_is_voided() {
     browser.fill("dialog [name=why]", "look at the dice");
     browser.click("dialog button", "Pause");
     browser.click("[aria-label=Operator] button", "Void a game");
-    browser.until_text("dialog select", "game 1: make it void");
+    browser.until_text("dialog select", "game 1: void it");
     browser.fill("dialog [name=why]", "wrong dice");
-    browser.click("dialog button", "Do it");
-    browser.until_text("#news", "The game counts for nothing");
+    browser.click("dialog button", "Apply");
+    browser.until_text("#news", "The ruling counts");
     let shown = world.get("/api/v1/tournaments/duel/matches/r1m1");
     assert_eq!(shown["in_progress"]["voided"]["why"], "wrong dice", "{shown}");
     browser.click("[aria-label=Operator] button", "Void a game");
-    browser.until_text("dialog select", "game 1: count it again");
+    browser.until_text("dialog select", "game 1: let it count again");
     browser.fill("dialog [name=why]", "right dice");
-    browser.click("dialog button", "Do it");
+    browser.click("dialog button", "Apply");
     browser.until_true("it is done", "document.querySelector('dialog') === null");
     let shown = world.get("/api/v1/tournaments/duel/matches/r1m1");
     assert_eq!(shown["in_progress"].get("voided"), None, "{shown}");
@@ -98,17 +98,17 @@ fn an_operator_starts_an_open_sign_up_and_calls_another_off() {
         assert_eq!(world.send("POST", Some(&token), path, &json!(null)).0, 201);
     }
     let mut browser = world.browser_of(&world.operator, "#/tournament/one");
-    browser.until_text("[aria-label='Sign-up']", "2 so far, at least 2, at most 8");
-    browser.click("[aria-label=Operator] button", "Start it now");
+    browser.until_text("[aria-label='Sign-up']", "2 players so far, at least 2, at most 8");
+    browser.click("[aria-label=Operator] button", "Start now");
     browser.fill("dialog [name=why]", "everybody is here");
-    browser.click("dialog button", "Start it now");
+    browser.click("dialog button", "Start now");
     browser.until_text("[aria-label=Pairings]", "the final");
     browser.go("#/tournament/two");
     browser.until_text("h1", "two");
-    browser.click("[aria-label=Operator] button", "Call it off");
+    browser.click("[aria-label=Operator] button", "Cancel it");
     browser.fill("dialog [name=why]", "nobody comes");
-    browser.click("dialog button", "Call it off");
-    browser.until_text(".view", "It was not held");
+    browser.click("dialog button", "Cancel it");
+    browser.until_text(".view", "This tournament was not played");
     assert_eq!(world.get("/api/v1/tournaments/two")["standing"], "called-off");
 }
 
@@ -133,7 +133,7 @@ fn an_operator_has_a_match_played_again() {
     browser.click("dialog button", "Pause");
     browser.click("[aria-label=Operator] button", "Replay");
     browser.fill("dialog [name=why]", "the wrong dice");
-    browser.click("dialog button", "Play it again");
+    browser.click("dialog button", "Replay it");
     browser.until_text("[aria-label=Pairings]", "the wrong dice");
     browser.click("[aria-label=Operator] button", "Resume");
     browser.fill("dialog [name=why]", "go on");
@@ -155,17 +155,17 @@ fn an_operator_blacklists_a_player_and_lifts_it() {
     let ann = world.person("ann");
     world.open_sign_up("cup", 8);
     let mut browser = world.browser_of(&world.operator, "#/player/ann");
-    browser.click("[aria-label=Operator] button", "Blacklist");
+    browser.click("[aria-label=Operator] button", "Put on the blacklist");
     browser.fill("dialog [name=why]", "sold the match");
-    browser.click("dialog button", "Blacklist");
+    browser.click("dialog button", "Put on the blacklist");
     browser.until_text(".tag.bad", "blacklisted: sold the match");
     assert_eq!(world.get("/api/v1/accounts/ann")["blacklisted"], "sold the match");
     // She may not enter anything until it is lifted.
     let enter = || world.send("POST", Some(&ann), "/api/v1/tournaments/cup/signups", &json!(null));
     assert_eq!(enter().0, 403);
-    browser.click("[aria-label=Operator] button", "Lift the blacklisting");
+    browser.click("[aria-label=Operator] button", "Remove from the blacklist");
     browser.fill("dialog [name=why]", "it was her twin");
-    browser.click("dialog button", "Lift the blacklisting");
+    browser.click("dialog button", "Remove from the blacklist");
     browser.until_no_text("main", "blacklisted: sold the match");
     assert_eq!(enter().0, 201);
 }

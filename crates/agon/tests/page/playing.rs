@@ -23,7 +23,7 @@ fn announce(world: &World, id: &str, preset: &str, players: &[&str], policy: Val
 /// A browser in which somebody is ready to play.
 fn seated(world: &World, token: &str) -> Browser {
     let mut browser = world.browser_of(token, "#/play");
-    browser.until_text("[role=status]", "you are here");
+    browser.until_text("[role=status]", "you are connected");
     browser
 }
 
@@ -155,7 +155,7 @@ fn a_person_plays_fish_against_house_players_to_the_end() {
     let result = result(&world, "ice");
     shows_end(&mut people[0], &result);
     // What the page noted while she played is what the logs say.
-    people[0].until_text(".receipt", "The log of ice agrees with what this page noted:");
+    people[0].until_text(".receipt", "The log of ice agrees with your receipt:");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn who_reloads_or_takes_another_device_finds_the_question_waiting() {
     first.until_text("[role=alert]", "in another window, or on another device");
     second.click(".tile.open", "");
     second.until_true("two are placed", "document.querySelectorAll('.penguin.red').length === 2");
-    first.click("[role=alert] button", "Play here");
+    first.click("[role=alert] button", "Continue here");
     first.until_true("they are here too", "document.querySelectorAll('.penguin.red').length === 2");
     second.until_text("[role=alert]", "in another window, or on another device");
     first.click(".tile.open", "");
@@ -271,7 +271,7 @@ fn who_lets_time_run_out_is_told_why() {
     let mut browser = seated(&world, &ann);
     let policy = json!({"match": {"time": {"answer_ms": 1_500}}});
     announce(&world, "hurry", "yahtzee-class", &["ann", "house:greedy"], policy);
-    browser.until_text(".deadline", "left to answer");
+    browser.until_text(".deadline", "left for your move");
     browser.until_text("[role=alert]", "You did not answer in time (no answer within 1.5 s)");
     browser.until_text(".told", "house:greedy won: the game was forfeited.");
     browser.until_true(
@@ -298,7 +298,7 @@ fn a_game_goes_on_under_an_open_page_when_the_server_was_killed() {
     // An answer that is given now is not lost.
     browser.click("button.roll", "");
     world.start_again();
-    browser.until_text("[role=status]", "you are here");
+    browser.until_text("[role=status]", "you are connected");
     browser.until_text(".tray.asked", "Choose a box");
     play_on(&world, "duel", &mut people, &YAHTZEE, |browser, choice| browser.click(choice, ""));
     let result = result(&world, "duel");
@@ -333,7 +333,7 @@ fn an_invitation_is_accepted_or_rejected_wherever_one_is() {
     let mut ann = world.browser_of(&people[0], "#/");
     let mut others = [&people[1], &people[2]].map(|one| world.browser_of(one, "#/play"));
     for other in &mut others {
-        other.until_text("[role=status]", "you are here");
+        other.until_text("[role=status]", "you are connected");
     }
     let selection = json!({
         "by": "invitation", "players": ["ann", "bob", "cat"], "at_least": 2,
@@ -348,7 +348,7 @@ fn an_invitation_is_accepted_or_rejected_wherever_one_is() {
     cat.until_no_text("main", "invites you to duel");
     // Who accepts in the lobby is taken to where it plays, and is ready there.
     ann.click("[aria-label=Invitations] button", "Accept");
-    ann.until_text("[role=status]", "you are here");
+    ann.until_text("[role=status]", "you are connected");
     until("it starts", || world.get("/api/v1/tournaments/duel")["standing"] == "running");
     let plan = world.get("/api/v1/tournaments/duel")["plan"]["players"].clone();
     assert_eq!(plan, json!(["ann", "bob"]));

@@ -149,19 +149,19 @@ fn verify_checks_every_game_and_a_forged_event_fails_where_it_is() {
     // Dice that were not rolled.
     let dice = "lines => { const at = lines.filter(l => l.data.drawn?.seat === 0)[3];
                 at.data.drawn.dice[0] = at.data.drawn.dice[0] % 6 + 1; return at; }";
-    forged(&world, &mut browser, "dice", dice, "answer-accepted", "luck gave");
+    forged(&world, &mut browser, "dice", dice, "answer-accepted", "luck gives");
     // Another board.
     let board = "lines => { const at = lines.find(l => l.data.drawn);
                  const row = at.data.drawn.board[0]; row[0] = row[0] % 5 + 1; return at; }";
-    forged(&world, &mut browser, "ice", board, "game-started", "luck gave");
+    forged(&world, &mut browser, "ice", board, "game-started", "luck gives");
     // A card that was not drawn.
     let card = "lines => { const at = lines.filter(l => l.data.drawn?.cards)[5];
                 at.data.drawn.cards[0] = at.data.drawn.cards[0] === 'red' ? 'blue' : 'red'; return at; }";
-    forged(&world, &mut browser, "rails", card, "answer-accepted", "luck gave");
+    forged(&world, &mut browser, "rails", card, "answer-accepted", "luck gives");
     // A slide through the air.
     let slide = "lines => { const at = lines.filter(l => l.data.answer?.move)[2];
                  at.data.answer.move[1] = [99, 99]; return at; }";
-    forged(&world, &mut browser, "ice", slide, "answer-accepted", "no way leads");
+    forged(&world, &mut browser, "ice", slide, "answer-accepted", "cannot slide");
     // Points nobody made.
     let points = "lines => { const at = lines.find(l => l.type === 'game-ended');
                   at.data.result.scores[0] += 1; return at; }";
@@ -172,7 +172,7 @@ fn verify_checks_every_game_and_a_forged_event_fails_where_it_is() {
     forged(&world, &mut browser, "rails", secret, "game-started", "commit");
     // An answer that is left out.
     let lost = "lines => lines.splice(9, 1) && lines[9]";
-    forged(&world, &mut browser, "dice", lost, "answer-accepted", "it is numbered");
+    forged(&world, &mut browser, "dice", lost, "answer-accepted", "its number is");
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn every_forged_field_is_found_in_the_browser() {
         browser.go(&format!("#/replay/{id}/r1m1/1"));
         browser.click("button.verify", "");
         browser.until_text(".verdict", "The hash chain covers every event");
-        browser.until_text(".verdict", "`agon verify` decides them again");
+        browser.until_text(".verdict", "`agon verify` checks these too");
         browser.until_text(".findings", head.as_str().expect("a head"));
         let of_match = world.get(&format!("/api/v1/tournaments/{id}/matches/r1m1"))["head"].clone();
         browser.go(&format!("#/game/{id}/r1m1"));

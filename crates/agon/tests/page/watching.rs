@@ -12,7 +12,7 @@ const MATCH: &str = "/api/v1/tournaments/ice/matches/r1m1";
 fn midway(world: &World) -> Browser {
     let ann = world.person("ann");
     let mut browser = world.browser_of(&ann, "#/play");
-    browser.until_text("[role=status]", "you are here");
+    browser.until_text("[role=status]", "you are connected");
     let selection = json!({"by": "named", "players": ["ann", "house:greedy", "house:random"]});
     let policy = json!({"match": {"time": {"answer_ms": 600_000}}});
     world.announce(json!({
@@ -67,7 +67,7 @@ fn who_comes_late_sees_the_game_as_the_api_has_it_and_all_moves_before() {
     // Nine penguins were placed, each of them is told of.
     late.until_true("all moves", "document.querySelectorAll('.moves li').length === 9");
     late.until_text(".moves li:last-child", "ann places a penguin");
-    late.until_text(".waited .clock", "10:00 an answer");
+    late.until_text(".waited .clock", "of 10:00 per move");
     ann.click(".penguin.open", "");
     ann.click(".tile.open", "");
     late.until_text(".moves li", "ann slides from");
@@ -92,7 +92,7 @@ fn a_watcher_goes_on_after_the_server_was_killed_and_misses_nothing() {
     watcher.until_text("#status", "No connection");
     world.start_again();
     watcher.until_text("#status", "Live");
-    ann.until_text("[role=status]", "you are here");
+    ann.until_text("[role=status]", "you are connected");
     ann.click(".penguin.open", "");
     ann.click(".tile.open", "");
     watcher.until_true("three more", "document.querySelectorAll('.moves li').length === 12");
@@ -105,7 +105,7 @@ fn a_watcher_of_yahtzee_sees_a_turn_when_both_have_scored() {
     let world = World::start();
     let ann = world.person("ann");
     let mut player = world.browser_of(&ann, "#/play");
-    player.until_text("[role=status]", "you are here");
+    player.until_text("[role=status]", "you are connected");
     let selection = json!({"by": "named", "players": ["ann", "house:greedy"]});
     let policy = json!({"match": {"time": {"answer_ms": 600_000}}});
     world.announce(json!({

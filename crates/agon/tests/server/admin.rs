@@ -23,7 +23,7 @@ fn tournaments_accounts_and_queues() {
         "house:greedy",
         "house:random",
     ];
-    assert_eq!(must(&place, &server, &create), "cup is announced.\n");
+    assert_eq!(must(&place, &server, &create), "cup is created.\n");
     until("the cup is over", || place.is_over("cup"));
     let listed = must(&place, &server, &["tournament", "list"]);
     assert!(listed.starts_with("id ") && listed.contains("cup  over"), "{listed}");
@@ -82,5 +82,5 @@ fn refusals_are_one_sentence_with_what_to_do() {
     drop(server);
     let (code, said) = place.agon(&["admin", "--server", &http, "status"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("is the server running"), "{said}");
+    assert!(said.contains("check that the server runs"), "{said}");
 }

@@ -15,6 +15,19 @@ fn measured(args: &[&str]) -> Value {
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
+#[test]
+fn a_kept_log_verifies() {
+    let place = Place::new("");
+    let args = ["bench", "--seconds", "1", "--players", "4", "--quiet", "--keep"];
+    let (code, said) = place.agon(&args);
+    assert_eq!(code, Some(0), "{said}");
+    let [folder] = &leftovers(&place)[..] else { panic!("one folder is kept") };
+    let data = place.path(&format!("{folder}/data"));
+    let (code, said) = place.agon(&["verify", &data.to_string_lossy()]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("Verified: 1 tournament"), "{said}");
+}
+
 fn leftovers(place: &Place) -> Vec<String> {
     let files = std::fs::read_dir(place.path("")).expect("the test's folder");
     let names = files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());

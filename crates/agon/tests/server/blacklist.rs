@@ -2,9 +2,10 @@
 //! a cheat lists the cheater when it is started again, and `agon verify` finds what was removed from
 //! the lobby's log or moved in it.
 
-use crate::kill::{Chance, seed};
+use crate::kill::seed;
 use crate::support::{Place, Server, until};
 use crate::wire::{Transport, Watched, Wire, http};
+use agon_bots::SplitMix64;
 use agon_store::{Append, Log, SqliteLog};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -258,7 +259,7 @@ fn cheats_and_listings(place: &Place) -> (BTreeMap<String, String>, Vec<String>)
 fn a_server_that_is_killed_right_after_a_cheat_lists_the_cheater_when_it_is_back() {
     let seed = seed();
     eprintln!("AGON_TEST_SEED={seed}");
-    let mut chance = Chance(seed);
+    let mut chance = SplitMix64::new(seed);
     let kills = std::env::var("AGON_TEST_KILLS").ok().and_then(|text| text.parse().ok());
     let place = Place::new("reconnect_ms = 120000\n");
     let mut watched = Watched::start(&place, &[]);

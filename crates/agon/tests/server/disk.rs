@@ -94,7 +94,7 @@ fn a_disk_that_fills_up_costs_nobody_anything() {
     }
     assert_eq!(server.process.code(), Some(1), "it ends when there is no more room");
     let said = server.process.all_output();
-    assert!(said.contains("has room, and start again"), "{said}");
+    assert!(said.contains("has room, then start again"), "{said}");
     assert!(said.contains("the log did not take a record"), "{said}");
     make_room(&place);
     place.verify();
@@ -135,7 +135,7 @@ fn a_full_disk_at_the_start_is_said() {
     let code = process.code();
     let said = process.all_output();
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("has room, and start again"), "{said}");
+    assert!(said.contains("has room, then start again"), "{said}");
     // With room, what is there is as good as nothing.
     make_room(&place);
     drop(Server::start(&place));

@@ -11,7 +11,7 @@ fn errors_say_what_to_do_next() {
     let (code, said) =
         place.agon(&["serve", "--data", "other", "--tcp", &address, "--http", "127.0.0.1:0"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("choose another with --tcp"), "{said}");
+    assert!(said.contains("choose another port with --tcp"), "{said}");
     let (code, said) = place.agon(&["serve", "--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("stop the other server") && said.contains("pid"), "{said}");
@@ -22,7 +22,7 @@ fn errors_say_what_to_do_next() {
     drop(server);
     let (code, said) = place.agon(&args);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("is the server running"), "{said}");
+    assert!(said.contains("check that the server runs"), "{said}");
     fs::create_dir(place.path("damaged")).expect("a folder");
     fs::write(place.path("damaged/agon.sqlite"), "this is no database".repeat(100))
         .expect("a file");
@@ -36,7 +36,7 @@ fn errors_say_what_to_do_next() {
         "127.0.0.1:0",
     ]);
     assert_eq!(code, Some(5), "{said}");
-    assert!(said.contains("put a copy"), "{said}");
+    assert!(said.contains("restore a backup"), "{said}");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn mistakes_in_the_configuration_are_named() {
         ("[tls]\ncert = \"x.pem\"\nkey = \"y.pem\"".to_owned(), "x.pem"),
         (cup("preset = \"chess\"\nplayers = 2"), "there are: yahtzee-class"),
         (cup("preset = \"fish\""), "players = N"),
-        (cup("preset = \"fish\"\nplayers = 1"), "2 to 10000"),
+        (cup("preset = \"fish\"\nplayers = 1"), "between 2 and 10000"),
         (cup("preset = \"yahtzee-class\"\nplayers = 4\nbest_of = 2"), "odd"),
         (cup("preset = \"fish\"\nnamed = [\"house:nobody\"]"), "nobody"),
         (cup("preset = \"fish\"\nplayers = 2\nstart = \"now\""), "when-ready"),

@@ -1,9 +1,10 @@
 //! Four tournaments at once, and a server that is killed fifty times under them: standings are those
 //! of an undisturbed run to the byte, and every player's own record agrees with the log.
 
-use crate::kill::{Chance, accepted, seed};
+use crate::kill::{accepted, seed};
 use crate::support::{Client, Place, Server, until};
 use agon_bots::Houses;
+use agon_bots::SplitMix64;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -147,7 +148,7 @@ fn all_over(place: &Place) -> bool {
 }
 
 /// Plays all four while the server is killed up to so many times; gives results and kills.
-fn play(luck: u64, kills: u32, chance: &mut Chance) -> (Vec<String>, u32) {
+fn play(luck: u64, kills: u32, chance: &mut SplitMix64) -> (Vec<String>, u32) {
     let place = Place::new(&configuration());
     let luck = luck.to_string();
     let mut server = Server::start_with(&place, &["--seed", &luck]);
@@ -203,7 +204,7 @@ fn check(place: &Place, records: &[Record]) {
 fn four_tournaments_and_fifty_kills() {
     let seed = seed();
     eprintln!("AGON_TEST_SEED={seed}");
-    let mut chance = Chance(seed);
+    let mut chance = SplitMix64::new(seed);
     let mut killed = 0;
     while killed < KILLS {
         let luck = chance.below(1_000_000);

@@ -52,7 +52,7 @@ fn account_flag_wins_over_a_token_in_the_environment() {
     // Without a password nothing says whether the account or the token is meant.
     for (flags, why) in [
         (&["--account", "ann"][..], "contradict each other"),
-        (&["--account", "ann", "--token-file", "bob.token"], "the token is of bob"),
+        (&["--account", "ann", "--token-file", "bob.token"], "the token belongs to bob"),
         (&["--account", "ann", "--token-file", "bob.token", "--register"], "leave out one"),
     ] {
         let mut process = join(flags, None);
@@ -155,7 +155,7 @@ fn what_cannot_work_is_said_before_anything_is_played() {
     assert!(said.contains("failed to start"), "{said}");
     let (code, said) = join(&["--bot", "house:greedy", "--sign-up", "no-such-cup"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("failed to enter"), "{said}");
+    assert!(said.contains("refused the queue or sign-up"), "{said}");
     let (code, said) = join(&["--bot", "house:greedy", "--token-file", "no-such-file"]);
     assert_eq!(code, Some(2), "{said}");
     for server in ["nonsense", "http://host:7380"] {

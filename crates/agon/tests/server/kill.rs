@@ -2,23 +2,11 @@
 //! and charges nobody.
 
 use crate::support::{AGON, Place, Process, Server, until};
+use agon_bots::SplitMix64;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-
-/// A small generator (splitmix64), so that a failure can be repeated from its seed.
-pub(crate) struct Chance(pub(crate) u64);
-
-impl Chance {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (word ^ (word >> 31)) % n.max(1)
-    }
-}
 
 /// A seed from the environment to repeat a failure, else a new one every time.
 pub(crate) fn seed() -> u64 {
@@ -65,7 +53,7 @@ pub(crate) fn accepted(place: &Place) -> BTreeMap<String, Value> {
 fn nothing_is_lost(preset: &str, best_of: u32, bots: &[&str], kills: u32, grow_max: u64) {
     let seed = seed();
     eprintln!("AGON_TEST_SEED={seed}");
-    let mut chance = Chance(seed);
+    let mut chance = SplitMix64::new(seed);
     let mut killed = 0;
     for cup in 1.. {
         assert!(cup <= 20, "seed {seed}: {killed} kills in 20 cups");
@@ -84,9 +72,9 @@ fn one_cup(
     bots: &[&str],
     kills: u32,
     grow_max: u64,
-    chance: &mut Chance,
+    chance: &mut SplitMix64,
 ) -> u32 {
-    let seed = chance.0;
+    let seed = chance.seed();
     let count = bots.len();
     let place = Place::new(&format!(
         "reconnect_ms = 120000\n[[tournament]]\nname = \"cup\"\npreset = \"{preset}\"\n\

@@ -174,7 +174,9 @@ impl Duelist {
 }
 
 fn hello(game: &str, nonce: &str) -> Value {
+    // With all of the past in every request: more to look at.
     let mut hello = json!({"type": "hello", "protocol": 1, "name": "test", "nonce": nonce});
+    hello["history"] = true.into();
     let proposal = Houses::standard().make(game, "random").expect("it is there").propose();
     if let Some(map) = proposal {
         hello["proposal"] = serde_json::from_str(map.get()).expect("a proposal is JSON");

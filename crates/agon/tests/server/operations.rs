@@ -79,7 +79,7 @@ fn a_chosen_port_that_is_taken_is_an_error() {
     let mut process = Process(command.spawn().expect("agon starts"));
     assert_eq!(process.code(), Some(1));
     let said = process.all_output();
-    assert!(said.contains("another program listens there"), "{said}");
+    assert!(said.contains("another program uses this port"), "{said}");
 }
 
 /// Runs `agon serve --check` with variables.
@@ -122,7 +122,7 @@ fn flags_win_over_variables_and_those_over_the_file() {
         "reconnect_ms = 60000  # default\n",
         "limits.write_ms_max = 1  # file\n",
         "# tls.cert is not set\n",
-        "# AGON_HTP is set, but is no setting of a server\n",
+        "# AGON_HTP is set, but it is not a setting of the server\n",
     ] {
         assert!(said.contains(line), "{line} {said}");
     }
@@ -138,12 +138,12 @@ fn flags_win_over_variables_and_those_over_the_file() {
 fn a_wrong_variable_is_named() {
     let place = Place::new("");
     let cases = [
-        ("AGON_LIMITS_CONNECTIONS_MAX", "many", "no whole number"),
-        ("AGON_LIMITS_CONNECTIONS_MAX", "-1", "no whole number"),
+        ("AGON_LIMITS_CONNECTIONS_MAX", "many", "not a whole number"),
+        ("AGON_LIMITS_CONNECTIONS_MAX", "-1", "not a whole number"),
         ("AGON_LIMITS_CONNECTIONS_MAX", "0", "at least 1"),
         ("AGON_LIMITS_CONECTIONS_MAX", "5", "no such setting"),
         ("AGON_TLS_CERTIFICATE", "x", "no such setting"),
-        ("AGON_TOKEN_MS", "99999999999999999999", "no whole number"),
+        ("AGON_TOKEN_MS", "99999999999999999999", "not a whole number"),
         ("AGON_SECOND_LOGIN", "both", "takeover"),
         ("AGON_LOG", "loud", "off, error, warn"),
         ("AGON_LOG_FORMAT", "xml", "text"),

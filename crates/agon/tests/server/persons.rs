@@ -43,7 +43,9 @@ fn a_game_of_each_kind_against_house_players_here() {
     let typed = format!("keep 7\nkeep 1 1 1 1 1 1\nhelp\n{}", thirteen_turns());
     let (code, said) = play(&place, &yahtzee, &typed);
     assert_eq!(code, Some(0), "{said}");
-    for words in ["Not so: you do not have 7", "turn 13 of 13", "points\nYou ", "roll all"] {
+    for words in
+        ["That is not possible: you do not have 7", "turn 13 of 13", "points\nYou ", "roll all"]
+    {
         assert!(said.contains(words), "{words:?} in {said}");
     }
     let fish = [
@@ -60,14 +62,14 @@ fn a_game_of_each_kind_against_house_players_here() {
     let typed = format!("9,9\nlist\n{}", "list\n1\n".repeat(20));
     let (code, said) = play(&place, &fish, &typed);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Not so: 9,9 is off the board"), "{said}");
+    assert!(said.contains("That is not possible: 9,9 is off the board"), "{said}");
     assert!(said.contains("Which penguin slides where?") && said.contains("\nYou "), "{said}");
     let trains =
         ["play", "--game", "trains", "--vs", "house:greedy", "house:random", "--seed", "1"];
     let typed = format!("1\nbuild Atlantis-Rome\n{}", "take\n".repeat(200));
     let (code, said) = play(&place, &trains, &typed);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Not so: there is no city \"atlantis\""), "{said}");
+    assert!(said.contains("That is not possible: there is no city \"atlantis\""), "{said}");
     assert!(said.contains("the game is over") && said.contains("\nYou "), "{said}");
 }
 
@@ -101,7 +103,10 @@ fn quitting_ending_and_mistakes() {
     let here = ["play", "--vs", "house:greedy", "--seed", "1"];
     let (code, said) = play(&place, &here, "quit\nn\nquit\ny\n");
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Forfeit this game") && said.ends_with("You gave up.\n"), "{said}");
+    assert!(
+        said.contains("Forfeit the game") && said.ends_with("You forfeited the game.\n"),
+        "{said}"
+    );
     let (code, said) = play(&place, &here, "keep all\n");
     assert_eq!(code, Some(0), "the end of what is typed ends the game: {said}");
     for (args, words) in [
@@ -150,7 +155,7 @@ fn a_person_plays_a_match_on_a_server_and_others_watch() {
     assert!(!said.contains('⚀') && !said.contains('⚅') && !said.contains('⚃'), "{said}");
     let (code, said) = watch("", &["--once"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1 tournaments run") && said.contains("duel/r1m1"), "{said}");
+    assert!(said.contains("Tournaments: 1 running") && said.contains("duel/r1m1"), "{said}");
     // A watcher that stays sees the end.
     let url = format!("http://{http}/duel/r1m1");
     let mut watcher = place.command(&["watch", "--json", &url]);
@@ -162,7 +167,10 @@ fn a_person_plays_a_match_on_a_server_and_others_watch() {
     type_all(&mut ann, &format!("keep 7\n{}", thirteen_turns()));
     assert_eq!(ann.code(), Some(0), "{}", shown(&place));
     let said = shown(&place);
-    assert!(said.contains("Not so: you do not have 7") && said.contains("s] > "), "{said}");
+    assert!(
+        said.contains("That is not possible: you do not have 7") && said.contains("s] > "),
+        "{said}"
+    );
     assert!(said.contains("Match r1m1 of duel: ") && said.contains("Tournament duel: "), "{said}");
     assert_eq!(watcher.code(), Some(0));
     let watched = fs::read_to_string(place.path("watched")).expect("a file");
@@ -187,7 +195,7 @@ fn who_quits_may_forfeit() {
     let args = ["play", "--server", &server.address, "--account", "ann", "--register"];
     let (code, said) = play(&place, &args, "quit\ny\n");
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.ends_with("You gave up and left.\n"), "{said}");
+    assert!(said.ends_with("You forfeited the game and left.\n"), "{said}");
     until("the duel is over", || place.is_over("duel"));
     let shown = must(&place, &server, &["tournament", "show", "duel"]);
     assert!(shown.contains("house:random wins."), "{shown}");

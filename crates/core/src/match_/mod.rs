@@ -16,6 +16,7 @@
 //! it is in the log, for what would follow a game does not follow until the match is resumed.
 
 mod apply;
+mod notice;
 mod operator;
 mod step;
 mod view;
@@ -35,6 +36,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use apply::ApplyError;
+pub use notice::Notice;
 pub use operator::MatchOrder;
 pub use view::MatchView;
 

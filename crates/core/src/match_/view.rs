@@ -1,4 +1,4 @@
-//! What a request shows of the match, so that a player needs no memory.
+//! What a request shows of the match.
 
 use super::Match;
 use crate::ids::{MatchId, PlayerName, TournamentId};
@@ -18,13 +18,19 @@ pub struct MatchView<'a> {
     won: Vec<f32>,
     /// The number of the game in progress, or of the next one.
     game: u32,
-    /// Finished games, forfeits and replays included.
+    /// Finished games, forfeits and replays included. Empty in requests that show the score only.
     games: Vec<&'a GameResult>,
 }
 
 impl Match {
     /// The match as everybody may see it.
     pub fn view(&self) -> MatchView<'_> {
+        let games = self.state.finished.iter().map(|finished| &finished.result).collect();
+        MatchView { games, ..self.score() }
+    }
+
+    /// The match without its finished games: it does not grow.
+    pub fn score(&self) -> MatchView<'_> {
         let finished = self.state.finished.len() as u32;
         MatchView {
             tournament: &self.plan.tournament,
@@ -34,7 +40,7 @@ impl Match {
             best_of: self.plan.rules.best_of,
             won: self.state.sides.iter().map(|side| side.halves as f32 / 2.0).collect(),
             game: self.state.referee.as_ref().map_or(finished + 1, |referee| referee.number),
-            games: self.state.finished.iter().map(|finished| &finished.result).collect(),
+            games: Vec::new(),
         }
     }
 }

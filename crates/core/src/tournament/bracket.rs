@@ -3,11 +3,88 @@
 //! The players fill the smallest bracket that holds them, so that everybody has at most one bye;
 //! slots beyond it hold byes only, and whoever wins the smaller bracket beats them.
 
-use super::{Next, Pairing, Round};
+use super::format::elimination;
+use super::{
+    DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, Round, TournamentFormat,
+};
 use crate::ids::{MatchId, PlayerName};
-use crate::policy;
+use crate::policy::{MatchRules, Pairing, Ties};
 use crate::report::{Bye, MatchResult};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+/// Single elimination over a power of two of slots; empty slots are byes.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bracket {
+    /// How many slots, a power of two from 2 on; `None` is the fewest that hold everybody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u32>,
+}
+
+impl TournamentFormat for Bracket {
+    fn for_seats(_: RangeInclusive<usize>) -> Bracket {
+        Bracket { slots: None }
+    }
+
+    fn about(&self) -> &'static str {
+        "Single elimination"
+    }
+
+    fn adapt(&self, rules: &mut MatchRules) {
+        rules.ties = Ties::Replay;
+        rules.confirm_result = false;
+    }
+
+    fn check(&self, rules: &MatchRules) -> Result<(), String> {
+        match self.slots {
+            Some(slots) if slots < 2 || !slots.is_power_of_two() || slots > 1 << 20 => {
+                Err(format!("a bracket has 2, 4, 8 … slots, not {slots}"))
+            }
+            _ if rules.ties == Ties::Share => {
+                Err("a bracket needs one winner a match: ties = \"replay\"".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_players(&self, players: usize) -> Result<(), String> {
+        match self.slots {
+            Some(slots) if (slots as usize) < players => Err(format!(
+                "{players} players do not fit into {slots} slots; give more slots or leave the \
+                 number open"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn has_one_winner(&self) -> bool {
+        true
+    }
+
+    fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
+        let first = slots(order, self.slots, field.pairing);
+        next(first, |player| field.is_out(player), field.rounds)
+    }
+
+    fn merits(&self, records: &[PlayerRecord], _: &Field<'_>) -> Vec<Merit> {
+        records.iter().map(elimination::merit).collect()
+    }
+
+    fn eliminated<'a>(&self, round: &'a Round, _: &Field<'a>) -> Vec<(&'a PlayerName, u32)> {
+        elimination::eliminated(round)
+    }
+
+    fn place_of_leaver(&self, player: &PlayerName, field: &Field<'_>) -> u32 {
+        elimination::place_of_loser(player, field).unwrap_or_else(|| field.place_behind_all())
+    }
+
+    fn matches_total(&self, players: usize, _: &[usize]) -> MatchCount {
+        MatchCount { matches: players.saturating_sub(1), is_exact: true }
+    }
+}
 
 /// A player, or nobody.
 type Slot = Option<PlayerName>;
@@ -16,18 +93,18 @@ type Slot = Option<PlayerName>;
 ///
 /// Seeded: seed 1 meets the last seed, and 1 and 2 can meet only in the final; the byes are with
 /// the highest seeds. In order: neighbours meet, and the byes are with the first.
-pub fn slots(players: &[PlayerName], count: Option<u32>, pairing: policy::Pairing) -> Vec<Slot> {
+fn slots(players: &[PlayerName], count: Option<u32>, pairing: Pairing) -> Vec<Slot> {
     let tight = players.len().next_power_of_two().max(2);
     let count = count.map_or(tight, |count| count as usize).max(tight);
     let mut slots: Vec<Slot> = match pairing {
-        policy::Pairing::Order => {
+        Pairing::Order => {
             let byes = tight - players.len();
             let with_bye = players[..byes.min(players.len())].iter();
             let with_bye = with_bye.flat_map(|player| [Some(player.clone()), None]);
             let without = players[byes.min(players.len())..].iter().cloned().map(Some);
             with_bye.chain(without).collect()
         }
-        policy::Pairing::Seeded | policy::Pairing::Random => {
+        Pairing::Seeded | Pairing::Random => {
             seeds(tight).into_iter().map(|seed| players.get(seed - 1).cloned()).collect()
         }
     };
@@ -45,11 +122,7 @@ fn seeds(count: usize) -> Vec<usize> {
     order
 }
 
-pub(super) fn next(
-    first: Vec<Slot>,
-    is_out: impl Fn(&PlayerName) -> bool,
-    rounds: &[Round],
-) -> Next {
+fn next(first: Vec<Slot>, is_out: impl Fn(&PlayerName) -> bool, rounds: &[Round]) -> NextRound {
     let total = first.len().ilog2();
     let players = first.iter().flatten().count();
     let mut slots = first.clone();
@@ -62,14 +135,14 @@ pub(super) fn next(
         }
     }
     if let [winner] = &slots[..] {
-        return Next::Winners(winner.iter().cloned().collect());
+        return NextRound::Winners(winner.iter().cloned().collect());
     }
     let round = rounds.len() as u32 + 1;
     let (mut pairings, mut byes) = (Vec::new(), Vec::new());
     for (at, pair) in slots.chunks_exact(2).enumerate() {
         let number = at as u32 + 1;
         match (&pair[0], &pair[1]) {
-            (Some(one), Some(other)) => pairings.push(Pairing {
+            (Some(one), Some(other)) => pairings.push(DrawnMatch {
                 id: MatchId::of(round, number),
                 players: vec![one.clone(), other.clone()],
                 reason: pair_reason(round, total, number, at, &first),
@@ -96,7 +169,7 @@ pub(super) fn next(
             }),
         }
     }
-    Next::Round(pairings, byes)
+    NextRound::Round(pairings, byes)
 }
 
 fn pair_reason(round: u32, total: u32, number: u32, at: usize, first: &[Slot]) -> String {
@@ -142,8 +215,7 @@ mod tests {
 
     #[test]
     fn seeds_meet_as_late_as_they_can() {
-        let seeded =
-            |count, slots_| shown(&slots(&players(count), slots_, policy::Pairing::Seeded));
+        let seeded = |count, slots_| shown(&slots(&players(count), slots_, Pairing::Seeded));
         assert_eq!(seeded(8, None), "1 8 4 5 2 7 3 6");
         assert_eq!(seeded(5, None), "1 - 4 5 2 - 3 -");
         assert_eq!(seeded(3, Some(8)), "1 - 2 3 - - - -");
@@ -152,16 +224,17 @@ mod tests {
 
     #[test]
     fn in_order_neighbours_meet() {
-        let order = |count| shown(&slots(&players(count), None, policy::Pairing::Order));
+        let order = |count| shown(&slots(&players(count), None, Pairing::Order));
         assert_eq!(order(4), "1 2 3 4");
         assert_eq!(order(5), "1 - 2 - 3 - 4 5");
         assert_eq!(order(7), "1 - 2 3 4 5 6 7");
     }
 
     #[test]
-    fn everybody_is_told_why_it_meets_whom() {
-        let first = slots(&players(5), Some(8), policy::Pairing::Order);
-        let Next::Round(pairings, byes) = next(first, |player| player.as_str() == "3", &[]) else {
+    fn every_pairing_and_bye_has_a_reason() {
+        let first = slots(&players(5), Some(8), Pairing::Order);
+        let NextRound::Round(pairings, byes) = next(first, |player| player.as_str() == "3", &[])
+        else {
             panic!("a round")
         };
         let pairings: Vec<String> =
@@ -180,7 +253,7 @@ mod tests {
 
     #[test]
     fn rounds_have_names() {
-        let first = slots(&players(16), None, policy::Pairing::Order);
+        let first = slots(&players(16), None, Pairing::Order);
         let reason =
             |round: u32, number: u32| pair_reason(round, 4, number, number as usize - 1, &first);
         assert_eq!(reason(1, 3), "round 1, match 3: slots 5 and 6 of 16");

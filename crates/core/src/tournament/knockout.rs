@@ -5,20 +5,107 @@
 //! game needs are left, after the one game they all fit into, or when a round has exactly the
 //! winners of the round before.
 
-use super::{Next, Pairing, Round};
+use super::format::elimination;
+use super::{
+    DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, Round, TournamentFormat,
+};
 use crate::ids::{MatchId, PlayerName};
+use crate::policy::{MatchRules, Ties};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+/// Rounds of games for several players; all first-placed finishers advance.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Knockout {
+    /// The fewest players of a game.
+    pub min: u32,
+    /// The most players of a game.
+    pub max: u32,
+}
+
+impl TournamentFormat for Knockout {
+    fn for_seats(seats: RangeInclusive<usize>) -> Knockout {
+        Knockout { min: *seats.start() as u32, max: *seats.end() as u32 }
+    }
+
+    fn about(&self) -> &'static str {
+        "Rounds of games for several players; all first-placed advance"
+    }
+
+    fn adapt(&self, rules: &mut MatchRules) {
+        rules.ties = Ties::Share;
+    }
+
+    fn check(&self, rules: &MatchRules) -> Result<(), String> {
+        let Knockout { min, max } = *self;
+        if min < 2 || max < min || max > 16 {
+            return Err(format!("games of {min} to {max} players: need 2 ≤ min ≤ max ≤ 16"));
+        }
+        if rules.best_of != 1 {
+            return Err(format!(
+                "a knock-out plays one game a match, not best of {}; \
+                 for longer matches choose the format bracket or round-robin",
+                rules.best_of
+            ));
+        }
+        match rules.ties {
+            Ties::Share => Ok(()),
+            Ties::Replay => Err("in a knock-out all first-placed advance: ties = \"share\"".into()),
+        }
+    }
+
+    fn check_players(&self, players: usize) -> Result<(), String> {
+        let Knockout { min, max } = *self;
+        let groups = groups(players, min as usize, max as usize);
+        match groups.is_none() && players >= min as usize {
+            true => Err(format!("{players} players cannot form games of {min} to {max}")),
+            false => Ok(()),
+        }
+    }
+
+    /// Later rounds may have games of any size, and so may the first if somebody is out.
+    fn game_sizes(&self, players: usize) -> RangeInclusive<usize> {
+        self.min as usize..=players.min(self.max as usize)
+    }
+
+    fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
+        let active: Vec<PlayerName> =
+            order.iter().filter(|player| !field.is_out(player)).cloned().collect();
+        next(&active, field.rounds, self.min as usize, self.max as usize)
+    }
+
+    /// A player who was thrown out is behind everybody who played fair.
+    fn merits(&self, records: &[PlayerRecord], _: &Field<'_>) -> Vec<Merit> {
+        let merit = |record: &PlayerRecord| match record.is_out && !record.has_won {
+            true => vec![0],
+            false => elimination::merit(record),
+        };
+        records.iter().map(merit).collect()
+    }
+
+    fn eliminated<'a>(&self, round: &'a Round, _: &Field<'a>) -> Vec<(&'a PlayerName, u32)> {
+        elimination::eliminated(round)
+    }
+
+    /// If one player advances from each game; how many do is known only after each round.
+    fn matches_total(&self, players: usize, drawn: &[usize]) -> MatchCount {
+        let mut left = drawn.last().copied().unwrap_or(players);
+        let mut later = 0;
+        while left > 1 {
+            left = left.div_ceil(self.max.max(2) as usize);
+            later += left;
+        }
+        let matches = drawn.iter().sum::<usize>() + later;
+        MatchCount { matches, is_exact: !drawn.is_empty() && later == 0 }
+    }
+}
 
 /// The sizes of the games of a round for `players`, each from `min` to `max`; `None` if there is
 /// no way to seat everybody.
-///
-/// ```
-/// use agon_core::tournament::knockout::groups;
-/// assert_eq!(groups(9, 2, 8), Some(vec![7, 2]));
-/// assert_eq!(groups(26, 6, 8), Some(vec![8, 6, 6, 6]));
-/// assert_eq!(groups(1, 2, 4), None);
-/// ```
-pub fn groups(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
+fn groups(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
     // Whether a number of players can be seated at all: games × min ≤ players ≤ games × max.
     let seatable = |rest: usize| rest == 0 || rest.div_ceil(max) * min <= rest;
     if players == 0 || !seatable(players) {
@@ -34,7 +121,7 @@ pub fn groups(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
     Some(sizes)
 }
 
-pub(super) fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usize) -> Next {
+fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usize) -> NextRound {
     let advancing: Vec<PlayerName> = match rounds.last() {
         None => active.to_vec(),
         Some(last) => {
@@ -46,11 +133,11 @@ pub(super) fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usi
         // As they stood when each round ended: who won then and was thrown out since still counts.
         let before = rounds.len().checked_sub(2).map(|at| winners(&rounds[at]));
         if last.matches.len() == 1 || before == Some(winners(last)) {
-            return Next::Winners(advancing);
+            return NextRound::Winners(advancing);
         }
     }
     let Some(sizes) = groups(advancing.len(), min, max) else {
-        return Next::Winners(advancing);
+        return NextRound::Winners(advancing);
     };
     let round = rounds.len() as u32 + 1;
     let count = sizes.len();
@@ -64,9 +151,9 @@ pub(super) fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usi
             1 => format!("all {whole} players left fit into one game, the last"),
             _ => format!("players {first} to {last} of {whole} by age, in games of {min} to {max}"),
         };
-        Pairing { id: MatchId::of(round, at as u32 + 1), players, reason }
+        DrawnMatch { id: MatchId::of(round, at as u32 + 1), players, reason }
     });
-    Next::Round(pairings.collect(), Vec::new())
+    NextRound::Round(pairings.collect(), Vec::new())
 }
 
 /// Everybody who won a game of a round.
@@ -129,7 +216,7 @@ mod tests {
             (1..=count).map(|number| PlayerName::new(&number.to_string()).unwrap()).collect()
         };
         let shown = |count: usize| match next(&players(count), &[], 2, 4) {
-            Next::Round(pairings, byes) => {
+            NextRound::Round(pairings, byes) => {
                 assert!(byes.is_empty());
                 let shown = pairings.iter().map(|one| {
                     let players: Vec<&str> = one.players.iter().map(PlayerName::as_str).collect();
@@ -137,7 +224,7 @@ mod tests {
                 });
                 shown.collect::<Vec<_>>()
             }
-            Next::Winners(winners) => vec![format!("{} win", winners.len())],
+            NextRound::Winners(winners) => vec![format!("{} win", winners.len())],
         };
         assert_eq!(
             shown(7),

@@ -6,17 +6,20 @@
 //! ```
 //!
 //! It answers for greetings, pairings, byes and farewells. It leaves everything that happens
-//! between two players to the match. The formats are in files of their own.
+//! between two players to the match, and who meets whom to the format (`format.rs`).
 
-pub mod bracket;
+mod bracket;
 mod departures;
+mod format;
 mod interrupt;
-pub mod knockout;
+mod knockout;
 mod operator;
 mod results;
 mod round;
-pub mod round_robin;
+mod round_robin;
 mod step;
+#[cfg(test)]
+mod winner_stays;
 
 use crate::chain::Head;
 use crate::event::{Event, RoundPaired, TournamentCreated};
@@ -26,15 +29,21 @@ use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId};
 use crate::line::Line;
 use crate::match_::ApplyError;
 use crate::plan::{MatchPlan, TournamentPlan};
-use crate::policy::{Format, Greeting};
+use crate::policy::Greeting;
 use crate::report::{Bye, MatchResult};
 use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::{GameKind, Registry, Seed, SetupError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use bracket::Bracket;
+pub use format::{
+    DrawnMatch, Field, Format, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat,
+};
+pub use knockout::Knockout;
 pub use operator::TournamentOrder;
 pub use round::Round;
+pub use round_robin::RoundRobin;
 
 /// What comes to a tournament from outside.
 #[derive(Clone, PartialEq, Debug)]
@@ -196,21 +205,6 @@ struct Entrant {
     dropped: bool,
     /// May not play on: dropped, or out by a match.
     out: bool,
-}
-
-/// What a format says when a round is over.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Next {
-    Round(Vec<Pairing>, Vec<Bye>),
-    Winners(Vec<PlayerName>),
-}
-
-/// Players who meet, before it is known under which configuration.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Pairing {
-    pub(crate) id: MatchId,
-    pub(crate) players: Vec<PlayerName>,
-    pub(crate) reason: String,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -425,9 +419,20 @@ impl Tournament {
     /// first: nine players make games of 7 and 2, and eight of them may advance.
     fn seats_max(&self) -> usize {
         let players = self.state.entrants.iter().filter(|entrant| !entrant.out).count();
-        match self.plan.policy.format {
-            Format::Knockout { min, max } => players.clamp(min as usize, max as usize),
-            _ => 2,
+        let sizes = self.plan.policy.format.rules().game_sizes(players);
+        *sizes.end().max(sizes.start())
+    }
+
+    /// The tournament as its format sees it.
+    fn field(&self) -> Field<'_> {
+        let out = self.state.entrants.iter().filter(|entrant| entrant.out);
+        Field {
+            players: &self.plan.players,
+            pairing: self.plan.policy.pairing,
+            rounds: &self.state.rounds,
+            winners: &self.state.winners,
+            faults: &self.state.faults,
+            out: out.map(|entrant| &entrant.player).collect(),
         }
     }
 
@@ -448,34 +453,15 @@ fn check_plan(plan: &TournamentPlan, kind: &dyn GameKind) -> Result<(), PlanErro
     }
     let count = plan.players.len();
     let seats = kind.seats();
-    let (fewest, sizes) = match plan.policy.format {
-        Format::Bracket { slots } => {
-            if slots.is_some_and(|slots| (slots as usize) < count) {
-                let slots = slots.unwrap_or_default();
-                return Err(PlanError::Players(format!(
-                    "{count} players do not fit into {slots} slots; \
-                     give more slots or leave the number open"
-                )));
-            }
-            (1, vec![2])
-        }
-        Format::RoundRobin => (2, vec![2]),
-        Format::Knockout { min, max } => {
-            let groups = knockout::groups(count, min as usize, max as usize);
-            if groups.is_none() && count >= min as usize {
-                let what = format!("{count} players cannot form games of {min} to {max}");
-                return Err(PlanError::Players(what));
-            }
-            // Later rounds may have games of any size, and so may the first if somebody is out.
-            (1, (min as usize..=count.min(max as usize)).collect())
-        }
-    };
+    let format = plan.policy.format.rules();
+    format.check_players(count).map_err(PlanError::Players)?;
+    let fewest = format.players_min();
     if count < fewest || count > 100_000 {
         return Err(PlanError::Players(format!(
             "{count} players: this format needs {fewest} to 100000"
         )));
     }
-    for size in sizes.into_iter().collect::<BTreeSet<_>>() {
+    for size in format.game_sizes(count) {
         if !seats.contains(&size) {
             let (min, max) = (*seats.start(), *seats.end());
             return Err(SetupError::Seats { game: kind.name(), min, max, given: size }.into());
@@ -497,7 +483,7 @@ impl std::fmt::Debug for Tournament {
 pub(crate) fn paired(
     tournament: &Tournament,
     round: u32,
-    pairings: Vec<Pairing>,
+    pairings: Vec<DrawnMatch>,
     byes: Vec<Bye>,
 ) -> RoundPaired {
     let plan = &tournament.plan;

@@ -10,7 +10,6 @@ use crate::event::{
 };
 use crate::ids::{MatchId, PlayerName};
 use crate::match_::ApplyError;
-use crate::policy::Format;
 use crate::ruling::{Override, Ruling};
 use std::collections::BTreeSet;
 
@@ -141,7 +140,7 @@ impl Tournament {
             let why = format!("{player} does not play in match {}", plan.id);
             return Err(TournamentRejection::Winners(why));
         }
-        self.may_all_win(winners, "a match of a bracket has one winner, or none")
+        self.may_all_win(winners, "a match of a ")
     }
 
     /// A tournament can be awarded until its last round is over.
@@ -149,7 +148,7 @@ impl Tournament {
         if !matches!(self.state.phase, Phase::Greeting(_) | Phase::Playing) {
             return Err(TournamentRejection::NoRound);
         }
-        self.may_all_win(winners, "a bracket has one winner, or none")?;
+        self.may_all_win(winners, "a ")?;
         match winners.iter().find(|player| self.departure(player).is_some()) {
             Some(player) => Err(TournamentRejection::Winners(format!(
                 "{player} has lost a match; override that result first"
@@ -158,12 +157,9 @@ impl Tournament {
         }
     }
 
-    /// Whether each of them may win, and all of them together.
-    fn may_all_win(
-        &self,
-        winners: &[PlayerName],
-        single_winner: &str,
-    ) -> Result<(), TournamentRejection> {
+    /// Whether each of them may win, and all of them together. `what` begins the refusal of several
+    /// winners, before the name of the format.
+    fn may_all_win(&self, winners: &[PlayerName], what: &str) -> Result<(), TournamentRejection> {
         let refuse = |why: String| Err(TournamentRejection::Winners(why));
         let mut seen = BTreeSet::new();
         for player in winners {
@@ -178,9 +174,9 @@ impl Tournament {
                 return refuse(format!("{player} is named twice"));
             }
         }
-        let single = matches!(self.plan.policy.format, Format::Bracket { .. });
-        match winners.len() > 1 && single {
-            true => refuse(single_winner.into()),
+        let format = &self.plan.policy.format;
+        match winners.len() > 1 && format.rules().has_one_winner() {
+            true => refuse(format!("{what}{} has one winner, or none", format.name())),
             false => Ok(()),
         }
     }

@@ -1,17 +1,12 @@
 //! Standings and results of a tournament, from its rounds.
 
-use super::{Phase, Tournament};
+use super::{Field, Merit, Phase, PlayerRecord, Tournament, TournamentFormat};
 use crate::fault::{FaultKind, Faulted};
 use crate::ids::{MatchId, PlayerName};
-use crate::policy::Format;
 use crate::report::{
-    GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
+    Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
 };
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// What one player is ranked by, best first when sorted descending.
-type Merit = (u32, u32, i64);
+use std::collections::{BTreeSet, HashMap};
 
 impl Tournament {
     /// The results so far; final once the tournament is over.
@@ -34,7 +29,7 @@ impl Tournament {
             },
         });
         let rounds: Vec<RoundResult> = rounds.collect();
-        let standings = self.standings(&rounds);
+        let standings = self.field().standings(self.plan.policy.format.rules());
         let by_kind = |cheat: bool| -> Vec<PlayerName> {
             let names = standings.iter().filter(|summary| {
                 let mut faults = summary.faults.iter().map(|(_, faulted)| &faulted.fault);
@@ -57,7 +52,7 @@ impl Tournament {
             tournament: self.plan.id.clone(),
             preset: self.plan.preset.clone(),
             game: self.plan.game.clone(),
-            format: format_name(&self.plan.policy.format).into(),
+            format: self.plan.policy.format.name().into(),
             best_of: self.plan.policy.rules.best_of,
             status: match (&self.state.phase, &self.state.interrupted) {
                 (Phase::Ended, _) => "ended".into(),
@@ -75,89 +70,73 @@ impl Tournament {
             head: None,
         }
     }
+}
 
-    /// Who leads by merit: the winners of a round-robin.
-    pub(super) fn leaders(&self) -> Vec<PlayerName> {
-        let standings = self.results().standings;
-        let out = |player: &PlayerName| {
-            self.state.entrants.iter().any(|entrant| entrant.player == *player && entrant.out)
-        };
-        let best = standings.iter().filter(|summary| !out(&summary.player));
-        let rank = best.clone().map(|summary| summary.rank).min();
-        best.filter(|summary| Some(summary.rank) == rank)
-            .map(|summary| summary.player.clone())
-            .collect()
-    }
-
-    fn standings(&self, rounds: &[RoundResult]) -> Vec<PlayerSummary> {
-        let mut summaries: BTreeMap<&PlayerName, PlayerSummary> =
-            self.plan.players.iter().map(|player| (player, blank(player))).collect();
-        for faulted in &self.state.faults {
+impl Field<'_> {
+    /// What everybody did so far, in order of sign-up.
+    pub(super) fn records(&self) -> Vec<PlayerRecord> {
+        let mut records: HashMap<&PlayerName, PlayerRecord> =
+            self.players.iter().map(|player| (player, self.blank(player))).collect();
+        for faulted in &self.faults[..] {
             let outside = MatchId::from("-");
-            if let Some(summary) = summaries.get_mut(&faulted.player) {
-                summary.faults.push((outside, faulted.clone()));
+            if let Some(record) = records.get_mut(&faulted.player) {
+                record.summary.faults.push((outside, faulted.clone()));
             }
         }
-        let mut reached: BTreeMap<&PlayerName, u32> = BTreeMap::new();
-        for round in rounds {
-            for report in &round.matches {
-                for player in &report.players {
-                    reached.insert(player, round.round);
-                    if let Some(summary) = summaries.get_mut(player) {
-                        add_match(summary, &report.id, &report.result);
-                    }
+        for (round, number) in self.rounds.iter().zip(1..) {
+            for (plan, result) in round.matches.iter().zip(&round.results) {
+                let Some(result) = result else { continue };
+                for player in &plan.players {
+                    let Some(record) = records.get_mut(player) else { continue };
+                    record.reached = number;
+                    add_match(&mut record.summary, &plan.id, result);
                 }
             }
             for bye in &round.byes {
-                let Some(player) = &bye.player else { continue };
-                reached.insert(player, round.round);
-                if let Some(summary) = summaries.get_mut(player) {
-                    match &bye.walkover {
-                        Some(_) => summary.matches_won += 1,
-                        None => summary.byes += 1,
-                    }
-                }
-                if let Some(loser) = bye.walkover.as_ref().and_then(|name| summaries.get_mut(name))
-                {
-                    loser.matches_lost += 1;
-                }
+                add_bye(&mut records, bye, number);
             }
         }
-        let thrown_out = self.state.entrants.iter().filter(|entrant| entrant.out);
-        let out: BTreeSet<&PlayerName> = thrown_out.map(|entrant| &entrant.player).collect();
-        let merit = |summary: &PlayerSummary| -> Merit {
-            let won = self.state.winners.contains(&summary.player);
-            match self.plan.policy.format {
-                Format::RoundRobin => (
-                    summary.matches_won * 2 + summary.matches_drawn,
-                    summary.games_won,
-                    summary.points,
-                ),
-                _ if won => (u32::MAX, 0, 0),
-                // Who was thrown out of a knock-out is behind everybody who played fair.
-                Format::Knockout { .. } if out.contains(&summary.player) => (0, 0, 0),
-                _ => (reached.get(&summary.player).copied().unwrap_or(0), 0, 0),
-            }
-        };
-        rank(self.plan.players.iter().map(|player| summaries[player].clone()).collect(), merit)
+        self.players.iter().filter_map(|player| records.remove(player)).collect()
+    }
+
+    /// Everybody with their rank, best first.
+    fn standings(&self, format: &dyn TournamentFormat) -> Vec<PlayerSummary> {
+        let records = self.records();
+        let merits = format.merits(&records, self);
+        rank(records.into_iter().map(|record| record.summary).zip(merits).collect())
+    }
+
+    fn blank(&self, player: &PlayerName) -> PlayerRecord {
+        let (has_won, is_out) = (self.winners.contains(player), self.is_out(player));
+        PlayerRecord { summary: blank(player), reached: 0, has_won, is_out }
     }
 }
 
 /// Sorts by merit, keeps the order of sign-up among equals, and gives ranks.
-fn rank(
-    mut all: Vec<PlayerSummary>,
-    merit: impl Fn(&PlayerSummary) -> Merit,
-) -> Vec<PlayerSummary> {
-    all.sort_by_key(|summary| Reverse(merit(summary)));
-    let merits: Vec<Merit> = all.iter().map(&merit).collect();
+fn rank(mut all: Vec<(PlayerSummary, Merit)>) -> Vec<PlayerSummary> {
+    all.sort_by(|(_, one), (_, other)| other.cmp(one));
     let mut rank = 0;
-    for (at, summary) in all.iter_mut().enumerate() {
-        if at == 0 || merits[at] != merits[at - 1] {
+    for at in 0..all.len() {
+        if at == 0 || all[at].1 != all[at - 1].1 {
             rank = at as u32 + 1;
         }
-        summary.rank = rank;
+        all[at].0.rank = rank;
     }
-    all
+    all.into_iter().map(|(summary, _)| summary).collect()
+}
+
+fn add_bye(records: &mut HashMap<&PlayerName, PlayerRecord>, bye: &Bye, round: u32) {
+    let Some(player) = &bye.player else { return };
+    if let Some(record) = records.get_mut(player) {
+        record.reached = round;
+        match &bye.walkover {
+            Some(_) => record.summary.matches_won += 1,
+            None => record.summary.byes += 1,
+        }
+    }
+    if let Some(loser) = bye.walkover.as_ref().and_then(|name| records.get_mut(name)) {
+        loser.summary.matches_lost += 1;
+    }
 }
 
 fn blank(player: &PlayerName) -> PlayerSummary {
@@ -208,14 +187,6 @@ fn add_game(summary: &mut PlayerSummary, game: &GameResult) {
 
 fn faults_of(summary: &PlayerSummary) -> impl Iterator<Item = FaultKind> {
     summary.faults.iter().map(|(_, faulted)| faulted.fault.kind)
-}
-
-fn format_name(format: &Format) -> &'static str {
-    match format {
-        Format::Bracket { .. } => "bracket",
-        Format::Knockout { .. } => "knockout",
-        Format::RoundRobin => "round-robin",
-    }
 }
 
 #[cfg(test)]
@@ -293,11 +264,9 @@ mod tests {
     #[test]
     fn equal_merit_shares_a_rank_and_the_next_is_behind_all() {
         let merits = [("a", 1, 0), ("b", 3, 5), ("c", 3, 5), ("d", 3, 4), ("e", 1, 0), ("f", 0, 9)];
-        let all = merits.iter().map(|(player, _, _)| blank(&name(player))).collect();
-        let ranked = rank(all, |summary| {
-            let own = merits.iter().find(|(player, _, _)| name(player) == summary.player).unwrap();
-            (own.1, own.2, 0)
-        });
+        let all =
+            merits.iter().map(|(player, first, then)| (blank(&name(player)), vec![*first, *then]));
+        let ranked = rank(all.collect());
         let ranked: Vec<(&str, u32)> =
             ranked.iter().map(|summary| (summary.player.as_str(), summary.rank)).collect();
         assert_eq!(ranked, [("b", 1), ("c", 1), ("d", 3), ("a", 4), ("e", 4), ("f", 6)]);

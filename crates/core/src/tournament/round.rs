@@ -1,7 +1,7 @@
 //! A round: its matches, what they came to, and what operators made of that.
 
 use crate::event::{Event, MatchReported, RoundPaired};
-use crate::ids::MatchId;
+use crate::ids::{MatchId, PlayerName};
 use crate::match_::ApplyError;
 use crate::plan::MatchPlan;
 use crate::report::{Bye, MatchResult};
@@ -52,6 +52,14 @@ impl Round {
     pub fn open(&self) -> impl Iterator<Item = &MatchPlan> {
         let open = self.matches.iter().zip(&self.reported);
         open.filter(|(_, result)| result.is_none()).map(|(plan, _)| plan)
+    }
+
+    /// The players of reported matches who did not win.
+    pub fn losers(&self) -> impl Iterator<Item = &PlayerName> {
+        let reported = self.matches.iter().zip(&self.results);
+        reported.filter_map(|(plan, result)| Some((plan, result.as_ref()?))).flat_map(
+            |(plan, result)| plan.players.iter().filter(|player| !result.winners.contains(player)),
+        )
     }
 
     /// Whether all matches are reported.

@@ -3,13 +3,58 @@
 //! The first player stays, the others move on by one place a round; with an odd number of players
 //! one sits out each round. A player that is out loses its remaining matches without playing.
 
-use super::{Next, Pairing};
+use super::{DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat};
 use crate::ids::{MatchId, PlayerName};
+use crate::policy::MatchRules;
 use crate::report::Bye;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// Everybody meets everybody once.
+// Unknown options are ignored here, because earlier versions accepted them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct RoundRobin {}
+
+impl TournamentFormat for RoundRobin {
+    fn for_seats(_: RangeInclusive<usize>) -> RoundRobin {
+        RoundRobin {}
+    }
+
+    fn about(&self) -> &'static str {
+        "Everybody meets everybody"
+    }
+
+    fn check(&self, _: &MatchRules) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn players_min(&self) -> usize {
+        2
+    }
+
+    fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
+        let round = next(order, |player| field.is_out(player), field.rounds.len());
+        round.unwrap_or_else(|| NextRound::Winners(field.leaders(self)))
+    }
+
+    /// Two points for a match won and one for a draw, then games won, then points in games.
+    fn merits(&self, records: &[PlayerRecord], _: &Field<'_>) -> Vec<Merit> {
+        let merit = |PlayerRecord { summary, .. }: &PlayerRecord| {
+            let points = summary.matches_won * 2 + summary.matches_drawn;
+            vec![points.into(), summary.games_won.into(), summary.points]
+        };
+        records.iter().map(merit).collect()
+    }
+
+    fn matches_total(&self, players: usize, _: &[usize]) -> MatchCount {
+        MatchCount { matches: players * players.saturating_sub(1) / 2, is_exact: true }
+    }
+}
 
 /// The pairs of a round, by index into the list of players; `None` sits out against whoever it is
 /// paired with.
-pub fn pairs(players: usize, round: usize) -> Vec<(usize, Option<usize>)> {
+fn pairs(players: usize, round: usize) -> Vec<(usize, Option<usize>)> {
     let places = players + players % 2;
     let at = |place: usize| match place {
         0 => 0,
@@ -26,15 +71,15 @@ pub fn pairs(players: usize, round: usize) -> Vec<(usize, Option<usize>)> {
 }
 
 /// How many rounds it takes.
-pub fn rounds(players: usize) -> usize {
+fn rounds(players: usize) -> usize {
     if players < 2 { 0 } else { players + players % 2 - 1 }
 }
 
-pub(super) fn next(
+fn next(
     players: &[PlayerName],
     is_out: impl Fn(&PlayerName) -> bool,
     played: usize,
-) -> Option<Next> {
+) -> Option<NextRound> {
     let total = rounds(players.len());
     if played >= total {
         return None;
@@ -49,7 +94,7 @@ pub(super) fn next(
             continue;
         };
         match (is_out(one), is_out(other)) {
-            (false, false) => pairings.push(Pairing {
+            (false, false) => pairings.push(DrawnMatch {
                 id: MatchId::of(round, pairings.len() as u32 + 1),
                 players: vec![one.clone(), other.clone()],
                 reason: format!("everybody meets everybody: round {round} of {total}"),
@@ -63,7 +108,7 @@ pub(super) fn next(
             }
         }
     }
-    Some(Next::Round(pairings, byes))
+    Some(NextRound::Round(pairings, byes))
 }
 
 #[cfg(test)]
@@ -105,11 +150,11 @@ mod tests {
     }
 
     #[test]
-    fn who_is_out_loses_without_playing() {
+    fn players_who_are_out_lose_without_playing() {
         let players: Vec<PlayerName> =
             ["a", "b", "c", "d", "e"].iter().map(|name| PlayerName::new(name).unwrap()).collect();
         let shown = |out: &str, played: usize| {
-            let Some(Next::Round(pairings, byes)) =
+            let Some(NextRound::Round(pairings, byes)) =
                 next(&players, |player| out.contains(player.as_str()), played)
             else {
                 return Vec::new();

@@ -1,9 +1,6 @@
 //! What a tournament makes of a command, and how its events change it.
 
-use super::{
-    Next, Phase, Round, Tournament, TournamentCommand, TournamentRejection, bracket, knockout,
-    paired, round_robin,
-};
+use super::{NextRound, Phase, Round, Tournament, TournamentCommand, TournamentRejection, paired};
 use crate::event::{
     ConfigChosen, Event, FarewellConfirmed, LuckRenewed, MatchReported, PlayerDropped,
     PlayerGreeted, RoundsEnded, TournamentAborted,
@@ -11,7 +8,7 @@ use crate::event::{
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, Raw, RequestId};
 use crate::match_::ApplyError;
-use crate::policy::{Farewell, Format, Greeting, Pairing};
+use crate::policy::{Farewell, Greeting, Pairing};
 use agon_games::{Luck, Proposal, Seed};
 use std::collections::HashSet;
 
@@ -203,7 +200,7 @@ impl Tournament {
     ) -> Result<(), TournamentRejection> {
         loop {
             match self.next()? {
-                Next::Round(pairings, byes) => {
+                NextRound::Round(pairings, byes) => {
                     let playable = !pairings.is_empty();
                     let round = self.state.rounds.len() as u32 + 1;
                     let event = paired(self, round, pairings, byes);
@@ -212,7 +209,7 @@ impl Tournament {
                         return Ok(());
                     }
                 }
-                Next::Winners(winners) => {
+                NextRound::Winners(winners) => {
                     self.emit(events, RoundsEnded { winners });
                     return self.advance(events);
                 }
@@ -220,24 +217,9 @@ impl Tournament {
         }
     }
 
-    fn next(&self) -> Result<Next, TournamentRejection> {
-        let out = self.state.entrants.iter().filter(|entrant| entrant.out);
-        let out: HashSet<&PlayerName> = out.map(|entrant| &entrant.player).collect();
-        let is_out = |player: &PlayerName| out.contains(player);
+    fn next(&self) -> Result<NextRound, TournamentRejection> {
         let order = self.seed_order()?;
-        Ok(match self.plan.policy.format {
-            Format::Bracket { slots } => {
-                let first = bracket::slots(&order, slots, self.plan.policy.pairing);
-                bracket::next(first, is_out, &self.state.rounds)
-            }
-            Format::Knockout { min, max } => {
-                let active: Vec<PlayerName> =
-                    order.into_iter().filter(|player| !is_out(player)).collect();
-                knockout::next(&active, &self.state.rounds, min as usize, max as usize)
-            }
-            Format::RoundRobin => round_robin::next(&order, is_out, self.state.rounds.len())
-                .unwrap_or_else(|| Next::Winners(self.leaders())),
-        })
+        Ok(self.plan.policy.format.rules().next_round(&order, &self.field()))
     }
 
     /// The players in the order pairings go by: sign-up, or shuffled (label `pairing`). Players who

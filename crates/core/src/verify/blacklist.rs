@@ -6,9 +6,9 @@
 //! next start, so a blacklisting may be missing only where neither has happened.
 
 use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck};
-use crate::ids::{Millis, PlayerName};
+use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::lobby::{Cause, Cheat};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A blacklisting by a policy, as the lobby's stream shows it.
 #[derive(Clone, PartialEq, Debug)]
@@ -44,13 +44,20 @@ pub(super) fn agree(
     tournaments: &BTreeMap<String, TournamentCheck>,
     matches: &BTreeMap<String, MatchCheck>,
 ) -> Result<(), Finding> {
-    let mut unpaired: Vec<&(Cheat, Millis)> =
-        matches.values().flat_map(|check| &check.cheats).collect();
+    let cheats: Vec<&(Cheat, Millis)> = matches.values().flat_map(|check| &check.cheats).collect();
+    let mut unpaired: BTreeMap<&PlayerName, BTreeSet<usize>> = BTreeMap::new();
+    for (place, (cheat, _)) in cheats.iter().enumerate() {
+        unpaired.entry(&cheat.account).or_default().insert(place);
+    }
     for listing in &lobby.listings {
-        match unpaired.iter().position(|(cheat, _)| listing.follows_from(cheat)) {
-            Some(found) => {
-                let (_, at) = unpaired.remove(found);
-                if listing.at < *at {
+        let own = unpaired.get_mut(&listing.account);
+        let found = own.and_then(|own| {
+            let place = own.iter().find(|place| listing.follows_from(&cheats[**place].0)).copied();
+            place.filter(|place| own.remove(place))
+        });
+        match found {
+            Some(place) => {
+                if listing.at < cheats[place].1 {
                     return Err(listing.finding("it is earlier than the cheat it follows from"));
                 }
             }
@@ -58,7 +65,9 @@ pub(super) fn agree(
             None => return Err(listing.finding("no match shows a cheat that it follows from")),
         }
     }
-    match unpaired.into_iter().find(|(cheat, at)| is_due(cheat, *at, lobby, tournaments)) {
+    let left: BTreeSet<usize> = unpaired.into_values().flatten().collect();
+    let mut left = left.into_iter().map(|place| cheats[place]);
+    match left.find(|(cheat, at)| is_due(cheat, *at, lobby, tournaments)) {
         None => Ok(()),
         Some((cheat, _)) => {
             let Cause { tournament, match_id, event } = &cheat.cause;
@@ -75,10 +84,12 @@ fn is_given_up(
     lobby: &LobbyCheck,
     tournaments: &BTreeMap<String, TournamentCheck>,
 ) -> bool {
-    let mut gone = lobby.finished.keys().filter(|id| !tournaments.contains_key(id.as_str()));
+    let gone = |id: &TournamentId| !tournaments.contains_key(id.as_str());
     match &listing.cause {
-        Some(cause) => gone.any(|id| *id == cause.tournament),
-        None => gone.next().is_some(),
+        Some(Cause { tournament, .. }) => {
+            lobby.finished.contains_key(tournament) && gone(tournament)
+        }
+        None => lobby.finished.keys().any(gone),
     }
 }
 

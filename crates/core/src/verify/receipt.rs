@@ -184,7 +184,7 @@ impl Receipt {
                 ReceiptEntry::MatchOver { tournament, r#match, .. }
                     if *tournament == check.plan.id =>
                 {
-                    let paired = check.matches.iter().find(|plan| plan.id == *r#match);
+                    let paired = check.matches.get(r#match);
                     if paired.is_none_or(|plan| !plan.players.contains(&self.player)) {
                         return Err(self.differs(last, &format!("played in match {}", r#match)));
                     }

@@ -97,9 +97,10 @@ pub fn read(texts: &[String]) -> Result<Stream, Finding> {
     let mut lines: Vec<Line> = Vec::with_capacity(texts.len());
     let mut more = 0;
     for (text, seq) in texts.iter().zip(1..) {
-        let stream = lines.first().map_or_else(String::new, |line| line.stream.clone());
-        let finding = |what: String| Finding { stream, seq, event: "unreadable".into(), what };
-        let line = Line::read(text).map_err(|error| finding(error.to_string()))?;
+        let line = Line::read(text).map_err(|error| {
+            let stream = lines.first().map_or_else(String::new, |line| line.stream.clone());
+            Finding { stream, seq, event: Finding::UNREADABLE.into(), what: error.to_string() }
+        })?;
         let found = |what: String| Finding {
             stream: line.stream.clone(),
             seq,

@@ -206,7 +206,7 @@ fn reported(results: &[&str], settled: bool) -> TournamentCheck {
         plan: cup.plan().clone(),
         secret: None,
         of_lost_luck: BTreeSet::new(),
-        matches: vec![plan("r1m1")],
+        matches: BTreeMap::from([("r1m1".into(), plan("r1m1"))]),
         reported: latest.map(|result| ("r1m1".into(), result)).into_iter().collect(),
         earlier: BTreeMap::from([("r1m1".into(), earlier)]),
         reports: Vec::new(),

@@ -6,7 +6,7 @@ use crate::support::ruling;
 use agon_core::statistics::Statistics;
 use agon_core::verify::{Stream, verify_tournament};
 use agon_core::{
-    Event, Fault, Format, Head, How, Interruption, Line, MatchResult, Pairing, RatingSettings,
+    Bracket, Event, Fault, Head, How, Interruption, Line, MatchResult, Pairing, RatingSettings,
     Secret, StreamEnd, Tournament, TournamentCommand, TournamentOrder, TournamentRejection, Why,
 };
 use agon_games::Registry;
@@ -22,7 +22,7 @@ impl Cup {
     /// Two semi-finals, of which `p1` won the first.
     fn semi_finals() -> Cup {
         let mut plan = of_preset("yahtzee-class", "", numbered(4));
-        plan.policy.format = Format::Bracket { slots: None };
+        plan.policy.format = Bracket { slots: None }.into();
         plan.policy.pairing = Pairing::Order;
         let kind = Registry::standard().kind("yahtzee").unwrap().clone();
         let secret = Secret::from_seed_number(2);

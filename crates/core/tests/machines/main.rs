@@ -15,6 +15,7 @@ mod luck;
 mod match_cheats;
 mod match_faults;
 mod match_games;
+mod notices;
 mod operators;
 mod pebbles;
 mod plans;

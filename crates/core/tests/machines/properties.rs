@@ -4,9 +4,10 @@ use crate::support::cases::cases;
 use crate::support::chaos::Chaos;
 use crate::support::plan::{numbered, of_preset};
 use agon_bots::Dice;
+use agon_core::lobby::Cheat;
 use agon_core::{
-    Event, Format, How, Line, Match, MatchId, MatchResult, Pairing, PlayerName, Preset, Secret,
-    Secrets, Tournament, TournamentCommand,
+    Bracket, Event, How, Line, Match, MatchId, MatchReplay, MatchResult, Pairing, PlayerName,
+    Preset, RecoveredMatch, ReplayStep, Secret, Secrets, StreamEnd, Tournament, TournamentCommand,
 };
 use agon_games::Registry;
 use proptest::prelude::*;
@@ -53,6 +54,38 @@ proptest! {
         }
     }
 
+    /// Every step of a replay has the match as it folds from the events before, and with this one.
+    /// A match that a start recovers is the folded one, and its stream ends where it was written.
+    #[test]
+    fn a_replay_and_a_recovery_agree_with_the_fold(chaos in any_chaos()) {
+        let played = chaos.play();
+        let games = Registry::standard();
+        let secret = Secret::from_seed_number(chaos.seed);
+        let matches = played.streams.iter().filter(|(name, _)| name.starts_with("match/"));
+        for (name, texts) in matches {
+            let lines: Vec<Line> = texts.iter().map(|line| Line::read(line).unwrap()).collect();
+            let id = MatchId::from(name.rsplit('/').next().unwrap());
+            let secrets = Secrets::Known(secret.of_match(&id));
+            let mut replay = MatchReplay::new(&lines, &games, secrets.clone()).unwrap();
+            let mut shadow = Match::fold(&lines[..1], &games, secrets.clone()).unwrap();
+            let mut steps = 1;
+            while let Some(step) = replay.step() {
+                let ReplayStep { line, before, after } = step.unwrap();
+                prop_assert!(before.same_state(&shadow));
+                shadow.apply(line.at, &line.event).unwrap();
+                prop_assert!(after.same_state(&shadow));
+                steps += 1;
+            }
+            prop_assert_eq!(steps, lines.len());
+            let recovered = RecoveredMatch::read(name, texts, &games, secrets).unwrap().unwrap();
+            prop_assert!(recovered.played.same_state(&shadow));
+            prop_assert_eq!(&recovered.end, &StreamEnd::of(name.as_str(), texts));
+            prop_assert_eq!(Some(recovered.latest_at), lines.iter().map(|line| line.at).max());
+            let cheats = Cheat::all(shadow.plan(), &lines).map(|(cheat, _)| cheat);
+            prop_assert_eq!(recovered.cheats, cheats.collect::<Vec<_>>());
+        }
+    }
+
     /// Until a game has ended its stream tells neither its secret nor its seed, and never those of
     /// the match; the tournament's own secret comes last.
     #[test]
@@ -89,7 +122,7 @@ proptest! {
 /// What a coin gives for every match of a bracket.
 fn by_coin(players: usize, pairing: Pairing) -> Tournament {
     let mut plan = of_preset("yahtzee-class", "", numbered(players));
-    plan.policy.format = Format::Bracket { slots: None };
+    plan.policy.format = Bracket { slots: None }.into();
     plan.policy.pairing = pairing;
     let games = Registry::standard();
     let kind = games.kind("yahtzee").unwrap().clone();

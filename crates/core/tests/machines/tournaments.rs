@@ -4,9 +4,9 @@ use crate::support::plan::{name, names, numbered, of_preset};
 use crate::support::script::{except, first_legal, house, polite};
 use crate::support::{Played, Reply, Script, What, World};
 use agon_core::{
-    Event, Farewell, Fault, FaultKind, Format, Greeting, How, Line, MatchResult, Pairing,
-    PlanError, PlayerName, Raw, Secret, Ties, Tournament, TournamentCommand, TournamentPlan,
-    TournamentRejection,
+    Bracket, Event, Farewell, Fault, FaultKind, Greeting, How, Knockout, Line, MatchResult,
+    Pairing, PlanError, PlayerName, Raw, RoundRobin, Secret, Ties, Tournament, TournamentCommand,
+    TournamentPlan, TournamentRejection,
 };
 use agon_games::Registry;
 
@@ -62,7 +62,7 @@ fn open(tournament: &Tournament) -> Vec<String> {
 /// A table of no game: only pairings matter.
 fn bracket(players: usize, slots: Option<u32>, pairing: Pairing) -> TournamentPlan {
     let mut plan = of_preset("yahtzee-class", "", numbered(players));
-    plan.policy.format = Format::Bracket { slots };
+    plan.policy.format = Bracket { slots }.into();
     plan.policy.pairing = pairing;
     plan
 }
@@ -164,7 +164,7 @@ fn reports_are_taken_once_and_only_of_those_who_played() {
 #[test]
 fn a_blacklisted_player_is_out_of_a_round_robin_and_loses_the_rest_by_walkover() {
     let mut plan = of_preset("yahtzee-queue", "", numbered(4));
-    plan.policy.format = Format::RoundRobin;
+    plan.policy.format = RoundRobin {}.into();
     plan.policy.pairing = Pairing::Order;
     let mut scripts: Vec<Script> = (0..4).map(|_| house("yahtzee", "greedy")).collect();
     scripts[3] = except(first_legal(), |call, before| {
@@ -192,7 +192,7 @@ fn a_blacklisted_player_is_out_of_a_round_robin_and_loses_the_rest_by_walkover()
 #[test]
 fn in_a_round_robin_a_win_is_worth_two_draws() {
     let mut plan = of_preset("yahtzee-class", "", numbered(4));
-    (plan.policy.format, plan.policy.farewell) = (Format::RoundRobin, Farewell::None);
+    (plan.policy.format, plan.policy.farewell) = (RoundRobin {}.into(), Farewell::None);
     let (mut league, _) = make(plan).expect("a plan");
     // The first wins two matches; the second wins one, against the first, and draws two.
     let winners = |players: &[PlayerName]| -> Vec<String> {
@@ -291,7 +291,7 @@ fn policies_and_plans_that_contradict_themselves_are_refused() {
     let contradictions: [(Change, &str); 6] = [
         (|p| p.policy.rules.best_of = 2, "odd"),
         (|p| p.policy.rules.ties = Ties::Share, "bracket"),
-        (|p| p.policy.format = Format::Knockout { min: 2, max: 4 }, "share"),
+        (|p| p.policy.format = Knockout { min: 2, max: 4 }.into(), "share"),
         (|p| p.policy.rules.time.answer_ms = 0, "answer_ms"),
         (|p| p.players[1] = p.players[0].clone(), "two players are called p1"),
         (|p| p.config = Raw::parse("{\"dices\":1}").unwrap(), "dices"),

@@ -1,8 +1,8 @@
 //! Random tournaments, on the real machine.
 
 use agon_core::{
-    Event, Fault, FaultKind, Faulted, Format, GameEnd, GameResult, How, MatchResult, Millis,
-    PlayerName, Policy, Preset, Raw, Ruling, Secret, Ties, Tournament, TournamentCommand,
+    Event, Fault, FaultKind, Faulted, GameEnd, GameResult, How, MatchResult, Millis, PlayerName,
+    Policy, Preset, Raw, RoundRobin, Ruling, Secret, Ties, Tournament, TournamentCommand,
     TournamentId, TournamentOrder, TournamentPlan, Why,
 };
 use agon_games::{Luck, Registry, Seed};
@@ -63,7 +63,7 @@ pub(crate) fn random_policy(dice: &mut Dice) -> (Policy, &'static str) {
     let mut policy = Preset::named("yahtzee-class").unwrap().policy;
     policy.rules.best_of = 3;
     if dice.one_in(2) {
-        policy.format = Format::RoundRobin;
+        policy.format = RoundRobin {}.into();
         policy.rules.ties = Ties::Share;
     }
     (policy, "yahtzee")

@@ -5,7 +5,8 @@ use super::script::{house, polite};
 use super::{Operator, Played, Reply, Script, What, World, ruling};
 use agon_bots::Dice;
 use agon_core::{
-    Command, Fault, Format, Match, MatchOrder, Pairing, PlayerName, Secret, Ties, TournamentPlan,
+    Command, Fault, Match, MatchOrder, Pairing, PlayerName, RoundRobin, Secret, Ties,
+    TournamentPlan,
 };
 use agon_games::Registry;
 
@@ -41,7 +42,7 @@ impl Chaos {
             plan.policy.rules.rotate_seats = self.seed.is_multiple_of(3);
         }
         if self.round_robin && self.players > 1 {
-            plan.policy.format = Format::RoundRobin;
+            plan.policy.format = RoundRobin {}.into();
             plan.policy.pairing =
                 if self.seed.is_multiple_of(2) { Pairing::Order } else { Pairing::Random };
             plan.policy.rules.ties =

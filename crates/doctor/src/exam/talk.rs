@@ -125,6 +125,7 @@ pub(crate) fn with_unknown_fields(case: &Case) -> Case {
         request["weather"] = json!({"sun": [1, 2, 3]});
         request["match"]["weather"] = json!("sun");
         case.line = line(&request);
+        case.brief = case.line.clone();
     }
     case
 }

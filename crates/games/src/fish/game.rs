@@ -4,7 +4,7 @@
 use super::play::Recent;
 use super::{
     Answer, Color, Config, Drawn, Ice, Phase, PlayerView, Question, SEATS_MAX, State, Tile, View,
-    penguins_each, speech, text,
+    penguins_each, speech, text, write,
 };
 use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
@@ -141,6 +141,10 @@ impl Game for Fish {
             players: seats().map(player).collect(),
             since: self.recent.since(you).map(|[from, to]| self.ice.action(from, to)).collect(),
         }
+    }
+
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        write::write_view(self, viewer, out);
     }
 
     fn check(&self, seat: Seat, answer: &Answer) -> Result<(), Refusal> {

@@ -315,6 +315,17 @@ impl Ice {
         board
     }
 
+    /// The fish of every tile in order, with penguins on the given tiles; 0 for a hole.
+    pub(super) fn fish_by_tile(
+        &self,
+        occupied: impl IntoIterator<Item = Tile>,
+    ) -> impl Iterator<Item = u8> {
+        let mut there = self.free;
+        occupied.into_iter().for_each(|tile| there.insert(tile));
+        let fish = move |tile| if there.contains(tile) { self.fish(tile) } else { 0 };
+        self.shape().all().map(fish)
+    }
+
     /// The tile at a position, if that is on the board.
     #[inline]
     pub fn tile(&self, position: Position) -> Option<Tile> {

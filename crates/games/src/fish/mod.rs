@@ -22,6 +22,7 @@ mod small;
 mod speech;
 mod state;
 mod text;
+mod write;
 
 pub use board::{Board, FISH_MAX};
 pub use config::Config;

@@ -6,7 +6,7 @@
 //! under either of its cities, cities without connections of their own.
 
 use super::map::{Draft, DraftCity, Map, MapError};
-use crate::brief;
+use crate::{Json, brief};
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -75,10 +75,16 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
     }
 }
 
-/// Maps are JSON everywhere, and every request carries one: the text is made once.
+impl Map {
+    /// The map as JSON. Every request carries one, so the text is made once.
+    pub(super) fn text(&self) -> &Json {
+        self.text.get_or_init(|| crate::json(&Written(self)))
+    }
+}
+
 impl Serialize for Map {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text.get_or_init(|| crate::json(&Written(self))).serialize(serializer)
+        self.text().serialize(serializer)
     }
 }
 

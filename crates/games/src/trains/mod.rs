@@ -38,6 +38,7 @@ mod state;
 mod talk;
 mod turns;
 mod view;
+mod write;
 
 pub use color::{Color, Hand};
 pub use config::Config;

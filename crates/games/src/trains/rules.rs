@@ -3,7 +3,8 @@
 use super::score::{LONGEST, Tally, tally};
 use super::state::{SEATS_MAX, Stage, Trains};
 use super::talk::{Answer, Drawn, HAND_LEN, MORE_LEN, OFFER_LEN, Question, RAILS};
-use super::{Config, Pair, View, render, speech};
+use super::{Config, Pair, View, render, speech, write};
+use crate::game::write_json;
 use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
 
@@ -51,6 +52,20 @@ impl Game for Trains {
 
     fn view(&self, viewer: Viewer) -> View {
         self.view_of(viewer)
+    }
+
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        match viewer {
+            Viewer::Seat(_) | Viewer::Public => write::write_view(self, viewer, true, out),
+            Viewer::Full => write_json(&self.view(viewer), out),
+        }
+    }
+
+    fn write_view_now(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        match viewer {
+            Viewer::Seat(_) | Viewer::Public => write::write_view(self, viewer, false, out),
+            Viewer::Full => self.write_view(viewer, out),
+        }
     }
 
     #[inline]

@@ -10,7 +10,8 @@ use super::dice::{Dice, Record, Sequence, Step};
 use super::state::{Side, Yahtzee};
 use super::view::{CardView, card_of};
 use super::{Places, TURNS};
-use crate::{SeatSet, Viewer};
+use crate::Viewer;
+use crate::write::{comma, number, seats};
 
 /// Writes what a seat or the public sees, with or without the turns before this one.
 pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, with_past: bool, out: &mut Vec<u8>) {
@@ -21,7 +22,7 @@ pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, with_past: bool, out: &
     };
     out.extend_from_slice(br#"{"seat":"#);
     match own {
-        Some(seat) => number(out, seat as u16),
+        Some(seat) => number(out, seat as u32),
         None => out.extend_from_slice(b"null"),
     }
     out.extend_from_slice(match game.source() {
@@ -34,7 +35,7 @@ pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, with_past: bool, out: &
         Rule::FreeJoker => b"free-joker",
     });
     out.extend_from_slice(br#"","turn":"#);
-    number(out, turn as u16 + 1);
+    number(out, turn as u32 + 1);
     out.extend_from_slice(br#","cards":["#);
     for (seat, side) in game.sides().iter().enumerate() {
         comma(out, seat);
@@ -71,18 +72,18 @@ fn card(out: &mut Vec<u8>, card: &CardView) {
         comma(out, place);
         KEYS[place].write(out);
         match card.boxes.of(at) {
-            Some(points) => number(out, u16::from(points)),
+            Some(points) => number(out, points.into()),
             None => out.extend_from_slice(b"null"),
         }
     }
     out.extend_from_slice(br#"},"upper":"#);
-    number(out, card.upper);
+    number(out, card.upper.into());
     out.extend_from_slice(br#","upper_bonus":"#);
-    number(out, card.upper_bonus);
+    number(out, card.upper_bonus.into());
     out.extend_from_slice(br#","yahtzee_bonuses":"#);
-    number(out, u16::from(card.yahtzee_bonuses));
+    number(out, card.yahtzee_bonuses.into());
     out.extend_from_slice(br#","total":"#);
-    number(out, card.total);
+    number(out, card.total.into());
     out.push(b'}');
 }
 
@@ -112,9 +113,9 @@ fn play(out: &mut Vec<u8>, side: &Side, sequence: &Sequence, record: Record) {
         out.extend_from_slice(br#"{"box":""#);
         out.extend_from_slice(at.name().as_bytes());
         out.extend_from_slice(br#"","points":"#);
-        number(out, u16::from(side.card.points(at)));
+        number(out, side.card.points(at).into());
         out.extend_from_slice(br#","bonus":"#);
-        number(out, YAHTZEE_BONUS * u16::from(record.bonus()));
+        number(out, u32::from(YAHTZEE_BONUS) * u32::from(record.bonus()));
         out.extend_from_slice(b"}}");
     } else {
         out.extend_from_slice(b"null}");
@@ -125,29 +126,6 @@ fn dice(out: &mut Vec<u8>, [a, b, c, d, e]: Dice) {
     let digit = |die: u8| b'0' + die;
     let (a, b, c, d, e) = (digit(a), digit(b), digit(c), digit(d), digit(e));
     out.extend_from_slice(&[b'[', a, b',', b, b',', c, b',', d, b',', e, b']']);
-}
-
-fn seats(out: &mut Vec<u8>, seats: SeatSet) {
-    out.push(b'[');
-    for (place, seat) in seats.enumerate() {
-        comma(out, place);
-        number(out, u16::from(seat.0));
-    }
-    out.push(b']');
-}
-
-/// A comma before every entry but the first.
-fn comma(out: &mut Vec<u8>, place: usize) {
-    if place > 0 {
-        out.push(b',');
-    }
-}
-
-fn number(out: &mut Vec<u8>, number: u16) {
-    if number >= 10 {
-        self::number(out, number / 10);
-    }
-    out.push(b'0' + (number % 10) as u8);
 }
 
 /// A short text that is written often: all of its room is copied, which is one move, and then cut.

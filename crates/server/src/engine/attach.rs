@@ -2,7 +2,7 @@
 
 use super::journal::{Effect, StreamKey};
 use super::{Engine, SecondLogin, lobby};
-use crate::gateway::{Outbox, Shows, Tell, Written};
+use crate::gateway::{Outbox, Tell, Written};
 use crate::meters::{End, Login};
 use crate::wires::{Wire, Wires};
 use agon_core::lobby::{LobbyCommand, TokenHash};
@@ -10,6 +10,7 @@ use agon_core::{Fault, Match, Millis, PlayerName, Raw, TournamentId};
 use agon_games::brief;
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use agon_wire::peer::Told;
+use agon_wire::request::Shows;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -44,9 +45,13 @@ impl Session {
         self.out.wire()
     }
 
-    /// How much its requests show.
+    /// How much its requests show; players may ask for the history in every one.
     pub(super) fn shows(&self) -> Shows {
-        self.out.shows()
+        let wants_history = self.hello.as_ref().is_some_and(|hello| hello.history);
+        match self.out.shows() {
+            Shows::Score if wants_history => Shows::History,
+            shows => shows,
+        }
     }
 
     /// Sends a message if there is room for it.

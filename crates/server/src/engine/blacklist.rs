@@ -10,7 +10,7 @@ use super::{Engine, EngineError, MatchKey};
 use crate::meters::End;
 use agon_core::lobby::{Cheat, LobbyCommand};
 use agon_core::{
-    CheatCost, Event, Fault, FaultKind, How, Line, MatchPlan, MatchResult, PlayerName, TournamentId,
+    CheatCost, Event, Fault, FaultKind, How, MatchPlan, MatchResult, PlayerName, TournamentId,
 };
 use serde_json::json;
 
@@ -28,7 +28,7 @@ impl Engine {
     }
 
     /// Lists the player of a cheat that is durable, unless the lobby has recorded that.
-    fn blacklist_for(&mut self, cheat: Cheat) {
+    pub(super) fn blacklist_for(&mut self, cheat: Cheat) {
         if self.lobby.has_recorded(&cheat) {
             return;
         }
@@ -38,14 +38,8 @@ impl Engine {
         let _ = self.step_lobby(command, Vec::new());
     }
 
-    /// Lists for cheats in a match's stream that a crash kept the lobby from hearing of.
-    pub(super) fn blacklist_again(&mut self, plan: &MatchPlan, lines: &[Line]) {
-        let cheats: Vec<Cheat> = Cheat::all(plan, lines).map(|(cheat, _)| cheat).collect();
-        cheats.into_iter().for_each(|cheat| self.blacklist_for(cheat));
-    }
-
-    /// The same for the matches of a tournament that are over. Those that are open are looked at
-    /// when they are taken up.
+    /// Blacklists for cheats in matches of a tournament that are over, if a crash kept the lobby from
+    /// recording them. Open matches follow when the engine takes them up.
     pub(super) fn blacklist_again_in(&mut self, id: &TournamentId) -> Result<(), EngineError> {
         let Some(live) = self.tournaments.get(id) else { return Ok(()) };
         if live.machine.plan().policy.rules.cheat != CheatCost::Blacklist {
@@ -58,7 +52,8 @@ impl Engine {
         for plan in plans {
             let key = MatchKey::new(id.clone(), plan.id.clone());
             let lines = self.load(&StreamKey::Match(key).name())?;
-            self.blacklist_again(&plan, &lines);
+            let cheats: Vec<Cheat> = Cheat::all(&plan, &lines).map(|(cheat, _)| cheat).collect();
+            cheats.into_iter().for_each(|cheat| self.blacklist_for(cheat));
         }
         Ok(())
     }

@@ -221,7 +221,8 @@ impl Engine {
     pub(crate) fn attach_again(&mut self, conn: ConnId, account: &PlayerName) -> bool {
         let logged_in = self.lobby.line().contains(account) && self.conn_of(account).is_none();
         let name = "a program that was found again".to_owned();
-        let hello = Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None };
+        let hello =
+            Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None, history: false };
         match self.sessions.get_mut(&conn) {
             Some(session) if logged_in => {
                 session.hello.get_or_insert(hello);

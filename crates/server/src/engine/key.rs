@@ -22,7 +22,7 @@ impl MatchKey {
     /// The key of a match.
     pub fn new(tournament: TournamentId, id: MatchId) -> MatchKey {
         let pair = (tournament, id);
-        let hash = agon_store::IdsHasher::default().hash_one(&pair);
+        let hash = rustc_hash::FxBuildHasher.hash_one(&pair);
         MatchKey { shared: Arc::new(Shared { pair, hash }) }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn keys_are_equal_if_they_name_the_same_match() {
         let key = |t: &str, m: &str| MatchKey::new(TournamentId::from(t), MatchId::from(m));
-        let hash = |key: &MatchKey| agon_store::IdsHasher::default().hash_one(key);
+        let hash = |key: &MatchKey| rustc_hash::FxBuildHasher.hash_one(key);
         let (one, same) = (key("cup", "r1m1"), key("cup", "r1m1"));
         assert!(one == same && one == one.clone() && hash(&one) == hash(&same));
         for other in [key("cup", "r1m2"), key("cu", "pr1m1"), key("cap", "r1m1")] {

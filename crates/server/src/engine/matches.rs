@@ -2,14 +2,14 @@
 
 use super::journal::{Effect, StreamKey};
 use super::peers::Listeners;
-use super::request::Common;
 use super::{ConnId, Engine, MatchKey, Timer, house};
-use crate::gateway::{Shows, Written};
+use crate::gateway::Written;
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
-    Pending, PlayerName, Rejection, RequestId, Secrets, TournamentId,
+    Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
+    Notice, Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, TournamentId,
 };
-use agon_wire::native::{self, ToPlayer};
+use agon_wire::native::ToPlayer;
+use agon_wire::request::{RequestWriter, Shows};
 use std::collections::BTreeSet;
 
 /// A match that runs.
@@ -23,8 +23,10 @@ pub(crate) struct LiveMatch {
     timer: Option<u64>,
     /// Until when no wait runs out: time the server was down counts against nobody.
     held_until: u64,
-    /// What its requests have in common.
-    pub(super) common: Common,
+    /// Writes its requests.
+    pub(super) requests: RequestWriter,
+    /// The connection on which each player was shown the history of the match.
+    shown: Vec<(PlayerName, ConnId)>,
     /// Who is shown every change.
     pub(super) listeners: Listeners,
     /// Something has changed that time depends on, besides the game going on.
@@ -114,39 +116,34 @@ impl Engine {
         };
         let secrets = Secrets::Known(secret.of_match(&plan.id));
         let stream = StreamKey::Match(key.clone());
-        let (lines, end) = match self.load_chained(&stream.name()) {
-            Ok(loaded) => loaded,
+        let recovered = match self.recover_match(&key, secrets.clone()) {
+            Ok(recovered) => recovered,
             Err(error) => return self.fail(error),
         };
         let now = self.now_ms();
-        let held_until = match lines.is_empty() {
-            true => self.grace_until,
-            false => now + plan.rules.time.wait_ms.max(self.settings.reconnect_ms),
+        let held_until = match &recovered {
+            None => self.grace_until,
+            Some(_) => now + plan.rules.time.wait_ms.max(self.settings.reconnect_ms),
         };
-        let played = if lines.is_empty() {
-            let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
-            let (played, event) = Match::create(plan.clone(), kind, secrets, now)
-                .expect("a plan the tournament checked");
-            self.commit(stream, &[event], Vec::new());
-            played
-        } else {
-            let fold = |lines: &[_]| Match::fold(lines, &self.games, secrets.clone());
-            let mut played = match Engine::fold(&stream, &lines, fold) {
-                Ok(played) => played,
-                Err(error) => return self.fail(error),
-            };
+        let played = if let Some(RecoveredMatch { mut played, end, cheats, .. }) = recovered {
             let replay = self.replay_of(&played);
             if replay.is_some() && self.is_paused(&plan.tournament) {
                 return;
             }
             self.journals.insert(stream.clone(), super::Journal::new(end));
-            self.blacklist_again(plan, &lines);
+            cheats.into_iter().for_each(|cheat| self.blacklist_for(cheat));
             if let Some(ruling) = replay {
                 let command = Command::Order { order: MatchOrder::Reopen, ruling };
                 let events = played.step(now, command).expect("a match that is over reopens");
                 self.commit(stream, &events, Vec::new());
             }
             self.games_seen.started += u64::from(played.referee().is_some());
+            played
+        } else {
+            let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
+            let (played, event) = Match::create(plan.clone(), kind, secrets, now)
+                .expect("a plan the tournament checked");
+            self.commit(stream, &[event], Vec::new());
             played
         };
         for player in &plan.players {
@@ -158,7 +155,8 @@ impl Engine {
             begun: Vec::new(),
             timer: None,
             held_until,
-            common: Common::default(),
+            requests: RequestWriter::default(),
+            shown: Vec::new(),
             listeners: Listeners::default(),
             stirred: true,
             answered_at: None,
@@ -190,17 +188,33 @@ impl Engine {
         let now = self.now_ms();
         let live = self.matches.get_mut(key).ok_or(Rejection::Over)?;
         let events = live.played.step(now, command)?;
+        self.decisions += u64::from(matches!(events[..], [Event::AnswerAccepted(_), ..]));
+        self.commit_match(key, now, events);
+        Ok(())
+    }
+
+    /// Commits what a match decided, if anything, with the confirmations of what players are only
+    /// told.
+    fn commit_match(&mut self, key: &MatchKey, now: Millis, mut events: Vec<Event>) {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        let (here, sessions) = (&self.here, &self.sessions);
+        let confirms_for = |player: &PlayerName| {
+            let session = here.get(player).and_then(|conn| sessions.get(conn));
+            is_house(player) || session.is_some_and(|session| session.wire().is_native())
+        };
+        let notices = live.played.confirm_notices(now, &mut events, confirms_for);
         if events.is_empty() {
-            return Ok(());
+            return;
         }
-        let (mut effects, mut lapsed) = (Vec::new(), Vec::new());
-        self.decisions += u64::from(matches!(events[0], Event::AnswerAccepted(_)));
-        // Mostly an answer is accepted, and nothing follows from it but the next request.
-        if !matches!(events[..], [Event::AnswerAccepted(_)]) {
-            live.common.forget();
+        let mut effects: Vec<Effect> =
+            notices.into_iter().map(|notice| send_notice(key.clone(), notice)).collect();
+        let mut lapsed = Vec::new();
+        // Mostly answers are accepted, and nothing follows from them but the next request.
+        if !events.iter().all(|event| matches!(event, Event::AnswerAccepted(_))) {
+            live.requests.forget();
             live.stirred = true;
             self.count_games(&events);
-            effects = self.blacklisted_by(key, &events);
+            effects.extend(self.blacklisted_by(key, &events));
             lapsed = self.lapsed(&events);
             effects.extend(self.notes(key, &events));
             effects.extend(self.partings(key, &events));
@@ -208,7 +222,6 @@ impl Engine {
         self.commit(StreamKey::Match(key.clone()), &events, effects);
         // At once, so that no wait runs while the disk is slow; asked again is who is back durably.
         lapsed.iter().for_each(|player| self.arrive(key, player));
-        Ok(())
     }
 
     fn count_games(&mut self, events: &[Event]) {
@@ -313,30 +326,16 @@ impl Engine {
             Some(session) if !session.wire().is_native() => {
                 return self.ask_peer(key, conn, pending);
             }
-            session => session.map_or(Shows::Match, |session| session.shows()),
+            session => session.map_or(Shows::Score, |session| session.shows()),
         };
         let Some(live) = self.matches.get_mut(key) else { return };
-        let tells = match (pending.ask, live.played.referee()) {
-            (Ask::Confirm { won }, _) => Some(("game-over", agon_games::json(&won))),
-            (Ask::Game(seat), Some(referee)) if referee.game().only_tells(seat) => {
-                referee.game().question(seat).map(|question| ("told", question))
-            }
-            _ => None,
-        };
-        if let Some((about, data)) = tells {
-            let (tournament, in_match) = (Some(&key.0), Some(&key.1));
-            let data = Some(data);
-            let line = native::encode(&ToPlayer::Notice { about, tournament, in_match, data });
-            let Some(written) = self.send_line(conn, &line) else { return };
-            self.mark_sent(key, pending.clone(), Some(written));
-            let (player, request) = (pending.player, pending.id);
-            let (answer, took_ms) = ("\"ok\"".into(), Some(0));
-            let _ = self.step_match(key, Command::Answer { player, request, answer, took_ms });
-            return;
-        }
-        let Ask::Game(seat) = pending.ask else { return };
+        // A player who was away when it was opened has confirmed it by arriving.
+        debug_assert!(live.played.notice(&pending).is_none(), "{} only tells", pending.id);
+        let first = !live.shown.iter().any(|(player, on)| *on == conn && *player == pending.player);
+        let shows = if first && shows == Shows::Score { Shows::History } else { shows };
         let left_ms = live.left_ms(&pending);
-        if !live.write_request(&key.0, &pending, left_ms, (seat, shows), &mut self.line) {
+        let LiveMatch { played, requests, .. } = live;
+        if !requests.write(played, Some(&key.0), &pending, left_ms, shows, &mut self.line) {
             return;
         }
         let Some(session) = self.sessions.get(&conn) else { return };
@@ -348,6 +347,10 @@ impl Engine {
             // One that waits for its reader is no longer ours to hurry.
             let until = written.at().unwrap_or(self.now);
             self.handle.meters().turn_ms.add(until.saturating_sub(at));
+        }
+        if first {
+            live.shown.retain(|(player, _)| *player != pending.player);
+            live.shown.push((pending.player.clone(), conn));
         }
         live.mark_sent(self.now, pending, Some(written));
     }
@@ -591,6 +594,21 @@ impl Engine {
     }
 
     pub(super) fn is_house(&self, player: &PlayerName) -> bool {
-        player.as_str().starts_with(house::PREFIX)
+        is_house(player)
     }
+}
+
+fn is_house(player: &PlayerName) -> bool {
+    player.as_str().starts_with(house::PREFIX)
+}
+
+/// Sends a notice to its player, wherever the player is connected by then.
+fn send_notice(key: MatchKey, notice: Notice) -> Effect {
+    Box::new(move |engine| {
+        let Notice { player, about, data } = notice;
+        let (tournament, in_match, data) = (Some(&key.0), Some(&key.1), Some(data));
+        if let Some(conn) = engine.conn_of(&player) {
+            engine.send(conn, &ToPlayer::Notice { about, tournament, in_match, data });
+        }
+    })
 }

@@ -26,7 +26,6 @@ mod peers;
 mod presence;
 pub mod query;
 mod recover;
-mod request;
 mod results;
 pub(crate) mod show;
 mod snapshots;
@@ -42,9 +41,9 @@ use crate::meters::Meters;
 use crate::passwords::Passwords;
 use agon_bots::Houses;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, TournamentId};
+use agon_core::{ApplyError, BadLine, Fault, Millis, PlayerName, RecoveredMatch, TournamentId};
 use agon_games::Registry;
-use agon_store::{AppendError, Ids, Log, LogError};
+use agon_store::{AppendError, Log, LogError};
 use agon_wire::native::FromPlayer;
 pub use announce::{AnnounceError, check_announcement};
 pub(crate) use ask::Archive;
@@ -62,6 +61,7 @@ pub use operator::NotObeyed;
 use peer_observers::PeerObservers;
 pub(crate) use peers::{AskId, BadReply, PeerSaid};
 pub(crate) use results::Report;
+use rustc_hash::FxHashMap;
 use snapshots::Snapshots;
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -310,15 +310,15 @@ pub struct Engine {
     now: Millis,
     /// The line that is being written; kept, so that not every request needs memory of its own.
     line: Vec<u8>,
-    journals: Ids<StreamKey, Journal>,
+    journals: FxHashMap<StreamKey, Journal>,
     /// Records decided since the log was last handed some.
     decided: Decided,
     lobby: Lobby,
     tournaments: HashMap<TournamentId, LiveTournament>,
-    matches: Ids<MatchKey, LiveMatch>,
+    matches: FxHashMap<MatchKey, LiveMatch>,
     /// In which matches a player is.
     playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
-    sessions: Ids<ConnId, Session>,
+    sessions: FxHashMap<ConnId, Session>,
     /// Connections that share a socket and were sent something since it was written to.
     unflushed: Vec<ConnId>,
     /// Observers on the wires of other systems.
@@ -349,6 +349,8 @@ pub struct Engine {
     snapshots: Snapshots,
     /// The latest event that was read at the start: until then the server was there.
     seen_at: Cell<Millis>,
+    /// Live matches that a start has folded and not taken up yet.
+    folded_ahead: HashMap<MatchKey, RecoveredMatch>,
     stopping: bool,
     failed: Option<EngineError>,
 }
@@ -399,13 +401,13 @@ impl Engine {
             house_pool: HousePool::Here,
             now,
             line: Vec::new(),
-            journals: Ids::default(),
+            journals: FxHashMap::default(),
             decided: Decided::default(),
             lobby: Lobby::default(),
             tournaments: HashMap::new(),
-            matches: Ids::default(),
+            matches: FxHashMap::default(),
             playing: HashMap::new(),
-            sessions: Ids::default(),
+            sessions: FxHashMap::default(),
             unflushed: Vec::new(),
             peer_observers: PeerObservers::new(),
             here: HashMap::new(),
@@ -425,6 +427,7 @@ impl Engine {
             held_back: HashMap::new(),
             snapshots: Snapshots::default(),
             seen_at: Cell::new(0),
+            folded_ahead: HashMap::new(),
             stopping: false,
             failed: None,
         }

@@ -1,12 +1,19 @@
-//! Starting: what the log says is live is taken up again.
+//! Starting: the engine takes up again what the log says is live.
 //!
-//! The lobby comes from its latest snapshot and the events since; tournaments and matches that are
-//! over are not opened. So a start takes as long as there is something live, however much is past.
+//! The lobby comes from its latest snapshot and the events since. Tournaments and matches that are
+//! over are not opened, so the length of a start depends on what is live and not on what is past.
+//! Live matches are folded on all cores.
 
 use super::journal::{Journal, StreamKey};
-use super::{Engine, EngineError, Timer};
+use super::{Engine, EngineError, MatchKey, Timer};
 use agon_core::lobby::{Lobby, LobbyCommand};
-use agon_core::{ApplyError, Line, Misfit, StreamEnd};
+use agon_core::{
+    ApplyError, BadStream, Line, Misfit, RecoveredMatch, Secrets, StreamEnd, Tournament,
+};
+use agon_games::Registry;
+use agon_store::Log;
+use std::collections::HashMap;
+use std::sync::Mutex;
 
 impl Engine {
     /// The lines of a stream.
@@ -57,7 +64,9 @@ impl Engine {
         let away = self.seen_at.get() > 0;
         self.grace_until = if away { now + self.settings.reconnect_ms } else { now };
         self.note_cut_off();
+        self.folded_ahead = self.fold_live_matches()?;
         self.recover_tournaments()?;
+        self.folded_ahead.clear();
         self.note_cut_off_before();
         let seen_at = self.seen_at.get();
         if seen_at > 0 {
@@ -72,6 +81,60 @@ impl Engine {
         self.set_lobby_timer();
         self.snapshot_if_due();
         Ok(())
+    }
+
+    /// A match from its stream, if it has one: folded ahead, or folded now.
+    pub(super) fn recover_match(
+        &mut self,
+        key: &MatchKey,
+        secrets: Secrets,
+    ) -> Result<Option<RecoveredMatch>, EngineError> {
+        let recovered = match self.folded_ahead.remove(key) {
+            Some(recovered) => Some(recovered),
+            None => read_match(&*self.log, key, &self.games, secrets)?,
+        };
+        let latest = recovered.as_ref().map_or(0, |recovered| recovered.latest_at);
+        self.seen_at.set(self.seen_at.get().max(latest));
+        Ok(recovered)
+    }
+
+    /// Folds the open matches of all tournaments that run, if the log lets several threads read it
+    /// side by side. What cannot be read here is left out, and reported when it is taken up.
+    fn fold_live_matches(&self) -> Result<HashMap<MatchKey, RecoveredMatch>, EngineError> {
+        let mut readers = Vec::new();
+        for _ in 0..std::thread::available_parallelism().map_or(1, |cores| cores.get()) {
+            readers.extend(self.log.another_reader()?);
+        }
+        let open = if readers.is_empty() { Vec::new() } else { self.open_matches()? };
+        let (open, folded) = (Mutex::new(open.into_iter()), Mutex::new(HashMap::new()));
+        let next = || open.lock().expect("no thread panics").next();
+        let games = &self.games;
+        let fold = |log: &dyn Log| {
+            while let Some((key, secrets)) = next() {
+                if let Ok(Some(recovered)) = read_match(log, &key, games, secrets) {
+                    folded.lock().expect("no thread panics").insert(key, recovered);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            readers.iter().for_each(|log| drop(scope.spawn(|| fold(&**log))));
+        });
+        Ok(folded.into_inner().expect("no thread panics"))
+    }
+
+    /// The open matches of all tournaments that run.
+    fn open_matches(&self) -> Result<Vec<(MatchKey, Secrets)>, EngineError> {
+        let mut open = Vec::new();
+        for plan in self.lobby.running() {
+            let Some(secret) = self.known_secret(&plan.id)? else { continue };
+            let lines = self.load(&StreamKey::Tournament(plan.id.clone()).name())?;
+            let Ok(machine) = Tournament::fold(&lines, &self.games, None) else { continue };
+            open.extend(machine.open_matches().map(|one| {
+                let key = MatchKey::new(plan.id.clone(), one.id.clone());
+                (key, Secrets::Known(secret.of_match(&one.id)))
+            }));
+        }
+        Ok(open)
     }
 
     /// If the wall clock was set back since the log was written, time goes on from there: what waits
@@ -124,4 +187,19 @@ impl Engine {
         self.lobby = lobby;
         Ok(before + lines.len() as u64)
     }
+}
+
+/// Reads a match from its stream; `None` if it has none.
+fn read_match(
+    log: &dyn Log,
+    key: &MatchKey,
+    games: &Registry,
+    secrets: Secrets,
+) -> Result<Option<RecoveredMatch>, EngineError> {
+    let stream = StreamKey::Match(key.clone()).name();
+    let texts = log.load(&stream, 0)?;
+    RecoveredMatch::read(&stream, &texts, games, secrets).map_err(|bad| match bad {
+        BadStream::Line { seq, bad } => EngineError::Line { stream, seq, bad },
+        BadStream::Misfit(Misfit { seq, error }) => EngineError::Fold { stream, seq, error },
+    })
 }

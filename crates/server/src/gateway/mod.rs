@@ -36,7 +36,7 @@ pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erla
 pub(crate) use framing::{Batch, Framing};
 pub(crate) use guests::{Guest, Guests};
 pub use limits::Limits;
-pub(crate) use outbox::{Out, Outbox, PeerAsk, Pulse, Shows, Tell, Written};
+pub(crate) use outbox::{Out, Outbox, PeerAsk, Pulse, Tell, Written};
 pub use peer::{Peers, serve_peers};
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};

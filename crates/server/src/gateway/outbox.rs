@@ -13,6 +13,7 @@ use crate::meters::End;
 use crate::wires::Wire;
 use agon_core::Millis;
 use agon_wire::peer::Told;
+use agon_wire::request::Shows;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::net::tcp::OwnedWriteHalf;
@@ -86,17 +87,6 @@ pub(crate) struct PeerAsk {
     pub(crate) written: Written,
 }
 
-/// How much of its match the requests to a connection show.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shows {
-    /// The game and the match, as the native protocol says.
-    Match,
-    /// The game as it stands, for who is told of nothing else.
-    Game,
-    /// The game and the match, and how the finished games of the match ended.
-    Ends,
-}
-
 /// Who takes requests for a connection at once, on the engine's thread: it must not wait.
 pub(super) trait Taker: Send + Sync {
     /// Takes a message, or leaves it to the connection's task.
@@ -137,7 +127,7 @@ impl Outbox {
         socket: Option<OwnedWriteHalf>,
     ) -> (Outbox, mpsc::Receiver<Out>) {
         let direct = socket.map(Direct::new);
-        Outbox::make(conn, wire, lines_max, (direct, None, Shows::Match))
+        Outbox::make(conn, wire, lines_max, (direct, None, Shows::Score))
     }
 
     /// The same for a connection that shares its socket with others.

@@ -4,7 +4,8 @@ use super::problem::Problem;
 use super::recent::At;
 use super::{Answer, Web, answers, archive, games, matches, standings};
 use agon_core::{
-    Event, GameResult, Line, Match, MatchId, MatchReport, Millis, PlayerName, Raw, TournamentId,
+    Event, GameResult, Line, Match, MatchId, MatchReplay, MatchReport, Millis, PlayerName, Raw,
+    ReplayStep, TournamentId,
 };
 use agon_games::{GameState, Registry, Seat, Viewer};
 use axum::Json;
@@ -141,21 +142,15 @@ pub(super) async fn replay(
 
 /// A game of a match that is over; nothing inside, if there was none of that number.
 fn replayed(lines: &[Line], games: &Registry, number: u32) -> Option<Option<Replay>> {
-    let (first, rest) = lines.split_first()?;
-    let mut played = Match::fold([first], games, archive::revealed(lines)).ok()?;
+    let mut replay = MatchReplay::new(lines, games, archive::revealed(lines)).ok()?;
     let mut steps = Vec::new();
-    for line in rest {
-        let running = |played: &Match| {
-            let referee = played.referee().filter(|referee| referee.number() == number);
-            referee.map(|referee| referee.game().boxed_clone())
-        };
-        let before = running(&played);
-        played.apply(line.at, &line.event).ok()?;
-        if let Some(after) = running(&played) {
-            steps.extend(step(line, before.as_deref(), &*after));
+    while let Some(next) = replay.step() {
+        let ReplayStep { line, before, after } = next.ok()?;
+        if let Some(game) = running(after, number) {
+            steps.extend(step(line, running(before, number), game));
         }
     }
-    let plan = played.plan();
+    let (played, plan) = (replay.played(), replay.plan());
     let finished = played.finished().find(|(result, _)| result.game == number);
     Some(finished.map(|(result, _)| Replay {
         tournament: plan.tournament.clone(),
@@ -166,6 +161,12 @@ fn replayed(lines: &[Line], games: &Registry, number: u32) -> Option<Option<Repl
         result: result.clone(),
         steps,
     }))
+}
+
+/// The game of that number, while it runs.
+fn running(played: &Match, number: u32) -> Option<&dyn GameState> {
+    let referee = played.referee().filter(|referee| referee.number() == number);
+    referee.map(|referee| referee.game())
 }
 
 fn step(line: &Line, before: Option<&dyn GameState>, after: &dyn GameState) -> Option<Step> {

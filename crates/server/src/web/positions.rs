@@ -7,7 +7,9 @@
 use super::{Answer, Web, archive, games, matches};
 use crate::clock::now_ms;
 use crate::engine::query::{FindSecrets, MatchSecrets};
-use agon_core::{Line, Match, MatchId, Millis, Raw, Secrets, TournamentId};
+use agon_core::{
+    ApplyError, Line, MatchId, MatchReplay, Millis, Raw, ReplayStep, Secrets, TournamentId,
+};
 use agon_games::{Registry, Viewer};
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -84,18 +86,20 @@ pub(super) async fn all(
 /// The name of the game, and the public positions of one that began, each that differs from the
 /// one before.
 fn positions<'a>(
-    mut lines: impl Iterator<Item = &'a Line>,
+    lines: impl Iterator<Item = &'a Line>,
     games: &Registry,
     secrets: Secrets,
     number: u32,
 ) -> Option<(String, Vec<Position>)> {
-    let Some(first) = lines.next() else { return Some((String::new(), Vec::new())) };
-    let mut played = Match::fold([first], games, secrets).ok()?;
+    let mut replay = match MatchReplay::new(lines, games, secrets) {
+        Err(ApplyError::Empty) => return Some((String::new(), Vec::new())),
+        begun => begun.ok()?,
+    };
     let mut found: Vec<Position> = Vec::new();
-    for line in lines {
-        played.apply(line.at, &line.event).ok()?;
-        let referee = played.referee().filter(|referee| referee.number() == number);
-        let finished = || played.finished().find(|(result, _)| result.game == number);
+    while let Some(step) = replay.step() {
+        let ReplayStep { line, after, .. } = step.ok()?;
+        let referee = after.referee().filter(|referee| referee.number() == number);
+        let finished = || after.finished().find(|(result, _)| result.game == number);
         let game = referee.map(|referee| referee.game());
         let Some(game) = game.or_else(|| finished().map(|(_, game)| game)) else { continue };
         let view = game.view(Viewer::Public);
@@ -103,5 +107,5 @@ fn positions<'a>(
             found.push(Position { at: line.at, view: Raw(view) });
         }
     }
-    Some((played.plan().game.clone(), found))
+    Some((replay.plan().game.clone(), found))
 }

@@ -2,9 +2,9 @@
 
 use super::{Act, Bot, Out, say};
 use crate::plan::Temper;
-use crate::rng::Rng;
 use crate::said::Asked;
 use crate::world::LINE_BYTES_MAX;
+use agon_bots::SplitMix64 as Rng;
 use serde_json::json;
 
 /// The ways to deal with a request.

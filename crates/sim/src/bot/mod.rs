@@ -7,9 +7,9 @@ mod deed;
 mod lobby;
 
 use crate::plan::{Plan, Temper, player_name, token};
-use crate::rng::Rng;
 use crate::said::Said;
 use crate::way::Way;
+use agon_bots::SplitMix64 as Rng;
 use agon_bots::{HousePlayer, Houses};
 use agon_core::PlayerName;
 use agon_games::Seat;

@@ -1,17 +1,16 @@
-//! Byes per player at most one: who has another advances because nobody came from the other side.
+//! In a bracket a player has at most one bye. A player who has another one advances because the
+//! other side of the round before has no winner.
 
 use super::{Streams, tournaments};
 use crate::world::World;
-use agon_core::{Event, Format, PlayerName};
+use agon_core::{Event, PlayerName};
 use std::collections::BTreeMap;
 
 pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
         let mut byes: BTreeMap<&PlayerName, u32> = BTreeMap::new();
         let bracket = entries.first().is_some_and(|entry| match &entry.line.event {
-            Event::TournamentCreated(created) => {
-                matches!(created.plan.policy.format, Format::Bracket { .. })
-            }
+            Event::TournamentCreated(created) => created.plan.policy.format.name() == "bracket",
             _ => false,
         });
         for entry in entries.iter().filter(|_| bracket) {

@@ -3,8 +3,15 @@
 use super::course::{self, Course};
 use super::{Streams, tournaments};
 use crate::world::World;
-use agon_core::{Format, How, PlayerName};
+use agon_core::{How, PlayerName};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Who must win a tournament of a format, as far as its matches tell.
+type Champions = fn(&Course) -> Result<BTreeSet<PlayerName>, String>;
+
+/// The formats by name.
+const FORMATS: [(&str, Champions); 3] =
+    [("bracket", survivors), ("knockout", survivors), ("round-robin", leaders)];
 
 pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
@@ -20,10 +27,10 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
                 }
             }
         }
-        let implied: BTreeSet<PlayerName> = match course.format {
-            Format::RoundRobin => leaders(&course),
-            _ => survivors(&course).map_err(|what| format!("{id}: {what}"))?,
-        };
+        let format = course.format.name();
+        let champions = FORMATS.iter().find(|(name, _)| *name == format);
+        let (_, champions) = champions.ok_or_else(|| format!("{id}: no oracle for {format}"))?;
+        let implied = champions(&course).map_err(|what| format!("{id}: {what}"))?;
         let counts =
             |player: &&PlayerName| !course.is_out(player) && !course.failed.contains(*player);
         let implied: BTreeSet<&PlayerName> = implied.iter().filter(counts).collect();
@@ -35,7 +42,7 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     Ok(())
 }
 
-/// Who is left after the last round: who won, or had a bye.
+/// The players left after the last round: they won, or had a bye.
 fn survivors(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     let mut left: BTreeSet<PlayerName> = course.players.iter().cloned().collect();
     for (byes, results) in &course.rounds {
@@ -55,8 +62,8 @@ fn survivors(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     Ok(left)
 }
 
-/// Who has most points, then games, then points of games, in a round-robin.
-fn leaders(course: &Course) -> BTreeSet<PlayerName> {
+/// The players with most points, then games, then points of games, in a round-robin.
+fn leaders(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     let mut merits: BTreeMap<&PlayerName, (u32, u32, i64)> =
         course.players.iter().map(|player| (player, (0, 0, 0))).collect();
     for player in &course.walkovers {
@@ -83,5 +90,6 @@ fn leaders(course: &Course) -> BTreeSet<PlayerName> {
     }
     let in_it = merits.iter().filter(|(player, _)| !course.is_out(player));
     let best = in_it.clone().map(|(_, merit)| *merit).max();
-    in_it.filter(|(_, merit)| Some(**merit) == best).map(|(player, _)| (*player).clone()).collect()
+    let leaders = in_it.filter(|(_, merit)| Some(**merit) == best);
+    Ok(leaders.map(|(player, _)| (*player).clone()).collect())
 }

@@ -1,7 +1,7 @@
 //! The tournaments of a run: every game, format, policy and way to choose who plays.
 
 use super::player_name;
-use crate::rng::Rng;
+use agon_bots::SplitMix64 as Rng;
 use serde_json::{Value, json};
 
 /// How players come into a tournament.

@@ -4,7 +4,7 @@ mod cup;
 mod peers;
 
 use crate::disk::Pace;
-use crate::rng::Rng;
+use agon_bots::SplitMix64 as Rng;
 use agon_core::Millis;
 use agon_server::{Peers, SecondLogin};
 pub(crate) use cup::{Cup, Entry};

@@ -1,6 +1,6 @@
 //! A port for programs of another system, and the series of tournaments behind it.
 
-use crate::rng::Rng;
+use agon_bots::SplitMix64 as Rng;
 use agon_core::lobby::{Announcement, Selection, Window};
 use agon_core::{Preset, Raw, TournamentId};
 use agon_games::Registry;

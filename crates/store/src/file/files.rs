@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 
 use super::handles::Handles;
-use super::scan::{Torn, scan};
+use super::scan::{Check, Torn, scan};
 use crate::disk::sync_folder;
 use crate::lock::Lock;
 use crate::{Append, AppendError, LogError};
@@ -94,16 +94,18 @@ pub(super) struct Files {
     root: PathBuf,
     /// None for reading only. Here, so that it is held until the last thread is done.
     lock: Option<Lock>,
+    check: Check,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
     handles: Handles,
     repairs: Mutex<BTreeMap<String, Repair>>,
 }
 
 impl Files {
-    pub(super) fn new(root: PathBuf, lock: Option<Lock>) -> Self {
+    pub(super) fn new(root: PathBuf, lock: Option<Lock>, check: Check) -> Self {
         Files {
             root,
             lock,
+            check,
             slots: Mutex::default(),
             handles: Handles::new(FILES_OPEN_MAX),
             repairs: Mutex::default(),
@@ -266,7 +268,7 @@ impl Files {
         if let (Some(ends), false) = (state.ends, self.is_read_only()) {
             return Ok(ends);
         }
-        let found = scan(&slot.path, Some(&slot.name), each)?;
+        let found = scan(&slot.path, Some(&slot.name), self.check, each)?;
         let mut repairs = self.repairs.lock().unwrap_or_else(PoisonError::into_inner);
         // What looked torn may have been a write under way.
         repairs.remove(&slot.name);
@@ -345,7 +347,7 @@ mod tests {
     fn with_handle(open: impl FnOnce(&Path) -> io::Result<File>) -> (tempfile::TempDir, Files) {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock::take(&dir.path().join(".lock"), dir.path()).unwrap();
-        let mut files = Files::new(dir.path().to_owned(), Some(lock));
+        let mut files = Files::new(dir.path().to_owned(), Some(lock), Check::Whole);
         let slot = files.write(&append(0)).unwrap();
         slot.accept();
         files.handles = Handles::new(1);

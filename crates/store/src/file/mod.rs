@@ -26,6 +26,7 @@ use crate::{Append, AppendError, Done, Log, LogError, check_stream_name};
 use files::Files;
 pub use files::Repair;
 use flusher::Flusher;
+use scan::Check;
 pub(crate) use scan::inspect_file;
 pub use scan::{FileStream, Torn, read_file, read_stream};
 
@@ -63,7 +64,7 @@ impl FileLog {
         let dir = dir.as_ref();
         create(dir).map_err(|error| LogError::io("create", dir, &error))?;
         let lock = Lock::take(&dir.join(LOCK_FILE), dir)?;
-        let files = Arc::new(Files::new(dir.to_owned(), Some(lock)));
+        let files = Arc::new(Files::new(dir.to_owned(), Some(lock), Check::Whole));
         let mode = match sync {
             Sync::Process => Mode::Process(Flusher::start(Arc::clone(&files))?),
             Sync::Always => Mode::Always(writer::start(Arc::clone(&files))?),
@@ -74,10 +75,25 @@ impl FileLog {
     /// Opens the log in `dir` to read what is there, even while another process writes it.
     /// Nothing is changed, not even a torn end.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Self, LogError> {
-        let dir = dir.as_ref();
+        FileLog::open_with(dir.as_ref(), Check::Whole)
+    }
+
+    /// Like [`FileLog::open_read_only`], for a caller that parses every line: of each line only the
+    /// header is checked.
+    pub fn open_to_parse(dir: impl AsRef<Path>) -> Result<Self, LogError> {
+        FileLog::open_with(dir.as_ref(), Check::Header)
+    }
+
+    fn open_with(dir: &Path, check: Check) -> Result<Self, LogError> {
         fs::read_dir(dir).map_err(|error| LogError::io("open", dir, &error))?;
-        let files = Arc::new(Files::new(dir.to_owned(), None));
+        let files = Arc::new(Files::new(dir.to_owned(), None, check));
         Ok(FileLog { mode: Mode::ReadOnly, files })
+    }
+
+    /// The names of all streams that have a file, without a look at the files. A stream whose only
+    /// decision is torn is among them.
+    pub fn names(&self) -> Result<Vec<String>, LogError> {
+        stream_files(self.files.root())
     }
 
     /// The torn ends found so far, by stream. Complete once [`Log::streams`] was called, which

@@ -42,7 +42,7 @@ pub fn read_file(path: impl AsRef<Path>) -> Result<FileStream, LogError> {
 /// stream if nothing else does.
 pub fn read_stream(input: impl BufRead, path: &Path) -> Result<FileStream, LogError> {
     let mut lines = Vec::new();
-    let scan = scan_from(input, path, None, |line| lines.push(line.to_owned()))?;
+    let scan = scan_from(input, path, None, Check::Whole, |line| lines.push(line.to_owned()))?;
     lines.truncate(usize::try_from(scan.version).unwrap_or(usize::MAX));
     let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(FileStream { stream: scan.stream.unwrap_or_else(stem), lines, torn: scan.torn })
@@ -51,9 +51,8 @@ pub fn read_stream(input: impl BufRead, path: &Path) -> Result<FileStream, LogEr
 /// Reads the file of a stream up to its first bad record.
 pub(crate) fn inspect_file(dir: &Path, stream: &str) -> Inspection {
     let mut lines: Vec<String> = Vec::new();
-    let scanned = scan(&dir.join(format!("{stream}.jsonl")), Some(stream), |line| {
-        lines.push(line.to_owned());
-    });
+    let path = dir.join(format!("{stream}.jsonl"));
+    let scanned = scan(&path, Some(stream), Check::Whole, |line| lines.push(line.to_owned()));
     let damage = match scanned {
         Ok(found) => {
             lines.truncate(usize::try_from(found.version).unwrap_or(usize::MAX));
@@ -70,6 +69,24 @@ pub(crate) fn inspect_file(dir: &Path, stream: &str) -> Inspection {
         }
     };
     Inspection { lines, damage }
+}
+
+/// How far a scan checks a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Check {
+    /// The whole line is one JSON object.
+    Whole,
+    /// Its header says what it should, and whoever asked for the line parses the rest.
+    Header,
+}
+
+impl Check {
+    fn header(self, line: &str) -> Result<Header<'_>, serde_json::Error> {
+        match self {
+            Check::Whole => Header::parse(line),
+            Check::Header => Header::peek(line),
+        }
+    }
 }
 
 /// What a scan found.
@@ -89,10 +106,11 @@ pub(super) struct Scan {
 pub(super) fn scan(
     path: &Path,
     stream: Option<&str>,
+    check: Check,
     each: impl FnMut(&str),
 ) -> Result<Scan, LogError> {
     match File::open(path) {
-        Ok(file) => scan_from(BufReader::with_capacity(64 << 10, file), path, stream, each),
+        Ok(file) => scan_from(BufReader::with_capacity(64 << 10, file), path, stream, check, each),
         Err(error) if error.kind() == ErrorKind::NotFound && stream.is_some() => {
             Ok(Scan { stream: stream.map(str::to_owned), ..Scan::default() })
         }
@@ -104,10 +122,11 @@ fn scan_from(
     mut input: impl BufRead,
     path: &Path,
     stream: Option<&str>,
+    check: Check,
     mut each: impl FnMut(&str),
 ) -> Result<Scan, LogError> {
     let mut found = Scan { stream: stream.map(str::to_owned), ..Scan::default() };
-    let mut place = Place { path: path.to_owned(), seq: 0, len: 0, more: 0 };
+    let mut place = Place { path: path.to_owned(), check, seq: 0, len: 0, more: 0 };
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -131,6 +150,7 @@ fn scan_from(
 /// Where the scan stands: after `seq` whole lines of `len` bytes, with `more` of a decision due.
 struct Place {
     path: PathBuf,
+    check: Check,
     seq: u64,
     len: u64,
     more: u64,
@@ -143,7 +163,7 @@ impl Place {
         stream: &mut Option<String>,
     ) -> Result<&'a str, LogError> {
         let text = std::str::from_utf8(line).map_err(|error| self.damaged(error.to_string()))?;
-        let header = Header::parse(text).map_err(|error| self.damaged(error.to_string()))?;
+        let header = self.check.header(text).map_err(|error| self.damaged(error.to_string()))?;
         let stream = stream.get_or_insert_with(|| header.stream.clone().into_owned());
         let due = self.more.checked_sub(1);
         header.expect(stream, self.seq + 1, due).map_err(|reason| self.damaged(reason))?;

@@ -108,6 +108,11 @@ impl Log for SqliteLog {
         self.reader.load(stream, after)
     }
 
+    fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {
+        let reader = Reader::open_mapped(self.reader.path())?;
+        Ok(Some(Box::new(SqliteLog { reader, group: None, meter: Arc::default() })))
+    }
+
     fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
         self.reader.streams()
     }

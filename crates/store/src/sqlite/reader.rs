@@ -16,6 +16,9 @@ const ORPHANS: &str = "
 
 const LATEST: &str = "SELECT lines FROM records ORDER BY id DESC LIMIT 1";
 
+/// How much of a database a reader may map into memory; SQLite maps no more than 2 GB.
+const MAPPED_BYTES_MAX: i64 = 1 << 31;
+
 pub(crate) struct Reader {
     path: PathBuf,
     lookup: Mutex<Lookup>,
@@ -27,6 +30,17 @@ impl Reader {
         let db =
             open_reader(path).map_err(|error| watermark::check(path).err().unwrap_or(error))?;
         Ok(Reader { path: path.to_owned(), lookup: Mutex::new(Lookup::new(db)) })
+    }
+
+    /// A reader that maps the file into memory. The records of a stream lie among those of all
+    /// others, so reading many streams looks at every page many times, and a read of a page costs
+    /// more than all else. If the disk fails under a map the process dies, so a reader like this is
+    /// for one pass over the log and not for a server that runs.
+    pub(crate) fn open_mapped(path: &Path) -> Result<Self, LogError> {
+        let reader = Reader::open(path)?;
+        let mapped = reader.lock().db.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX);
+        mapped.map_err(|error| failure("open", path, &error))?;
+        Ok(reader)
     }
 
     /// From now on everything is read as of this instant, however the log grows, and however

@@ -4,9 +4,9 @@
 //! it is found again, by the stream every record names.
 
 use rusqlite::{Connection, Statement};
+use rustc_hash::FxHashMap;
 
 use super::tail::{Slim, Tail};
-use crate::hash::Ids;
 
 const SCAN: &str = "SELECT id, stream_id, first_seq, count FROM records WHERE id > ?1 ORDER BY id";
 
@@ -19,14 +19,14 @@ const FAILURES_MAX: usize = 1_000_000;
 
 /// The records of every stream, by their ids, in the order they were written in.
 pub(super) struct Salvage {
-    streams: Ids<i64, Vec<i64>>,
+    streams: FxHashMap<i64, Vec<i64>>,
     /// Where streams end, as far as that can be known.
     pub(super) tail: Tail,
 }
 
 impl Salvage {
     pub(super) fn of(db: &Connection) -> Salvage {
-        let mut salvage = Salvage { streams: Ids::default(), tail: Tail::at_mark(db) };
+        let mut salvage = Salvage { streams: FxHashMap::default(), tail: Tail::at_mark(db) };
         let Ok(mut query) = db.prepare(SCAN) else { return salvage };
         let ends = ENDS.map(|sql| db.query_row(sql, [], |row| row.get(0)).unwrap_or(0));
         let last = ends.into_iter().max().unwrap_or(0);

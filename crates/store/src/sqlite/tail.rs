@@ -5,9 +5,9 @@
 //! remembers how far it has seen.
 
 use rusqlite::{Connection, OptionalExtension, Row};
+use rustc_hash::FxHashMap;
 
 use super::schema::Fault;
-use crate::hash::Ids;
 
 const MARK: &str = "SELECT record_id FROM mark";
 const IS_THERE: &str = "SELECT 1 FROM records WHERE id = ?1";
@@ -54,7 +54,7 @@ impl Slim {
 pub(super) struct Tail {
     /// The last record looked at.
     seen: i64,
-    heads: Ids<i64, Head>,
+    heads: FxHashMap<i64, Head>,
 }
 
 impl Tail {
@@ -87,7 +87,7 @@ impl Tail {
     /// Nothing yet after the mark, for those who find the records by other means.
     pub(super) fn at_mark(db: &Connection) -> Tail {
         let mark = db.query_row(MARK, [], |row| row.get(0)).unwrap_or(0);
-        Tail { seen: mark, heads: Ids::default() }
+        Tail { seen: mark, heads: FxHashMap::default() }
     }
 
     /// Takes notice of a record, if it is one that comes after.

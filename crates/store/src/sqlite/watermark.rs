@@ -27,7 +27,6 @@ use super::beside;
 use super::schema::{Fault, failure, open_existing};
 use crate::LogError;
 use crate::disk::{create_private, sync_above};
-use crate::sum::crc32;
 
 /// The two places are on pages of their own: a write that is torn tears one of them.
 const PLACE_BYTES: u64 = 4096;
@@ -71,7 +70,7 @@ impl Note {
         bytes[8..16].copy_from_slice(&self.number.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.id.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.last.to_le_bytes());
-        let sum = crc32(&bytes[..32]);
+        let sum = crc32fast::hash(&bytes[..32]);
         bytes[32..].copy_from_slice(&sum.to_le_bytes());
         bytes
     }
@@ -80,7 +79,7 @@ impl Note {
         let bytes: &[u8; NOTE_BYTES] = bytes.get(..NOTE_BYTES)?.try_into().ok()?;
         let word = |at: usize| bytes[at..at + 8].try_into().map(u64::from_le_bytes).ok();
         let sum = u32::from_le_bytes(bytes[32..].try_into().ok()?);
-        let sound = bytes[..8] == MAGIC && sum == crc32(&bytes[..32]);
+        let sound = bytes[..8] == MAGIC && sum == crc32fast::hash(&bytes[..32]);
         let (number, id, last) = (word(8)?, word(16)?.cast_signed(), word(24)?);
         sound.then_some(Note { number, id, last })
     }

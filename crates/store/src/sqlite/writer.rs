@@ -4,13 +4,12 @@
 //! and written to `streams` now and then, together with the mark that says how far that goes.
 
 use rusqlite::{Connection, OptionalExtension, Statement};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use super::schema::Fault;
 use super::tail::{Head, Tail};
 use crate::append::Pending;
-use crate::hash::Ids;
-use crate::sum::crc32;
 use crate::{Append, AppendError};
 
 /// Streams whose end is remembered; a server may run for years.
@@ -37,7 +36,7 @@ pub(super) struct Writer<'db> {
     advance: Statement<'db>,
     mark: Statement<'db>,
     /// What is in the database, or will be after this transaction.
-    streams: Ids<Arc<str>, Stream>,
+    streams: FxHashMap<Arc<str>, Stream>,
     /// The last record.
     last: i64,
     unmarked: u64,
@@ -72,7 +71,7 @@ impl<'db> Writer<'db> {
             )?,
             advance: db.prepare("UPDATE streams SET head = ?2, version = ?3 WHERE id = ?1")?,
             mark: db.prepare("UPDATE mark SET record_id = ?1")?,
-            streams: Ids::default(),
+            streams: FxHashMap::default(),
             last: 0,
             unmarked: 0,
             grown: 0,
@@ -181,7 +180,7 @@ impl<'db> Writer<'db> {
         }
         let text = joined(&append.lines, &mut self.text);
         let first_seq = (actual + 1).cast_signed();
-        let (count, sum) = (append.lines.len().cast_signed(), crc32(text.as_bytes()));
+        let (count, sum) = (append.lines.len().cast_signed(), crc32fast::hash(text.as_bytes()));
         let record = self.insert.insert((stream.id, prev, first_seq, count, sum, text))?;
         stream.head = Head { record, version: append.version_after() };
         self.grown += u64::from(!stream.grown);

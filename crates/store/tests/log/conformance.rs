@@ -45,6 +45,29 @@ conformance! {
     closing_answers_everyone
     snapshots_are_kept_or_there_are_none
     the_latest_event_is_known_or_none_is
+    another_reader_reads_the_same_while_the_log_grows
+}
+
+fn another_reader_reads_the_same_while_the_log_grows(place: &Place) {
+    let log = place.open();
+    let streams: Vec<String> = (0..50).map(|number| format!("m/{number}")).collect();
+    for expected in 0..20 {
+        for stream in &streams {
+            log.append(decision(stream, expected, 1, "some text")).unwrap();
+        }
+    }
+    let Some(other) = log.another_reader().unwrap() else { return };
+    let same = |version: usize| {
+        for stream in &streams {
+            let lines = other.load(stream, 0).unwrap();
+            assert_eq!((&lines, lines.len()), (&log.load(stream, 0).unwrap(), version));
+        }
+    };
+    same(20);
+    streams.iter().for_each(|one| assert_eq!(log.append(decision(one, 20, 1, "more")), Ok(21)));
+    same(21);
+    let refused = other.append(decision("m/0", 21, 1, "not by a reader"));
+    assert!(matches!(refused, Err(AppendError::ReadOnly)), "{refused:?}");
 }
 
 fn an_append_is_compared_with_the_version(place: &Place) {

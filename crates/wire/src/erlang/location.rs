@@ -4,7 +4,7 @@
 use super::Password;
 use super::class::Variant;
 use super::refs::Key;
-use super::session::{Login, Speaks};
+use super::session::{ErlangLogin, Speaks};
 use super::term::{Atom, Pid, Ref, Term, Words};
 use agon_core::{PlayerName, Raw, TournamentId};
 use serde::{Deserialize, Serialize};
@@ -82,8 +82,8 @@ pub struct Requester {
 
 impl Location {
     /// Where the process of a visit is. `own` is any process of this server's node.
-    pub fn new(own: &Pid, login: &Login, key: Key, from: IpAddr) -> Location {
-        let Login { pid, spelt, speaks, .. } = login;
+    pub fn new(own: &Pid, login: &ErlangLogin, key: Key, from: IpAddr) -> Location {
+        let ErlangLogin { pid, spelt, speaks, .. } = login;
         Location {
             own_node: own.node.as_str().to_owned(),
             own_creation: own.creation,
@@ -225,7 +225,7 @@ mod tests {
         let from = IpAddr::from([127, 0, 0, 1]);
         let key = Key::new([7; 8]);
         let user = PlayerName::new("eve").unwrap();
-        let login_as = |speaks: &Speaks, spelt: Term| Login {
+        let login_as = |speaks: &Speaks, spelt: Term| ErlangLogin {
             pid: pid(9),
             user: user.clone(),
             spelt,

@@ -15,7 +15,6 @@
 //! No rule is here. A message is refused only if it is none, or answers another question; what
 //! breaks a rule goes to the game as the answer it is.
 
-mod asked;
 pub mod class;
 pub mod control;
 pub mod decode;
@@ -28,6 +27,7 @@ mod play;
 pub mod queue;
 pub mod referee;
 pub mod refs;
+mod request;
 pub mod session;
 pub mod term;
 

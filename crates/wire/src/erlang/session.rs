@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   lines of the native protocol ──▶ line ──▶ ┌───────┐ ──▶ terms for its process
-//!   what the server is told      ◀── hear ◀── └ deeds ┘ ◀── messages of its process
+//!   what the server is told      ◀── hear ◀── └ outputs ┘ ◀── messages of its process
 //! ```
 //!
 //! What is kept here is what its program does not say again: which reference stands for which
@@ -13,10 +13,10 @@ mod hear;
 
 pub use hear::{NotAccepted, QUEUE};
 
-use super::asked::{ForClass, ForQueue, ForReferee, Missed, Open, Parts, REQUEST, Request};
 use super::class::{Ids, Variant, Writer};
 use super::location::Location;
 use super::refs::{Key, Refs};
+use super::request::{ForClass, ForQueue, ForReferee, Missed, Open, Parts, REQUEST, Request};
 use super::term::{Pid, Ref, Term};
 use super::{Password, queue, referee};
 use crate::native::{FromPlayer, Hello, PROTOCOL_VERSION, ToLobby};
@@ -59,7 +59,7 @@ pub enum Speaks {
 
 /// What a visit begins with.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Login {
+pub struct ErlangLogin {
     /// Where to reach the player.
     pub pid: Pid,
     /// Who.
@@ -75,7 +75,7 @@ pub struct Login {
 /// What is to be done about something that came. `W` is where it is noted that a request was
 /// written.
 #[derive(Debug)]
-pub enum Deed<W> {
+pub enum SessionOutput<W> {
     /// Send this to a process of the player.
     Tell {
         /// To which.
@@ -171,15 +171,16 @@ impl<W> Session<W> {
     /// A visit that begins, and what it says to the server first. A player of the queue protocol
     /// registers by another message than its login.
     pub fn new(
-        login: Login,
+        login: ErlangLogin,
         manager: Pid,
         refs: Arc<Refs>,
         key: Key,
         accept_ms: Millis,
     ) -> (Session<W>, [FromPlayer; 2]) {
-        let Login { pid, user, spelt, password, speaks } = login;
+        let ErlangLogin { pid, user, spelt, password, speaks } = login;
         let name = "an Erlang process".into();
-        let hello = Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None };
+        let hello =
+            Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None, history: false };
         let says = ToLobby::Login {
             account: Some(user.clone()),
             password: Some(password.0),
@@ -284,7 +285,7 @@ impl<W> Session<W> {
     }
 
     /// A line the server sent, and where to note that it was written.
-    pub fn line(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<Deed<W>> {
+    pub fn line(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<SessionOutput<W>> {
         if line.starts_with(REQUEST) {
             return self.asked(line, written, now);
         }
@@ -293,15 +294,15 @@ impl<W> Session<W> {
             Some("welcome") => self.welcomed(&said),
             Some("error") if !self.logged_in => {
                 let code = said["code"].as_str().unwrap_or_default().to_owned();
-                let mut deeds = vec![Deed::NotLetIn(code)];
+                let mut outputs = vec![SessionOutput::NotLetIn(code)];
                 if let Speaks::Queue { .. } = self.speaks {
-                    deeds.push(self.tell(queue::not_authenticated()));
+                    outputs.push(self.tell(queue::not_authenticated()));
                 }
-                deeds
+                outputs
             }
             Some("error") => {
                 let field = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
-                vec![Deed::Refused { code: field("code"), detail: field("detail") }]
+                vec![SessionOutput::Refused { code: field("code"), detail: field("detail") }]
             }
             Some("notice") => self.noticed(&said, now),
             _ => Vec::new(),
@@ -311,7 +312,7 @@ impl<W> Session<W> {
     /// A request, where nothing has to follow from it but telling it.
     /// One that was answered before it was asked, and everything else, goes to
     /// [`line`](Session::line). It may bring the [`deadline`](Session::deadline) closer.
-    pub fn ask(&mut self, line: &[u8], written: W, now: Millis) -> Option<Vec<Deed<W>>> {
+    pub fn ask(&mut self, line: &[u8], written: W, now: Millis) -> Option<Vec<SessionOutput<W>>> {
         let simple = self.open.iter().all(|open| open.then.is_none());
         (simple && line.starts_with(REQUEST)).then(|| self.asked(line, Some(written), now))
     }
@@ -326,17 +327,18 @@ impl<W> Session<W> {
     }
 
     /// Who does not say that it comes does not come.
-    pub fn due(&mut self, now: Millis) -> Vec<Deed<W>> {
+    pub fn due(&mut self, now: Millis) -> Vec<SessionOutput<W>> {
         let accept_ms = self.accept_ms;
         let over = self.tournaments.extract_if(.., |tournament| {
             matches!(tournament.stands, Stands::Told { since, .. } if since + accept_ms <= now)
         });
-        let mut deeds: Vec<Deed<W>> = over.map(|tournament| withdraw(tournament.id)).collect();
-        deeds.extend(self.send_held(now));
-        deeds
+        let mut outputs: Vec<SessionOutput<W>> =
+            over.map(|tournament| withdraw(tournament.id)).collect();
+        outputs.extend(self.send_held(now));
+        outputs
     }
 
-    fn welcomed(&mut self, said: &Value) -> Vec<Deed<W>> {
+    fn welcomed(&mut self, said: &Value) -> Vec<SessionOutput<W>> {
         self.logged_in = true;
         let count = |field: &str| u32::try_from(said[field].as_u64().unwrap_or(0)).unwrap_or(0);
         let welcome = match &self.speaks {
@@ -344,7 +346,7 @@ impl<W> Session<W> {
             Speaks::Referee { login } => referee::login_success(login),
             Speaks::Queue { .. } => queue::authenticated(count("active"), count("waiting")),
         };
-        vec![Deed::LoggedIn, self.tell(welcome)]
+        vec![SessionOutput::LoggedIn, self.tell(welcome)]
     }
 
     /// What it got when it logged in.
@@ -356,12 +358,12 @@ impl<W> Session<W> {
         Writer { variant, user: self.spelt.clone(), manager: self.manager.clone() }
     }
 
-    fn tell(&self, term: Term) -> Deed<W> {
-        Deed::Tell { to: self.pid.clone(), term, written: None }
+    fn tell(&self, term: Term) -> SessionOutput<W> {
+        SessionOutput::Tell { to: self.pid.clone(), term, written: None }
     }
 
     /// Something it need not answer, but may have to be told.
-    fn noticed(&mut self, said: &Value, now: Millis) -> Vec<Deed<W>> {
+    fn noticed(&mut self, said: &Value, now: Millis) -> Vec<SessionOutput<W>> {
         let data = &said["data"];
         let Some(id) = data["tournament"].as_str().map(TournamentId::from_text) else {
             return Vec::new();
@@ -377,7 +379,7 @@ impl<W> Session<W> {
                 self.invited(id, stands)
             }
             Some("ready-asked") => {
-                vec![Deed::Say(FromPlayer::Lobby(ToLobby::Ready { tournament: id }))]
+                vec![SessionOutput::Say(FromPlayer::Lobby(ToLobby::Ready { tournament: id }))]
             }
             // Somebody put it where it cannot play.
             Some("tournament") if !speaks_of_it => vec![withdraw(id)],
@@ -406,12 +408,12 @@ impl<W> Session<W> {
         }
     }
 
-    fn invited(&mut self, id: TournamentId, stands: Stands<W>) -> Vec<Deed<W>> {
+    fn invited(&mut self, id: TournamentId, stands: Stands<W>) -> Vec<SessionOutput<W>> {
         let Speaks::Class(variant) = self.speaks else {
             // Its programs enter tournaments by being here; nobody asks them.
             let accept = FromPlayer::Lobby(ToLobby::Accept { tournament: id.clone() });
             self.enter(id, Stands::Accepted(self.pid.clone()));
-            return vec![Deed::Say(accept)];
+            return vec![SessionOutput::Say(accept)];
         };
         let asks = matches!(stands, Stands::Invited);
         let reference = self.refs.tournament(&id);
@@ -423,7 +425,7 @@ impl<W> Session<W> {
     }
 
     /// A tournament it is in runs.
-    fn starts(&mut self, id: TournamentId, now: Millis) -> Vec<Deed<W>> {
+    fn starts(&mut self, id: TournamentId, now: Millis) -> Vec<SessionOutput<W>> {
         let known = self.tournaments.iter_mut().find(|known| known.id == id);
         let told = || Stands::Told { since: now, held: Vec::new() };
         match (known, &self.speaks) {
@@ -448,25 +450,25 @@ impl<W> Session<W> {
     }
 
     /// It has no more games in a tournament.
-    fn over(&mut self, id: &TournamentId, now: Millis) -> Vec<Deed<W>> {
+    fn over(&mut self, id: &TournamentId, now: Millis) -> Vec<SessionOutput<W>> {
         let Some(at) = self.tournaments.iter().position(|known| known.id == *id) else {
             return Vec::new();
         };
         let Tournament { reference, .. } = self.tournaments.swap_remove(at);
-        let mut deeds = match self.speaks {
+        let mut outputs = match self.speaks {
             Speaks::Class(variant) => {
                 vec![self.tell(self.writer(variant).end_tournament(&reference))]
             }
             Speaks::Referee { .. } => Vec::new(),
             Speaks::Queue { .. } => vec![self.tell(queue::tournament_over(&reference))],
         };
-        deeds.extend(self.close(now, |open| open.tournament == reference));
-        deeds
+        outputs.extend(self.close(now, |open| open.tournament == reference));
+        outputs
     }
 
     /// Forgets requests that nobody waits for any more. What others waited for because of them is
     /// sent.
-    fn close(&mut self, now: Millis, which: impl Fn(&Open) -> bool) -> Vec<Deed<W>> {
+    fn close(&mut self, now: Millis, which: impl Fn(&Open) -> bool) -> Vec<SessionOutput<W>> {
         let closed: Vec<Open> = self.open.extract_if(.., |open| which(open)).collect();
         closed.iter().for_each(|open| self.forget(open, now));
         self.send_held(now)
@@ -493,8 +495,8 @@ impl<W> Session<W> {
     }
 
     /// Sends the requests that waited and need not wait any more.
-    fn send_held(&mut self, now: Millis) -> Vec<Deed<W>> {
-        let mut deeds = Vec::new();
+    fn send_held(&mut self, now: Millis) -> Vec<SessionOutput<W>> {
+        let mut outputs = Vec::new();
         let mut at = 0;
         while at < self.held.len() {
             let id = &self.held[at].id;
@@ -508,14 +510,14 @@ impl<W> Session<W> {
             if let Some(place) = place {
                 self.open[place].held = false;
                 let tournament = self.open[place].tournament.clone();
-                deeds.extend(self.send_or_hold(term, &tournament, written));
+                outputs.extend(self.send_or_hold(term, &tournament, written));
             }
         }
-        deeds
+        outputs
     }
 
     /// The server asks something.
-    fn asked(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<Deed<W>> {
+    fn asked(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<SessionOutput<W>> {
         let told = match &self.speaks {
             Speaks::Class(variant) => {
                 let variant = *variant;
@@ -523,7 +525,7 @@ impl<W> Session<W> {
                     let Request { id, question, view, .. } = asked;
                     let ids = match self.opens(&id, question, None, now)? {
                         Next::Ask(ids) => ids,
-                        Next::Answer(deed) => return Some(Err(deed)),
+                        Next::Answer(output) => return Some(Err(output)),
                     };
                     let term = self.writer(variant).play_request(&ids, &question, &view)?;
                     Some(Ok((term, ids.tournament)))
@@ -533,7 +535,7 @@ impl<W> Session<W> {
                 let Request { id, question, view, in_match, ends } = asked;
                 let ids = match self.opens(&id, question, None, now)? {
                     Next::Ask(ids) => ids,
-                    Next::Answer(deed) => return Some(Err(deed)),
+                    Next::Answer(output) => return Some(Err(output)),
                 };
                 let cards: Vec<_> =
                     ends.into_iter().map(|(game, ended)| (game, ended.cards)).collect();
@@ -554,25 +556,30 @@ impl<W> Session<W> {
         match told {
             Some(Ok((term, tournament))) => self.send_or_hold(term, &tournament, written),
             // It was answered before it was asked; what notes the time is dropped with it.
-            Some(Err(deed)) => vec![deed],
+            Some(Err(output)) => vec![output],
             None => Vec::new(),
         }
     }
 
     /// The same in the queue protocol, where dice are sent once and nothing but their values tells
     /// one turn from another.
-    fn asked_by_dice(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<Deed<W>> {
+    fn asked_by_dice(
+        &mut self,
+        line: &[u8],
+        written: Option<W>,
+        now: Millis,
+    ) -> Vec<SessionOutput<W>> {
         let Some(Request { id, question, view, .. }) = ForQueue::read(line) else {
             return Vec::new();
         };
         let has_it = |open: &Open| open.id.as_str() == &*id && open.is_due();
         if self.open.iter().any(has_it) {
-            return written.map(Deed::Running).into_iter().collect();
+            return written.map(SessionOutput::Running).into_iter().collect();
         }
         let card = view.seat.and_then(|seat| view.cards.get(seat.index())).map(|card| card.boxes);
         let ids = match self.opens(&id, question, card, now) {
             Some(Next::Ask(ids)) => ids,
-            Some(Next::Answer(deed)) => return vec![deed],
+            Some(Next::Answer(output)) => return vec![output],
             None => return Vec::new(),
         };
         let term = queue::dice(&ids.tournament, &ids.game, &question);
@@ -589,7 +596,12 @@ impl<W> Session<W> {
     }
 
     /// Sends a request to the process that plays, or keeps it until there is one.
-    fn send_or_hold(&mut self, term: Term, tournament: &Ref, written: Option<W>) -> Vec<Deed<W>> {
+    fn send_or_hold(
+        &mut self,
+        term: Term,
+        tournament: &Ref,
+        written: Option<W>,
+    ) -> Vec<SessionOutput<W>> {
         let known = self.tournaments.iter_mut().find(|known| known.reference == *tournament);
         match known.map(|known| &mut known.stands) {
             Some(Stands::Told { held, .. }) => {
@@ -597,9 +609,9 @@ impl<W> Session<W> {
                 Vec::new()
             }
             Some(Stands::Accepted(pid)) => {
-                vec![Deed::Tell { to: pid.clone(), term, written }]
+                vec![SessionOutput::Tell { to: pid.clone(), term, written }]
             }
-            _ => vec![Deed::Tell { to: self.pid.clone(), term, written }],
+            _ => vec![SessionOutput::Tell { to: self.pid.clone(), term, written }],
         }
     }
 
@@ -622,7 +634,7 @@ impl<W> Session<W> {
             {
                 (open.id, open.question) = (RequestId::from_text(id), question);
                 let id = open.id.clone();
-                return Some(Next::Answer(Deed::Answer { id, answer: Ok(answer), sent }));
+                return Some(Next::Answer(SessionOutput::Answer { id, answer: Ok(answer), sent }));
             }
         }
         let mut reference = self.mark();
@@ -665,18 +677,18 @@ enum Next<W> {
     /// Ask the player.
     Ask(Ids),
     /// It has been answered.
-    Answer(Deed<W>),
+    Answer(SessionOutput<W>),
 }
 
-fn then_stirred<W>(mut deeds: Vec<Deed<W>>) -> Vec<Deed<W>> {
-    deeds.push(Deed::Stirred);
-    deeds
+fn then_stirred<W>(mut outputs: Vec<SessionOutput<W>>) -> Vec<SessionOutput<W>> {
+    outputs.push(SessionOutput::Stirred);
+    outputs
 }
 
-fn withdraw<W>(tournament: TournamentId) -> Deed<W> {
-    Deed::Say(FromPlayer::Lobby(ToLobby::Withdraw { tournament }))
+fn withdraw<W>(tournament: TournamentId) -> SessionOutput<W> {
+    SessionOutput::Say(FromPlayer::Lobby(ToLobby::Withdraw { tournament }))
 }
 
-fn reject<W>(tournament: TournamentId) -> Deed<W> {
-    Deed::Say(FromPlayer::Lobby(ToLobby::Reject { tournament }))
+fn reject<W>(tournament: TournamentId) -> SessionOutput<W> {
+    SessionOutput::Say(FromPlayer::Lobby(ToLobby::Reject { tournament }))
 }

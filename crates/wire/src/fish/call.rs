@@ -1,33 +1,35 @@
 //! The call vocabulary: `[name,[arguments…]]` goes out, one value comes back. One call is open at a
 //! time, and nothing is sent that asks for no answer.
 
-use super::{Asked, Awaited, is_action, is_position};
+use super::{Awaited, FishRequest, is_action, is_position};
 use agon_games::fish::{Question, View};
 use agon_games::{Refusal, Seat};
 use serde::Serialize;
 
 /// The tournament starts.
-pub fn start() -> Asked {
-    Asked::reply(call("start", [true]), Awaited::Ready)
+pub fn start() -> FishRequest {
+    FishRequest::reply(call("start", [true]), Awaited::Ready)
 }
 
 /// The tournament is over.
-pub fn end(won: bool) -> Asked {
-    Asked::reply(call("end", [won]), Awaited::Farewell)
+pub fn end(won: bool) -> FishRequest {
+    FishRequest::reply(call("end", [won]), Awaited::Farewell)
 }
 
 /// A question of the game to the seat whose view it is.
-pub fn ask(question: &Question, view: &View) -> Asked {
+pub fn ask(question: &Question, view: &View) -> FishRequest {
     let state = || view.state(view.you.or(view.turn).unwrap_or(Seat(0)));
     match question {
         Question::PlayingAs { color } => {
-            Asked::reply(call("playing-as", [color]), Awaited::Confirmed)
+            FishRequest::reply(call("playing-as", [color]), Awaited::Confirmed)
         }
         Question::PlayingWith { colors } => {
-            Asked::reply(call("playing-with", [colors]), Awaited::Confirmed)
+            FishRequest::reply(call("playing-with", [colors]), Awaited::Confirmed)
         }
-        Question::Place => Asked::reply(call("setup", [state()]), Awaited::Placement),
-        Question::Move => Asked::reply(call("take-turn", (state(), &view.since)), Awaited::Move),
+        Question::Place => FishRequest::reply(call("setup", [state()]), Awaited::Placement),
+        Question::Move => {
+            FishRequest::reply(call("take-turn", (state(), &view.since)), Awaited::Move)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The message vocabulary: `{"type":…,"value":…}` both ways. Players are told of moves as they
 //! happen ([`super::broadcast`]), so a request to move carries no state.
 
-use super::{Asked, Awaited, is_action, is_position};
+use super::{Awaited, FishRequest, is_action, is_position};
 use crate::sign_up::{BadSignUp, cut};
 use agon_core::{GameResult, PlayerName};
 use agon_games::fish::{Action, Board, Color, Position, Question, View};
@@ -52,28 +52,28 @@ pub fn signed_up(in_tournament: bool) -> String {
 }
 
 /// The tournament starts.
-pub fn start() -> Asked {
-    Asked::reply(message("tournament_start", true), Awaited::Ready)
+pub fn start() -> FishRequest {
+    FishRequest::reply(message("tournament_start", true), Awaited::Ready)
 }
 
 /// The tournament is over.
-pub fn end(won: bool) -> Asked {
-    Asked::reply(message("tournament_end", won), Awaited::Farewell)
+pub fn end(won: bool) -> FishRequest {
+    FishRequest::reply(message("tournament_end", won), Awaited::Farewell)
 }
 
 /// A question of the game to the seat whose view it is. `names` are the players by seat.
-pub fn ask(question: &Question, view: &View, names: &[PlayerName]) -> Asked {
+pub fn ask(question: &Question, view: &View, names: &[PlayerName]) -> FishRequest {
     match question {
         Question::PlayingAs { color } => {
-            Asked { send: Some(message("player_assign_color", color)), awaited: None }
+            FishRequest { send: Some(message("player_assign_color", color)), awaited: None }
         }
-        Question::PlayingWith { .. } => Asked { send: None, awaited: None },
+        Question::PlayingWith { .. } => FishRequest { send: None, awaited: None },
         Question::Place => {
             let from = view.you.or(view.turn).unwrap_or(Seat(0));
             let text = message("player_request_placement", state(view, names, from));
-            Asked::reply(text, Awaited::Placement)
+            FishRequest::reply(text, Awaited::Placement)
         }
-        Question::Move => Asked::reply(message("player_request_move", true), Awaited::Move),
+        Question::Move => FishRequest::reply(message("player_request_move", true), Awaited::Move),
     }
 }
 

@@ -73,7 +73,7 @@ impl Awaited {
 
 /// A question in the words of a vocabulary.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Asked {
+pub struct FishRequest {
     /// What to send, if the vocabulary has words for it.
     pub send: Option<String>,
     /// The reply to wait for. If there is none, the question only tells something, and the gateway
@@ -81,9 +81,9 @@ pub struct Asked {
     pub awaited: Option<Awaited>,
 }
 
-impl Asked {
-    fn reply(send: String, awaited: Awaited) -> Asked {
-        Asked { send: Some(send), awaited: Some(awaited) }
+impl FishRequest {
+    fn reply(send: String, awaited: Awaited) -> FishRequest {
+        FishRequest { send: Some(send), awaited: Some(awaited) }
     }
 }
 

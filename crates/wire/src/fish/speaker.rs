@@ -1,7 +1,7 @@
 //! One connection to a Fish wire: which reply is awaited, and what it was shown.
 
 use super::broadcast::Broadcasts;
-use super::{Asked, Awaited, Vocabulary, call, message};
+use super::{Awaited, FishRequest, Vocabulary, call, message};
 use crate::peer::{Part, Spoken, Told, read, unasked};
 use agon_games::Refusal;
 use agon_games::fish::{Question, View};
@@ -136,7 +136,7 @@ impl Speaker {
         Ok(self.asked(asked))
     }
 
-    fn asked(&mut self, asked: Asked) -> Spoken {
+    fn asked(&mut self, asked: FishRequest) -> Spoken {
         self.awaited = asked.awaited;
         match (asked.send, asked.awaited) {
             (Some(text), Some(_)) => Spoken::asks(text),

@@ -9,7 +9,7 @@ use agon_games::yahtzee::{Answer, Config, Yahtzee};
 use agon_games::{Game, Seat, Seed, Viewer};
 use agon_wire::erlang::referee::Known;
 use agon_wire::erlang::refs::{Key, Refs};
-use agon_wire::erlang::session::{Deed, Login, Session, Speaks};
+use agon_wire::erlang::session::{ErlangLogin, Session, SessionOutput, Speaks};
 use agon_wire::erlang::term::{Atom, Pid, Ref, Term};
 use agon_wire::erlang::{Message, Password, decode, encode, queue, read, referee};
 use serde_json::json;
@@ -135,7 +135,7 @@ impl Table {
     /// Logs a player in; what it is told.
     fn new(speaks: Speaks) -> (Table, Term) {
         let refs = Arc::new(Refs::new(Atom::new("agon@localhost").unwrap(), 7));
-        let login = Login {
+        let login = ErlangLogin {
             pid: pid("eve@box", 91),
             user: PlayerName::new("eve").unwrap(),
             spelt: s("eve"),
@@ -175,8 +175,8 @@ impl Table {
 
     /// The player answers, and the game goes on.
     fn answer(&mut self, (message, term): (Message, Term)) {
-        for deed in self.session.hear(&message, &term, None, 0).expect("an answer") {
-            let Deed::Answer { answer, .. } = deed else { panic!("{deed:?}") };
+        for output in self.session.hear(&message, &term, None, 0).expect("an answer") {
+            let SessionOutput::Answer { answer, .. } = output else { panic!("{output:?}") };
             let answer: Answer = serde_json::from_str(&answer.expect("an answer")).unwrap();
             self.game.apply(Seat(0), &answer).expect("a legal answer");
         }
@@ -189,9 +189,9 @@ impl Table {
     }
 }
 
-fn told(deeds: Vec<Deed<()>>) -> Option<Term> {
-    deeds.into_iter().find_map(|deed| match deed {
-        Deed::Tell { term, .. } => Some(term),
+fn told(outputs: Vec<SessionOutput<()>>) -> Option<Term> {
+    outputs.into_iter().find_map(|output| match output {
+        SessionOutput::Tell { term, .. } => Some(term),
         _ => None,
     })
 }

@@ -4,7 +4,7 @@
 use agon_core::PlayerName;
 use agon_wire::erlang::class::Variant;
 use agon_wire::erlang::refs::{Key, Refs};
-use agon_wire::erlang::session::{Deed, Login, NotAccepted, Session, Speaks};
+use agon_wire::erlang::session::{ErlangLogin, NotAccepted, Session, SessionOutput, Speaks};
 use agon_wire::erlang::term::{Atom, Pid, Ref, Term};
 use agon_wire::erlang::{Password, read};
 use agon_wire::native::{FromPlayer, ToLobby};
@@ -19,7 +19,7 @@ fn reference(number: u32) -> Ref {
     Ref { node: Atom::new("eve@box").unwrap(), creation: 3, words: [number, 0, 0].into() }
 }
 
-/// A visit with the deeds it led to, as text.
+/// A visit with the outputs it led to, as text.
 pub(crate) struct Visit {
     session: Session<u32>,
     refs: Arc<Refs>,
@@ -34,7 +34,7 @@ impl Visit {
         let refs = Arc::new(Refs::new(Atom::new("agon@localhost").unwrap(), 7));
         let (user, password) = (PlayerName::new("eve").unwrap(), Password("pw".into()));
         let spelt = Term::string("eve");
-        let login = Login { pid: pid(91), user, spelt, password, speaks };
+        let login = ErlangLogin { pid: pid(91), user, spelt, password, speaks };
         let manager = refs.pid(1);
         let (session, first) =
             Session::new(login, manager, Arc::clone(&refs), Key::new([9; 8]), 1_000);
@@ -49,38 +49,42 @@ impl Visit {
         visit
     }
 
-    fn shown(&mut self, deeds: Vec<Deed<u32>>) -> Vec<String> {
-        let shown = deeds.into_iter().map(|deed| match deed {
-            Deed::Tell { to, term, written } => {
+    fn shown(&mut self, outputs: Vec<SessionOutput<u32>>) -> Vec<String> {
+        let shown = outputs.into_iter().map(|output| match output {
+            SessionOutput::Tell { to, term, written } => {
                 let note = written.map_or_else(String::new, |written| format!(" #{written}"));
                 let text = format!("tell {}: {term}{note}", to.id);
                 self.told.push(term);
                 text
             }
-            Deed::Answer { id, answer: Ok(answer), .. } => format!("say {id} {answer}"),
-            Deed::Answer { id, answer: Err(refusal), sent } => format!("{id}: {refusal} {sent}"),
-            Deed::Running(written) => format!("#{written} runs"),
-            Deed::Refused { code, detail } => format!("{code}: {detail}"),
-            Deed::Say(FromPlayer::Answer { .. }) => panic!("answers have their own deed"),
-            Deed::Say(FromPlayer::Lobby(ToLobby::Accept { tournament })) => {
+            SessionOutput::Answer { id, answer: Ok(answer), .. } => format!("say {id} {answer}"),
+            SessionOutput::Answer { id, answer: Err(refusal), sent } => {
+                format!("{id}: {refusal} {sent}")
+            }
+            SessionOutput::Running(written) => format!("#{written} runs"),
+            SessionOutput::Refused { code, detail } => format!("{code}: {detail}"),
+            SessionOutput::Say(FromPlayer::Answer { .. }) => {
+                panic!("answers have their own output")
+            }
+            SessionOutput::Say(FromPlayer::Lobby(ToLobby::Accept { tournament })) => {
                 format!("accept {tournament}")
             }
-            Deed::Say(FromPlayer::Lobby(ToLobby::Withdraw { tournament })) => {
+            SessionOutput::Say(FromPlayer::Lobby(ToLobby::Withdraw { tournament })) => {
                 format!("withdraw {tournament}")
             }
-            Deed::Say(FromPlayer::Lobby(other)) => format!("say {other:?}"),
-            Deed::Say(FromPlayer::Hello(_)) => "hello".into(),
-            Deed::LoggedIn => "logged in".into(),
-            Deed::NotLetIn(code) => format!("not let in: {code}"),
-            Deed::PlaysFor(pid) => format!("{} plays", pid.id),
-            Deed::Stirred => "stirred".into(),
+            SessionOutput::Say(FromPlayer::Lobby(other)) => format!("say {other:?}"),
+            SessionOutput::Say(FromPlayer::Hello(_)) => "hello".into(),
+            SessionOutput::LoggedIn => "logged in".into(),
+            SessionOutput::NotLetIn(code) => format!("not let in: {code}"),
+            SessionOutput::PlaysFor(pid) => format!("{} plays", pid.id),
+            SessionOutput::Stirred => "stirred".into(),
         });
         shown.collect()
     }
 
     pub(crate) fn line(&mut self, line: &Value, now: u64) -> Vec<String> {
-        let deeds = self.session.line(line.to_string().as_bytes(), None, now);
-        self.shown(deeds)
+        let outputs = self.session.line(line.to_string().as_bytes(), None, now);
+        self.shown(outputs)
     }
 
     pub(crate) fn resumed(&mut self, cup: &str) -> Vec<String> {
@@ -94,8 +98,8 @@ impl Visit {
     }
 
     pub(crate) fn request(&mut self, id: &str, question: Value, written: u32) -> Vec<String> {
-        let deeds = self.session.line(&request(id, question), Some(written), self.now);
-        self.shown(deeds)
+        let outputs = self.session.line(&request(id, question), Some(written), self.now);
+        self.shown(outputs)
     }
 
     pub(crate) fn hear(&mut self, term: &Term) -> Result<Vec<String>, NotAccepted> {
@@ -106,8 +110,8 @@ impl Visit {
 
     /// A line of the server as it is; what is answered to it at once.
     pub(crate) fn bytes(&mut self, line: &[u8]) -> Vec<(String, String)> {
-        let deeds = self.session.line(line, Some(0), self.now);
-        self.passed_on(deeds)
+        let outputs = self.session.line(line, Some(0), self.now);
+        self.passed_on(outputs)
     }
 
     /// The number of the tournament `cup0`, `cup1` … that a reference stands for.
@@ -120,15 +124,15 @@ impl Visit {
     /// What the player says is passed on as: the request and the answer.
     pub(crate) fn answers(&mut self, term: &Term) -> Vec<(String, String)> {
         let message = read(term).expect("a message");
-        let deeds = self.session.hear(&message, term, None, self.now).expect("it is accepted");
-        self.passed_on(deeds)
+        let outputs = self.session.hear(&message, term, None, self.now).expect("it is accepted");
+        self.passed_on(outputs)
     }
 
-    fn passed_on(&mut self, deeds: Vec<Deed<u32>>) -> Vec<(String, String)> {
+    fn passed_on(&mut self, outputs: Vec<SessionOutput<u32>>) -> Vec<(String, String)> {
         let (mut answers, mut others) = (Vec::new(), Vec::new());
-        for deed in deeds {
-            match deed {
-                Deed::Answer { id, answer, .. } => {
+        for output in outputs {
+            match output {
+                SessionOutput::Answer { id, answer, .. } => {
                     answers.push((id.to_string(), answer.expect("an answer")));
                 }
                 other => others.push(other),
@@ -344,7 +348,7 @@ fn evidence_is_what_was_sent() {
     let (eve, pw) = (Term::string("eve"), Term::string("pw"));
     let term = Term::tuple([eve, pw, Term::atom("end_turn"), dice, Term::atom("aces")]);
     let heard = visit.session.hear(&read(&term).unwrap(), &term, None, 0).unwrap();
-    let Deed::Answer { sent, .. } = &heard[0] else { panic!("{heard:?}") };
+    let SessionOutput::Answer { sent, .. } = &heard[0] else { panic!("{heard:?}") };
     assert_eq!(sent, "{\"eve\",\"…\",end_turn,[6,6,6,6,6],aces}");
     let mut visit = Visit::logged_in(class(), 0);
     visit.resumed("cup");

@@ -6,7 +6,7 @@ use agon_core::{GameEnd, GameResult, PlayerName};
 use agon_games::fish::{Action, Answer, Color, Config, Fish, Player, Position, State};
 use agon_games::{Game, RefusalKind, Seat, Seed, Viewer};
 use agon_wire::fish::broadcast::Broadcasts;
-use agon_wire::fish::{Asked, Awaited, Vocabulary, call, message};
+use agon_wire::fish::{Awaited, FishRequest, Vocabulary, call, message};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
@@ -156,7 +156,7 @@ impl Table {
     }
 
     /// Sends a question and gives the native answer.
-    fn ask(&mut self, seat: Seat, asked: &Asked) -> String {
+    fn ask(&mut self, seat: Seat, asked: &FishRequest) -> String {
         let reply = asked.send.as_ref().and_then(|text| self.send(seat, text));
         match (asked.awaited, reply) {
             (None, None) => "\"ok\"".into(),
@@ -184,7 +184,7 @@ impl Table {
     }
 
     /// Asks everybody the same outside a game, and checks the native answer.
-    fn ask_all(&mut self, asked: &Asked, expected: &str) {
+    fn ask_all(&mut self, asked: &FishRequest, expected: &str) {
         for seat in Seat::all(self.names.len()) {
             if !self.game.removed().contains(seat) {
                 assert_eq!(self.ask(seat, asked), expected);

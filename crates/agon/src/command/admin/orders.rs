@@ -1,4 +1,4 @@
-//! From the command line to requests: which page, which body, and what to say when it is done.
+//! Translates the command line into requests, and says what to print afterwards.
 
 use super::tables::{self, Table};
 use crate::args::{
@@ -11,20 +11,20 @@ use agon_client::http::escaped;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// What to ask of the server.
+/// A request to the server.
 pub(super) enum Order {
     /// Show one page.
     Look { path: String, table: Table },
     /// Show all pages of a list.
     List { path: &'static str, what: &'static str, table: Table },
-    /// Do something.
+    /// Change something.
     Do { method: &'static str, path: String, body: Option<Value>, done: String },
 }
 
-/// Whether something is right now to be done, and how it is then told.
+/// The request for a command.
 pub(super) fn order(command: &AdminCommand) -> Result<Order> {
     Ok(match command {
-        // It is of several pages.
+        // `status` also reads the metrics.
         AdminCommand::Status => look("/healthz".into(), tables::status),
         AdminCommand::Tournament(command) => tournament(command)?,
         AdminCommand::Match(command) => of_match(command),
@@ -60,12 +60,12 @@ fn tournament(command: &TournamentCommand) -> Result<Order> {
         },
         TournamentCommand::Show { id } => look(page(id), tables::tournament),
         TournamentCommand::Start(named) => act(named, "start", "starts"),
-        TournamentCommand::CallOff(named) => act(named, "call-off", "is called off"),
+        TournamentCommand::CallOff(named) => act(named, "call-off", "is cancelled"),
         TournamentCommand::Pause(named) => act(named, "pause", "is paused"),
-        TournamentCommand::Resume(named) => act(named, "resume", "goes on"),
+        TournamentCommand::Resume(named) => act(named, "resume", "is resumed"),
         TournamentCommand::Award { id, winner, why } => {
             let done = match &winner[..] {
-                [] => format!("{id} is given up; it counts for nobody."),
+                [] => format!("{id} is cancelled; it counts for nobody."),
                 winners => format!("{id} is won by {}.", winners.join(", ")),
             };
             post(format!("{}/award", page(id)), json!({"winners": winner, "why": why}), done)
@@ -73,7 +73,7 @@ fn tournament(command: &TournamentCommand) -> Result<Order> {
         TournamentCommand::Withdraw { id, player, why } => post(
             format!("{}/withdraw", page(id)),
             json!({"player": player, "why": why}),
-            format!("{player} is out of {id}."),
+            format!("{player} is removed from {id}."),
         ),
     })
 }
@@ -93,14 +93,19 @@ fn create(args: &CreateArgs) -> Result<Order> {
     if let Some(best_of) = args.best_of {
         let policy = policy.get_or_insert_with(|| json!({}));
         if !policy.is_object() {
-            return Err(Misuse("--policy is an object: {\"match\":{…}}".into()).into());
+            return Err(Misuse(
+                "--policy must be a JSON object such as \
+                {\"match\":{…}}"
+                    .into(),
+            )
+            .into());
         }
         policy["match"]["best_of"] = json!(best_of);
     }
     if let Some(policy) = policy {
         body["policy"] = policy;
     }
-    Ok(post("/api/v1/tournaments".into(), body, format!("{} is announced.", args.id)))
+    Ok(post("/api/v1/tournaments".into(), body, format!("{} is created.", args.id)))
 }
 
 fn selection(pick: &Pick, wait_ms: u64) -> Result<Value> {
@@ -113,7 +118,7 @@ fn selection(pick: &Pick, wait_ms: u64) -> Result<Value> {
     if let [queue, at_most] = &pick.queue[..] {
         let at_most: u32 = at_most
             .parse()
-            .map_err(|_| Misuse(format!("--queue QUEUE N: {at_most:?} is no number")))?;
+            .map_err(|_| Misuse(format!("--queue QUEUE N: {at_most:?} is not a number")))?;
         return Ok(json!({"by": "queue", "queue": queue, "at_most": at_most}));
     }
     if let [at_least, at_most] = pick.sign_up[..] {
@@ -148,12 +153,12 @@ fn of_match(command: &MatchCommand) -> Order {
         MatchCommand::Replay { tournament, id, why } => post(
             format!("{}/replay", page(tournament, id)),
             json!({"why": why}),
-            format!("{id} of {tournament} is played again."),
+            format!("{id} of {tournament} will be replayed."),
         ),
         MatchCommand::Undo { tournament, id, why } => post(
             format!("{}/undo", page(tournament, id)),
             json!({"why": why}),
-            format!("The latest decision about {id} of {tournament} is taken back."),
+            format!("The latest ruling about {id} of {tournament} is undone."),
         ),
     }
 }
@@ -203,7 +208,7 @@ fn blacklist(command: &BlacklistCommand) -> Order {
         BlacklistCommand::Add { name, why } => post(
             page(name),
             json!({"why": why}),
-            format!("{name} is on the blacklist: no tournament takes it."),
+            format!("{name} is on the blacklist and cannot enter tournaments."),
         ),
         BlacklistCommand::Lift { name, why } => Order::Do {
             method: "DELETE",

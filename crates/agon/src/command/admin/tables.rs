@@ -1,5 +1,5 @@
-//! What the server answers, as tables for people. Whatever is not there is left out: a server may be
-//! older or newer than this program.
+//! Tables of the server's answers. Missing fields are left out, because the server may be older or
+//! newer than this program.
 
 use crate::show;
 use serde_json::Value;
@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::IsTerminal;
 
-/// How an answer is shown.
+/// Formats an answer.
 pub(super) type Table = fn(&Value) -> String;
 
 fn colour() -> bool {
     show::colour(std::io::stdout().is_terminal())
 }
 
-/// One field as text; nothing for what is not there.
+/// One field as text; empty if it is missing.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -92,7 +92,7 @@ pub(super) fn of_match(found: &Value) -> String {
     out
 }
 
-/// What is counted, over all labels. Histograms are for machines.
+/// Every counter, summed over its labels; no histograms.
 fn counts(metrics: &Value) -> BTreeMap<&str, f64> {
     let mut counts = BTreeMap::new();
     for (name, value) in metrics.as_object().into_iter().flatten() {

@@ -1,5 +1,5 @@
-//! `agon demo erlang`: a server that is an Erlang node, and how to play on it. Where Erlang is
-//! installed, players play a cup and what they did is checked.
+//! `agon demo erlang`: a server with an Erlang node, and how to play on it. If Erlang is installed,
+//! players play a cup and the log is verified.
 
 use crate::args::VerifyArgs;
 use crate::command::{print, verify};
@@ -10,10 +10,10 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The player, which is an example as well.
+/// The player; the demonstration prints how to start it by hand.
 const PLAYER: &str = include_str!("player.erl");
 
-/// Who plays the cup.
+/// The players of the cup.
 const USERS: &str = r#"["ann","bob","cat","dan"]"#;
 
 pub(super) fn demo() -> Result<Exit> {
@@ -44,7 +44,7 @@ pub(super) fn demo() -> Result<Exit> {
     verify::verify(&VerifyArgs { paths, ..VerifyArgs::default() })
 }
 
-/// Starts a node with players and waits until they have played.
+/// Starts a node with players and waits until their cup is over.
 fn play(folder: &Path, server: &Server) -> Result<()> {
     let cup = format!(
         "{{ok, player}} = c:c(player), \
@@ -58,7 +58,7 @@ fn play(folder: &Path, server: &Server) -> Result<()> {
     let status = Process(players).0.wait().context("failed to wait for the players")?;
     match status.success() {
         true => print("\n"),
-        false => bail!("the players ended before their cup did: {status}"),
+        false => bail!("the players ended before their cup was over: {status}"),
     }
 }
 
@@ -68,7 +68,7 @@ fn is_installed() -> bool {
     erl.status().is_ok_and(|status| status.success())
 }
 
-/// A folder that goes away with the demonstration.
+/// A folder that is removed after the demonstration.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -87,7 +87,7 @@ impl Drop for Folder {
     }
 }
 
-/// A process that ends with the demonstration.
+/// A process that is killed after the demonstration.
 struct Process(Child);
 
 impl Drop for Process {
@@ -97,7 +97,7 @@ impl Drop for Process {
     }
 }
 
-/// A server that runs.
+/// A running server.
 struct Server {
     process: Process,
     epmd: u16,
@@ -111,7 +111,7 @@ impl Server {
         let filled = getrandom::fill(&mut random);
         filled.map_err(|error| anyhow::anyhow!("failed to get random bytes: {error}"))?;
         let cookie: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        // An EPMD of the demonstration's own: nothing of the machine's is touched.
+        // The demonstration has its own EPMD and leaves the machine's alone.
         let epmd = crate::free_port(Ipv4Addr::LOCALHOST.into());
         let epmd = epmd.context("failed to find a free port")?;
         let config = format!("[erlang]\ncookie = {cookie:?}\nepmd = \"127.0.0.1:{epmd}\"\n");
@@ -121,11 +121,13 @@ impl Server {
         serve.args(["--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
         serve.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = Process(serve.spawn().context("failed to start a server")?);
-        let stdout = process.0.stdout.take().context("failed to hear the server")?;
+        let stdout = process.0.stdout.take().context("failed to read the server's output")?;
         let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line).context("failed to hear the server")?;
+        BufReader::new(stdout)
+            .read_line(&mut line)
+            .context("failed to read the server's output")?;
         let said: serde_json::Value =
-            serde_json::from_str(&line).context("failed: the server says no JSON")?;
+            serde_json::from_str(&line).context("the server's first line is not JSON")?;
         let open = said["open"].as_str().unwrap_or_default().to_owned();
         Ok(Server { process, epmd, cookie, open })
     }

@@ -1,5 +1,5 @@
-//! `agon demo fish` and `agon demo trains`: a server for programs of another system on this machine,
-//! how to connect to it, and, where there is Python, a tournament of programs that do.
+//! `agon demo fish` and `agon demo trains`: a server for programs of another system, how to connect
+//! to it, and, if Python is installed, a tournament between such programs.
 
 use crate::command::{client_runtime, print, verify};
 use crate::exit::Exit;
@@ -12,11 +12,11 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The lines of a player's conversation that are shown, and how much of each.
+/// How many lines of a player's conversation are shown, and how much of each line.
 const LINES_MAX: usize = 14;
 const COLUMNS_MAX: usize = 100;
 
-/// What the players in Python are made of.
+/// The source files of the Python players.
 const VALUES: &str = include_str!("../../../../../examples/values.py");
 const FISH: [&str; 2] = [
     include_str!("../../../../../examples/fish/players.py"),
@@ -27,7 +27,7 @@ const TRAINS: [&str; 2] = [
     include_str!("../../../../../examples/trains/tournament.py"),
 ];
 
-/// A system and those who play.
+/// A system and its players.
 struct Scene {
     name: &'static str,
     settings: &'static str,
@@ -44,7 +44,7 @@ const SCENES: [Scene; 2] = [
               or it\nsends {\"type\":\"signup_request\",\"value\":\"eve\"} and gets messages. The fifth \
               player starts a\ntournament. docs/protocol/fish.md has all words.\n",
         scripts: FISH,
-        // They pad, trickle and pretty-print, and the last one stops to answer.
+        // The players pad, trickle and pretty-print their JSON, and the last one stops answering.
         players: &[
             "ann,call,pad",
             "bob,message",
@@ -108,7 +108,7 @@ async fn play(scene: &Scene, folder: &Path) -> Result<Exit> {
         at(&said["open"])
     ))?;
     let Some(mut players) = players(scene, folder, &port, &http)? else {
-        print("There is no python3 here to play with; the server stays until Ctrl-C.\n")?;
+        print("Python 3 is not installed, so nobody plays yet. The server runs until Ctrl-C.\n")?;
         std::future::pending::<()>().await;
         return Ok(Exit::Success);
     };
@@ -126,7 +126,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Starts the players; `None` if there is nothing to start them with.
+/// Starts the players; `None` without Python.
 fn players(scene: &Scene, folder: &Path, port: &str, http: &str) -> Result<Option<Child>> {
     let python = |args: &[&str]| {
         let mut command = Command::new("python3");
@@ -156,10 +156,10 @@ fn players(scene: &Scene, folder: &Path, port: &str, http: &str) -> Result<Optio
     Ok(Some(Child::of(command)?))
 }
 
-/// Shows how the conversation of the first player began.
+/// Shows the beginning of the first player's conversation.
 fn talk(transcript: &Path) -> Result<()> {
-    let said = std::fs::read_to_string(transcript).context("failed to read what was said")?;
-    print("What the first player heard (>) and said (<):\n\n")?;
+    let said = std::fs::read_to_string(transcript).context("failed to read the transcript")?;
+    print("What the first player received (>) and sent (<):\n\n")?;
     for line in said.lines().filter(|line| line.starts_with(['<', '>'])).take(LINES_MAX) {
         let mut short: String = line.chars().take(COLUMNS_MAX).collect();
         if short.len() < line.len() {

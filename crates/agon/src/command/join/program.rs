@@ -1,4 +1,4 @@
-//! A program with pipes: what it is told waits for it on a thread, what it says is read on another.
+//! A program with pipes. One thread writes its input, another reads its output.
 
 use super::Said;
 use agon_core::PlayerName;
@@ -15,11 +15,11 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How long a program may take to end after it was told to.
+/// How long a program may take to end after its input is closed.
 const END: Duration = Duration::from_millis(500);
-/// How long a program may take to say hello when it is asked for its nonce and proposal.
+/// How long a program may take to say hello when only its nonce and proposal are wanted.
 const HELLO: Duration = Duration::from_secs(10);
-/// Lines that wait for a program that does not read.
+/// How many lines may wait for a program that does not read.
 const UNREAD_MAX: usize = 256;
 
 /// A program and the sandbox it is started in.
@@ -30,12 +30,12 @@ pub(super) struct Command {
 
 pub(super) struct Program {
     confined: Confined,
-    /// Lines for its input, which ends when this is dropped.
+    /// Lines for its input. Dropping this closes the input.
     input: SyncSender<String>,
 }
 
 impl Program {
-    /// Starts a program; what it says comes as it says it.
+    /// Starts a program and passes on its output, line by line.
     pub(super) fn start(
         command: &Command,
         name: &PlayerName,
@@ -55,7 +55,7 @@ impl Program {
         Ok(Program { confined, input: write_lines(input) })
     }
 
-    /// Starts a program for its hello alone; `None` if it does not say one.
+    /// Starts a program only for its hello; `None` if none comes.
     pub(super) fn probe(
         command: &Command,
         name: &PlayerName,
@@ -80,13 +80,13 @@ impl Program {
         Ok(hello)
     }
 
-    /// Passes a line on. A program that has ended says so by its reader; one that does not read
-    /// misses what it could have read.
+    /// Queues a line for the program. If the queue is full, the line is dropped. The reader reports
+    /// the end of the program.
     pub(super) fn tell(&self, line: &str) {
         let _ = self.input.try_send(line.to_owned());
     }
 
-    /// Its input ends, and so should the program.
+    /// Closes the program's input and waits for it to end.
     pub(super) fn end(self) {
         let Program { mut confined, input } = self;
         drop(input);
@@ -97,7 +97,7 @@ impl Program {
         kill(confined);
     }
 
-    /// Kills whatever is left of it.
+    /// Kills the program at once.
     pub(super) fn kill(self) {
         kill(self.confined);
     }
@@ -137,7 +137,8 @@ fn write_lines(mut stdin: ChildStdin) -> SyncSender<String> {
     input
 }
 
-/// Reads until the end, or until nobody wants more. A line that is too long is no message.
+/// Reads lines until the end of the input, or until `tell` returns false. A line that is too long
+/// is no message.
 pub(crate) fn read_lines(mut from: impl Read, mut tell: impl FnMut(String) -> bool) {
     let mut lines = Lines::new(LINE_BYTES_MAX);
     let mut piece = vec![0; 16 * 1024];

@@ -1,7 +1,7 @@
-//! A player's receipt: what it sent and was told, written down before anybody can change a log.
+//! A player's receipt: what the player sent and received, recorded by the player's own side.
 //!
-//! Every entry is one line and one write, made before the answer it holds is sent: a crash loses at
-//! most the entry that was being written. `docs/protocol/receipt.md` has the format.
+//! Every entry is one line and one write, before the answer in it is sent. So a crash loses at most
+//! the entry that was being written. `docs/protocol/receipt.md` describes the format.
 
 use crate::exit::Unreadable;
 use agon_client::{Event, Notice};
@@ -15,17 +15,17 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A receipt that is being written.
+/// Writes a receipt.
 pub(super) struct ReceiptWriter {
     file: File,
-    /// The server's commitment to its secret.
+    /// The server's commitment to its secret, by tournament.
     commitments: BTreeMap<String, Commitment>,
-    /// Tournaments that are over, of which the last word is still on its way.
+    /// Tournaments that are over for this player and whose `tournament-ended` has not come yet.
     ending: BTreeSet<String>,
 }
 
 impl ReceiptWriter {
-    /// Opens a receipt; one that is there is continued.
+    /// Opens a receipt; an existing file is continued.
     pub(super) fn open(path: &Path) -> Result<ReceiptWriter> {
         let file = OpenOptions::new().create(true).append(true).open(path);
         let failed = |error| Unreadable(format!("failed to open {}: {error}", path.display()));
@@ -33,18 +33,18 @@ impl ReceiptWriter {
         Ok(ReceiptWriter { file, commitments: BTreeMap::new(), ending: BTreeSet::new() })
     }
 
-    /// Notes who plays.
+    /// Records who plays.
     pub(super) fn hello(&mut self, player: &PlayerName, nonce: Option<&Nonce>) -> Result<()> {
         self.write(&ReceiptEntry::Hello { player: player.clone(), nonce: nonce.cloned() })
     }
 
-    /// Notes an answer that is about to be sent.
+    /// Records an answer that is about to be sent.
     pub(super) fn answer(&mut self, id: &str, answer: &str) -> Result<()> {
         let answer = serde_json::from_str(answer).unwrap_or(Value::Null);
         self.write(&ReceiptEntry::Answer { id: id.into(), answer })
     }
 
-    /// Notes what the server said.
+    /// Records what the server sent.
     pub(super) fn heard(&mut self, event: &Event) -> Result<()> {
         match event {
             Event::Notice(notice) => self.noticed(notice),
@@ -63,7 +63,7 @@ impl ReceiptWriter {
         }
     }
 
-    /// Whether the server has said all it has to say of the tournaments that are over.
+    /// Whether the server has announced the end of every tournament that is over for this player.
     pub(super) fn is_complete(&self) -> bool {
         self.ending.is_empty()
     }
@@ -82,7 +82,7 @@ impl ReceiptWriter {
         entry["type"] = notice.about.as_str().into();
         let Ok(entry) = serde_json::from_value::<ReceiptEntry>(entry) else { return Ok(()) };
         match &entry {
-            // The server repeats it after every login.
+            // The server repeats the notice after every login.
             ReceiptEntry::Tournament { commitment, .. }
                 if self.commitments.insert(id.clone(), commitment.clone()).as_ref()
                     == Some(commitment) =>
@@ -104,8 +104,8 @@ impl ReceiptWriter {
     fn compare(&self, id: &str, secret: &Secret) {
         if self.commitments.get(id).is_some_and(|told| *told != secret.commitment()) {
             eprintln!(
-                "agon: tournament {id}: the secret that was revealed is not the one the server had \
-                 committed itself to; keep the receipt"
+                "agon: tournament {id}: the revealed secret does not match the server's \
+                 commitment; keep the receipt as evidence"
             );
         }
     }

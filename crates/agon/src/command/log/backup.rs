@@ -1,4 +1,4 @@
-//! `agon log backup`: a copy as of one moment, checked.
+//! `agon log backup`: a checked copy of the log at one instant.
 
 use super::{Place, count};
 use crate::args::log::LogBackupArgs;
@@ -19,10 +19,10 @@ pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
         Err(_) => to.exists(),
     };
     if taken {
-        let why = format!("{} is there already; give a folder that is not", to.display());
+        let why = format!("{} exists already; give a new folder", to.display());
         return Err(Misuse(why).into());
     }
-    // Passwords' hashes and secrets are in it: for its owner only.
+    // The copy contains password hashes and secrets, so only its owner may read it.
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -30,7 +30,7 @@ pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
         .with_context(|| format!("failed to make the folder {}", to.display()))?;
     let copied = copy_all(&place, to);
     if copied.is_err() && fresh {
-        // Half a copy must not be taken for one.
+        // Nobody should mistake half a copy for a whole one.
         let _ = fs::remove_dir_all(to);
     }
     let (streams, events) = copied?;
@@ -46,7 +46,7 @@ pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Copies a log; how many streams and events.
+/// Copies a log; returns the numbers of streams and events.
 fn copy_all(place: &Place, to: &Path) -> Result<(u64, u64)> {
     match place {
         Place::Database(path) => {
@@ -61,8 +61,8 @@ fn copy_all(place: &Place, to: &Path) -> Result<(u64, u64)> {
     }
 }
 
-/// Copies the folder of a run: what is not a log first, then the tournament, then its matches, so
-/// that no result is copied before the match it comes from.
+/// Copies the folder of a run: other files first, then the tournament, then its matches. This order
+/// copies no result without the match behind it.
 fn copy_run(dir: &Path, to: &Path) -> Result<(u64, u64)> {
     for entry in fs::read_dir(dir).with_context(|| format!("failed to read {}", dir.display()))? {
         let entry = entry?;

@@ -1,4 +1,4 @@
-//! `agon log check`: is a log as it was written?
+//! `agon log check`: whether a log is complete and unchanged.
 
 use super::survey::{Fault, Survey};
 use super::{Place, count};
@@ -6,7 +6,7 @@ use crate::args::log::LogCheckArgs;
 use crate::exit::Exit;
 use anyhow::Result;
 
-/// Faults that are shown; a broken disk has thousands.
+/// How many faults are shown; a broken disk has thousands.
 const SHOWN_MAX: usize = 20;
 
 pub(super) fn check(args: &LogCheckArgs) -> Result<Exit> {
@@ -44,13 +44,15 @@ pub(super) fn check(args: &LogCheckArgs) -> Result<Exit> {
     if !torn.is_empty() {
         let streams = count(torn.len() as u64, "stream", "streams");
         text += &format!(
-            "Torn by a crash: the last decision of {streams}; `agon run --resume` goes on before it\n"
+            "Torn by a crash: the last decision of {streams}; `agon run --resume` continues \
+             before it\n"
         );
     }
     if !sound {
         let data = args.data.display();
         text += &format!(
-            "Put a copy back, or see what is left with `agon log repair {data}` (changes nothing)\n"
+            "Restore a backup, or run `agon log repair {data}` to see what can be saved (it \
+             changes nothing)\n"
         );
     }
     super::super::print(&text)?;
@@ -63,7 +65,7 @@ pub(super) fn shown(faults: &[Fault]) -> String {
         text += &format!("  {stream}, event {seq}: {what}\n");
     }
     if faults.len() > SHOWN_MAX {
-        text += &format!("  and {} more; --json has them\n", faults.len() - SHOWN_MAX);
+        text += &format!("  and {} more; --json lists all\n", faults.len() - SHOWN_MAX);
     }
     text
 }

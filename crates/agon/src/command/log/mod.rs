@@ -1,4 +1,4 @@
-//! `agon log`: the log as a thing that can break: checking, repairing and copying it.
+//! `agon log`: checking, repairing and copying a log.
 
 mod backup;
 mod check;
@@ -24,7 +24,7 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit> {
 enum Place {
     /// A server's database.
     Database(PathBuf),
-    /// A server's database that is not there, and how many records it had acknowledged.
+    /// A missing database of a server, and how many records it had acknowledged.
     Gone(PathBuf, u64),
     /// The folder of a run.
     Folder(PathBuf),
@@ -47,7 +47,8 @@ impl Place {
         }
         let file = super::serve::LOG_FILE;
         let what = format!(
-            "{} holds no log: neither {file} of a server nor tournament/ of a run; give its folder",
+            "{} contains no log (neither {file} of a server nor tournament/ of a run); give the \
+             folder of a server or a run",
             data.display()
         );
         Err(Unreadable(what).into())

@@ -1,7 +1,7 @@
-//! `agon log repair`: what is left of a damaged log, put in its place if that is asked for.
+//! `agon log repair`: what can be saved of a damaged log, and with `--apply` a new log made of it.
 //!
-//! It answers for nothing being changed without a copy, and for what comes out being a log that a
-//! server goes on from: no stream says more than those it rests on.
+//! It changes nothing without keeping a copy. A server can continue from the new log: no stream
+//! says more than the streams it rests on.
 
 use super::survey::{Fault, Says, Survey, TournamentSays, shows};
 use super::{Place, count};
@@ -17,20 +17,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// What a stream would lose.
+/// The loss of a stream.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 struct Loss {
     stream: String,
-    /// Events that are kept.
+    /// How many events are kept.
     kept: u64,
-    /// Events that can be read and are lost; there may be more that cannot.
+    /// How many readable events are lost; there may be unreadable ones besides.
     lost: u64,
     why: String,
 }
 
 pub(super) fn repair(args: &LogRepairArgs) -> Result<Exit> {
     let place = Place::find(&args.data)?;
-    // Before looking, so that nobody writes what was not looked at.
+    // Locked before the survey, so that nobody writes afterwards.
     let _hold = args.apply.then(|| hold(&place)).transpose()?;
     if let Some(records) = all_lost(&place) {
         return accept_loss(args, place.path(), records);
@@ -53,14 +53,17 @@ pub(super) fn repair(args: &LogRepairArgs) -> Result<Exit> {
     let after = Survey::take(&place, true)?;
     if let Some(Fault { stream, seq, what }) = after.faults().into_iter().next() {
         let kept = kept.display();
-        let why = format!("{stream}, event {seq}: {what}: it could not be repaired; see {kept}");
+        let why = format!(
+            "the log could not be repaired: {stream}, event {seq}: {what}; the \
+            damaged log is {kept}"
+        );
         return Err(Unreadable(why).into());
     }
     say(args, &survey, &losses, "Repaired. This is lost:", Some(&kept))?;
     Ok(Exit::Success)
 }
 
-/// How many records were acknowledged, where nothing at all is left of them.
+/// How many records were acknowledged, if none of them is left.
 fn all_lost(place: &Place) -> Option<u64> {
     match place.inspector().err()?.downcast_ref::<LogError>()? {
         LogError::Lost { found: 0, acknowledged, .. } => Some(*acknowledged),
@@ -68,7 +71,7 @@ fn all_lost(place: &Place) -> Option<u64> {
     }
 }
 
-/// Lets a server begin with an empty log, if that is asked for.
+/// With `--apply`, lets a server start with an empty log.
 fn accept_loss(args: &LogRepairArgs, path: &Path, records: u64) -> Result<Exit> {
     let kept_as = args.apply.then(|| SqliteLog::set_aside(path)).transpose()?;
     let applied = kept_as.is_some();
@@ -85,7 +88,7 @@ fn accept_loss(args: &LogRepairArgs, path: &Path, records: u64) -> Result<Exit> 
         let text = match &kept_as {
             None => format!(
                 "Nothing was changed. All {records} gone; with --apply the next start begins with an \
-                 empty log\nIf there is a copy (`agon log backup`), putting it back loses less\n"
+                 empty log\nIf you have a backup (`agon log backup`), restoring it loses less\n"
             ),
             Some(kept_as) => format!(
                 "Accepted: all {records} gone, and the next start begins with an empty log\nWhat was \
@@ -98,7 +101,7 @@ fn accept_loss(args: &LogRepairArgs, path: &Path, records: u64) -> Result<Exit> 
     Ok(if applied { Exit::Success } else { Exit::Damaged })
 }
 
-/// Keeps everybody else from writing.
+/// A lock that keeps other processes from writing.
 enum Held {
     Database(#[expect(dead_code, reason = "it is held, not used")] Hold),
     Folder(#[expect(dead_code, reason = "it is held, not used")] Box<FileLog>),
@@ -111,7 +114,7 @@ fn hold(place: &Place) -> Result<Held> {
     })
 }
 
-/// What has to go so that the rest is sound.
+/// What must be dropped so that the rest is sound.
 fn plan(survey: &Survey) -> Result<Vec<Loss>> {
     let mut plan = Plan { survey, losses: BTreeMap::new() };
     for (name, found) in &survey.streams {
@@ -122,14 +125,14 @@ fn plan(survey: &Survey) -> Result<Vec<Loss>> {
         }
     }
     if survey.streams.contains_key("lobby") && survey.lobby().is_none() {
-        let why = "nothing of the lobby is left: put a copy of the log back";
+        let why = "nothing of the lobby is left, so there is nothing to repair; restore a backup";
         return Err(Unreadable(why.into()).into());
     }
     for id in survey.tournaments() {
         match survey.lobby().map(|lobby| lobby.tournament(&id.as_str().into())) {
             Some(Some(Standing::Finished(_))) => plan.all_or_nothing(&id),
             Some(Some(Standing::Running(_))) | None => plan.cut_tournament(&id),
-            Some(_) => plan.drop_all(&id, "the lobby does not know any more that it started"),
+            Some(_) => plan.drop_all(&id, "the lobby no longer knows that it started"),
         }
     }
     Ok(plan.losses.into_values().collect())
@@ -141,7 +144,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Keeps no more than so many events of a stream.
+    /// Keeps only the first events of a stream.
     fn cut(&mut self, name: &str, kept: u64, why: &str) {
         let Some(found) = self.survey.streams.get(name) else { return };
         let all = found.good + found.rest;
@@ -169,17 +172,18 @@ impl Plan<'_> {
         self.own(id).iter().for_each(|name| self.cut(name, 0, why));
     }
 
-    /// Who won is in the lobby and stays; the rest shows how, which it cannot with holes.
+    /// The lobby keeps the winners. The other streams show how they won, which they cannot with
+    /// gaps.
     fn all_or_nothing(&mut self, id: &str) {
         let own = self.own(id);
         let damaged = own.iter().any(|name| self.losses.contains_key(name));
         let disagrees = self.survey.disagreements.iter().any(|fault| own.contains(&fault.stream));
         if damaged || disagrees {
-            self.drop_all(id, "the tournament is over, and kept whole or not at all");
+            self.drop_all(id, "the tournament is over, and it is kept whole or not at all");
         }
     }
 
-    /// Cuts a tournament that runs back to what its matches show.
+    /// Cuts a running tournament back to the results that its matches still show.
     fn cut_tournament(&mut self, id: &str) {
         let name = format!("tournament/{id}");
         let nothing = TournamentSays::default();
@@ -210,18 +214,18 @@ impl Plan<'_> {
         for name in self.own(id) {
             let own = name.strip_prefix(&format!("match/{id}/")).map(str::to_owned);
             if own.is_some_and(|own| !paired.contains(&own.as_str())) {
-                self.cut(&name, 0, "the tournament does not know any more that it was drawn up");
+                self.cut(&name, 0, "the tournament no longer knows this match");
             }
         }
     }
 }
 
-/// Builds a new database from what is kept, and puts it in the old one's place.
+/// Builds a new database from the kept records and replaces the old one by it.
 fn rebuild(path: &Path, survey: &Survey, losses: &[Loss]) -> Result<PathBuf> {
     let new = path.with_extension("sqlite.repaired");
     let own = ["repaired.lock", "repaired.watermark"].map(|end| new.with_extension(end));
     for file in own.iter().chain([&new]) {
-        // Left by a repair that was broken off.
+        // An interrupted repair left it.
         if file.exists() {
             fs::remove_file(file)
                 .with_context(|| format!("failed to remove {}", file.display()))?;
@@ -234,7 +238,7 @@ fn rebuild(path: &Path, survey: &Survey, losses: &[Loss]) -> Result<PathBuf> {
     if built.is_err() {
         let _ = fs::remove_file(&new);
     }
-    built.context("failed to build the repaired log; the damaged one is as it was")
+    built.context("failed to build the repaired log; the damaged one is unchanged")
 }
 
 fn copy_kept(path: &Path, new: &Path, survey: &Survey, losses: &[Loss]) -> Result<()> {
@@ -272,7 +276,7 @@ fn copy_kept(path: &Path, new: &Path, survey: &Survey, losses: &[Loss]) -> Resul
     }
 }
 
-/// Cuts files of a run; each is copied first.
+/// Cuts files of a run, after copying each.
 fn cut_files(dir: &Path, losses: &[Loss]) -> Result<PathBuf> {
     let inspector = Inspector::of_folder(dir)?;
     let names = (1..).map(|number| format!("damaged-{number}"));
@@ -338,7 +342,7 @@ fn say(
     if let Some(kept_as) = kept_as {
         text += &format!("The damaged log is {}\n", kept_as.display());
     } else if !losses.is_empty() || survey.pages.is_some() {
-        text += "If there is a copy (`agon log backup`), putting it back may lose less\n";
+        text += "If you have a backup (`agon log backup`), restoring it may lose less\n";
     }
     super::super::print(&text)
 }

@@ -1,7 +1,7 @@
-//! Looking at a whole log: what of every stream is sound, and whether streams agree.
+//! Surveys a whole log: how much of every stream is sound, and whether streams agree.
 //!
-//! One stream is in memory at a time; of each only what others depend on is kept. Of a damaged
-//! stream that is what its sound beginning says.
+//! Only one stream is in memory at a time. The survey keeps what other streams depend on; of a
+//! damaged stream, that comes from its sound beginning.
 
 use super::Place;
 use agon_core::lobby::{Lobby, Standing};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Something that is wrong, with the first event it shows at.
+/// A fault, with the first event that shows it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(super) struct Fault {
     pub(super) stream: String,
@@ -23,20 +23,20 @@ pub(super) struct Fault {
     pub(super) what: String,
 }
 
-/// What was found out about a stream.
+/// The findings about a stream.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Events of sound decisions.
+    /// How many events belong to sound decisions.
     pub(super) good: u64,
-    /// Events that can be read after them, sound or not; what cannot be read is not counted.
+    /// How many readable events come after those, sound or not.
     pub(super) rest: u64,
     pub(super) fault: Option<Fault>,
-    /// A crash tore its last decision, of which nobody was told: no fault.
+    /// Whether a crash tore the last decision. That is no fault, because nobody was told of it.
     pub(super) torn: bool,
     pub(super) says: Says,
 }
 
-/// What others depend on.
+/// What other streams depend on.
 #[derive(Debug, Default)]
 pub(super) enum Says {
     /// Nothing.
@@ -51,9 +51,9 @@ pub(super) enum Says {
 #[derive(Debug, Default)]
 pub(super) struct TournamentSays {
     pub(super) over: bool,
-    /// Matches that were drawn up, and in which record.
+    /// The matches that were paired, each with the first event of its record.
     pub(super) paired: Vec<(u64, String)>,
-    /// Results, and in which record: its first event.
+    /// The results, each with the first event of its record.
     pub(super) reported: Vec<(u64, String, Box<MatchResult>)>,
 }
 
@@ -61,9 +61,9 @@ pub(super) struct TournamentSays {
 #[derive(Debug)]
 pub(super) struct Survey {
     pub(super) streams: BTreeMap<String, Found>,
-    /// What is wrong with the database as a file.
+    /// A fault of the database file itself.
     pub(super) pages: Option<String>,
-    /// Acknowledged records that are gone from its end.
+    /// How many acknowledged records are missing at the end.
     pub(super) lost_records: u64,
     /// Where streams contradict each other.
     pub(super) disagreements: Vec<Fault>,
@@ -79,8 +79,9 @@ impl Survey {
         };
         let pages = pages.map(|error| error.to_string());
         let mut names = inspector.streams()?;
-        // Secrets first: matches cannot be folded without. Tournaments before matches: files of a
-        // run may grow meanwhile, and no result is in them before the match it comes from.
+        // Secrets come first, because matches cannot be folded without them. Tournaments come
+        // before matches: the files of a run may grow meanwhile, and a result is written after its
+        // match.
         names.sort_by_key(|name| {
             (!name.starts_with("secret/"), name.starts_with("match/"), name.clone())
         });
@@ -102,7 +103,7 @@ impl Survey {
         Ok(Survey { streams, pages, lost_records, disagreements })
     }
 
-    /// Everything that is wrong; what is damaged before what contradicts it.
+    /// All faults: damage first, contradictions after it.
     pub(super) fn faults(&self) -> Vec<Fault> {
         let damaged = self.streams.values().filter_map(|found| found.fault.clone());
         damaged.chain(self.disagreements.iter().cloned()).collect()
@@ -119,7 +120,7 @@ impl Survey {
         }
     }
 
-    /// All tournaments that have streams of any sort.
+    /// All tournaments with a stream of any kind.
     pub(super) fn tournaments(&self) -> BTreeSet<String> {
         let own = self.streams.keys().filter_map(|name| name.split('/').nth(1));
         own.map(str::to_owned).collect()
@@ -206,7 +207,7 @@ impl Surveyor {
         let fold = |lines: &[Line]| Match::fold(lines, &self.games, secrets.clone());
         match agon_core::fold(lines, fold) {
             Ok(played) => Ok(Says::Match(played.result().cloned().map(Box::new))),
-            // The game still runs, and its secret is not in this log: nothing to fold it with.
+            // The game still runs and its secret is not in this log, so it cannot be folded.
             Err(Misfit { error: ApplyError::NoSecret(_), .. }) => Ok(Says::Match(None)),
             Err(misfit) => Err(misfit),
         }
@@ -217,7 +218,7 @@ fn of_damage(name: &str, damage: &Damage) -> Fault {
     Fault { stream: name.into(), seq: damage.seq, what: damage.reason.clone() }
 }
 
-/// Takes lines of a decision that is not whole away.
+/// Removes the lines of an incomplete decision at the end.
 fn cut_to_record(lines: &mut Vec<Line>) {
     while lines.last().is_some_and(|line| line.more > 0) {
         lines.pop();
@@ -260,7 +261,8 @@ fn disagreements(streams: &BTreeMap<String, Found>) -> Vec<Fault> {
         let Some(id) = name.split('/').nth(1) else { continue };
         let standing = lobby.and_then(|lobby| lobby.tournament(&id.into()));
         let started = matches!(standing, Some(Standing::Running(_) | Standing::Finished(_)));
-        // The luck of a draw is kept before the lobby announces it; a crash may come in between.
+        // The server stores the secret of a draw before the lobby announces it; a crash may come
+        // between the two.
         let early = standing.is_none() && matches!(found.says, Says::Secret(_));
         if lobby.is_some() && !started && !early && found.good > 0 {
             say(name, 1, "the lobby never started this tournament".into());
@@ -269,12 +271,12 @@ fn disagreements(streams: &BTreeMap<String, Found>) -> Vec<Fault> {
         match &found.says {
             Says::Tournament(says) => {
                 if matches!(standing, Some(Standing::Finished(_))) && !says.over {
-                    let what = "its end is missing, and the lobby says it is over";
+                    let what = "its end is missing, but the lobby says that it is over";
                     say(name, found.good + 1, what.into());
                 }
                 let secret = streams.get(&format!("secret/{id}")).is_some_and(|kept| kept.good > 0);
                 if lobby.is_some() && !says.over && !secret {
-                    say(name, 1, "it is not over, and its secret is missing".into());
+                    say(name, 1, "it is not over, but its secret is missing".into());
                 }
                 for (seq, id_of_match, result) in &says.reported {
                     let own = streams.get(&format!("match/{id}/{id_of_match}"));
@@ -294,9 +296,9 @@ fn disagreements(streams: &BTreeMap<String, Found>) -> Vec<Fault> {
                     _ => (&[][..], false),
                 };
                 let own = name.split('/').nth(2).unwrap_or_default();
-                // In a folder it may have been drawn up since.
+                // In the folder of a run it may have been paired since.
                 if (lobby.is_some() || over) && !paired.iter().any(|(_, id)| id == own) {
-                    say(name, 1, "the tournament never drew up this match".into());
+                    say(name, 1, "the tournament never paired this match".into());
                 }
             }
             _ => {}
@@ -310,7 +312,7 @@ pub(super) fn shows(found: &Found, result: &MatchResult) -> bool {
     matches!(&found.says, Says::Match(Some(own)) if **own == *result)
 }
 
-/// How far it is, on a terminal and if it takes long.
+/// Progress on a terminal, if the survey takes long.
 struct Progress {
     shown: bool,
     drawn: bool,

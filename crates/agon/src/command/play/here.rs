@@ -1,8 +1,8 @@
-//! A game here and now: one person, house players and programs, and no server.
+//! A game without a server: one person against house players and programs.
 
-use super::desk::{Desk, Wish};
 use super::keyboard::{Keyboard, Typed};
 use super::program::Program;
+use super::prompt::{Prompt, Wish};
 use super::say;
 use crate::args::PlayArgs;
 use crate::exit::{Exit, Misuse};
@@ -24,14 +24,14 @@ pub(super) async fn play(args: &PlayArgs, colour: bool) -> Result<Exit> {
         return Err(Misuse(format!("no game {:?}; there are: {known}", args.game)).into());
     };
     let mut table = Table::new(args, &**kind)?;
-    let mut desk = Desk::new(colour, false);
+    let mut prompt = Prompt::new(colour, false);
     let mut keyboard = Keyboard::start()?;
     while table.game.outcome().is_none() {
         table.others()?;
         if !table.game.awaiting().contains(YOU) {
             continue;
         }
-        let question = table.game.question(YOU).context("who is awaited is asked")?;
+        let question = table.game.question(YOU).context("an awaited seat has a question")?;
         let view = table.game.view(Viewer::Seat(YOU));
         if table.game.only_tells(YOU) {
             say(&format!("{}\n", kind.ask(question.get(), view.get())?.words))?;
@@ -39,8 +39,8 @@ pub(super) async fn play(args: &PlayArgs, colour: bool) -> Result<Exit> {
             continue;
         }
         let head = format!("{} · you against {}", args.game, table.names[1..].join(", "));
-        desk.ask(&head, &args.game, question, view, table.names.clone(), None)?;
-        match wish(&mut desk, &mut keyboard).await? {
+        prompt.ask(&head, &args.game, question, view, table.names.clone(), None)?;
+        match wish(&mut prompt, &mut keyboard).await? {
             Ok(answer) => table.apply(YOU, answer.get())?,
             Err(exit) => return Ok(exit),
         }
@@ -49,14 +49,14 @@ pub(super) async fn play(args: &PlayArgs, colour: bool) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The names of all players, the person first, and everybody else.
+/// The names of all players, the person first, and the opponents.
 fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Rival>)> {
     let known = Houses::standard();
     let (mut names, mut rivals) = (vec![NAME.to_owned()], Vec::new());
     let mut sandbox: Option<Arc<Sandbox>> = None;
     for (given, spec) in args.vs.iter().zip(name_players(&args.vs)?) {
         let words = match spec.plays {
-            // A house player may be named without `house:`.
+            // `house:` may be left out.
             Plays::Command(words) if known.make(kind.name(), given).is_err() => words,
             _ => {
                 let name = given.strip_prefix("house:").unwrap_or(given);
@@ -78,14 +78,17 @@ fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Riva
     Ok((names, rivals))
 }
 
-/// What the person answers, or how it ends instead.
-async fn wish(desk: &mut Desk, keyboard: &mut Keyboard) -> Result<Result<agon_games::Json, Exit>> {
+/// Waits for the person's answer, or for the person to leave.
+async fn wish(
+    prompt: &mut Prompt,
+    keyboard: &mut Keyboard,
+) -> Result<Result<agon_games::Json, Exit>> {
     loop {
         match keyboard.next(true).await {
-            Typed::Line(line) => match desk.typed(&line)? {
+            Typed::Line(line) => match prompt.typed(&line)? {
                 Wish::Answer(answer) => return Ok(Ok(answer)),
                 Wish::Forfeit | Wish::Leave => {
-                    say("You gave up.\n")?;
+                    say("You forfeited the game.\n")?;
                     return Ok(Err(Exit::Success));
                 }
                 Wish::Nothing => {}
@@ -108,13 +111,13 @@ enum Rival {
     Program(Program),
 }
 
-/// The game and who plays it.
+/// The game and its players.
 struct Table {
     game: Box<dyn GameState>,
     names: Vec<String>,
-    /// Those after the person, in the order of seats.
+    /// The opponents, in the order of seats.
     rivals: Vec<Rival>,
-    /// How many answers there were: a house player's request is known by it.
+    /// The number of answers so far; it identifies requests to house players.
     answers: u64,
 }
 
@@ -130,7 +133,7 @@ impl Table {
             None => {
                 let mut bytes = [0; 32];
                 getrandom::fill(&mut bytes)
-                    .map_err(|error| anyhow::anyhow!("failed to get entropy: {error}"))?;
+                    .map_err(|error| anyhow::anyhow!("failed to get random bytes: {error}"))?;
                 Seed::from_bytes(bytes)
             }
         };
@@ -139,18 +142,18 @@ impl Table {
         Ok(Table { game, names, rivals, answers: 0 })
     }
 
-    /// Everybody else answers whatever they are asked.
+    /// Lets the opponents answer all of their questions.
     fn others(&mut self) -> Result<()> {
         loop {
             let asked = self.game.awaiting().find(|seat| *seat != YOU);
             let Some(seat) = asked else { return Ok(()) };
             let out = match self.answer_of(seat) {
-                // house:cheat is there to be caught.
+                // house:cheat exists to be caught.
                 Ok(answer) => self.game.apply(seat, &answer).err().map(|_| "cheats".to_owned()),
                 Err(why) => Some(format!("fails ({why:#})")),
             };
             if let Some(why) = out {
-                say(&format!("{} {why} and is out.\n", self.names[seat.index()]))?;
+                say(&format!("{} {why} and is out of the game.\n", self.names[seat.index()]))?;
                 self.game.remove(seat);
             }
             self.answers += 1;
@@ -165,7 +168,7 @@ impl Table {
             }
             Rival::Program(program) => program,
         };
-        let question = self.game.question(seat).context("who is awaited is asked")?;
+        let question = self.game.question(seat).context("an awaited seat has a question")?;
         if self.game.only_tells(seat) {
             program.notice(&question)?;
             return Ok("\"ok\"".to_owned());
@@ -177,7 +180,7 @@ impl Table {
     fn apply(&mut self, seat: Seat, answer: &str) -> Result<()> {
         self.answers += 1;
         let applied = self.game.apply(seat, answer);
-        applied.map(drop).context("failed: an answer that was checked was refused")
+        applied.map(drop).context("the game refused an answer that was checked before")
     }
 
     fn result(&self, colour: bool) -> String {

@@ -1,11 +1,11 @@
-//! What a person types, line by line, and Ctrl-C. Works with a pipe as well.
+//! Reads what a person types, line by line, and Ctrl-C. Stdin may be a pipe.
 
 use anyhow::Result;
 use std::io::{BufRead, IsTerminal};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// Lines that wait to be read; more stay in the pipe.
+/// How many lines may wait; further lines stay in the pipe.
 const LINES_MAX: usize = 16;
 
 pub(super) struct Keyboard {
@@ -15,10 +15,10 @@ pub(super) struct Keyboard {
     terminal: bool,
 }
 
-/// What came from the person.
+/// Input from the person.
 pub(super) enum Typed {
     Line(String),
-    /// There will be no more lines.
+    /// The end of the input.
     End,
     /// Ctrl-C.
     Stop,
@@ -29,7 +29,7 @@ impl Keyboard {
         let (sender, lines) = mpsc::channel(LINES_MAX);
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines() {
-                // What is not text is typed by a cat.
+                // Input that is not UTF-8 ends the game like the end of the input.
                 let Ok(line) = line else { return };
                 if sender.blocking_send(line).is_err() {
                     return;
@@ -42,8 +42,8 @@ impl Keyboard {
         Ok(Keyboard { lines, interrupt, terminate, terminal })
     }
 
-    /// The next thing typed. Lines of a pipe wait until somebody is `ready` for them; a person at a
-    /// terminal is always heard. Can be dropped and called again without loss.
+    /// The next input. Lines from a pipe wait until the caller is `ready`; lines from a terminal
+    /// are always read. Cancel safe: nothing is lost if the future is dropped.
     pub(super) async fn next(&mut self, ready: bool) -> Typed {
         let ready = ready || self.terminal;
         tokio::select! {

@@ -1,4 +1,4 @@
-//! A program as an opponent in a game here: it speaks the native protocol, in a sandbox.
+//! A program as an opponent in a local game. It speaks the native protocol and runs in a sandbox.
 
 use crate::command::join::read_lines;
 use agon_core::PlayerName;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How long it may take to say hello, and to answer.
+/// Time limits for the hello and for an answer.
 const HELLO: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(60);
-/// Lines that wait to be read.
+/// How many lines may wait to be read.
 const UNREAD_MAX: usize = 64;
 
-/// A program that plays.
+/// A running program.
 pub(super) struct Program {
     confined: Confined,
     stdin: ChildStdin,
@@ -43,7 +43,7 @@ struct Request<'a> {
 }
 
 impl Program {
-    /// Starts a program and hears its hello.
+    /// Starts a program and waits for its hello.
     pub(super) fn start(
         words: &[String],
         name: &PlayerName,
@@ -77,7 +77,7 @@ impl Program {
         }
     }
 
-    /// Asks a question and hears the answer.
+    /// Asks a question and waits for the answer.
     pub(super) fn ask(
         &mut self,
         id: &str,
@@ -97,13 +97,13 @@ impl Program {
                 FromPlayer::Answer { id: named, answer } if named.as_str() == id => {
                     return Ok(answer);
                 }
-                FromPlayer::Answer { .. } => bail!("it answered something else"),
+                FromPlayer::Answer { .. } => bail!("it answered another request"),
                 _ => {}
             }
         }
     }
 
-    /// Tells it something that wants no answer.
+    /// Sends a notice, which needs no answer.
     pub(super) fn notice(&mut self, data: &Json) -> Result<()> {
         self.tell(&json!({"type": "notice", "about": "told", "data": data}))
     }
@@ -111,10 +111,10 @@ impl Program {
     fn tell(&mut self, message: &impl Serialize) -> Result<()> {
         let mut line = serde_json::to_vec(message).context("failed to write a message")?;
         line.push(b'\n');
-        self.stdin.write_all(&line).context("it does not read any more")
+        self.stdin.write_all(&line).context("it does not read its input any more")
     }
 
-    /// The next message; lines that are none are passed over, as many as the time allows.
+    /// Waits for the next message and skips lines that are no message.
     fn next(&mut self, limit: Duration) -> Result<FromPlayer> {
         let deadline = Instant::now() + limit;
         loop {
@@ -125,7 +125,7 @@ impl Program {
                         return Ok(message);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => bail!("it said nothing for {limit:?}"),
+                Err(RecvTimeoutError::Timeout) => bail!("it sent nothing for {limit:?}"),
                 Err(RecvTimeoutError::Disconnected) => bail!("it ended"),
             }
         }

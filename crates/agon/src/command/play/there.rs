@@ -1,7 +1,7 @@
-//! A person on a server: logs in, waits, and answers what it is asked until a tournament is over.
+//! A person on a server: logs in, waits for a game, and answers until a tournament is over.
 
-use super::desk::{Desk, Wish};
 use super::keyboard::{Keyboard, Typed};
+use super::prompt::{Prompt, Wish};
 use super::say;
 use crate::args::PlayArgs;
 use crate::command::join::explained;
@@ -12,13 +12,13 @@ use agon_core::{Age, TournamentId};
 use anyhow::Result;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Questions that wait for their turn: one for every match.
+/// How many questions may wait, one per match.
 const WAITING_MAX: usize = 256;
 
 struct Seated {
     client: Client,
-    desk: Desk,
-    /// The question on the desk.
+    prompt: Prompt,
+    /// The question that is shown.
     current: Option<Request>,
     waiting: VecDeque<Request>,
     tournaments: BTreeSet<TournamentId>,
@@ -35,6 +35,7 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
         },
     };
     let mut settings = Settings::new(server, login.person());
+    settings.history = true;
     settings.name = concat!("agon-play/", env!("CARGO_PKG_VERSION")).into();
     let client = Client::connect(settings).await.map_err(explained)?;
     login::check_account(&args.login, client.account())?;
@@ -46,16 +47,21 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
         client.sign_up(&TournamentId::from(tournament.as_str()), args.age.map(Age)).await?;
     }
     let (waiting, tournaments) = (VecDeque::new(), BTreeSet::new());
-    let desk = Desk::new(colour, true);
+    let prompt = Prompt::new(colour, true);
     let running = Running::default();
-    Seated { client, desk, current: None, waiting, tournaments, running }.run().await
+    Seated { client, prompt, current: None, waiting, tournaments, running }.run().await
 }
 
-/// Asks for a password, without showing it on a terminal.
+/// Asks for a password and hides what is typed.
 async fn asked(args: &PlayArgs) -> Result<Result<Login, Exit>> {
     let account = args.login.account.clone();
     let Some(account) = account else {
-        return Err(Misuse("say who you are with --account NAME, or give a token".into()).into());
+        return Err(Misuse(
+            "no account was given; name yours with --account NAME, or give a \
+            token"
+                .into(),
+        )
+        .into());
     };
     let quiet = Quiet::start();
     let typing = tokio::task::spawn_blocking(move || login::ask(&account));
@@ -69,7 +75,7 @@ async fn asked(args: &PlayArgs) -> Result<Result<Login, Exit>> {
     drop(quiet);
     match password {
         Some(password) => Ok(Ok(login::by_password(&args.login, password)?)),
-        None => Err(Misuse("there is no password; put it into AGON_PASSWORD".into()).into()),
+        None => Err(Misuse("no password was given; put it into AGON_PASSWORD".into()).into()),
     }
 }
 
@@ -86,7 +92,7 @@ impl Seated {
                 }
                 typed = keyboard.next(self.current.is_some()) => match typed {
                     Typed::Line(line) => {
-                        let wish = self.desk.typed(&line)?;
+                        let wish = self.prompt.typed(&line)?;
                         let over = self.wished(wish).await?;
                         if over {
                             return Ok(Exit::Success);
@@ -97,7 +103,7 @@ impl Seated {
                         return Ok(Exit::Success);
                     }
                     Typed::Stop => {
-                        say("\nYou left; coming back in time goes on with the game.\n")?;
+                        say("\nYou left. Reconnect in time to continue the game.\n")?;
                         return Ok(Exit::Stopped);
                     }
                 },
@@ -105,7 +111,7 @@ impl Seated {
         }
     }
 
-    /// Does what the person wants; says whether that was to leave.
+    /// Carries out what the person typed; returns whether they leave.
     async fn wished(&mut self, wish: Wish) -> Result<bool> {
         match wish {
             Wish::Nothing => Ok(false),
@@ -118,7 +124,7 @@ impl Seated {
                     self.client.withdraw(&tournament).await?;
                     self.withdrawn().await?;
                 }
-                say("You gave up and left.\n")?;
+                say("You forfeited the game and left.\n")?;
                 Ok(true)
             }
             Wish::Answer(answer) => {
@@ -131,13 +137,14 @@ impl Seated {
         }
     }
 
-    /// Waits until the server has noted a withdrawal: who leaves before may not have withdrawn.
+    /// Waits until the server has confirmed the withdrawal. A person who disconnects earlier may
+    /// not have withdrawn.
     async fn withdrawn(&mut self) -> Result<()> {
         loop {
             match self.client.next().await.map_err(explained)? {
                 Event::Done(what) if what == "withdraw" => return Ok(()),
                 Event::Refused(refused) if refused.id.is_none() => {
-                    return say(&format!("The server says: {}\n", refused.detail));
+                    return say(&format!("The server reports: {}\n", refused.detail));
                 }
                 Event::Notice(notice) if notice.about == "tournament-over" => return Ok(()),
                 _ => {}
@@ -145,7 +152,7 @@ impl Seated {
         }
     }
 
-    /// Takes what the server says; says whether a tournament is over.
+    /// Handles an event from the server; returns whether a tournament is over.
     async fn happened(&mut self, event: Event) -> Result<bool> {
         let (said, over): (Vec<_>, Vec<_>) =
             self.running.heard(&event).into_iter().partition(|id| is_said(&event, id));
@@ -154,23 +161,23 @@ impl Seated {
             Event::Request(request) => self.asked(request)?,
             Event::Again(request) => {
                 if self.current.as_ref().is_some_and(|current| current.id == request.id) {
-                    self.desk.renew(request.deadline_ms)?;
+                    self.prompt.renew(request.deadline_ms)?;
                 }
             }
-            // What was over before may be told again.
+            // The server may repeat the end of an earlier tournament.
             Event::Notice(notice) if notice.about == "tournament-over" && said.is_empty() => {}
             Event::Notice(notice) => return self.noticed(&notice).await,
             Event::Refused(refused) => {
-                say(&format!("\nThe server says: {} ({})\n", refused.detail, refused.code))?;
+                say(&format!("\nThe server reports: {} ({})\n", refused.detail, refused.code))?;
             }
-            Event::Lost => say("\nThe connection is lost; coming back …\n")?,
+            Event::Lost => say("\nThe connection is lost; reconnecting …\n")?,
             Event::Back { .. } => say("Back.\n")?,
             Event::Done(_) => {}
         }
         Ok(!over.is_empty() && self.tournaments.is_empty())
     }
 
-    /// Takes note of tournaments that ended while the connection was lost.
+    /// Reports tournaments that ended while the connection was lost.
     fn ended_meanwhile(&mut self, over: &[TournamentId]) -> Result<()> {
         for id in over {
             say(&format!("\nTournament {id} ended while you were away.\n"))?;
@@ -178,14 +185,14 @@ impl Seated {
             self.waiting.retain(|request| request.in_match.tournament != *id);
             if self.current.as_ref().is_some_and(|request| request.in_match.tournament == *id) {
                 self.current = None;
-                self.desk.clear();
+                self.prompt.clear();
             }
         }
         Ok(())
     }
 
     fn asked(&mut self, request: Request) -> Result<()> {
-        // One seat is asked one thing at a time: what was asked before in this match is closed.
+        // A seat has one open question at a time, so an earlier question of this match is closed.
         let same = |other: &Request| {
             other.in_match.tournament == request.in_match.tournament
                 && other.in_match.id == request.in_match.id
@@ -193,7 +200,7 @@ impl Seated {
         self.waiting.retain(|other| !same(other));
         if self.current.as_ref().is_some_and(same) {
             self.current = None;
-            self.desk.clear();
+            self.prompt.clear();
             say("\nThat question is closed.\n")?;
         }
         if self.waiting.len() < WAITING_MAX {
@@ -201,11 +208,11 @@ impl Seated {
         }
         match self.current {
             None => self.turn_over(),
-            Some(_) => say("\n(You are asked in another match as well; answer this one first.)\n"),
+            Some(_) => say("\n(It is also your turn in another match; answer this one first.)\n"),
         }
     }
 
-    /// Puts the next question on the desk.
+    /// Shows the next question.
     fn turn_over(&mut self) -> Result<()> {
         let Some(request) = self.waiting.pop_front() else { return Ok(()) };
         let own = self.client.account();
@@ -221,7 +228,7 @@ impl Seated {
             if place.best_of > 1 { format!("won {}", won.join(":")) } else { "one game".into() },
         );
         let (question, view) = (request.question.clone(), request.view.clone());
-        self.desk.ask(&head, &request.game, question, view, names, Some(request.deadline_ms))?;
+        self.prompt.ask(&head, &request.game, question, view, names, Some(request.deadline_ms))?;
         self.current = Some(request);
         Ok(())
     }
@@ -231,7 +238,7 @@ impl Seated {
         match (notice.about.as_str(), tournament) {
             ("tournament", Some(id)) => {
                 let game = notice.data["game"].as_str().unwrap_or_default();
-                say(&format!("\nTournament {id} of {game} is on.\n"))?;
+                say(&format!("\nTournament {id} of {game} has started.\n"))?;
                 self.tournaments.insert(id);
             }
             ("match-over", Some(id)) => {
@@ -244,17 +251,22 @@ impl Seated {
                 self.waiting.retain(|request| !own(request));
                 if self.current.as_ref().is_some_and(own) {
                     self.current = None;
-                    self.desk.clear();
+                    self.prompt.clear();
                     self.turn_over()?;
                 }
             }
             ("tournament-over", Some(id)) => {
-                let word = if notice.won() == Some(true) { "You won it" } else { "Over for you" };
+                let word = if notice.won() == Some(true) {
+                    "You won it"
+                } else {
+                    "It is over for \
+                    you"
+                };
                 say(&format!("\nTournament {id}: {word}.\n"))?;
                 self.tournaments.remove(&id);
                 return Ok(self.tournaments.is_empty());
             }
-            // Who sits here wants to play.
+            // `agon play` accepts every invitation.
             ("invitation", Some(id)) if notice.data["reply"] == "open" => {
                 let by = notice.data["by"].as_str().unwrap_or("the server");
                 say(&format!("\n{by} invites you to {id}: accepted.\n"))?;
@@ -265,20 +277,20 @@ impl Seated {
                 let reason = notice.data["reason"].as_str().unwrap_or_default();
                 say(&format!("\nTournament {id}: {reason}.\n"))?;
             }
-            ("told", _) => say(&format!("\nYou are told: {}\n", told(&notice.data)))?,
+            ("told", _) => say(&format!("\nNotice: {}\n", told(&notice.data)))?,
             _ => {}
         }
         Ok(false)
     }
 }
 
-/// Whether the server itself says that a tournament is over.
+/// Whether an event itself announces the end of a tournament.
 fn is_said(event: &Event, id: &TournamentId) -> bool {
     matches!(event, Event::Notice(notice)
         if notice.about == "tournament-over" && notice.tournament().as_ref() == Some(id))
 }
 
-/// What a question that needs no answer says, without quotes and braces.
+/// The contents of a notice, without quotes and braces.
 fn told(data: &serde_json::Value) -> String {
     let Some(fields) = data.as_object() else { return data.to_string() };
     let shown = fields.iter().map(|(name, value)| {

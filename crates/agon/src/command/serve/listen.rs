@@ -1,4 +1,4 @@
-//! Where the server listens, and how that is told.
+//! Opens the server's listeners and prints their addresses.
 
 use super::OPERATOR;
 use super::token::Token;
@@ -9,25 +9,25 @@ use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::{TcpListener, TcpSocket};
 
-/// Ports after the usual one that plain `agon` tries where that is taken.
+/// How many further ports plain `agon` tries if its own is in use.
 const NEXT_MAX: u16 = 20;
 
-/// Connections that may wait to be taken in, as far as the system allows: after a restart all players
-/// come back at once, and who finds no room tries again a second later.
+/// The backlog of a listener, as far as the system allows. After a restart all players reconnect at
+/// once; a connection that finds the backlog full is retried a second later.
 const WAITING_MAX: u32 = 4_096;
 
-/// Where the server listens.
+/// The addresses of the server.
 pub(super) struct Places {
     pub(super) tcp: SocketAddr,
     pub(super) http: SocketAddr,
-    /// For programs of other systems, each by its name.
+    /// The ports for programs of other systems, by the name of the system.
     pub(super) peers: Vec<(&'static str, SocketAddr)>,
     pub(super) tls: bool,
-    /// The Erlang node it is.
+    /// The name of its Erlang node.
     pub(super) erlang: Option<String>,
 }
 
-/// Listens there, or, where nobody chose the port and it is taken, on the next that is free.
+/// Listens on an address. With `or_next`, takes the next free port if that one is in use.
 pub(super) async fn listen(address: &str, flag: &str, or_next: bool) -> Result<TcpListener> {
     let taken = match bind(address).await {
         Ok(listener) => return Ok(listener),
@@ -41,17 +41,17 @@ pub(super) async fn listen(address: &str, flag: &str, or_next: bool) -> Result<T
     }
     let next = match taken.kind() {
         ErrorKind::AddrInUse => {
-            format!("another program listens there; stop it, or choose another with {flag}")
+            format!("another program uses this port; stop it, or choose another port with {flag}")
         }
         ErrorKind::InvalidInput => {
-            return Err(Misuse(format!("{address:?} is no address; use HOST:PORT")).into());
+            return Err(Misuse(format!("{address:?} is not an address; use HOST:PORT")).into());
         }
         _ => format!("choose another with {flag} HOST:PORT"),
     };
     Err(anyhow::anyhow!("failed to listen on {address}: {taken}; {next}"))
 }
 
-/// Listens on the first of the addresses behind a name that can be had.
+/// Listens on the first free address of a host name.
 async fn bind(address: &str) -> std::io::Result<TcpListener> {
     let mut error = None;
     for at in tokio::net::lookup_host(address).await? {
@@ -63,10 +63,10 @@ async fn bind(address: &str) -> std::io::Result<TcpListener> {
     Err(error.unwrap_or_else(|| ErrorKind::InvalidInput.into()))
 }
 
-/// Listens there.
+/// Opens a listener.
 pub(crate) fn open(at: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // What is left of connections from before a restart keeps nobody from coming back.
+    // Old connections in TIME_WAIT do not block the port after a restart.
     socket.set_reuseaddr(true)?;
     socket.bind(at)?;
     socket.listen(WAITING_MAX)
@@ -77,14 +77,15 @@ async fn next_free(address: &str) -> Option<TcpListener> {
     for step in 1..=NEXT_MAX {
         let next = SocketAddr::new(address.ip(), address.port().checked_add(step)?);
         if let Ok(listener) = open(next) {
-            tracing::warn!(taken = %address, chosen = %next, "another program has the usual port");
+            tracing::warn!(taken = %address, chosen = %next, "another program uses the default \
+                port");
             return Some(listener);
         }
     }
     None
 }
 
-/// Says where the server is, and the operator's token if there is a new one.
+/// Prints the server's addresses, and the operator's token if it is new.
 pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<()> {
     let Places { tcp, http, peers, tls, erlang } = places;
     let (stream, scheme, socket) =
@@ -110,7 +111,7 @@ pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<
         let operator = token.map(|token| match token {
             Token::Said(token) => format!(
                 "operator: token {token} \
-                 (shown once; agon serve --operator-token makes a new one)\n"
+                 (shown once; agon serve --operator-token creates a new one)\n"
             ),
             Token::In(file) => format!("operator: token in {}\n", file.display()),
         });
@@ -125,7 +126,7 @@ pub(super) fn say(json: bool, places: &Places, token: Option<&Token>) -> Result<
         )
     };
     print(&text)?;
-    std::io::stdout().flush().context("failed to say where the server is")
+    std::io::stdout().flush().context("failed to print the server's addresses")
 }
 
 /// An address that a browser on this machine can open.

@@ -1,5 +1,4 @@
-//! What the service manager is told, if there is one that wants to hear it (see sd_notify(3)): a
-//! datagram to the socket it names.
+//! Notifies the service manager (see sd_notify(3)) by a datagram to the socket that it names.
 
 use agon_server::Handle;
 use agon_server::query::Ping;
@@ -7,7 +6,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-/// Tells the manager something, such as `READY=1`. Nobody waits for it.
+/// Sends the manager a state such as `READY=1`, without waiting.
 pub(super) fn tell(state: &str) {
     let Some(name) = std::env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()) else {
         return;
@@ -27,7 +26,7 @@ pub(super) fn tell(state: &str) {
     }
 }
 
-/// Tells the manager again and again that the engine answers, if it asked for that.
+/// Keeps the manager's watchdog informed that the engine answers, if there is one.
 pub(super) async fn keep_watchdog(handle: Handle) {
     let asked = std::env::var("WATCHDOG_USEC").ok();
     let Some(micros) = asked.and_then(|text| text.parse::<u64>().ok()).filter(|us| *us > 0) else {

@@ -1,4 +1,4 @@
-//! Where a new token of the operator goes: to stdout, or to a file where stdout is kept by others.
+//! Delivers a new operator token: on stdout, or in a file if others keep stdout.
 
 use anyhow::{Context, Result};
 use std::fs::{OpenOptions, remove_file};
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 /// A new token.
 pub(super) enum Token {
-    /// To be said.
+    /// To be printed.
     Said(String),
     /// In this file.
     In(PathBuf),
 }
 
-/// Puts a token into the file, if there is to be one: made anew, for its owner only.
+/// Writes the token to the file, if one is set. The file is new, and only its owner may read it.
 pub(super) fn keep(token: String, file: Option<&Path>) -> Result<Token> {
     let Some(file) = file else { return Ok(Token::Said(token)) };
     write(&token, file).with_context(|| {
-        let next = "mend that and start once with --operator-token";
+        let next = "fix that, then start once with --operator-token";
         format!("failed to write the operator's token to {}; {next}", file.display())
     })?;
     Ok(Token::In(file.to_owned()))

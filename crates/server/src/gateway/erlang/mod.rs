@@ -3,8 +3,8 @@
 //! ```text
 //!   a node ── socket ──▶ node ──▶ player ──▶ engine       each player is a connection of its own
 //!      ▲                  │  │       ▲          │
-//!      └────── pen ◀──────┘  │       └─ outbox ◀┘
-//!                            └──▶ desk: what anybody may ask
+//!      └──── writer ◀─────┘  │       └─ outbox ◀┘
+//!                            └──▶ inquiries: questions that need no login
 //! ```
 //!
 //! Nodes connect to this server. After a restart it connects to the nodes of players who were logged
@@ -14,17 +14,17 @@
 //! life, monitors, and which player is on which node.
 
 mod again;
-mod desk;
 mod dial;
-mod door;
 mod epmd;
 mod handshake;
+mod inquiries;
+mod logins;
 mod node;
-mod pen;
 mod player;
 mod players;
 mod requests;
 mod route;
+mod writer;
 
 use super::Gateway;
 use crate::engine::query::LookBeforeStart;

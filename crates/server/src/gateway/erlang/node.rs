@@ -1,9 +1,9 @@
 //! One node that is connected: its socket, its players, and what it says to nobody of them.
 
 use super::dial::{self, Address};
-use super::pen::Pen;
 use super::players::Players;
-use super::{Hub, SILENCE_MS_MIN, TICKS_MAX, again, door, epmd, handshake, route};
+use super::writer::NodeWriter;
+use super::{Hub, SILENCE_MS_MIN, TICKS_MAX, again, epmd, handshake, logins, route};
 use crate::clock::now_ms;
 use crate::gateway::accept;
 use crate::gateway::bucket::Bucket;
@@ -25,7 +25,7 @@ use tokio::sync::{Semaphore, mpsc};
 const READ_BYTES: usize = 32 * 1024;
 
 /// Logins and passwords of one node that may wait.
-const DOOR_MAX: usize = 256;
+const LOGINS_MAX: usize = 256;
 
 /// How long EPMD may take to tell where a node listens.
 const LOOK_UP: Duration = Duration::from_millis(500);
@@ -49,10 +49,10 @@ pub(super) struct Node {
     pub(super) from: IpAddr,
     /// The port it listens on, once EPMD has told.
     port: OnceLock<u16>,
-    pub(super) pen: Pen,
+    pub(super) writer: NodeWriter,
     players: Mutex<Players>,
     /// Logins and new passwords, one after the other.
-    pub(super) door: mpsc::Sender<door::Knock>,
+    pub(super) logins: mpsc::Sender<logins::LoginRequest>,
     /// Places for logins that wait because of wrong passwords before them.
     pub(super) waiting: Arc<Semaphore>,
 }
@@ -65,14 +65,14 @@ impl Node {
     /// Sends a message to a process of the node.
     pub(super) fn tell(&self, to: Pid, message: Term, written: Option<Note>) {
         if let Some(control) = self.message(to, message) {
-            self.pen.write(&control, written);
+            self.writer.write(&control, written);
         }
     }
 
     /// The same for who will flush the pen.
     pub(super) fn put(&self, to: Pid, message: Term, written: Option<Note>) {
         if let Some(control) = self.message(to, message) {
-            self.pen.put(&control, written);
+            self.writer.put(&control, written);
         }
     }
 
@@ -148,17 +148,26 @@ impl Gone {
 /// Serves a node until the connection ends.
 pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, frames: Frames) {
     let Visitor { name, creation, from } = visitor;
-    let (door, knocks) = mpsc::channel(DOOR_MAX);
+    let (logins_in, logins) = mpsc::channel(LOGINS_MAX);
     let (mut read, write) = socket.into_split();
-    let (pen, players) = (Pen::new(write), Mutex::default());
+    let (writer, players) = (NodeWriter::new(write), Mutex::default());
     let (own, port) = (name.clone(), OnceLock::new());
-    let waiting = Arc::new(Semaphore::new(door::WAITING_MAX));
-    let node = Arc::new(Node { name: own, creation, from, port, pen, players, door, waiting });
+    let waiting = Arc::new(Semaphore::new(logins::WAITING_MAX));
+    let node = Arc::new(Node {
+        name: own,
+        creation,
+        from,
+        port,
+        writer,
+        players,
+        logins: logins_in,
+        waiting,
+    });
     let old = hub.nodes().insert(name.clone(), Arc::clone(&node));
     if let Some(old) = old {
         // Its system lost the old connection without a word.
         lose_all(hub, &old, &Gone::Again);
-        old.pen.close();
+        old.writer.close();
     }
     tracing::info!(node = name.as_str(), %from, "an Erlang node is connected");
     hub.connected.notify_waiters();
@@ -168,17 +177,17 @@ pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, fr
         async move {
             // Logins keep where their node listens, so that is asked before.
             look_up(&hub, &node).await;
-            door::keep(hub, node, knocks).await;
+            logins::keep(hub, node, logins).await;
         }
     });
     let tick = Duration::from_millis(hub.settings.tick_ms.max(1));
     let patience = Duration::from_millis(hub.gateway.limits().write_ms_max);
     let gone = tokio::select! {
         gone = listen(hub, &node, &mut read, frames) => gone,
-        () = node.pen.run(tick, patience) => Gone::Silent,
+        () = node.writer.run(tick, patience) => Gone::Silent,
     };
-    node.pen.close();
-    node.pen.end().await;
+    node.writer.close();
+    node.writer.end().await;
     opened.abort();
     let mut all = hub.nodes();
     if all.get(&name).is_some_and(|current| Arc::ptr_eq(current, &node)) {
@@ -262,14 +271,14 @@ async fn hear(hub: &Arc<Hub>, node: &Arc<Node>, control: Control, at: u64, bucke
         // Monitors and links end with the connection, and are told by it.
         Control::Monitor { from, to, reference } if !is_here(hub, &to) => {
             let reason = Term::atom("noproc");
-            node.pen.write(&Control::Down { from: to, to: from, reference, reason }, None);
+            node.writer.write(&Control::Down { from: to, to: from, reference, reason }, None);
         }
         Control::Link { from, to } if !is_manager(hub, &to) => {
             let reason = Term::atom("noproc");
-            node.pen.write(&Control::Exit { from: to, to: from, reason }, None);
+            node.writer.write(&Control::Exit { from: to, to: from, reason }, None);
         }
         Control::Unlink { id, from, to } => {
-            node.pen.write(&Control::Unlinked { id, from: to, to: from }, None);
+            node.writer.write(&Control::Unlinked { id, from: to, to: from }, None);
         }
         Control::Down { reference, reason, .. } => {
             let player = hub.refs.key_of(&reference).and_then(|key| node.players().with_key(key));

@@ -2,23 +2,24 @@
 
 use super::again::CutOff;
 use super::node::Node;
-use super::{Hub, door, node};
+use super::{Hub, logins, node};
 use crate::auth;
 use crate::clock::now_ms;
 use crate::engine::query::{AttachAgain, Locate, Relocate, ReportNotThere};
 use crate::engine::{ConnId, Input, TranslatedAnswer};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
-use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Shows, Taker, Written};
+use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Taker, Written};
 use crate::wires::Wire;
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
 use agon_wire::erlang::location::Location;
 use agon_wire::erlang::queue;
 use agon_wire::erlang::refs::Key;
-use agon_wire::erlang::session::{Deed, Login, Session, Speaks};
+use agon_wire::erlang::session::{ErlangLogin, Session, SessionOutput, Speaks};
 use agon_wire::erlang::term::{Pid, Ref};
 use agon_wire::native::FromPlayer;
+use agon_wire::request::Shows;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -37,7 +38,7 @@ pub(super) struct Player {
     bucket: Mutex<Bucket>,
     /// Its login until it is let in, and since when it wants to be, where nobody tells it to try
     /// again.
-    login: Mutex<Option<(Login, Millis)>>,
+    login: Mutex<Option<(ErlangLogin, Millis)>>,
     /// Something may be due earlier than before.
     wake: Notify,
     /// The processes that are missed if they end.
@@ -51,7 +52,7 @@ pub(super) struct Player {
 
 /// Begins a visit: to the engine a connection is opened, says hello and logs in. `since` is when the
 /// player asked for it.
-pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: Login, since: Millis) {
+pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, since: Millis) {
     let places = Arc::clone(&hub.gateway.0.places).try_acquire_owned();
     let (Ok(place), Ok(random)) = (places, auth::random::<8>()) else {
         hub.gateway.engine().meters().turned_away.add();
@@ -137,7 +138,7 @@ struct Who {
     pid: Pid,
     key: Key,
     /// What to try again if there were too many wrong passwords, and since when.
-    login: Option<(Login, Millis)>,
+    login: Option<(ErlangLogin, Millis)>,
     location: Location,
     found_again: bool,
 }
@@ -173,7 +174,7 @@ fn begin(
 /// Opens the connection of a player: to the engine it is one like any other.
 fn open(hub: &Arc<Hub>, node: &Arc<Node>, player: &Arc<Player>, shows: Shows) {
     let (limits, engine, conn) = (hub.gateway.limits(), hub.gateway.engine(), player.conn);
-    let asked = Box::new(Asked { player: Arc::clone(player), node: Arc::clone(node) });
+    let asked = Box::new(RequestTranslator { player: Arc::clone(player), node: Arc::clone(node) });
     let (out, outbox) = Outbox::shared(conn, Wire::Erlang, limits.outbox_lines_max, shows, asked);
     let pulse = Arc::clone(out.pulse());
     engine.meters().opened(Wire::Erlang).add();
@@ -184,20 +185,20 @@ fn open(hub: &Arc<Hub>, node: &Arc<Node>, player: &Arc<Player>, shows: Shows) {
 }
 
 /// Puts requests into a player's words where they come from.
-struct Asked {
+struct RequestTranslator {
     player: Arc<Player>,
     node: Arc<Node>,
 }
 
-impl Taker for Asked {
+impl Taker for RequestTranslator {
     fn take(&self, line: &[u8]) -> Option<Written> {
         let note = Note::default();
         let now = now_ms();
-        let deeds = self.player.session().ask(line, Arc::clone(&note), now)?;
-        for deed in deeds {
-            match deed {
-                Deed::Tell { to, term, written } => self.node.put(to, term, written),
-                Deed::Running(note) => note.store(now, Ordering::Release),
+        let outputs = self.player.session().ask(line, Arc::clone(&note), now)?;
+        for output in outputs {
+            match output {
+                SessionOutput::Tell { to, term, written } => self.node.put(to, term, written),
+                SessionOutput::Running(note) => note.store(now, Ordering::Release),
                 _ => {}
             }
         }
@@ -208,7 +209,7 @@ impl Taker for Asked {
     }
 
     fn flush(&self) {
-        self.node.pen.flush();
+        self.node.writer.flush();
     }
 }
 
@@ -222,7 +223,7 @@ async fn attend(
 ) {
     loop {
         let deadline = player.session().deadline();
-        let (deeds, is_line) = tokio::select! {
+        let (outputs, is_line) = tokio::select! {
             came = outbox.recv() => match came {
                 Some(out) => (player.take(out), true),
                 None => break,
@@ -230,7 +231,7 @@ async fn attend(
             () = pass(deadline) => (player.session().due(now_ms()), false),
             () = player.wake.notified() => continue,
         };
-        player.perform(&hub, &node, deeds, now_ms()).await;
+        player.perform(&hub, &node, outputs, now_ms()).await;
         if is_line && let Some(at_once) = &pulse.at_once {
             at_once.done();
         }
@@ -240,7 +241,7 @@ async fn attend(
     for (reference, pid) in std::mem::take(&mut *player.monitors()) {
         let to = Process::Pid(pid);
         let from = hub.refs.pid(node::manager(0));
-        node.pen.write(&Control::Demonitor { from, to, reference }, None);
+        node.writer.write(&Control::Demonitor { from, to, reference }, None);
     }
     connection::note_end(hub.gateway.engine(), &pulse, player.conn);
 }
@@ -265,7 +266,7 @@ impl Player {
     }
 
     /// What follows from something the engine wrote.
-    fn take(&self, out: Out) -> Vec<Deed<Note>> {
+    fn take(&self, out: Out) -> Vec<SessionOutput<Note>> {
         match out {
             Out::Line(line, written) | Out::Rest(line, written) => {
                 self.session().line(&line, written, now_ms())
@@ -282,44 +283,44 @@ impl Player {
         &self,
         hub: &Arc<Hub>,
         node: &Arc<Node>,
-        deeds: Vec<Deed<Note>>,
+        outputs: Vec<SessionOutput<Note>>,
         at: Millis,
     ) {
-        for deed in deeds {
-            match deed {
+        for output in outputs {
+            match output {
                 // A message with a wrong password may come from anywhere.
-                Deed::Tell { to, term, .. } if to.node != node.name => hub.tell(to, term),
-                Deed::Tell { to, term, written } => node.tell(to, term, written),
-                Deed::Running(note) => note.store(now_ms(), Ordering::Release),
-                Deed::Say(message) => self.say(hub, message, at).await,
-                Deed::Answer { id, answer, sent } => {
+                SessionOutput::Tell { to, term, .. } if to.node != node.name => hub.tell(to, term),
+                SessionOutput::Tell { to, term, written } => node.tell(to, term, written),
+                SessionOutput::Running(note) => note.store(now_ms(), Ordering::Release),
+                SessionOutput::Say(message) => self.say(hub, message, at).await,
+                SessionOutput::Answer { id, answer, sent } => {
                     let place = self.place().await;
                     let (conn, said) = (self.conn, TranslatedAnswer { id, answer, sent });
                     hub.gateway.engine().send(Input::Translated { conn, said, at, place });
                 }
-                Deed::Refused { code, detail } => {
+                SessionOutput::Refused { code, detail } => {
                     let (user, node) = (self.user.as_str(), node.name.as_str());
                     tracing::info!(node, user, code, reason = detail, "a message was refused");
                 }
-                Deed::LoggedIn => {
+                SessionOutput::LoggedIn => {
                     self.login().take();
                     node.players().logged_in(self);
                     self.monitor(hub, node, self.pid.clone());
                 }
-                Deed::PlaysFor(pid) => {
+                SessionOutput::PlaysFor(pid) => {
                     self.monitor(hub, node, pid);
                     self.relocate(hub);
                 }
-                Deed::NotLetIn(code) => {
+                SessionOutput::NotLetIn(code) => {
                     let (user, name) = (self.user.as_str(), node.name.as_str());
                     tracing::info!(node = name, user, reason = code, "a login was refused");
                     hub.gateway.engine().send(Input::Closed { conn: self.conn });
                     let again = self.login().take().filter(|_| code == "slow-down");
                     if let Some((login, since)) = again {
-                        door::try_again(hub, node, login, since);
+                        logins::try_again(hub, node, login, since);
                     }
                 }
-                Deed::Stirred => hub.stirred.notify_waiters(),
+                SessionOutput::Stirred => hub.stirred.notify_waiters(),
             }
         }
     }
@@ -335,7 +336,7 @@ impl Player {
         place.expect("the room is never closed")
     }
 
-    fn login(&self) -> MutexGuard<'_, Option<(Login, Millis)>> {
+    fn login(&self) -> MutexGuard<'_, Option<(ErlangLogin, Millis)>> {
         self.login.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
@@ -348,7 +349,7 @@ impl Player {
         let reference = self.session().mark();
         self.monitors().push((reference.clone(), pid.clone()));
         let (from, to) = (hub.refs.pid(node::manager(0)), Process::Pid(pid));
-        node.pen.write(&Control::Monitor { from, to, reference }, None);
+        node.writer.write(&Control::Monitor { from, to, reference }, None);
     }
 
     /// Has the log keep which processes play for it.

@@ -2,7 +2,7 @@
 //! keeps where it is; it is told once its node can be reached, also after a restart of the server.
 
 use super::dial::{self, Address};
-use super::{Hub, desk};
+use super::{Hub, inquiries};
 use crate::clock::now_ms;
 use crate::engine::query::{Decide, ListRequests};
 use crate::gateway::outbox::Note;
@@ -42,12 +42,12 @@ pub(super) async fn take_up_all(hub: Arc<Hub>) {
 pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Requester) {
     let told = match requester.reference() {
         Some(reference) => {
-            let winner = desk::ended(hub, id).await;
+            let winner = inquiries::ended(hub, id).await;
             winner.map(|winner| referee::tournament_ended(&reference, winner.as_ref()))
         }
         None => {
-            let players = desk::started(hub, id).await;
-            let (own, tournament) = (desk::own(hub, 0), hub.refs.tournament(id));
+            let players = inquiries::started(hub, id).await;
+            let (own, tournament) = (inquiries::own(hub, 0), hub.refs.tournament(id));
             players.map(|players| class::tournament_started(&own, &tournament, &players))
         }
     };
@@ -84,7 +84,7 @@ async fn deliver(
         if let Some(node) = node {
             let note = Note::default();
             node.tell(pid.clone(), told.clone(), Some(Arc::clone(&note)));
-            while note.load(Ordering::Acquire) == 0 && !node.pen.is_closed() {
+            while note.load(Ordering::Acquire) == 0 && !node.writer.is_closed() {
                 tokio::time::sleep(WRITTEN).await;
             }
             if note.load(Ordering::Acquire) > 0 {

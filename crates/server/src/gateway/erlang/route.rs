@@ -1,14 +1,14 @@
-//! Whom a message is for: a player that is here, the door, or the desk.
+//! Routes a message: to a player who is logged in, to the logins, or to the inquiries.
 
-use super::desk::{self, Question};
-use super::door::Knock;
+use super::inquiries::{self, Inquiry};
+use super::logins::LoginRequest;
 use super::node::Node;
 use super::player::Player;
 use super::{Hub, OnNode, again};
 use crate::clock::now_ms;
 use crate::gateway::bucket::Bucket;
 use agon_core::{Millis, PlayerName};
-use agon_wire::erlang::session::{Login, Speaks};
+use agon_wire::erlang::session::{ErlangLogin, Speaks};
 use agon_wire::erlang::term::{Pid, Ref, Term};
 use agon_wire::erlang::{BadMessage, Message, class, queue, read, referee};
 use std::sync::Arc;
@@ -38,18 +38,18 @@ pub(super) async fn deliver(
         Ok(message) => message,
         Err(bad) => return garbled(hub, node, (player, from), term, &bad, at).await,
     };
-    if let Some(knock) = knock(&message, from) {
-        if knock.pid().is_some_and(|pid| pid.node != node.name) {
+    if let Some(login_request) = login_request(&message, from) {
+        if login_request.pid().is_some_and(|pid| pid.node != node.name) {
             let reason = "the process runs on another node";
-            refuse(node, Some(knock.user()), reason, "a login was refused");
+            refuse(node, Some(login_request.user()), reason, "a login was refused");
             return not_authenticated(node, from, term);
         }
         // Who waits there waits for hashes of passwords: the node waits with it.
-        let _ = node.door.send(knock).await;
+        let _ = node.logins.send(login_request).await;
         return;
     }
-    if let Some(question) = Question::of(&message, from) {
-        return desk::ask(hub, node, question);
+    if let Some(inquiry) = Inquiry::of(&message, from) {
+        return inquiries::ask(hub, node, inquiry);
     }
     let Some((owner, player)) = player else {
         let user = match &message {
@@ -65,7 +65,7 @@ pub(super) async fn deliver(
     }
     let heard = player.session().hear(&message, term, from, now_ms());
     match heard {
-        Ok(deeds) => player.perform(hub, &owner, deeds, at).await,
+        Ok(outputs) => player.perform(hub, &owner, outputs, at).await,
         Err(why) => refuse(node, Some(&player.user), &why.to_string(), NOT_ACCEPTED),
     }
 }
@@ -131,8 +131,8 @@ async fn garbled(
         return not_authenticated(node, from, term);
     };
     let heard = player.session().hear_garbled(reference, bad, term);
-    if let Ok(deeds) = heard {
-        player.perform(hub, &owner, deeds, at).await;
+    if let Ok(outputs) = heard {
+        player.perform(hub, &owner, outputs, at).await;
     }
 }
 
@@ -174,26 +174,26 @@ fn player_of(hub: &Hub, node: &Arc<Node>, message: &Message) -> Option<OnNode> {
 }
 
 /// What has to do with passwords.
-fn knock(message: &Message, from: Option<&Pid>) -> Option<Knock> {
+fn login_request(message: &Message, from: Option<&Pid>) -> Option<LoginRequest> {
     match message {
         Message::Class(class::FromPlayer::Login { pid, user, spelt, password, variant }) => {
             let (pid, user, password) = (pid.clone(), user.clone(), password.clone());
             let (spelt, speaks) = (spelt.clone(), Speaks::Class(*variant));
-            Some(Knock::Visit(Login { pid, user, spelt, password, speaks }, now_ms()))
+            Some(LoginRequest::Login(ErlangLogin { pid, user, spelt, password, speaks }, now_ms()))
         }
         Message::Referee(referee::FromPlayer::Register { pid, reference, user, password }) => {
             let (pid, user, password) = (pid.clone(), user.clone(), password.clone());
             let speaks = Speaks::Referee { login: reference.clone() };
             let spelt = Term::string(user.as_str());
-            Some(Knock::Visit(Login { pid, user, spelt, password, speaks }, now_ms()))
+            Some(LoginRequest::Login(ErlangLogin { pid, user, spelt, password, speaks }, now_ms()))
         }
         Message::Queue(queue::FromPlayer::Login { pid, user, password }) => {
             let (pid, user, password) = (pid.clone(), user.clone(), password.clone());
-            Some(Knock::Queue { pid, user, password })
+            Some(LoginRequest::Queue { pid, user, password })
         }
         Message::Queue(queue::FromPlayer::NewPassword { user, new, old }) => {
             let (user, new, old) = (user.clone(), new.clone(), old.clone());
-            Some(Knock::NewPassword { user, new, old, from: from.cloned() })
+            Some(LoginRequest::NewPassword { user, new, old, from: from.cloned() })
         }
         _ => None,
     }

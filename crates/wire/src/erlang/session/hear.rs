@@ -1,8 +1,8 @@
 //! What a player says, for the server.
 
-use super::{Deed, Open, Session, Speaks, Stands, reject, withdraw};
-use crate::erlang::asked::{Hand, turn_of};
+use super::{Open, Session, SessionOutput, Speaks, Stands, reject, withdraw};
 use crate::erlang::queue::{Owned, without_password};
+use crate::erlang::request::{Hand, turn_of};
 use crate::erlang::term::{Pid, Ref, Term};
 use crate::erlang::{Answers, BadMessage, Message, Password, class, queue, referee};
 use crate::native::{FromPlayer, ToLobby};
@@ -35,7 +35,7 @@ impl<W> Session<W> {
         term: &Term,
         from: Option<&Pid>,
         now: Millis,
-    ) -> Result<Vec<Deed<W>>, NotAccepted> {
+    ) -> Result<Vec<SessionOutput<W>>, NotAccepted> {
         match (message, &self.speaks) {
             (Message::Class(said), Speaks::Class(variant)) => self.hear_class(*variant, said, term),
             (
@@ -54,8 +54,8 @@ impl<W> Session<W> {
                     let to = from.unwrap_or(&self.pid).clone();
                     let term = queue::not_authenticated();
                     let (code, detail) = ("wrong-credentials".into(), "a wrong password".into());
-                    let refused = Deed::Refused { code, detail };
-                    return Ok(vec![Deed::Tell { to, term, written: None }, refused]);
+                    let refused = SessionOutput::Refused { code, detail };
+                    return Ok(vec![SessionOutput::Tell { to, term, written: None }, refused]);
                 }
                 self.hear_queue(what, term, now)
             }
@@ -69,7 +69,7 @@ impl<W> Session<W> {
         reference: &Ref,
         bad: &BadMessage,
         term: &Term,
-    ) -> Result<Vec<Deed<W>>, NotAccepted> {
+    ) -> Result<Vec<SessionOutput<W>>, NotAccepted> {
         let open = self.open_at(reference)?;
         let refusal = Refusal::malformed(bad.to_string());
         Ok(vec![answer(open, Err(refusal), term.to_string())])
@@ -80,10 +80,10 @@ impl<W> Session<W> {
         variant: class::Variant,
         said: &class::FromPlayer,
         term: &Term,
-    ) -> Result<Vec<Deed<W>>, NotAccepted> {
+    ) -> Result<Vec<SessionOutput<W>>, NotAccepted> {
         match said {
             class::FromPlayer::Logout { ticket, .. } => match *ticket == self.ticket().into() {
-                true => Ok(vec![Deed::Say(FromPlayer::Lobby(ToLobby::Logout {}))]),
+                true => Ok(vec![SessionOutput::Say(FromPlayer::Lobby(ToLobby::Logout {}))]),
                 false => Err(NotAccepted::Stale),
             },
             class::FromPlayer::Invited { pid, accepts, tournament, ticket } => {
@@ -115,7 +115,7 @@ impl<W> Session<W> {
         tournament: &Term,
         pid: &Pid,
         comes: bool,
-    ) -> Result<Vec<Deed<W>>, NotAccepted> {
+    ) -> Result<Vec<SessionOutput<W>>, NotAccepted> {
         let reference = tournament.as_reference().ok_or(NotAccepted::Stale)?;
         let at = self.tournaments.iter().position(|known| known.reference == *reference);
         let at = at.ok_or(NotAccepted::Stale)?;
@@ -126,23 +126,23 @@ impl<W> Session<W> {
                 _ => withdraw(known.id),
             }]);
         }
-        let mut deeds = Vec::new();
+        let mut outputs = Vec::new();
         if *pid != self.pid {
-            deeds.push(Deed::PlaysFor(pid.clone()));
+            outputs.push(SessionOutput::PlaysFor(pid.clone()));
         }
         let known = &mut self.tournaments[at];
         match std::mem::replace(&mut known.stands, Stands::Accepted(pid.clone())) {
             Stands::Invited => {
                 let tournament = known.id.clone();
-                deeds.push(Deed::Say(FromPlayer::Lobby(ToLobby::Accept { tournament })));
+                outputs.push(SessionOutput::Say(FromPlayer::Lobby(ToLobby::Accept { tournament })));
             }
-            Stands::Told { held, .. } => deeds.extend(held.into_iter().map(|(term, written)| {
+            Stands::Told { held, .. } => outputs.extend(held.into_iter().map(|(term, written)| {
                 let to = pid.clone();
-                Deed::Tell { to, term, written }
+                SessionOutput::Tell { to, term, written }
             })),
             Stands::Accepted(_) => {}
         }
-        Ok(deeds)
+        Ok(outputs)
     }
 
     fn hear_queue(
@@ -150,8 +150,8 @@ impl<W> Session<W> {
         what: &Owned,
         term: &Term,
         now: Millis,
-    ) -> Result<Vec<Deed<W>>, NotAccepted> {
-        let lobby = |what| Ok(vec![Deed::Say(FromPlayer::Lobby(what))]);
+    ) -> Result<Vec<SessionOutput<W>>, NotAccepted> {
+        let lobby = |what| Ok(vec![SessionOutput::Say(FromPlayer::Lobby(what))]);
         match what {
             Owned::Logout => lobby(ToLobby::Logout {}),
             Owned::Enqueue => lobby(ToLobby::Enqueue { queue: QUEUE.into() }),
@@ -167,9 +167,9 @@ impl<W> Session<W> {
                     .find(|open| about(&open.tournament, tournament) && about(&open.game, game));
                 let open = open.ok_or(NotAccepted::Stale)?;
                 let answers = queue::modify(&open.question, dice);
-                let mut deeds = vec![answer(open, answers, without_password(term))];
-                deeds.extend(self.send_held(now));
-                Ok(deeds)
+                let mut outputs = vec![answer(open, answers, without_password(term))];
+                outputs.extend(self.send_held(now));
+                Ok(outputs)
             }
             Owned::EndTurn { dice, score } => {
                 let at = match turn_of(&self.open, dice, score) {
@@ -179,9 +179,9 @@ impl<W> Session<W> {
                 };
                 let open = &mut self.open[at];
                 let answers = queue::end_turn(&open.question, dice, score);
-                let mut deeds = vec![answer(open, answers, without_password(term))];
-                deeds.extend(self.send_held(now));
-                Ok(deeds)
+                let mut outputs = vec![answer(open, answers, without_password(term))];
+                outputs.extend(self.send_held(now));
+                Ok(outputs)
             }
         }
     }
@@ -206,13 +206,13 @@ impl<W> Session<W> {
 }
 
 /// Passes the answer to a request on, with what was sent for it.
-fn answer<W>(open: &mut Open, answers: Result<Answers, Refusal>, sent: String) -> Deed<W> {
+fn answer<W>(open: &mut Open, answers: Result<Answers, Refusal>, sent: String) -> SessionOutput<W> {
     open.answered = true;
     let answer = answers.map(|Answers { now, then }| {
         open.then = then.map(|then| (then, sent.clone()));
         now
     });
-    Deed::Answer { id: open.id.clone(), answer, sent }
+    SessionOutput::Answer { id: open.id.clone(), answer, sent }
 }
 
 /// Compares in a time that does not tell where two passwords differ.

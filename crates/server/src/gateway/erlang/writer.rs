@@ -1,7 +1,7 @@
-//! What is to be written to a node: all its players write into one buffer, and go on.
+//! The bytes that wait to be written to a node. All players of the node write into one buffer.
 //!
-//! A task writes it. The engine has much for many at once and writes it itself when it has put all
-//! of it there, if the socket has room and the task is not at it.
+//! A task empties the buffer. The engine writes to many players at once, so it fills the buffer
+//! first and then writes it itself, if the socket has room and the task is not writing.
 
 use crate::clock::now_ms;
 use crate::gateway::direct::{Direct, Patient, Wrote};
@@ -18,16 +18,16 @@ use tokio::sync::Notify;
 /// Bytes that may wait for a node that does not read.
 const BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Where to write to a node.
-pub(super) struct Pen {
+/// The writing half of a node's connection.
+pub(super) struct NodeWriter {
     socket: Direct,
-    page: Mutex<Page>,
+    pending: Mutex<Pending>,
     wake: Notify,
     closed: AtomicBool,
 }
 
 #[derive(Default)]
-struct Page {
+struct Pending {
     bytes: Vec<u8>,
     /// Where to note that they were written.
     written: Vec<Note>,
@@ -35,10 +35,10 @@ struct Page {
     is_busy: bool,
 }
 
-impl Pen {
-    pub(super) fn new(socket: OwnedWriteHalf) -> Pen {
-        let (page, wake, closed) = (Mutex::default(), Notify::new(), AtomicBool::new(false));
-        Pen { socket: Direct::new(socket), page, wake, closed }
+impl NodeWriter {
+    pub(super) fn new(socket: OwnedWriteHalf) -> NodeWriter {
+        let (pending, wake, closed) = (Mutex::default(), Notify::new(), AtomicBool::new(false));
+        NodeWriter { socket: Direct::new(socket), pending, wake, closed }
     }
 
     /// Puts something where it will be written. What is never sent is passed over.
@@ -47,38 +47,38 @@ impl Pen {
         self.wake.notify_one();
     }
 
-    /// The same for who will [`flush`](Pen::flush) it.
+    /// The same for who will [`flush`](NodeWriter::flush) it.
     pub(super) fn put(&self, control: &Control, written: Option<Note>) {
-        let mut page = self.page();
-        if !control::encode_to(&mut page.bytes, control) {
+        let mut pending = self.pending();
+        if !control::encode_to(&mut pending.bytes, control) {
             return;
         }
-        page.written.extend(written);
-        if page.bytes.len() > BYTES_MAX {
-            (page.bytes, page.written) = (Vec::new(), Vec::new());
-            drop(page);
+        pending.written.extend(written);
+        if pending.bytes.len() > BYTES_MAX {
+            (pending.bytes, pending.written) = (Vec::new(), Vec::new());
+            drop(pending);
             self.close();
         }
     }
 
     /// Writes as much as there is room for; the task writes the rest.
     pub(super) fn flush(&self) {
-        let mut page = self.page();
+        let mut pending = self.pending();
         // Whoever is busy looks for more afterwards.
-        if page.is_busy || page.bytes.is_empty() || self.is_closed() {
+        if pending.is_busy || pending.bytes.is_empty() || self.is_closed() {
             return;
         }
-        match self.socket.write(Wire::Erlang, &page.bytes) {
+        match self.socket.write(Wire::Erlang, &pending.bytes) {
             Wrote::All => {
-                page.bytes.clear();
+                pending.bytes.clear();
                 let now = now_ms();
-                page.written.drain(..).for_each(|note| note.store(now, Ordering::Release));
+                pending.written.drain(..).for_each(|note| note.store(now, Ordering::Release));
                 return;
             }
-            Wrote::Some(rest) => page.bytes = rest,
+            Wrote::Some(rest) => pending.bytes = rest,
             Wrote::Nothing => {}
         }
-        drop(page);
+        drop(pending);
         self.wake.notify_one();
     }
 
@@ -92,22 +92,23 @@ impl Pen {
         self.closed.load(Ordering::Acquire)
     }
 
-    fn page(&self) -> MutexGuard<'_, Page> {
-        self.page.lock().unwrap_or_else(|broken| broken.into_inner())
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// What is to be written now; nobody else writes until it is [`done`](Pen::done).
+    /// What is to be written now; nobody else writes until it is [`done`](NodeWriter::done).
     fn begin(&self) -> Option<(Vec<u8>, Vec<Note>)> {
-        let mut page = self.page();
-        page.is_busy = !page.bytes.is_empty();
-        let (bytes, written) = (std::mem::take(&mut page.bytes), std::mem::take(&mut page.written));
-        page.is_busy.then_some((bytes, written))
+        let mut pending = self.pending();
+        pending.is_busy = !pending.bytes.is_empty();
+        let (bytes, written) =
+            (std::mem::take(&mut pending.bytes), std::mem::take(&mut pending.written));
+        pending.is_busy.then_some((bytes, written))
     }
 
     fn done(&self, written: &[Note]) {
         let now = now_ms();
         written.iter().for_each(|note| note.store(now, Ordering::Release));
-        self.page().is_busy = false;
+        self.pending().is_busy = false;
     }
 
     /// Writes until the connection is closed or cannot be written to. `tick` is how long the task
@@ -116,10 +117,10 @@ impl Pen {
         let mut to = Patient(&self.socket);
         while !self.is_closed() {
             let (bytes, written) = match self.begin() {
-                Some(page) => page,
+                Some(pending) => pending,
                 None => {
                     if tokio::time::timeout(tick, self.wake.notified()).await.is_err() {
-                        self.page().bytes.extend(control::tick());
+                        self.pending().bytes.extend(control::tick());
                     }
                     continue;
                 }

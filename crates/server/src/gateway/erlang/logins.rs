@@ -1,5 +1,5 @@
-//! Logins and new passwords of a node, one after the other: who sets a password and then logs in
-//! with it finds it set.
+//! Logins and changes of passwords from one node, processed in order: a player who sets a password
+//! can log in with it at once.
 
 use super::node::Node;
 use super::player::Player;
@@ -12,7 +12,7 @@ use crate::passwords::{Attempt, Purpose};
 use crate::throttle::Verdict;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
 use agon_core::{Millis, PlayerName};
-use agon_wire::erlang::session::{Login, Speaks};
+use agon_wire::erlang::session::{ErlangLogin, Speaks};
 use agon_wire::erlang::term::{Pid, Term};
 use agon_wire::erlang::{Password, queue};
 use std::sync::Arc;
@@ -28,44 +28,44 @@ const WAITING_MS_MAX: Millis = 180_000;
 /// Why nothing is done any more.
 const STOPPING: &str = "the server stops";
 
-/// Whoever wants in, or something changed about it.
-pub(super) enum Knock {
+/// A request to log in or to change a password.
+pub(super) enum LoginRequest {
     /// Registers or logs in, since then.
-    Visit(Login, Millis),
+    Login(ErlangLogin, Millis),
     /// Logs in by the queue protocol, which tells more.
     Queue { pid: Pid, user: PlayerName, password: Option<Password> },
     /// Sets or changes a password; `from` hears if it is not set.
     NewPassword { user: PlayerName, new: Password, old: Option<Password>, from: Option<Pid> },
 }
 
-impl Knock {
+impl LoginRequest {
     /// The process that is to be reached from now on.
     pub(super) fn pid(&self) -> Option<&Pid> {
         match self {
-            Knock::Visit(login, _) => Some(&login.pid),
-            Knock::Queue { pid, .. } => Some(pid),
-            Knock::NewPassword { .. } => None,
+            LoginRequest::Login(login, _) => Some(&login.pid),
+            LoginRequest::Queue { pid, .. } => Some(pid),
+            LoginRequest::NewPassword { .. } => None,
         }
     }
 
     /// Whose it is.
     pub(super) fn user(&self) -> &PlayerName {
         match self {
-            Knock::Visit(login, _) => &login.user,
-            Knock::Queue { user, .. } | Knock::NewPassword { user, .. } => user,
+            LoginRequest::Login(login, _) => &login.user,
+            LoginRequest::Queue { user, .. } | LoginRequest::NewPassword { user, .. } => user,
         }
     }
 }
 
-/// Opens for whoever knocks, until the node is gone.
-pub(super) async fn keep(hub: Arc<Hub>, node: Arc<Node>, mut knocks: mpsc::Receiver<Knock>) {
-    while let Some(knock) = knocks.recv().await {
-        match knock {
-            Knock::Visit(login, since) => player::visit(&hub, &node, login, since).await,
-            Knock::Queue { pid, user, password } => {
+/// Opens for whoever logins, until the node is gone.
+pub(super) async fn keep(hub: Arc<Hub>, node: Arc<Node>, mut logins: mpsc::Receiver<LoginRequest>) {
+    while let Some(login_request) = logins.recv().await {
+        match login_request {
+            LoginRequest::Login(login, since) => player::visit(&hub, &node, login, since).await,
+            LoginRequest::Queue { pid, user, password } => {
                 by_queue(&hub, &node, pid, user, password).await;
             }
-            Knock::NewPassword { user, new, old, from } => {
+            LoginRequest::NewPassword { user, new, old, from } => {
                 if let Err(reason) = set_password(&hub, &node, &user, &new, old).await {
                     let (user, name) = (user.as_str(), node.name.as_str());
                     tracing::info!(node = name, user, reason, "a new password was not set");
@@ -80,7 +80,7 @@ pub(super) async fn keep(hub: Arc<Hub>, node: Arc<Node>, mut knocks: mpsc::Recei
 
 /// Logs a player in when wrong passwords before it are forgiven: its vocabulary has no word for
 /// being refused, so it would wait for ever. `since` is when it asked for it.
-pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: Login, since: Millis) {
+pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, since: Millis) {
     let place = Arc::clone(&node.waiting).try_acquire_owned();
     let over = now_ms().saturating_sub(since) > WAITING_MS_MAX;
     let Some(place) = place.ok().filter(|_| !over) else {
@@ -97,7 +97,7 @@ pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: Login, since: M
         let known = node.players().with_user(&login.user);
         // It may have logged in by another message meanwhile.
         if known.is_none_or(|player| player.pid != login.pid) {
-            let _ = node.door.send(Knock::Visit(login, since)).await;
+            let _ = node.logins.send(LoginRequest::Login(login, since)).await;
         }
     });
 }
@@ -119,7 +119,7 @@ async fn by_queue(
         (Some(Some((_, wire))), Some(password)) if again || wire.is_none() => {
             let speaks = Speaks::Queue { password: password.clone() };
             let spelt = Term::string(user.as_str());
-            let login = Login { pid, user, spelt, password, speaks };
+            let login = ErlangLogin { pid, user, spelt, password, speaks };
             player::visit(hub, node, login, now_ms()).await;
         }
         (Some(Some((_, wire))), _) => {

@@ -1,4 +1,4 @@
-//! Who thinks in one tournament: a house player on a thread, or a program with pipes.
+//! The player of one tournament: a house player on a thread, or a program with pipes.
 
 use super::program::{Command, Program};
 use super::{Said, check_house};
@@ -9,7 +9,7 @@ use agon_bots::Houses;
 use agon_core::{Nonce, PlayerName};
 use agon_games::{Json, Registry};
 use agon_runner::{Sandbox, SandboxSettings, find_program};
-use agon_wire::native::PROTOCOL_VERSION;
+use agon_wire::native::{Hello, PROTOCOL_VERSION};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -55,21 +55,25 @@ impl Player {
         Ok(Player { name, plays })
     }
 
-    /// The nonce and the proposal that the server is told: a house player's own, or those in the
-    /// hello of the program, which is started for that and ended again.
-    pub(super) fn introduction(&self, args: &JoinArgs) -> Result<(Option<Nonce>, Option<Json>)> {
+    /// What the hello to the server says: the nonce, the proposal, and whether requests show the
+    /// history. A house player has its own; a program is started for its hello and ended again.
+    pub(super) fn introduction(
+        &self,
+        args: &JoinArgs,
+    ) -> Result<(Option<Nonce>, Option<Json>, bool)> {
         match &self.plays {
             Plays::House(house) => {
                 let (games, houses) = (Registry::standard(), Houses::standard());
                 let made = games.names().into_iter().map(|game| houses.make(game, house));
                 let proposal = made.flatten().find_map(|mut player| player.propose());
-                Ok((None, proposal))
+                Ok((None, proposal, true))
             }
             Plays::Program(command) => {
                 let game = args.game.as_deref().unwrap_or_default();
                 let about = json!({"tournament": "", "game": game, "commitment": "0".repeat(64)});
                 let hello = Program::probe(command, &self.name, &hello(&self.name, &about))?;
-                Ok(hello.map_or((None, None), |hello| (hello.nonce, hello.proposal)))
+                let said = |hello: Hello| (hello.nonce, hello.proposal, hello.history);
+                Ok(hello.map_or((None, None, false), said))
             }
         }
     }
@@ -90,7 +94,7 @@ fn hello(player: &PlayerName, about: &Value) -> String {
 }
 
 /// The player of one tournament.
-pub(super) struct Mind {
+pub(super) struct TournamentPlayer {
     /// How often it was started.
     pub(super) start: u32,
     pub(super) greeted: bool,
@@ -98,24 +102,24 @@ pub(super) struct Mind {
     about: Value,
     /// Requests without an answer.
     open: BTreeMap<String, String>,
-    hands: Hands,
+    backend: Backend,
 }
 
-enum Hands {
+enum Backend {
     House(Sender<String>),
     Program(Program),
 }
 
-impl Mind {
+impl TournamentPlayer {
     pub(super) fn start(
         player: &Arc<Player>,
         about: &Value,
         start: u32,
         said: &mpsc::Sender<Said>,
-    ) -> Result<Mind> {
+    ) -> Result<TournamentPlayer> {
         let tournament = about["tournament"].as_str().unwrap_or_default().to_owned();
         let said = said.clone();
-        let hands = match &player.plays {
+        let backend = match &player.plays {
             Plays::House(house) => {
                 let game = about["game"].as_str().unwrap_or_default();
                 let mut house = Houses::standard().make(game, house)?;
@@ -131,30 +135,36 @@ impl Mind {
                         }
                     }
                 });
-                Hands::House(sender)
+                Backend::House(sender)
             }
             Plays::Program(command) => {
-                Hands::Program(Program::start(command, &player.name, tournament, start, said)?)
+                Backend::Program(Program::start(command, &player.name, tournament, start, said)?)
             }
         };
-        let greeted = matches!(hands, Hands::House(_));
-        let mut mind = Mind { start, greeted, about: about.clone(), open: BTreeMap::new(), hands };
-        mind.tell(&hello(&player.name, about));
-        Ok(mind)
+        let greeted = matches!(backend, Backend::House(_));
+        let mut playing = TournamentPlayer {
+            start,
+            greeted,
+            about: about.clone(),
+            open: BTreeMap::new(),
+            backend,
+        };
+        playing.tell(&hello(&player.name, about));
+        Ok(playing)
     }
 
     /// Passes a message on; a house player needs none but requests.
     pub(super) fn tell(&mut self, line: &str) {
-        if let Hands::Program(program) = &mut self.hands {
+        if let Backend::Program(program) = &mut self.backend {
             program.tell(line);
         }
     }
 
     /// Passes a request on.
     pub(super) fn ask(&mut self, id: String, line: String) {
-        match &self.hands {
-            Hands::House(requests) => drop(requests.send(line.clone())),
-            Hands::Program(_) => self.tell(&line),
+        match &self.backend {
+            Backend::House(requests) => drop(requests.send(line.clone())),
+            Backend::Program(_) => self.tell(&line),
         }
         self.open.insert(id, line);
     }
@@ -171,14 +181,14 @@ impl Mind {
             end["won"] = won.into();
         }
         self.tell(&end.to_string());
-        if let Hands::Program(program) = self.hands {
+        if let Backend::Program(program) = self.backend {
             program.end();
         }
     }
 
     /// The program is gone: what it was about, and what it did not answer.
     pub(super) fn ended(self) -> (Value, BTreeMap<String, String>) {
-        if let Hands::Program(program) = self.hands {
+        if let Backend::Program(program) = self.backend {
             program.kill();
         }
         (self.about, self.open)

@@ -1,5 +1,5 @@
-//! The desk a person sits at: it shows one question at a time and reads what is typed. What is
-//! against the rules never leaves it.
+//! The console of a person: it shows one question at a time and parses what the person types. It
+//! never passes on an illegal answer.
 
 use super::say;
 use agon_games::{Asked, GameKind, Json, Registry};
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So many answers are listed by themselves; more with `list`.
+/// Up to this many answers are listed with a question; `list` shows more.
 const LISTED_MAX: usize = 14;
 
 const HELP: &str = "  the number of an answer, where they are listed
@@ -18,17 +18,17 @@ const HELP: &str = "  the number of an answer, where they are listed
   quit    leave
 ";
 
-pub(super) struct Desk {
+pub(super) struct Prompt {
     games: Registry,
     colour: bool,
-    /// Whether others wait elsewhere, so that leaving is not the same as giving up.
+    /// Whether the game is on a server, where leaving is not the same as forfeiting.
     remote: bool,
-    sheet: Option<Sheet>,
+    shown: Option<ShownQuestion>,
     leaving: bool,
 }
 
-/// A question on the desk.
-struct Sheet {
+/// The question on the screen.
+struct ShownQuestion {
     kind: Arc<dyn GameKind>,
     question: Json,
     view: Json,
@@ -38,24 +38,24 @@ struct Sheet {
     listed: bool,
 }
 
-/// What a person wants.
+/// What the person typed.
 #[derive(Debug)]
 pub(super) enum Wish {
     Answer(Json),
-    /// Give up what is being played, and leave.
+    /// Forfeit the game and leave.
     Forfeit,
-    /// Leave without a word.
+    /// Leave without forfeiting.
     Leave,
-    /// Nothing yet.
+    /// Nothing to do yet.
     Nothing,
 }
 
-impl Desk {
-    pub(super) fn new(colour: bool, remote: bool) -> Desk {
-        Desk { games: Registry::standard(), colour, remote, sheet: None, leaving: false }
+impl Prompt {
+    pub(super) fn new(colour: bool, remote: bool) -> Prompt {
+        Prompt { games: Registry::standard(), colour, remote, shown: None, leaving: false }
     }
 
-    /// Puts a question on the desk: head line, board, words, answers where they are few.
+    /// Shows a question: head line, board, words, and the legal answers where they are few.
     pub(super) fn ask(
         &mut self,
         head: &str,
@@ -66,39 +66,43 @@ impl Desk {
         deadline_ms: Option<u64>,
     ) -> Result<()> {
         let kind = self.games.kind(game);
-        let kind =
-            Arc::clone(kind.with_context(|| format!("the game {game:?} is not known here"))?);
+        let kind = Arc::clone(kind.with_context(|| {
+            format!(
+                "this version of agon does not know the game \
+                {game:?}"
+            )
+        })?);
         let asked = kind.ask(question.get(), view.get())?;
         let until = deadline_ms.map(|ms| Instant::now() + Duration::from_millis(ms));
         let listed = asked.choices.len() <= LISTED_MAX;
-        let sheet = Sheet { kind, question, view, names, asked, until, listed };
+        let shown = ShownQuestion { kind, question, view, names, asked, until, listed };
         let mut text =
-            format!("\n{head}\n\n{}\n{}\n", sheet.board(self.colour)?, sheet.asked.words);
+            format!("\n{head}\n\n{}\n{}\n", shown.board(self.colour)?, shown.asked.words);
         match listed {
-            true => text.push_str(&sheet.list()),
+            true => text.push_str(&shown.list()),
             false => {
-                let _ = writeln!(text, "  ({}; `help` has more)", sheet.asked.examples);
+                let _ = writeln!(text, "  ({}; `help` explains more)", shown.asked.examples);
             }
         }
-        text.push_str(&sheet.prompt());
-        self.sheet = Some(sheet);
+        text.push_str(&shown.prompt());
+        self.shown = Some(shown);
         self.leaving = false;
         say(&text)
     }
 
-    /// The question was asked again: its time starts anew.
+    /// The server sent the question again: restarts its clock.
     pub(super) fn renew(&mut self, deadline_ms: u64) -> Result<()> {
-        let Some(sheet) = &mut self.sheet else { return Ok(()) };
-        sheet.until = Some(Instant::now() + Duration::from_millis(deadline_ms));
-        say(&format!("\nThe question is asked again.\n{}", sheet.prompt()))
+        let Some(shown) = &mut self.shown else { return Ok(()) };
+        shown.until = Some(Instant::now() + Duration::from_millis(deadline_ms));
+        say(&format!("\nThe server repeats the question.\n{}", shown.prompt()))
     }
 
-    /// Takes the question away.
+    /// Removes the question.
     pub(super) fn clear(&mut self) {
-        self.sheet = None;
+        self.shown = None;
     }
 
-    /// Takes what was typed.
+    /// Handles a typed line.
     pub(super) fn typed(&mut self, line: &str) -> Result<Wish> {
         let line = line.trim();
         if self.leaving {
@@ -110,7 +114,7 @@ impl Desk {
             }
             return self.prompt(String::new());
         }
-        let Some(sheet) = &self.sheet else {
+        let Some(shown) = &self.shown else {
             if matches!(line, "quit" | "exit" | "q") {
                 return Ok(Wish::Leave);
             }
@@ -122,41 +126,41 @@ impl Desk {
             "quit" | "exit" | "q" => {
                 self.leaving = true;
                 say(match self.remote {
-                    true => "Forfeit what you play (y), just leave (l), or stay (n)? ",
-                    false => "Forfeit this game (y), or stay (n)? ",
+                    true => "Forfeit the game (y), leave without forfeiting (l), or stay (n)? ",
+                    false => "Forfeit the game (y), or stay (n)? ",
                 })?;
                 Ok(Wish::Nothing)
             }
-            "help" | "?" => self.prompt(format!("  {}\n{HELP}", sheet.asked.examples)),
+            "help" | "?" => self.prompt(format!("  {}\n{HELP}", shown.asked.examples)),
             "list" => {
-                let text = sheet.list();
-                if let Some(sheet) = &mut self.sheet {
-                    sheet.listed = true;
+                let text = shown.list();
+                if let Some(shown) = &mut self.shown {
+                    shown.listed = true;
                 }
                 self.prompt(text)
             }
-            "show" => self.prompt(sheet.board(self.colour)?),
-            "clock" => self.prompt(format!("{}\n", sheet.time_left())),
-            _ => match sheet.read(line) {
+            "show" => self.prompt(shown.board(self.colour)?),
+            "clock" => self.prompt(format!("{}\n", shown.time_left())),
+            _ => match shown.read(line) {
                 Ok(answer) => {
-                    self.sheet = None;
+                    self.shown = None;
                     Ok(Wish::Answer(answer))
                 }
-                Err(why) => self.prompt(format!("Not so: {why}.\n")),
+                Err(why) => self.prompt(format!("That is not possible: {why}.\n")),
             },
         }
     }
 
     fn prompt(&self, mut text: String) -> Result<Wish> {
-        if let Some(sheet) = &self.sheet {
-            text.push_str(&sheet.prompt());
+        if let Some(shown) = &self.shown {
+            text.push_str(&shown.prompt());
         }
         say(&text)?;
         Ok(Wish::Nothing)
     }
 }
 
-impl Sheet {
+impl ShownQuestion {
     fn board(&self, colour: bool) -> Result<String> {
         Ok(self.kind.draw(self.view.get(), &self.names, colour)?)
     }
@@ -181,13 +185,13 @@ impl Sheet {
 
     fn time_left(&self) -> String {
         match self.until.map(|until| until.saturating_duration_since(Instant::now())) {
-            None => "You have all the time you like.".into(),
-            Some(Duration::ZERO) => "Your time is over.".into(),
-            Some(left) => format!("{:.0} seconds are left.", left.as_secs_f32()),
+            None => "There is no time limit.".into(),
+            Some(Duration::ZERO) => "Your time is up.".into(),
+            Some(left) => format!("You have {:.0} seconds left.", left.as_secs_f32()),
         }
     }
 
-    /// An answer by its number, where they are listed, or in words.
+    /// Parses an answer: its number in the list, or words.
     fn read(&self, line: &str) -> Result<Json, String> {
         let numbered = line.parse::<usize>().ok().filter(|_| self.listed);
         if let Some(number) = numbered {

@@ -1,4 +1,4 @@
-//! What anybody on a node may ask, logged in or not: tournaments, and how things stand.
+//! Requests that need no login: to start a tournament, and to report tournaments and players.
 
 use super::dial::Address;
 use super::node::{Node, manager};
@@ -7,7 +7,7 @@ use crate::engine::query::{
     AnnounceNumbered, FindAccount, FindPastResults, FindStanding, IsLive, NotHeld,
 };
 use agon_core::lobby::{Announcement, Draw, QueueName, Selection, Standing, Terms};
-use agon_core::{Format, PlayerName, Preset, Raw, TournamentId};
+use agon_core::{Bracket, PlayerName, Preset, Raw, TournamentId};
 use agon_wire::erlang::class::{self, Status};
 use agon_wire::erlang::location::Requester;
 use agon_wire::erlang::session::QUEUE;
@@ -31,8 +31,8 @@ const LOOK: Duration = Duration::from_millis(200);
 /// The longest time between two looks.
 const LOOK_MAX: Duration = Duration::from_secs(5);
 
-/// A question, and who asks it.
-pub(super) enum Question {
+/// A request, and the process that made it.
+pub(super) enum Inquiry {
     /// The class protocol's tournament: players are drawn from those who are connected.
     Invite { pid: Pid, players: u32, games: u32 },
     /// The referee protocol's: a bracket of the first in line.
@@ -54,25 +54,25 @@ pub(super) enum Form {
     Queue,
 }
 
-impl Question {
-    /// The question a message asks, if it asks one.
-    pub(super) fn of(message: &Message, from: Option<&Pid>) -> Option<Question> {
+impl Inquiry {
+    /// The inquiry in a message, if there is one.
+    pub(super) fn of(message: &Message, from: Option<&Pid>) -> Option<Inquiry> {
         let odd = |games: i64| u32::try_from(games).ok().filter(|games| games % 2 == 1);
         let count = |players: i64| u32::try_from(players).ok().filter(|players| *players > 1);
         let asked = match message {
             Message::Class(class::FromPlayer::RequestTournament { pid, players, games }) => {
                 let wanted = count(*players).zip(odd(*games));
                 let pid = pid.clone();
-                let asked = wanted.map(|(players, games)| Question::Invite { pid, players, games });
+                let asked = wanted.map(|(players, games)| Inquiry::Invite { pid, players, games });
                 asked.ok_or("a tournament needs 2 players and an odd number of games a match")
             }
             Message::Class(class::FromPlayer::TournamentInfo { pid, tournament }) => {
                 let (pid, tournament) = (pid.clone(), tournament.clone());
-                Ok(Question::Tournament { pid, tournament })
+                Ok(Inquiry::Tournament { pid, tournament })
             }
             Message::Class(class::FromPlayer::UserInfo { pid, user, spelt }) => {
                 let (pid, user, spelt) = (pid.clone(), user.clone(), spelt.clone());
-                Ok(Question::Player { pid, user, spelt, form: Form::Class })
+                Ok(Inquiry::Player { pid, user, spelt, form: Form::Class })
             }
             Message::Referee(referee::FromPlayer::StartTournament {
                 pid,
@@ -84,33 +84,33 @@ impl Question {
                 let wanted = slots.map(|rounds| 1 << rounds).zip(odd(*games));
                 let (pid, reference) = (pid.clone(), reference.clone());
                 let asked =
-                    wanted.map(|(slots, games)| Question::Bracket { pid, reference, slots, games });
+                    wanted.map(|(slots, games)| Inquiry::Bracket { pid, reference, slots, games });
                 asked.ok_or("M has to be 1 to 13, and K odd")
             }
             Message::Referee(referee::FromPlayer::StatsRequest { pid, reference, user }) => {
                 let (form, spelt) = (Form::Referee(reference.clone()), Term::nil());
-                Ok(Question::Player { pid: pid.clone(), user: user.clone(), spelt, form })
+                Ok(Inquiry::Player { pid: pid.clone(), user: user.clone(), spelt, form })
             }
             Message::Queue(queue::FromPlayer::StartTournament { players_max }) => {
-                let asked = count(*players_max).map(|at_most| Question::Waiting { at_most });
+                let asked = count(*players_max).map(|at_most| Inquiry::Waiting { at_most });
                 asked.ok_or("MaxPlayers has to be at least 2")
             }
             Message::Queue(queue::FromPlayer::StatsRequest { user, spelt }) => {
                 let asked = from.map(|pid| {
                     let (user, spelt, form) = (user.clone(), spelt.clone(), Form::Queue);
-                    Question::Player { pid: pid.clone(), user, spelt, form }
+                    Inquiry::Player { pid: pid.clone(), user, spelt, form }
                 });
                 asked.ok_or("nobody is known to have sent it")
             }
             _ => return None,
         };
-        Some(asked.unwrap_or_else(Question::Nonsense))
+        Some(asked.unwrap_or_else(Inquiry::Nonsense))
     }
 }
 
-/// Takes a question up, unless too many are being answered.
-pub(super) fn ask(hub: &Arc<Hub>, node: &Arc<Node>, question: Question) {
-    if let Question::Nonsense(reason) = question {
+/// Answers an inquiry, unless too many are being answered.
+pub(super) fn ask(hub: &Arc<Hub>, node: &Arc<Node>, inquiry: Inquiry) {
+    if let Inquiry::Nonsense(reason) = inquiry {
         return ignore(node, reason);
     }
     let Ok(place) = Arc::clone(&hub.asked).try_acquire_owned() else {
@@ -119,7 +119,7 @@ pub(super) fn ask(hub: &Arc<Hub>, node: &Arc<Node>, question: Question) {
     };
     let (hub, node) = (Arc::clone(hub), Arc::clone(node));
     tokio::spawn(async move {
-        answer(&hub, &node, question).await;
+        answer(&hub, &node, inquiry).await;
         drop(place);
     });
 }
@@ -129,13 +129,13 @@ fn ignore(node: &Node, reason: &str) {
     tracing::info!(node = node.name.as_str(), user = "unknown", reason, "a request is ignored");
 }
 
-async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
-    match question {
-        Question::Nonsense(reason) => ignore(node, reason),
-        Question::Player { pid, user, spelt, form } => {
+async fn answer(hub: &Arc<Hub>, node: &Node, inquiry: Inquiry) {
+    match inquiry {
+        Inquiry::Nonsense(reason) => ignore(node, reason),
+        Inquiry::Player { pid, user, spelt, form } => {
             player(hub, node, pid, (user, spelt), &form).await;
         }
-        Question::Tournament { pid, tournament } => {
+        Inquiry::Tournament { pid, tournament } => {
             let id = tournament.as_reference().and_then(|it| hub.refs.tournament_of(it));
             let Some(id) = id else { return ignore(node, "there is no such tournament") };
             if let Some(status) = status(hub, id).await {
@@ -143,7 +143,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
                 node.tell(pid, told, None);
             }
         }
-        Question::Invite { pid, players, games } => {
+        Inquiry::Invite { pid, players, games } => {
             let wait_ms = hub.settings.accept_ms;
             let wanted = Wanted { name: "class", preset: "yahtzee-class", games, slots: None };
             // The draw is among all connected players: those on other wires are asked as well.
@@ -154,7 +154,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
             let Ok(id) = announced else { return ignore(node, NOT_HELD) };
             requests::answer(hub, &id, &requester).await;
         }
-        Question::Bracket { pid, reference, slots, games } => {
+        Inquiry::Bracket { pid, reference, slots, games } => {
             let (name, preset) = ("referee", "yahtzee-referee");
             let wanted = Wanted { name, preset, games, slots: Some(slots) };
             let requester = requester(node, &pid, Some(&reference));
@@ -168,7 +168,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, question: Question) {
                 Err(NotHeld::Refused) => ignore(node, NOT_HELD),
             }
         }
-        Question::Waiting { at_most } => {
+        Inquiry::Waiting { at_most } => {
             let queue = QueueName::new(QUEUE).expect("a good name");
             let (name, preset) = ("queue", "yahtzee-queue");
             let games = hub.settings.queue_games;
@@ -239,7 +239,7 @@ async fn announce(
     policy.rules.time.answer_ms = hub.settings.answer_ms.unwrap_or(policy.rules.time.answer_ms);
     policy.rules.time.wait_ms = hub.settings.wait_ms.unwrap_or(policy.rules.time.wait_ms);
     if wanted.slots.is_some() {
-        policy.format = Format::Bracket { slots: wanted.slots };
+        policy.format = Bracket { slots: wanted.slots }.into();
     }
     policy.check().map_err(|_| NotHeld::Refused)?;
     let reply_to = requester.map(Requester::write);

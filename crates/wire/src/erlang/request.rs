@@ -1,5 +1,5 @@
-//! What a player is asked, as its gateway has to remember it until it is answered, and which of its
-//! open requests an answer that names none is for.
+//! The open requests of a player, as its gateway remembers them, and the match of an answer that names
+//! no request to one of them.
 
 use super::class::Sight;
 use super::play::{dice_of, roll_of};

@@ -1,0 +1,46 @@
+//! Latencies, exact to two digits.
+
+use hdrhistogram::Histogram;
+use std::time::Duration;
+
+/// How often something took how long, in microseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Latencies(Histogram<u64>);
+
+impl Default for Latencies {
+    fn default() -> Latencies {
+        Latencies(Histogram::new(2).expect("two digits are allowed"))
+    }
+}
+
+impl Latencies {
+    pub(super) fn note(&mut self, took: Duration) {
+        self.0.saturating_record(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.reset();
+    }
+
+    /// The time that this share of all stayed below, in milliseconds; 0 if there were none.
+    pub(super) fn percentile_ms(&self, share: f64) -> f64 {
+        self.0.value_at_quantile(share) as f64 / 1_000.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_by_count() {
+        let mut latencies = Latencies::default();
+        assert_eq!(latencies.percentile_ms(0.5), 0.0);
+        (1..=100).for_each(|ms| latencies.note(Duration::from_millis(ms)));
+        let median = latencies.percentile_ms(0.5);
+        assert!((50.0..51.0).contains(&median), "{median}");
+        assert!((99.0..100.0).contains(&latencies.percentile_ms(0.99)));
+        latencies.clear();
+        assert_eq!(latencies.percentile_ms(0.99), 0.0);
+    }
+}

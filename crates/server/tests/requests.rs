@@ -1,0 +1,133 @@
+//! What requests show, and how many records and messages a decision costs.
+
+#[expect(dead_code, reason = "every test file uses its own part")]
+mod support;
+
+use serde_json::{Value, json};
+use support::{Client, Minds, Server, answer, player};
+
+/// A player that says hello in its own words.
+fn log_in(server: &Server, name: &str, hello: &Value) -> Client {
+    let mut client = server.connect();
+    client.say(&hello.to_string());
+    client.say(&format!(
+        r#"{{"type":"login","account":"{name}","password":"the pw of {name}","register":true}}"#
+    ));
+    client.expect("welcome", name);
+    client
+}
+
+fn hello() -> Value {
+    json!({"type": "hello", "protocol": 1, "name": "test"})
+}
+
+/// Starts a tournament of two.
+fn start(server: &mut Server, preset: &str, policy: Value) {
+    server.register_operator("olga", "the pw of olga");
+    let body = json!({"account": "olga", "password": "the pw of olga"}).to_string();
+    let session = server.http("POST", "/api/v1/sessions", None, &body).expect(201).json();
+    let cup = json!({
+        "id": "cup", "preset": preset, "policy": policy,
+        "selection": {"by": "named", "players": ["ann", "bob"]},
+    });
+    let token = session["token"].as_str();
+    server.http("POST", "/api/v1/tournaments", token, &cup.to_string()).expect(201);
+}
+
+fn next_request(client: &mut Client) -> Value {
+    loop {
+        let message = client.hear().expect("a request");
+        if message["type"] == "request" {
+            return message;
+        }
+    }
+}
+
+/// Answers requests until one shows a position with a past: a finished game and finished turns.
+fn play_on(client: &mut Client, minds: &mut Minds) -> Value {
+    loop {
+        let request = next_request(client);
+        if request["match"]["game"].as_u64() > Some(1) && request["view"]["turn"].as_u64() > Some(2)
+        {
+            return request;
+        }
+        client.say(&answer(minds, "ann", "greedy", &request));
+    }
+}
+
+fn past(request: &Value) -> (usize, usize) {
+    let length = |list: &Value| list.as_array().expect("a list").len();
+    (length(&request["view"]["history"]), length(&request["match"]["games"]))
+}
+
+const LONG: &str = r#"{"format":{"kind":"round-robin"},
+    "match":{"best_of":9,"ties":"share","crash":"resume"}}"#;
+
+#[test]
+fn reconnecting_player_gets_the_history_once() {
+    let mut server = Server::start();
+    let mut ann = log_in(&server, "ann", &hello());
+    let _bob = player(&server, "bob", "random");
+    start(&mut server, "yahtzee-class", serde_json::from_str(LONG).expect("JSON"));
+    let mut minds = Minds::new();
+    let brief = play_on(&mut ann, &mut minds);
+    assert_eq!(past(&brief), (0, 0), "{brief}");
+    assert!(brief["match"]["won"].is_array() && brief["match"]["best_of"] == 9, "{brief}");
+    drop(ann);
+    let mut ann = log_in(&server, "ann", &hello());
+    let whole = next_request(&mut ann);
+    assert_eq!(whole["id"], brief["id"], "the same request");
+    let games = brief["match"]["game"].as_u64().expect("a number") as usize - 1;
+    let turns = brief["view"]["turn"].as_u64().expect("a number") as usize - 1;
+    assert_eq!(past(&whole), (turns, games), "{whole}");
+    ann.say(&answer(&mut minds, "ann", "greedy", &whole));
+    assert_eq!(past(&next_request(&mut ann)), (0, 0), "once");
+}
+
+#[test]
+fn player_who_asks_for_the_history_gets_it_with_every_request() {
+    let mut server = Server::start();
+    let mut hello = hello();
+    hello["history"] = true.into();
+    let mut ann = log_in(&server, "ann", &hello);
+    let _bob = player(&server, "bob", "random");
+    start(&mut server, "yahtzee-class", serde_json::from_str(LONG).expect("JSON"));
+    let mut minds = Minds::new();
+    let request = play_on(&mut ann, &mut minds);
+    let turn = request["view"]["turn"].as_u64().expect("a number") as usize;
+    assert_eq!(past(&request).0, turn - 1, "{request}");
+    assert!(past(&request).1 >= 1, "{request}");
+}
+
+#[test]
+fn decision_with_a_notice_is_one_record() {
+    let mut server = Server::start();
+    let mut ann = log_in(&server, "ann", &hello());
+    let _bob = player(&server, "bob", "hold-10");
+    start(&mut server, "trains", json!({}));
+    let mut minds = Minds::new();
+    let mut told = 0;
+    loop {
+        let message = ann.hear().expect("a message");
+        told += usize::from(message["about"] == "told");
+        match message["type"].as_str() {
+            Some("request") => ann.say(&answer(&mut minds, "ann", "hold-10", &message)),
+            _ if message["about"] == "match-over" => break,
+            _ => {}
+        }
+    }
+    assert!(told > 2, "the player is still told its cards: {told}");
+    let events =
+        server.http("GET", "/api/v1/tournaments/cup/matches/r1m1/log", None, "").expect(200);
+    let lines: Vec<Value> = events
+        .body
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of the log"))
+        .collect();
+    let confirms =
+        |line: &Value| line["data"]["answer"] == "ok" || line["type"] == "result-confirmed";
+    let first = |at: usize| at == 0 || lines[at - 1]["more"] == 0;
+    let own = (0..lines.len()).filter(|at| first(*at) && confirms(&lines[*at])).count();
+    assert!(lines.iter().filter(|line| confirms(line)).count() > 10);
+    assert_eq!(own, 0, "confirmations are part of the record that opened them");
+}
