@@ -9,7 +9,7 @@ use super::{Answer, Web};
 use crate::clock::now_ms;
 use crate::engine::delay::DelayLine;
 use crate::engine::watch::{About, Shown, Watch};
-use crate::gateway::{Guest, Limits};
+use crate::net::{Guest, Limits};
 use agon_core::{Millis, Policy};
 use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
 use axum::extract::{ConnectInfo, FromRequest, Query, Request};
@@ -86,7 +86,7 @@ impl FromRequest<Web> for Asked {
         let seen = seen.and_then(|id| u64::from_str_radix(id, 16).ok());
         let peer = request.extensions().get::<ConnectInfo<Peer>>();
         let Some(ConnectInfo(Peer(from))) = peer.copied() else { return Err(Problem::internal()) };
-        let max = web.gateway.limits().watchers_per_address_max;
+        let max = web.host.limits().watchers_per_address_max;
         let place = web.watchers.enter(from, max).ok_or_else(|| {
             let detail =
                 format!("too many spectators from this address (limit {max}); close one of them");
@@ -106,9 +106,9 @@ impl Door {
         let key = accepted(headers)?;
         let peer = request.extensions().get::<ConnectInfo<Peer>>();
         let Some(ConnectInfo(Peer(peer))) = peer.copied() else { return Err(Problem::internal()) };
-        let guest = web.gateway.guest(peer);
+        let guest = web.host.guest(peer);
         let guest = guest.ok_or_else(|| Problem::busy("too many connections from this address"))?;
-        let (upgrade, limits) = (hyper::upgrade::on(request), web.gateway.limits().clone());
+        let (upgrade, limits) = (hyper::upgrade::on(request), web.host.limits().clone());
         Ok(Door { key, upgrade, guest, limits })
     }
 }
