@@ -2,8 +2,8 @@
 %%
 %%   escript class_player.erl NAME PASSWORD COOKIE [SERVER_NODE]
 %%
-%% It logs in, accepts every tournament it is invited to, and plays until it is stopped. It keeps the
-%% dice that there are most of, and fills the box that brings most points.
+%% It logs in, accepts every tournament it is invited to, and plays until it is stopped. It keeps
+%% the most frequent dice, and fills the box with the most points.
 -module(class_player).
 -export([main/1]).
 

@@ -3,7 +3,7 @@
 %%   escript queue_player.erl NAME PASSWORD COOKIE [SERVER_NODE]
 %%
 %% It registers if its name is new, waits in the queue for one tournament, plays it, and waits for
-%% the next one. Nothing but the dice is sent to it, so it keeps a card for each of its games.
+%% the next one. The server sends it only the dice, so it keeps a card for each of its games.
 -module(queue_player).
 -export([main/1]).
 

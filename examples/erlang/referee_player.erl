@@ -2,8 +2,8 @@
 %%
 %%   escript referee_player.erl NAME PASSWORD COOKIE [SERVER_NODE]
 %%
-%% It registers and answers whatever it is asked. It keeps nothing in mind: every request carries
-%% the dice, both cards, the history of the game and the state of the match.
+%% It registers and answers every request. It needs no memory: every request carries the dice, both
+%% cards, the history of the game and the state of the match.
 -module(referee_player).
 -export([main/1]).
 

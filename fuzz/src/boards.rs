@@ -15,8 +15,8 @@ fn kinds() -> impl Iterator<Item = &'static Arc<dyn GameKind>> {
     GAMES.names().into_iter().map(kind)
 }
 
-/// Configurations of all games: what is taken is taken again in its full form, and a game can be set
-/// up from it for any number of players, or it is said why not.
+/// Configurations of all games: what is taken is taken again in its full form, and a game can be
+/// set up from it for any number of players, or it is said why not.
 pub fn configs(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     let mut good = false;
@@ -70,8 +70,8 @@ pub fn maps(data: &[u8]) -> bool {
     true
 }
 
-/// Questions and views as a server may send them, shown to a person. The input is a question, a line
-/// end, a view, a line end, and what the person types.
+/// Questions and views as a server may send them, shown to a person. The input is a question, a
+/// line end, a view, a line end, and what the person types.
 pub fn views(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     let mut parts = text.splitn(3, '\n');

@@ -15,8 +15,8 @@ const LINE_MAX: usize = 300;
 /// The longest piece that comes at once.
 const PIECE_MAX: usize = 64;
 
-/// Lines from a player: the cuts do not matter, nothing long is kept, and every line is a message or
-/// is refused in few words.
+/// Lines from a player: the cuts do not matter, nothing long is kept, and every line is a message
+/// or is refused in few words.
 pub fn to_server(data: &[u8]) -> bool {
     let mut input = Input(data);
     let how = input.byte();

@@ -14,8 +14,8 @@ const SMALL_MAP: &str = r#"{"width":100,"height":100,"cities":[["A",[0,0]],["B",
 /// More steps than any game takes.
 const STEPS_MAX: usize = 5_000;
 
-/// Looks at what must be true of a game, and gives a sum that must stay the same as long as there is
-/// one.
+/// Looks at what must be true of a game, and gives a sum that must stay the same as long as there
+/// is one.
 type Sums = fn(&dyn GameState) -> Option<u64>;
 
 /// Yahtzee.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 /// A request, as far as a player of this sort looks at it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct ReceivedRequest<'a> {
     /// Its id: `TOURNAMENT:MATCH.GAME.SEAT.TURN`.
     pub(super) id: &'a str,
     line: &'a str,
@@ -23,15 +23,15 @@ pub(super) enum Next {
     Others,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ReceivedRequest<'a> {
     /// Reads a request; `None` for any other line.
-    pub(super) fn read(line: &'a [u8]) -> Option<Asked<'a>> {
+    pub(super) fn read(line: &'a [u8]) -> Option<ReceivedRequest<'a>> {
         if !line.starts_with(br#"{"type":"request","id":""#) {
             return None;
         }
         let line = std::str::from_utf8(line).ok()?;
         let (id, _) = line[br#"{"type":"request","id":""#.len()..].split_once('"')?;
-        Some(Asked { id, line })
+        Some(ReceivedRequest { id, line })
     }
 
     /// A number for the match, the same in all its requests.
@@ -142,7 +142,7 @@ mod tests {
             r#"{{"type":"request","id":"t:r1m1.1.{0}.0","deadline_ms":1,"seat":{0},"question":{1},"view":{2},"match":{{}}}}"#,
             seat.0, question, view
         );
-        let asked = Asked::read(line.as_bytes()).expect("a request");
+        let asked = ReceivedRequest::read(line.as_bytes()).expect("a request");
         let mut out = Vec::new();
         asked.answer(&mut out).expect("an answer");
         let out = String::from_utf8(out).expect("text");
@@ -161,10 +161,11 @@ mod tests {
     #[test]
     fn requests_of_one_match_have_one_number_and_other_lines_are_none() {
         let read = |id: &str| format!(r#"{{"type":"request","id":"{id}","seat":0}}"#);
-        let number = |id: &str| Asked::read(read(id).as_bytes()).expect("one").match_number();
+        let number =
+            |id: &str| ReceivedRequest::read(read(id).as_bytes()).expect("one").match_number();
         assert_eq!(number("t:r1m1.1.0.4"), number("t:r1m1.2.1.17"));
         assert_ne!(number("t:r1m1.1.0.4"), number("t:r1m2.1.0.4"));
-        assert_eq!(Asked::read(br#"{"type":"notice","about":"told"}"#), None);
-        assert_eq!(Asked::read(b"\xff"), None);
+        assert_eq!(ReceivedRequest::read(br#"{"type":"notice","about":"told"}"#), None);
+        assert_eq!(ReceivedRequest::read(b"\xff"), None);
     }
 }

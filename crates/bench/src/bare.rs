@@ -6,7 +6,7 @@
 //! the players wait. Where there is one match only, the echo can also sync a file for every message.
 
 use super::child::Child;
-use super::load::{Load, Mind, drive};
+use super::load::{Load, Responder, drive};
 use super::report::Latency;
 use super::wire::{Inbox, Wire};
 use anyhow::{Context, Result};
@@ -183,7 +183,7 @@ struct Pinger {
     asked_at: Option<Instant>,
 }
 
-impl Mind for Pinger {
+impl Responder for Pinger {
     fn take(&mut self, _: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64> {
         if let Some(asked_at) = self.asked_at.take() {
             self.load.latency.borrow_mut().note(at.saturating_duration_since(asked_at));

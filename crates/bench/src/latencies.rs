@@ -1,7 +1,10 @@
-//! Latencies, exact to two digits.
+//! Latencies up to an hour, exact to two digits.
 
 use hdrhistogram::Histogram;
 use std::time::Duration;
+
+/// The longest latency, in microseconds; a longer one counts as this.
+const US_MAX: u64 = 3_600_000_000;
 
 /// How often something took how long, in microseconds.
 #[derive(Clone, Debug)]
@@ -9,7 +12,7 @@ pub(super) struct Latencies(Histogram<u64>);
 
 impl Default for Latencies {
     fn default() -> Latencies {
-        Latencies(Histogram::new(2).expect("two digits are allowed"))
+        Latencies(Histogram::new_with_max(US_MAX, 2).expect("two digits are allowed"))
     }
 }
 

@@ -82,12 +82,12 @@ fn spread() -> f64 {
     (number >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Who answers on a connection.
-pub(super) trait Mind {
-    /// Takes a message and writes what it answers to `out`; how many answers that were.
+/// The player behind a connection.
+pub(super) trait Responder {
+    /// Takes a message, writes the answers to `out`, and returns how many there are.
     fn take(&mut self, message: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64>;
 
-    /// What it answered was written then.
+    /// Notes when the answers were written.
     fn wrote(&mut self, _at: Instant) {}
 }
 
@@ -97,19 +97,19 @@ pub(super) async fn drive(
     inbox: &mut Inbox,
     wire: Wire,
     load: &Load,
-    mind: &mut impl Mind,
+    responder: &mut impl Responder,
 ) -> Result<()> {
     let (mut out, mut due) = (Vec::new(), None);
     loop {
         let at = Instant::now();
         let mut answers = 0;
         while let Some(message) = wire.next(inbox)? {
-            answers += mind.take(message, at, &mut out)?;
+            answers += responder.take(message, at, &mut out)?;
         }
         if !out.is_empty() {
             load.pass(&mut due).await;
             stream.write_all(&out).await?;
-            mind.wrote(Instant::now());
+            responder.wrote(Instant::now());
             load.answers.set(load.answers.get() + answers);
             load.bytes_up.set(load.bytes_up.get() + out.len() as u64);
             out.clear();

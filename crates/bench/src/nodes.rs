@@ -1,7 +1,7 @@
 //! Players over the Erlang wire: nodes as OTP makes them, with a few players each, that speak the
 //! class protocol.
 
-use super::load::{Load, Mind, drive};
+use super::load::{Load, Responder, drive};
 use super::players::State;
 use super::wire::{Inbox, Wire};
 use agon_wire::erlang::control::{self, Control, Process};
@@ -39,9 +39,10 @@ pub(super) async fn visit(state: &State, load: &Load, players: Range<usize>) -> 
         send(&mut out, Some(pid(&node, player)), to, login);
     }
     stream.write_all(&out).await?;
-    let mut mind = Players { state, load, node, own: Vec::new(), answered: Vec::new(), here: 0 };
-    let over = drive(&mut stream, &mut Inbox::new(), Wire::Terms, load, &mut mind).await;
-    state.here.set(state.here.get() - mind.here);
+    let mut responder =
+        Players { state, load, node, own: Vec::new(), answered: Vec::new(), here: 0 };
+    let over = drive(&mut stream, &mut Inbox::new(), Wire::Terms, load, &mut responder).await;
+    state.here.set(state.here.get() - responder.here);
     state.lost.set(state.lost.get() + 1);
     over
 }
@@ -105,7 +106,7 @@ fn number(of: impl Hash) -> u64 {
     hasher.finish()
 }
 
-impl Mind for Players<'_> {
+impl Responder for Players<'_> {
     fn take(&mut self, message: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64> {
         let Some(Control::Send { to: Process::Pid(me), message, .. }) =
             control::decode(message, Limits::default())?

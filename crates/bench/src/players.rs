@@ -1,7 +1,7 @@
 //! The players: connections that log in with a token, play, and come back when they are lost.
 
-use super::answer::{Asked, Next};
-use super::load::{Load, Mind, drive};
+use super::answer::{Next, ReceivedRequest};
+use super::load::{Load, Responder, drive};
 use super::nodes;
 use super::peer;
 use super::server::Operator;
@@ -251,12 +251,12 @@ struct Player<'a> {
     answered: Vec<(u64, Next)>,
 }
 
-impl Mind for Player<'_> {
+impl Responder for Player<'_> {
     fn take(&mut self, message: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64> {
         if self.state.wire == Wire::Values {
             return peer::answer(message, out);
         }
-        let Some(asked) = Asked::read(message) else {
+        let Some(asked) = ReceivedRequest::read(message) else {
             if message.starts_with(br#"{"type":"error""#) {
                 let complaint = String::from_utf8_lossy(message).into_owned();
                 self.state.complaint.borrow_mut().get_or_insert(complaint);

@@ -1,7 +1,7 @@
 //! The one generator of repeatable numbers: house players, the simulator, fuzzing and tests use it.
 
-/// SplitMix64 (Steele, Lea and Flood): the same numbers for the same seed, on every machine. Not fit
-/// for secrets. [`below`](SplitMix64::below) takes a remainder, so its bias is `end` in 2^64.
+/// SplitMix64 (Steele, Lea and Flood): the same numbers for the same seed, on every machine. Not
+/// fit for secrets. [`below`](SplitMix64::below) takes a remainder, so its bias is `end` in 2^64.
 ///
 /// ```
 /// use agon_bots::SplitMix64;

@@ -1,5 +1,5 @@
-//! What was asked and answered. An answer goes out once for every connection it is asked for on, and
-//! only on a connection it was asked for on.
+//! What was asked and answered. An answer goes out once for every connection it is asked for on,
+//! and only on a connection it was asked for on.
 
 use super::{Event, Notice, Request};
 use std::collections::{BTreeMap, VecDeque};
@@ -53,8 +53,8 @@ impl Memory {
         }))
     }
 
-    /// Takes an answer; gives it back if it is to be sent now. What was asked over a connection that
-    /// is lost will be asked again, and is sent then.
+    /// Takes an answer; gives it back if it is to be sent now. What was asked over a connection
+    /// that is lost will be asked again, and is sent then.
     pub(super) fn answered(&mut self, id: &str, line: String) -> Option<String> {
         let over = self.open.remove(id)?;
         self.answers.retain(|(answered, _, _)| answered != id);

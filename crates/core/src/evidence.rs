@@ -14,9 +14,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a player was asked.
+/// The request that was open when a fault happened.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-pub struct Asked {
+#[schemars(rename = "Asked")]
+pub struct OpenRequest {
     /// Since when the question was open.
     pub since: Millis,
     /// How long the answer might take, from when the question was written to the player.
@@ -39,7 +40,7 @@ pub struct Evidence {
     /// Whose fault, and what sort.
     pub faulted: Faulted,
     /// What was asked, if something was.
-    pub asked: Option<Asked>,
+    pub asked: Option<OpenRequest>,
 }
 
 /// The evidence of all faults in a match's stream, in order.
@@ -76,7 +77,7 @@ fn asked(
     played: &Match,
     player: &PlayerName,
     since: &BTreeMap<RequestId, Millis>,
-) -> Option<Asked> {
+) -> Option<OpenRequest> {
     let pending = played.pending().into_iter().find(|pending| pending.player == *player)?;
     let (since, limit_ms) = (*since.get(&pending.id)?, pending.limit_ms);
     let (seat, question, view) = match pending.ask {
@@ -86,5 +87,5 @@ fn asked(
             (Some(seat), game.question(seat)?, Some(Raw(game.view(Viewer::Seat(seat)))))
         }
     };
-    Some(Asked { since, limit_ms, seat, question: Raw(question), view })
+    Some(OpenRequest { since, limit_ms, seat, question: Raw(question), view })
 }

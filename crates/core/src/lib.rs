@@ -46,7 +46,7 @@ pub mod verify;
 
 pub use chain::{Head, StreamEnd};
 pub use event::*;
-pub use evidence::{Asked, Evidence, evidence};
+pub use evidence::{Evidence, OpenRequest, evidence};
 pub use fair::{Commitment, Nonce, Secret};
 pub use fault::{Fault, FaultKind, Faulted};
 pub use fold::{BadStream, Misfit, RecoveredMatch, fold};

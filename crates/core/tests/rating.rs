@@ -386,6 +386,56 @@ proptest! {
     }
 
     #[test]
+    fn glicko2_agrees_with_an_independent_implementation(
+        (value, deviation) in (1_000.0..2_000.0, 30.0..350.0),
+        games in proptest::collection::vec((1_000.0..2_000.0, 30.0..350.0, 0..=2_u8), 1..20),
+    ) {
+        use skillratings::glicko2::{Glicko2Config, Glicko2Rating, glicko2_rating_period};
+        let outcome = |halves: u8| match halves {
+            0 => skillratings::Outcomes::LOSS,
+            1 => skillratings::Outcomes::DRAW,
+            _ => skillratings::Outcomes::WIN,
+        };
+        let theirs = |rating, deviation| Glicko2Rating { rating, deviation, volatility: 0.06 };
+        let met = games.iter().map(|(v, d, halves)| (theirs(*v, *d), outcome(*halves)));
+        let config = Glicko2Config { convergence_tolerance: 1e-9, ..Glicko2Config::new() };
+        let expected =
+            glicko2_rating_period(&theirs(value, deviation), &met.collect::<Vec<_>>(), &config);
+        let met = games.iter().map(|(v, d, halves)| (rating(*v, *d), f64::from(*halves) / 2.0));
+        let ours =
+            Glicko2::default().rate(&rating(value, deviation), &met.collect::<Vec<_>>());
+        prop_assert!((ours.value - expected.rating).abs() < 1e-6, "{ours:?}, {expected:?}");
+        prop_assert!((ours.deviation - expected.deviation).abs() < 1e-6, "{ours:?}, {expected:?}");
+        let by = (ours.volatility - expected.volatility).abs();
+        prop_assert!(by < 1e-9, "{ours:?}, {expected:?}");
+    }
+
+    #[test]
+    fn weng_lin_of_two_agrees_with_an_independent_implementation(
+        (one, one_deviation) in (1_000.0..2_000.0, 30.0..350.0),
+        (other, other_deviation) in (1_000.0..2_000.0, 30.0..350.0),
+    ) {
+        use skillratings::weng_lin::{WengLinConfig, WengLinRating, weng_lin};
+        let system = WengLin { drift: 0.0, ..WengLin::default() };
+        let config = WengLinConfig { beta: system.performance, uncertainty_tolerance: 1e-4 };
+        let theirs = |rating, uncertainty| WengLinRating { rating, uncertainty };
+        let (winner, loser) = weng_lin(
+            &theirs(one, one_deviation),
+            &theirs(other, other_deviation),
+            &skillratings::Outcomes::WIN,
+            &config,
+        );
+        let players = [(rating(one, one_deviation), 1), (rating(other, other_deviation), 2)];
+        let shifts = system.shifts(&players);
+        for (((before, _), shift), expected) in players.iter().zip(shifts).zip([winner, loser]) {
+            let ours = system.shifted(before, shift);
+            prop_assert!((ours.value - expected.rating).abs() < 1e-6, "{ours:?}, {expected:?}");
+            let by = (ours.deviation - expected.uncertainty).abs();
+            prop_assert!(by < 1e-6, "{ours:?}, {expected:?}");
+        }
+    }
+
+    #[test]
     fn ratings_stay_finite_and_deviations_within_bounds((system, rounds) in systems()) {
         let mut ladder = ladder(system);
         for (round, number) in rounds.iter().zip(1..) {

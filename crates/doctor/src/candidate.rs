@@ -43,7 +43,7 @@ impl<'a> Candidate<'a> {
         self.total = self.done + games * each + extra;
     }
 
-    /// Says that one more step was done.
+    /// Reports progress: one more step is done.
     pub(crate) fn step(&mut self, exam: &'static str, game: &GameExam) {
         self.done += 1;
         let (done, total) = (self.done, self.total.max(self.done));
@@ -56,7 +56,7 @@ impl<'a> Candidate<'a> {
         Maker::new(kind, rules, self.name.clone(), self.settings.seed, round, false)
     }
 
-    /// Starts the program and hears its hello.
+    /// Starts the program and waits for its hello.
     pub(crate) async fn start(
         &mut self,
         game: &GameExam,
@@ -98,16 +98,16 @@ pub(crate) async fn no_answer(said: &Said, case: &Case, session: Session) -> Fai
     let ended = session.finish(Duration::from_millis(300)).await;
     let mut failure = match said {
         Said::Silent => Failure::new(
-            format!("it does not answer a {} question", case.ask()),
-            "print the answer with the request's id, end the line and flush stdout",
+            format!("the program does not answer a {} question", case.ask()),
+            "print the answer with the request's id, end the line, and flush stdout",
         ),
         Said::Flood(why) => Failure::new(
-            format!("it floods: {why}"),
-            "write nothing to stdout but one answer for every request; logs go to stderr",
+            format!("the program floods: {why}"),
+            "write only one answer per request to stdout; write logs to stderr",
         ),
         _ => Failure::new(
-            format!("it ends at a {} question: {}", case.ask(), how(&ended)),
-            "stay until the input ends; stderr says what went wrong",
+            format!("the program ends at a {} question: {}", case.ask(), how(&ended)),
+            "keep running until the input ends; its stderr may show the cause",
         ),
     };
     if brief {
@@ -120,6 +120,6 @@ pub(crate) async fn no_answer(said: &Said, case: &Case, session: Session) -> Fai
 pub(crate) fn how(ended: &Ended) -> String {
     match ended.status {
         Some(status) => status.to_string(),
-        None => "it closed its output and goes on".into(),
+        None => "it closed its output and keeps running".into(),
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 /// Lines a guest may send before it has logged in.
 const LINES_BEFORE_LOGIN_MAX: usize = 100;
 
-/// How long somebody who starts the program by hand may take over it.
+/// How long a person may take to start the program by hand.
 const BY_HAND_LIMIT: Duration = Duration::from_secs(600);
 
 /// How a guest logged in.
@@ -34,7 +34,7 @@ pub(crate) struct Host {
     address: SocketAddr,
     stop: Stop,
     token: String,
-    /// Who logged in first; the same has to come back.
+    /// The account that logged in first; later logins must use the same.
     account: Option<PlayerName>,
     come_limit: Duration,
     patience: Duration,
@@ -52,7 +52,7 @@ impl Host {
     ) -> std::io::Result<Host> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        // Not a secret: whoever connects here is examined, and has nothing to lose.
+        // Not a secret: every program that connects is examined, and nothing is at stake.
         let token = format!("{seed:064x}");
         let listener = Some(listener);
         Ok(Host { listener, address, stop, token, account: None, come_limit, patience, by_hand })
@@ -67,13 +67,13 @@ impl Host {
         self.listener = None;
     }
 
-    /// Is there again, at the same address.
+    /// Listens again at the same address.
     pub(crate) async fn open(&mut self) -> std::io::Result<()> {
         self.listener = Some(TcpListener::bind(self.address).await?);
         Ok(())
     }
 
-    /// Whether somebody connects within `limit`.
+    /// Whether a program connects within `limit`.
     pub(crate) async fn is_knocked_at(&self, limit: Duration) -> Result<bool, Stopped> {
         let until = Instant::now() + limit;
         Ok(self.accept(until).await?.is_some())
@@ -85,8 +85,8 @@ impl Host {
         let limit = if patient { BY_HAND_LIMIT } else { self.come_limit };
         let until = Instant::now() + limit;
         let Some(mut socket) = self.accept(until).await? else {
-            let what = format!("nobody connects within {limit:?}");
-            let fix = "connect to the server, and again after every lost connection";
+            let what = format!("no program connects within {limit:?}");
+            let fix = "connect to the server, and reconnect after every lost connection";
             return Ok(Err(Failure::new(what, fix)));
         };
         let server = concat!("agon/", env!("CARGO_PKG_VERSION"));
@@ -102,7 +102,7 @@ impl Host {
                 () = tokio::time::sleep_until(until) => None,
             };
             let Some(incoming) = incoming else {
-                return Ok(Err(no_login("it does not in time", &last)));
+                return Ok(Err(no_login("it did not log in in time", &last)));
             };
             match incoming {
                 Incoming::Message(FromPlayer::Hello(said)) => hello = hello.or(Some(said)),
@@ -132,13 +132,13 @@ impl Host {
                     return Ok(Err(no_login(&why, &last)));
                 }
                 Incoming::Flushed => {}
-                Incoming::Closed => return Ok(Err(no_login("it hangs up", &last))),
+                Incoming::Closed => return Ok(Err(no_login("it closed the connection", &last))),
             }
         }
-        Ok(Err(no_login("it says something else again and again", &last)))
+        Ok(Err(no_login("it kept sending other messages", &last)))
     }
 
-    /// Welcomes whoever has the token, or any password.
+    /// Accepts the token, or any password.
     async fn log_in(&mut self, socket: &mut Socket, login: &ToLobby) -> Option<By> {
         let ToLobby::Login { account, password, token, .. } = login else { return None };
         let known = self.account.clone();
@@ -150,7 +150,7 @@ impl Host {
                 (By::Password, account.clone())
             }
             _ => {
-                let detail = "no such account, another password, or a token that is not good";
+                let detail = "unknown account, wrong password, or invalid token";
                 socket.send(&error("wrong-credentials", detail.to_owned())).await;
                 return None;
             }
@@ -173,7 +173,8 @@ impl Host {
             };
             match accepted {
                 Ok((stream, _)) => return Ok(Some(Socket::new(stream))),
-                // Too many open files, or a guest that is gone already: others may come.
+                // Too many open files, or a guest that disconnected already: continue with the next
+                // one.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -183,7 +184,7 @@ impl Host {
 fn no_login(why: &str, last: &str) -> Failure {
     let fix = "after the greeting send {\"type\":\"hello\",\"protocol\":1,\"name\":…}, then \
                {\"type\":\"login\",\"account\":…,\"password\":…}, or one with a token";
-    let failure = Failure::new(format!("it does not log in: {why}"), fix);
+    let failure = Failure::new(format!("the program does not log in: {why}"), fix);
     if last.is_empty() { failure } else { failure.came(last) }
 }
 
@@ -192,7 +193,7 @@ pub(crate) fn error(code: &str, detail: String) -> Vec<u8> {
     native::encode(&ToPlayer::Error { code, id: None, detail, accepted: None })
 }
 
-/// A program that was started to connect. What it prints is read and let go of.
+/// A program that was started to connect. Its output is read and discarded.
 pub(crate) struct Started {
     over: Option<oneshot::Sender<()>>,
     task: JoinHandle<agon_runner::Ended>,
@@ -226,10 +227,10 @@ impl Started {
         Ok(Started { over: Some(over), task })
     }
 
-    /// Ends it, and gives what it wrote to stderr.
+    /// Ends the program and returns its stderr.
     pub(crate) async fn end(mut self) -> Vec<u8> {
         if let Some(over) = self.over.take() {
-            // If it has ended already, nobody listens.
+            // If the program has ended already, nobody receives this.
             let _ = over.send(());
         }
         self.task.await.map(|ended| ended.stderr).unwrap_or_default()

@@ -1,6 +1,5 @@
-//! An entrance exam for players: a program is asked everything a tournament may ask it, told
-//! everything a tournament may tell it, started again and again, and what it would fail is said
-//! before a tournament finds out.
+//! The exam behind `agon doctor`: it sends a program everything that a tournament may send,
+//! restarts it again and again, and reports what would fail in a tournament.
 //!
 //! ```text
 //!   program ─┬─ exam/ ──── session ──┬── runner's Connection ── a process and its pipes

@@ -1,4 +1,4 @@
-//! The exam of a program that is started here and speaks on stdin and stdout.
+//! The exam of a program that speaks on stdin and stdout.
 
 use crate::candidate::Candidate;
 use crate::exam::{ending, play, restart, talk};
@@ -10,7 +10,7 @@ use agon_runner::Stop;
 /// The examinations that are the same in every game, held in the first.
 const ONCE: [&str; 7] = ["pieces", "notices", "errors", "unknown", "repeat", "end", "children"];
 
-const NO_ANSWERS: &str = "not held: there are no answers to go by";
+const NO_ANSWERS: &str = "skipped: there were no answers to compare";
 
 /// Examines the program of the settings. Needs a runtime with several threads.
 pub async fn examine_program(
@@ -89,7 +89,7 @@ async fn games_played<'s>(
     for (game, mut exam) in not {
         if !played.is_empty() {
             let why = exam.failures.first().map_or("", |failure| failure.what.as_str());
-            let detail = format!("not examined: {why}; --game {} insists", game.name());
+            let detail = format!("not examined: {why}; use --game {} to require it", game.name());
             exam = Findings::default().into_exam("plays", game.name(), Verdict::Note, detail);
         }
         report.exams.push(exam);
@@ -149,7 +149,7 @@ async fn talk(
         let errors = report.exams.iter().any(|exam| exam.name == "errors" && exam.failed == 0);
         report.exams.push(talk::repeat(candidate, game, &mut asker, errors).await?);
     } else {
-        let why = "not held: it does not read lines";
+        let why = "skipped: the program does not read lines";
         skip(report, game, &["notices", "errors", "unknown", "repeat"], why);
     }
     let mut asker = talk::Asker::new(maker.table(&game.shapes[0]));

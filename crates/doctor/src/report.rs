@@ -1,4 +1,4 @@
-//! What an exam found: one row for every examination, with the evidence of what failed.
+//! The report of an exam: one row per examination, with the evidence of each failure.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ const EVIDENCE_BYTES_MAX: usize = 4096;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Nothing to say against it.
+    /// The program passed.
     Pass,
     /// Costs nothing in a tournament, but is worth knowing.
     Note,
@@ -25,7 +25,7 @@ pub enum Verdict {
 /// One thing that went wrong.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Failure {
-    /// What, in a sentence.
+    /// What failed, in a sentence.
     pub what: String,
     /// What was sent to the program last.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub struct Failure {
     /// What came back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub came: Option<String>,
-    /// How to mend it.
+    /// How to fix it.
     pub fix: String,
     /// The last lines the program wrote to stderr.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub struct Exam {
     pub game: String,
     /// How it ended.
     pub verdict: Verdict,
-    /// What there is to say, in a sentence.
+    /// Details, in a sentence.
     pub detail: String,
     /// How many things failed.
     pub failed: usize,
@@ -60,9 +60,9 @@ pub struct Exam {
 /// The whole exam.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
-    /// The program and its arguments; empty if it was started by somebody else.
+    /// The program and its arguments; empty if it was started by hand.
     pub command: Vec<String>,
-    /// The number all positions come from: with the same one the same are asked.
+    /// The seed of all positions; the same seed gives the same exam.
     pub seed: u64,
     /// The games it plays.
     pub games: Vec<String>,

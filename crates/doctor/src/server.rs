@@ -1,4 +1,4 @@
-//! The exam of a program that connects by itself: its login, its games, and what it is told.
+//! The exam of a program that connects by itself: its login, its games, and other messages.
 
 mod lost;
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// How long past its limit an answer is waited for.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Examines whoever connects; starts the program of the settings for that, if there is one.
+/// Examines the program that connects; starts the program in the settings, if there is one.
 pub async fn examine_guest(
     settings: &Settings,
     address: &str,
@@ -87,7 +87,7 @@ impl Visit<'_> {
         for name in ["together", "cut", "restart", "taken-over"] {
             let exam = match (self.gone, name) {
                 (true, _) => {
-                    let why = "not held: it does not come back";
+                    let why = "skipped: the program does not reconnect";
                     Findings::default().into_exam(name, self.game.name(), Verdict::Skipped, why)
                 }
                 (false, "together") => self.together().await?,
@@ -165,8 +165,12 @@ impl Visit<'_> {
             let _ = self.meet(&[]).await?;
         }
         let Some(session) = &mut self.session else {
-            let fix = "connect again, and log in with the token of the welcome";
-            played.lose(Failure::new("it hung up and does not come back", fix));
+            let fix = "reconnect, and log in with the token from the welcome";
+            played.lose(Failure::new(
+                "the program closed the connection and does not \
+                reconnect",
+                fix,
+            ));
             return Ok(None);
         };
         let reply = session.ask(case).await?;
@@ -224,7 +228,7 @@ impl Visit<'_> {
             self.session = None;
             findings.add(failure);
         }
-        exams.push(self.exam(findings, "pieces", "requests that come in pieces"));
+        exams.push(self.exam(findings, "pieces", "requests that arrive in pieces"));
         for saying in talk::sayings(&asker.notices, true) {
             if self.gone {
                 break;
@@ -271,12 +275,18 @@ impl Visit<'_> {
 fn missing(said: &Said) -> (String, &'static str) {
     match said {
         Said::Flood(why) => (
-            format!("it floods: {why}"),
-            "send one answer for every request, and what the protocol has besides",
+            format!("the program floods: {why}"),
+            "send one answer per request, and only messages of the protocol",
         ),
-        Said::Gone => ("it hangs up".into(), "keep the connection; stderr may say what went wrong"),
-        _ => {
-            ("it does not answer".into(), "send the answer with the request's id, and end the line")
-        }
+        Said::Gone => (
+            "the program closed the connection".into(),
+            "keep the connection; its \
+            stderr may show the cause",
+        ),
+        _ => (
+            "the program does not answer".into(),
+            "send the answer with the request's id, and \
+                end the line",
+        ),
     }
 }

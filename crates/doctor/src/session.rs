@@ -1,4 +1,4 @@
-//! A program that is talked to: what it is sent, what comes back, and what nobody asked for.
+//! The conversation with a program: what is sent, what comes back, and unexpected lines.
 
 use crate::report::Failure;
 use crate::socket::Socket;
@@ -88,8 +88,14 @@ impl Session {
             match Connection::start(words, player, mark, &Arc::new(Sandbox::none())) {
                 Ok(connection) => connection,
                 Err(error) => {
-                    let fix = "check the command after --, and that it can be run from here";
-                    return Ok(Err(Failure::new(format!("it cannot be started: {error}"), fix)));
+                    let fix = "check the command after --, and that it can be run in this folder";
+                    return Ok(Err(Failure::new(
+                        format!(
+                            "the program cannot be started: \
+                        {error}"
+                        ),
+                        fix,
+                    )));
                 }
             };
         connection.send(hello);
@@ -118,15 +124,22 @@ impl Session {
                 Some(Incoming::Bad { why, line }) => break (why, Some(line)),
                 Some(Incoming::Refused { why } | Incoming::Flood { why }) => break (why, None),
                 Some(Incoming::Closed) => break ("it ended".to_owned(), None),
-                Some(Incoming::Message(_)) => break ("it answers before it".to_owned(), None),
-                None => break (format!("nothing came within {hello_limit:?}"), None),
+                Some(Incoming::Message(_)) => {
+                    break (
+                        "it answered before the \
+                    hello"
+                            .to_owned(),
+                        None,
+                    );
+                }
+                None => break (format!("no line came within {hello_limit:?}"), None),
             }
         };
         let ended = greeting.wire.finish(Duration::from_millis(300)).await;
         let status = ended.status.map_or_else(String::new, |status| format!(" ({status})"));
         let fix = "read one line from stdin, then print \
                    {\"type\":\"hello\",\"protocol\":1,\"name\":\"my bot\"} and flush stdout";
-        let mut failure = Failure::new(format!("it says no hello: {why}{status}"), fix);
+        let mut failure = Failure::new(format!("the program says no hello: {why}{status}"), fix);
         failure = failure.sent(hello).stderr(&ended.stderr);
         Ok(Err(came.iter().fold(failure, |failure, line| failure.came(line))))
     }
@@ -199,7 +212,7 @@ impl Session {
                 Some(Incoming::Message(FromPlayer::Lobby(said))) => match &mut self.wire {
                     Wire::Socket(socket) => socket.serve(&said).await,
                     Wire::Pipe(_) => {
-                        let why = "there is no lobby on a pipe".to_owned();
+                        let why = "lobby messages work only over sockets".to_owned();
                         strays.push(Stray::NoMessage { why, line: format!("{said:?}") });
                     }
                 },
@@ -209,7 +222,7 @@ impl Session {
                 }
             }
             if strays.len() + self.twice > STRAYS_MAX {
-                break Said::Flood(format!("sent over {STRAYS_MAX} lines nobody asked for"));
+                break Said::Flood(format!("it sent over {STRAYS_MAX} lines without a request"));
             }
         };
         Ok(Reply { said, took: started.elapsed(), strays })

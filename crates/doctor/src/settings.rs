@@ -1,4 +1,4 @@
-//! What is examined, how thoroughly, and within what limits.
+//! The settings of an exam: games, thoroughness and limits.
 
 use crate::shapes::{Shape, longest, shapes};
 use agon_core::{Greeting, MatchRules, Preset};
@@ -11,10 +11,10 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SettingsError {
     /// No such game.
-    #[error("no game {0:?}; there are: {1}")]
+    #[error("there is no game {0:?}; there are: {1}")]
     Game(String, String),
     /// A configuration that is none.
-    #[error("not a configuration of {0}: {1}")]
+    #[error("invalid configuration of {0}: {1}")]
     Config(String, String),
 }
 
@@ -105,7 +105,7 @@ pub struct Settings {
     pub words: Vec<String>,
     /// The games.
     pub games: Vec<GameExam>,
-    /// Whether the games were named: then it fails what it does not play.
+    /// Whether the games were named: then a game that the program does not play is a failure.
     pub named: bool,
     /// The number all positions come from.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! A program on the other end of a TCP connection, and what a lobby says to it.
+//! A program behind a TCP connection, and the lobby's replies to it.
 
 use agon_core::TournamentId;
 use agon_runner::Incoming;
@@ -56,9 +56,9 @@ impl Socket {
             ToLobby::ChangePassword { .. } => done("change-password", None),
             ToLobby::Subscribe {} => done("subscribe", None),
             ToLobby::Accept { .. } | ToLobby::Reject { .. } | ToLobby::Ready { .. } => {
-                refused("nobody is invited to an exam")
+                refused("there are no invitations in an exam")
             }
-            ToLobby::Announce { .. } => refused("an exam is no place to hold a tournament"),
+            ToLobby::Announce { .. } => refused("an exam has no tournaments to announce"),
             ToLobby::Login { .. } | ToLobby::Logout {} => return,
         };
         self.send(&reply).await;

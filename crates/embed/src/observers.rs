@@ -1,4 +1,4 @@
-//! Observers: callbacks that hear of every change of a game, or of its final report.
+//! Observers: callbacks for every change of a game, or for its final report.
 //!
 //! Each subscription has a thread and a queue with a bound. An observer that panics or falls too
 //! far behind loses its subscription; the game does not wait for it.
@@ -44,7 +44,7 @@ impl<T: Send + 'static> Subscription<T> {
         Ok(Subscription { notices: Some(notices), ended })
     }
 
-    /// Hands a notice over; `false` if the observer is gone or too far behind.
+    /// Sends a notice; `false` if the observer is gone or too far behind.
     fn send(&self, notice: T) -> bool {
         self.notices.as_ref().is_some_and(|notices| notices.try_send(notice).is_ok())
     }
@@ -62,7 +62,7 @@ impl<G: Game> Observers<G> {
     }
 
     /// Calls `callback` after every change with the game as everybody may see it. An observer that
-    /// subscribes during the game hears first how things stand.
+    /// subscribes during the game first gets the current state.
     ///
     /// # Errors
     /// If the system has no thread left for it.
@@ -118,7 +118,7 @@ impl<G: Game> Observers<G> {
         }
     }
 
-    /// Waits until all observers have heard everything, or until `deadline`.
+    /// Waits until all observers have handled everything, or until `deadline`.
     pub(crate) fn wait(&self, deadline: Instant) {
         let mut all = self.lock();
         let updates = all.updates.drain(..).map(|one| one.ended).collect::<Vec<_>>();

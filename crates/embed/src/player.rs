@@ -1,4 +1,4 @@
-//! What a player is: one method that answers, and methods for what the referee tells it.
+//! The trait of a player: one method that answers, and methods for notifications.
 
 use crate::report::{FinalReport, Removal};
 use agon_games::{Game, Seat};
@@ -32,7 +32,8 @@ pub trait LocalPlayer<G: Game>: Send + 'static {
     /// view.
     fn sync(&mut self, _update: &GameUpdate<G>) {}
 
-    /// The referee removed this player. Players that cheated or failed hear nothing after this.
+    /// The referee removed this player. Players that cheated or failed get no further
+    /// notifications.
     fn kick(&mut self, _removal: &Removal) {}
 
     /// The game is over.
@@ -49,7 +50,7 @@ where
     }
 }
 
-/// Who plays, as one player is told it.
+/// The players of the game, from one player's point of view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Seating {
     /// The player's own seat.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// How many messages may wait for a player. A player that falls further behind is failing.
 const WAITING_MAX: usize = 1_024;
 
-/// What the referee says to a player.
+/// A message from the referee to a player.
 pub(crate) enum Message<G: Game> {
     Seated(Seating),
     Ask { seat: Seat, question: G::Question, view: G::View, time_limit: Duration },
@@ -23,7 +23,7 @@ pub(crate) enum Message<G: Game> {
     GameOver(Arc<FinalReport>),
 }
 
-/// What comes back from a player's thread.
+/// A reply from a player's thread.
 enum Reply<A> {
     Answer(Option<A>),
     Panicked(String),
@@ -97,7 +97,7 @@ impl<G: Game> PlayerThread<G> {
         self.broken.as_deref()
     }
 
-    /// Says that no more messages will come. The thread ends when it has delivered what waits.
+    /// Closes the queue. The thread ends when it has delivered the waiting messages.
     pub(crate) fn close(&mut self) {
         self.messages = None;
     }

@@ -1,4 +1,4 @@
-//! A game in progress: whose turn it is, what an answer leads to, who is told.
+//! A game in progress: asks the next player, applies the answer, and notifies everybody.
 
 use crate::observers::Observers;
 use crate::player::{Change, GameUpdate, SeatedPlayer, Seating};
@@ -48,7 +48,7 @@ impl<G: Game> RunningGame<G> {
         }
         let view = running.game.view(Viewer::Public);
         running.observers.update(GameUpdate { change: Change::Started, view });
-        // The rules may have taken somebody out at once: no tile is free for the first penguin.
+        // The rules may remove a player at once, if no tile is free for the first penguin.
         running.notice_rule_removals();
         running
     }
@@ -101,7 +101,7 @@ impl<G: Game> RunningGame<G> {
         self.observers.clone()
     }
 
-    /// A player that is still in the game and whom no notification reaches any more.
+    /// A player in the game that no longer receives notifications.
     fn silent_failure(&self) -> Option<(Seat, String)> {
         let removed = self.game.removed();
         let mut playing = self.players.iter().zip(&self.threads);
@@ -186,7 +186,7 @@ impl<G: Game> RunningGame<G> {
         let view = self.game.view(Viewer::Full);
         self.observers.update(GameUpdate { change: Change::Over, view });
         self.observers.end(&report);
-        // A thread whose player was kicked is closed already, and hears nothing.
+        // The thread of a kicked player is closed already.
         for thread in &mut self.threads {
             thread.tell(Message::GameOver(Arc::clone(&report)));
             thread.close();

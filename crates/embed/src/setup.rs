@@ -9,10 +9,10 @@ use agon_games::{Game, Seat, Seed, SetupError};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How long an answer may take unless the set-up says otherwise.
+/// The default time limit for an answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-/// How long the end of a game waits for players and observers to hear of it.
+/// How long the end of a game waits until players and observers are notified.
 const DELIVERY_LIMIT: Duration = Duration::from_secs(1);
 
 /// The longest that the end of a game may wait.
@@ -80,7 +80,7 @@ pub struct GameSetup<G: Game> {
     age_order: AgeOrder,
     players: Vec<(PlayerInfo, Box<dyn LocalPlayer<G>>)>,
     observers: Observers<G>,
-    /// The first subscription that failed, told when the game starts.
+    /// The first subscription that failed; reported when the game starts.
     failed: Option<std::io::Error>,
 }
 

@@ -57,7 +57,7 @@ pub trait GameKind: Send + Sync {
     fn draw(&self, view: &str, names: &[String], colour: bool) -> Result<String, Refusal>;
 
     /// A question as a person is asked it, with every legal answer.
-    fn ask(&self, question: &str, view: &str) -> Result<Asked, Refusal>;
+    fn ask(&self, question: &str, view: &str) -> Result<QuestionText, Refusal>;
 
     /// See [`Game::understand`].
     fn understand(&self, text: &str, question: &str, view: &str) -> Result<Json, String>;
@@ -65,7 +65,7 @@ pub trait GameKind: Send + Sync {
 
 /// A question to a person.
 #[derive(Debug)]
-pub struct Asked {
+pub struct QuestionText {
     /// See [`Game::ask`].
     pub words: String,
     /// See [`Game::examples`].
@@ -92,7 +92,8 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>);
     /// See [`Game::write_view_now`].
     fn write_view_now(&self, viewer: Viewer, out: &mut Vec<u8>);
-    /// Writes the [`question`](GameState::question) as JSON; `false`, and nothing, if there is none.
+    /// Writes the [`question`](GameState::question) as JSON; `false`, and nothing, if there is
+    /// none.
     fn write_question(&self, seat: Seat, out: &mut Vec<u8>) -> bool;
     /// Parses and checks an answer; gives it back in canonical form.
     fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal>;
@@ -261,12 +262,12 @@ impl<G: Game> GameKind for Kind<G> {
         Ok(G::draw(&parse(view)?, names, colour))
     }
 
-    fn ask(&self, question: &str, view: &str) -> Result<Asked, Refusal> {
+    fn ask(&self, question: &str, view: &str) -> Result<QuestionText, Refusal> {
         let (question, view) = (parse(question)?, parse(view)?);
         let legal = G::legal_in(&question, &view);
         let choices = legal.iter().map(|a| (G::phrase(a, &question, &view), json(a))).collect();
         let words = G::ask(&question, &view);
-        Ok(Asked { words, examples: G::examples(&question), choices })
+        Ok(QuestionText { words, examples: G::examples(&question), choices })
     }
 
     fn understand(&self, text: &str, question: &str, view: &str) -> Result<Json, String> {

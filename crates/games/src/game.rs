@@ -8,23 +8,24 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
-/// Who looks at a game. A view is the only way game state leaves the referee.
+/// The viewer of a game. A view is the only way game state leaves the referee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Viewer {
     /// The player in a seat: the public view and what this seat alone may know.
     Seat(Seat),
     /// Anybody, while the game runs: nothing that some player may not know.
     Public,
-    /// Anybody, after the game: everything. Callers show it only once [`Game::outcome`] is there.
+    /// Everything, for anybody after the game. Callers use it only once [`Game::outcome`] is
+    /// `Some`.
     Full,
 }
 
-/// What a game says to a configuration that a player proposes for a tournament (a Trains map).
+/// A game's verdict about a configuration that a player proposes (a Trains map).
 #[derive(Clone, PartialEq, Debug)]
 pub enum Proposal<C> {
     /// It will do: the configuration with the proposal in it.
     Fits(C),
-    /// Well-formed, but it cannot serve the largest game. Nobody's fault; ask the next player.
+    /// Well-formed, but too small for the largest game. This is no fault; ask the next player.
     Unfit(String),
     /// Not a proposal at all: the player misbehaves.
     Refused(Refusal),
@@ -97,7 +98,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// What `seat` is asked now; `None` if it owes no answer.
     fn question(&self, seat: Seat) -> Option<Self::Question>;
 
-    /// Whether a question only tells something and is answered with `"ok"`. Wires that have notices
+    /// Whether a question only informs the player and is answered with `"ok"`. Wires with notices
     /// may deliver it as one and confirm it for the player.
     fn only_tells(_question: &Self::Question) -> bool {
         false
@@ -124,8 +125,8 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// Checks and applies an answer.
     fn apply(&mut self, seat: Seat, answer: &Self::Answer) -> Result<(), Refusal>;
 
-    /// Takes a seat out of the game, whoever's turn it is; it is asked no more. Removing a seat
-    /// again, or after the end, changes nothing.
+    /// Removes a seat from the game, at any time; it gets no more questions. Removing a seat again,
+    /// or after the end, changes nothing.
     fn remove(&mut self, seat: Seat);
 
     /// The seats that were removed.
@@ -178,7 +179,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         format!("{}\n", serde_json::to_string_pretty(view).expect("views are JSON"))
     }
 
-    /// What is asked, as a sentence to the person who is to answer.
+    /// The question as a sentence for a person.
     fn ask(question: &Self::Question, _view: &Self::View) -> String {
         format!("Your answer to {}, as JSON?", json(question))
     }
@@ -188,8 +189,8 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         json(answer).to_string()
     }
 
-    /// What a person typed as an answer, or why it is none, in words for that person. What it gives
-    /// back is legal, as far as the view tells.
+    /// Parses what a person typed; an error explains to that person what is wrong. The answer is
+    /// legal, as far as the view shows.
     fn understand(
         text: &str,
         question: &Self::Question,
@@ -202,7 +203,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         }
     }
 
-    /// What a person may type, by example.
+    /// Examples of what a person may type.
     fn examples(_question: &Self::Question) -> &'static str {
         "an answer as JSON"
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The longest sentence that repeats words of who is told it.
+/// The longest sentence that repeats a sender's own words.
 const BRIEF_CHARS_MAX: usize = 300;
 
 /// The beginning of a sentence that may repeat what came, which may be long.
@@ -15,8 +15,8 @@ pub fn brief(mut text: String) -> String {
     text
 }
 
-/// What sort of wrong an answer is. Policies treat the sorts differently: Fish, for example, keeps
-/// cheating players and failing players apart.
+/// The kind of a refusal. Policies treat the kinds differently: Fish, for example, separates
+/// cheating players from failing ones.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefusalKind {

@@ -227,7 +227,8 @@ proptest! {
             let question = game.question(seat);
             prop_assert_eq!(question.is_some(), game.awaiting().contains(seat));
             if let Some(question) = question {
-                prop_assert_eq!(&Trains::legal_in(&question, &game.view(Viewer::Seat(seat))), &legal);
+                let view = game.view(Viewer::Seat(seat));
+                prop_assert_eq!(&Trains::legal_in(&question, &view), &legal);
                 prop_assert!(!legal.is_empty());
             }
             let mut picked = vec![false; legal.len()];

@@ -135,7 +135,8 @@ fn connections_are_on_the_map_free_and_paid_for() {
     assert_eq!((gone.rails, gone.cards), (0, 0));
 }
 
-/// Two players on a map with many connections who spent all but three of their rails on short connections.
+/// Two players on a map with many connections who spent all but three of their rails on short
+/// connections.
 fn nearly_out_of_rails() -> Trains {
     let map = Map::parse(include_str!("data/trains/large_map.json")).expect("a map");
     let config = Config { deck: Some(mixed()), ..Config::default() }.with_map(map);

@@ -1,7 +1,7 @@
 //! A player's program: its process group, its pipes, and messages over them.
 //!
-//! Reading and writing never block; what a program does not read waits in a bounded buffer. When a
-//! connection is closed, the whole process group is gone.
+//! Reading and writing never block; unread data waits in a bounded buffer. Closing a connection
+//! kills the whole process group.
 
 use crate::evidence::Evidence;
 use crate::leftovers;
@@ -91,13 +91,13 @@ const FROM_OTHERS: [Signal; 8] = [
     Signal::ALARM,
 ];
 
-/// A program and everything it started. Dropped, all of them are gone.
+/// A program and all its child processes. Dropping this kills them.
 struct Group {
     confined: Confined,
     id: Pid,
 }
 
-/// How a program ended that was not told to.
+/// How a program ended by itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Departure {
     /// For people.
@@ -185,7 +185,7 @@ impl Connection {
         })
     }
 
-    /// Notes that the program was asked something: what it sends from now on is an answer.
+    /// Records that a request is open: what the program sends from now on is an answer.
     pub fn asked(&mut self) {
         self.junk = 0;
         self.taken = 0;
@@ -201,7 +201,7 @@ impl Connection {
         self.paused = self.paused || self.group.pause(true);
     }
 
-    /// Whether somebody else stopped the program: then it is not to blame for its silence.
+    /// Whether a foreign signal stopped the program, so that its silence is not its fault.
     pub(crate) fn is_stopped_from_outside(&self) -> bool {
         let stat = format!("/proc/{}/stat", self.group.id.as_raw_nonzero());
         let text = std::fs::read_to_string(stat).unwrap_or_default();
@@ -284,8 +284,8 @@ impl Connection {
         Poll::Pending
     }
 
-    /// Ends the program: closes its input, gives it `grace` to go by itself, then ends the whole
-    /// group. Says how it ended.
+    /// Closes the input, gives the program `grace` to exit, then kills the whole group. Returns how
+    /// it ended.
     pub(crate) async fn close(
         mut self,
         grace: Duration,
@@ -297,7 +297,7 @@ impl Connection {
         drop(stdin);
         let status = group.end_within(grace).await;
         let departure = group.departure(status);
-        // Also after a good end: what the program forked is still in its group.
+        // Also after a normal exit, because forked processes are still in the group.
         drop(group);
         drop(stdout);
         // Evidence is a courtesy: a full disk does not stop a tournament for it.
@@ -336,15 +336,15 @@ impl Group {
         ended
     }
 
-    /// What an end means. Only the process we started tells who ended it: inside a process tree of
-    /// its own nobody but the program itself can send a signal.
+    /// Classifies an end. In a PID namespace only the program itself can signal its processes, so
+    /// only the process we started shows a foreign signal.
     fn departure(&self, status: Option<ExitStatus>) -> Departure {
         let plain = |words: String| Departure { words, code: "disconnected", from_outside: false };
         let Some(status) = status else {
             return plain("closed its output without ending".into());
         };
         let closed = self.confined.is_closed();
-        // A shell's way to say that a signal ended a child is the sandbox's way too.
+        // The sandbox reports a child that a signal ended as a shell does.
         let inner = status.code().filter(|code| closed && *code > 128).map(|code| code - 128);
         if let Some((code, what)) = self.confined.limit_reached(inner.or(status.signal())) {
             return Departure { words: what, code, from_outside: false };
@@ -386,7 +386,7 @@ impl std::fmt::Debug for Connection {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Nobody left in the group is as good as everybody ended.
+        // An error means that the group is empty already.
         let _ = kill_process_group(self.id, Signal::KILL);
         let _ = self.confined.child().wait();
     }

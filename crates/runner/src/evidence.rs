@@ -1,4 +1,4 @@
-//! What a program said on stderr: the tail of it, kept for its owner.
+//! Keeps the end of a program's stderr for its owner.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -20,7 +20,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What a run needs besides its log to go on.
+/// What a run needs besides its log to be resumed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunSettings {
     /// The version of this file's format.
@@ -54,7 +54,7 @@ pub enum FolderError {
         dir: String,
     },
     /// There is no run in it.
-    #[error("{dir} holds no run: {file} is missing; start one with `agon run … --out {dir}`")]
+    #[error("{dir} contains no run: {file} is missing; start one with `agon run … --out {dir}`")]
     NoRun {
         /// The folder.
         dir: String,
@@ -69,17 +69,17 @@ pub enum FolderError {
         /// What is wrong.
         why: String,
     },
-    /// The system said no.
+    /// An I/O error.
     #[error("failed to {what} {path}: {source}")]
     Io {
-        /// What was tried.
+        /// The failed action.
         what: &'static str,
         /// On which path.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The log said no.
+    /// An error of the log.
     #[error(transparent)]
     Log(#[from] LogError),
 }
@@ -133,7 +133,7 @@ impl Folder {
         }
     }
 
-    /// Renames the file of a stream, so that the stream begins anew.
+    /// Renames the file of a stream, so that the stream starts again.
     pub(crate) fn set_aside(&self, stream: &str) -> Result<(), FolderError> {
         let path = self.dir.join(format!("{stream}.jsonl"));
         if !path.exists() {

@@ -40,7 +40,7 @@ pub enum RunError {
     #[error(transparent)]
     House(#[from] HouseError),
     /// The log refused an event.
-    #[error("the log did not take an event: {0}")]
+    #[error("the log refused an event: {0}")]
     Append(#[from] AppendError),
     /// The log cannot be read.
     #[error(transparent)]
@@ -67,7 +67,7 @@ pub enum RunError {
     #[error("there is no game {0:?}")]
     UnknownGame(String),
     /// A match task ended in a panic: a bug of ours.
-    #[error("a match broke off: {0}")]
+    #[error("a match was aborted: {0}")]
     Broken(String),
 }
 

@@ -1,8 +1,8 @@
 //! Programs that outlived a killed run.
 //!
-//! A run that ends, or is stopped, ends its programs. One that is killed cannot: its programs see
-//! the end of their input and go, unless they do not care. Those are found when the run goes on:
-//! every program carries the run's mark in its environment, and so does whatever it started.
+//! A run that ends or is stopped ends its programs. A killed run cannot: its programs see the end
+//! of their input and exit, unless they ignore it. The resumed run finds those by the run's mark in
+//! their environment, which their children inherit.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;

@@ -15,10 +15,10 @@ pub enum NotStartable {
     #[error("{0}: no folder of PATH has a program of that name")]
     NotInPath(String),
     /// It is there, and is no program.
-    #[error("{0}: it is not executable (chmod +x, or name its interpreter: 'python3 {0}')")]
+    #[error("{0}: the file is not executable (chmod +x, or name its interpreter: 'python3 {0}')")]
     NotExecutable(String),
     /// The first line names an interpreter that is missing.
-    #[error("{0}: its first line names the interpreter {1}, and there is no such file")]
+    #[error("{0}: the first line names the interpreter {1}, but there is no such file")]
     NoInterpreter(String, String),
 }
 

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on, and how it is told to stop.
+//! Progress reports of a run, and the request to stop it.
 
 use agon_core::{Faulted, GameResult, MatchId, MatchResult, PlayerName};
 use std::sync::Arc;

@@ -22,11 +22,11 @@ pub struct PlayerSpec {
     pub plays: Plays,
 }
 
-/// A player's description that makes no sense.
+/// An invalid description of a player.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadSpec {
     /// Nothing to run.
-    #[error("{0:?} names no player: write house:NAME or a command such as \"python3 bot.py\"")]
+    #[error("{0:?} is not a player; write house:NAME or a command such as \"python3 bot.py\"")]
     Empty(String),
     /// A quote without its partner.
     #[error("{0:?} has an opening quote without a closing one")]

@@ -106,8 +106,8 @@ fn the_page_and_the_document_tell_of_the_same_routes() {
     assert!(gone.is_empty(), "on the page, and nowhere else: {gone:?}");
 }
 
-/// Every reference leads somewhere, every operation has a name of its own, and no schema uses a word
-/// that the validator of these tests does not look at.
+/// Every reference leads somewhere, every operation has a name of its own, and no schema uses a
+/// word that the validator of these tests does not look at.
 #[test]
 fn the_document_is_sound() {
     fn references(value: &Value, found: &mut Vec<String>) {
@@ -156,8 +156,8 @@ fn needs(operation: &Value) -> Needs {
     }
 }
 
-/// Who gets in where, for every operation of the document: without a token, with none that ever was,
-/// with an expired, a revoked, another's, and the right one.
+/// Who gets in where, for every operation of the document: without a token, with none that ever
+/// was, with an expired, a revoked, another's, and the right one.
 #[test]
 fn nobody_gets_in_who_should_not() {
     let past = Server::with_tokens_for(0);

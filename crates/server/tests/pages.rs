@@ -1,4 +1,5 @@
-//! What the page rests on: the positions of a game for whoever comes late, and people who come back.
+//! What the page rests on: the positions of a game for whoever comes late, and people who come
+//! back.
 
 #[expect(dead_code, reason = "every test file uses its own part")]
 mod support;

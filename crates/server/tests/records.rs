@@ -1,4 +1,5 @@
-//! What can be read of what was played: faults with their evidence, replays, recent matches, ratings.
+//! What can be read of what was played: faults with their evidence, replays, recent matches,
+//! ratings.
 
 #[expect(dead_code, reason = "every test file uses its own part")]
 mod support;

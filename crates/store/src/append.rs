@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::line::Header;
 use crate::{AppendError, check_stream_name};
 
-/// The largest append: far above any decision, far below what SQLite takes in one value.
+/// The largest append: far above any decision, far below SQLite's limit for one value.
 pub(crate) const APPEND_BYTES_MAX: usize = 16 << 20;
 
 /// One decision: consecutive events of one stream, durable together or not at all.
@@ -79,7 +79,7 @@ impl Append {
     }
 }
 
-/// Called once with what came of each of several appends, in their order.
+/// Called once with the result of each of several appends, in their order.
 pub type DoneAll = Box<dyn FnOnce(Vec<Result<u64, AppendError>>) + Send>;
 
 /// Submits appends one by one, and answers when the last of them is answered.
@@ -110,8 +110,8 @@ pub(crate) fn gather(appends: Vec<Append>, done: DoneAll, mut submit: impl FnMut
     }
 }
 
-/// Appends of one caller waiting in a queue. Dropped unanswered, they answer that the log is
-/// closed, so that `done` is called once whatever happens to the thread that was to do it.
+/// Appends of one caller waiting in a queue. If they are dropped unanswered, they report that the
+/// log is closed. So `done` is called once, whatever happens to the writer thread.
 pub(crate) struct Pending {
     pub(crate) appends: Vec<Append>,
     done: Option<DoneAll>,

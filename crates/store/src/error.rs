@@ -1,7 +1,7 @@
-//! What can go wrong, as values.
+//! The errors of the store.
 //!
-//! One failed commit is told to everyone who shared it, so errors can be cloned; that is why an
-//! I/O error is kept as its kind and its words.
+//! A failed commit reports its error to every append of the group, so errors can be cloned. That is
+//! why an I/O error is kept as its kind and its message.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub enum AppendError {
         actual: u64,
     },
     /// The name of the stream is not allowed.
-    #[error("bad stream name {stream:?}: {reason}")]
+    #[error("invalid stream name {stream:?}: {reason}")]
     BadStream {
         /// The name, or the beginning of a long one.
         stream: String,
@@ -28,7 +28,7 @@ pub enum AppendError {
         reason: &'static str,
     },
     /// A line is not an event of this stream at this place.
-    #[error("bad event line {line} for stream {stream}: {reason}")]
+    #[error("invalid event line {line} for stream {stream}: {reason}")]
     BadLine {
         /// The stream.
         stream: String,
@@ -38,13 +38,16 @@ pub enum AppendError {
         reason: String,
     },
     /// The append has no lines, or is larger than a log takes in one piece.
-    #[error("an append of {bytes} bytes to stream {stream} is not between 1 and {bytes_max}")]
+    #[error(
+        "an append to stream {stream} has {bytes} bytes; it must have between 1 and \
+        {bytes_max}"
+    )]
     BadSize {
         /// The stream.
         stream: String,
         /// The size of all lines.
         bytes: usize,
-        /// The largest size taken.
+        /// The largest allowed size.
         bytes_max: usize,
     },
     /// The disk is full or failing. The append may be tried again: in the rare case that it was
@@ -59,7 +62,7 @@ pub enum AppendError {
         /// The failure in words.
         message: String,
     },
-    /// An earlier failure left it unknown what is on the disk; the log must be opened again.
+    /// After an earlier failure the contents of the disk are unknown; open the log again.
     #[error("stream {stream} takes no more events since a failed write: {message}")]
     Poisoned {
         /// The stream.
@@ -84,7 +87,7 @@ pub enum LogError {
     /// The disk failed, or something is missing or forbidden.
     #[error("failed to {what} {path}: {message}", path = path.display())]
     Io {
-        /// What was tried: "open", "read".
+        /// The failed action: "open", "read".
         what: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -93,7 +96,7 @@ pub enum LogError {
         /// The failure in words.
         message: String,
     },
-    /// What is stored is not what was written.
+    /// The stored data differs from what was written.
     #[error("{path}:{line}: {reason}", path = path.display())]
     Damaged {
         /// The file.
@@ -126,7 +129,7 @@ pub enum LogError {
         /// The last record that was acknowledged.
         acknowledged: u64,
     },
-    /// The file that says how many records were acknowledged is of no use.
+    /// The watermark cannot be used.
     #[error(
         "{path}: {what}, so it is not known whether acknowledged records are gone. Put it back, or \
          accept what is there with `agon log repair --apply`",
@@ -138,14 +141,14 @@ pub enum LogError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A record is not what was written, or is missing.
+    /// A record is damaged or missing.
     #[error("{path}: stream {stream}, event {seq}: {reason}", path = path.display())]
     BadRecord {
         /// The database file.
         path: PathBuf,
         /// The stream.
         stream: String,
-        /// The first event that is not there, or not as it was.
+        /// The first missing or damaged event.
         seq: u64,
         /// What is wrong.
         reason: String,
@@ -176,7 +179,7 @@ pub enum LogError {
     Locked {
         /// The folder or database.
         path: PathBuf,
-        /// Who has it, as ` (pid 123)`; empty when that is unknown.
+        /// The process that holds the lock, as ` (pid 123)`; empty if unknown.
         holder: String,
     },
     /// The name of the stream is not allowed.

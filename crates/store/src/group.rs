@@ -13,7 +13,7 @@ use crate::append::{Pending, gather};
 use crate::queue::Queue;
 use crate::{Append, AppendError, Done, DoneAll, LogError};
 
-/// Appends waiting at once before those who submit have to wait too.
+/// How many appends may wait before callers must wait too.
 const QUEUE_MAX: usize = 4096;
 
 enum Job {
@@ -105,7 +105,7 @@ impl Turns {
                 pending.answer(results);
             }
             for waiting in flushes {
-                // Whoever waited may have given up.
+                // The caller may have stopped waiting.
                 let _ = waiting.send(());
             }
         }
@@ -114,7 +114,7 @@ impl Turns {
 
 impl Drop for Turns {
     fn drop(&mut self) {
-        // Without a thread no one would answer: refuse what comes and what waits.
+        // Without a thread nobody would answer, so refuse new and waiting appends.
         self.queue.abandon();
     }
 }

@@ -1,7 +1,7 @@
-//! Looking at a log that may be damaged: every stream up to its first bad record.
+//! Reads a log that may be damaged: every stream up to its first bad record.
 //!
-//! Reading a log refuses what is damaged. Whoever has to find out how much is left reads it here,
-//! and gets what is sound before the first record that is not. Nothing is changed.
+//! Normal reads refuse a damaged stream. This module returns the sound records before the first bad
+//! one, and changes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use crate::lock::Lock;
 use crate::sqlite::{Reader, lock_path};
 use crate::{FileLog, LogError};
 
-/// What a stream holds, as far as it is sound.
+/// The sound part of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inspection {
     /// The events of all decisions before the first bad one.
     pub lines: Vec<String>,
-    /// What is wrong with the next.
+    /// The damage after that, if any.
     pub damage: Option<Damage>,
 }
 
@@ -26,8 +26,8 @@ pub struct Damage {
     pub seq: u64,
     /// What is wrong.
     pub reason: String,
-    /// Whether a crash explains it: the last decision of a file was not written to its end, and
-    /// nobody was told of it.
+    /// Whether a crash explains it: the last decision of a file is incomplete, and was never
+    /// acknowledged.
     pub torn: bool,
 }
 
@@ -51,12 +51,12 @@ impl Inspector {
 
     /// Over a folder of files.
     pub fn of_folder(dir: impl AsRef<Path>) -> Result<Inspector, LogError> {
-        // Says what is wrong if there is no such folder.
+        // Fails if there is no such folder.
         FileLog::open_read_only(dir.as_ref())?;
         Ok(Inspector { place: Place::Folder(dir.as_ref().to_owned()) })
     }
 
-    /// What is wrong with the database as a file, apart from what is in it.
+    /// Checks the database file itself, apart from its contents.
     pub fn pages(&self) -> Result<(), LogError> {
         match &self.place {
             Place::Sqlite(reader) => reader.check_pages(),

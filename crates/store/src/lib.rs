@@ -1,4 +1,4 @@
-//! Where the log is kept.
+//! Storage of the log.
 //!
 //! The log is a set of streams; a stream is a sequence of events, each one line of JSON. The only
 //! way to change it is to [`Append`] the events of one decision, which succeeds only if the stream

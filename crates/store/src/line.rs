@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-/// What the store knows of an event.
+/// The header of an event.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Header<'a> {
     #[serde(borrow)]
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_refused() {
+    fn line_without_an_event_is_rejected() {
         let cut = &USUAL[..USUAL.len() - 2];
         let twice = USUAL.replace(r#""seq":5"#, r#""seq":5,"seq":5"#);
         let negative = USUAL.replace(r#""seq":5"#, r#""seq":-5"#);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_out_of_place_says_so() {
+    fn misplaced_header_is_reported() {
         let header = Header::parse(USUAL).unwrap();
         assert_eq!(header.expect("a/b", 5, Some(2)), Ok(()));
         assert_eq!(header.expect("a/b", 5, None), Ok(()));

@@ -1,9 +1,9 @@
 //! One writing process at a time.
 //!
-//! The lock is the operating system's, on an open file, so it is gone when its process is, however
-//! that ended. Not quite at once: a child that the process was just starting has the file open too,
-//! until it becomes the program it is to be. So whoever finds the lock taken looks again for a
-//! moment. The file itself stays; its content only says who to look for.
+//! The lock is an operating-system lock on an open file, so it ends with its process. There is one
+//! delay: a child process that is just being started holds the file too, until it executes its
+//! program. So a second process retries for a moment. The file itself stays; its content only names
+//! the owner.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};

@@ -19,7 +19,7 @@ pub fn check_stream_name(name: &str) -> Result<(), AppendError> {
     }
 }
 
-/// The same check for those who only read.
+/// The same check for readers.
 pub(crate) fn check_for_reading(name: &str) -> Result<(), LogError> {
     match fault(name) {
         None => Ok(()),

@@ -1,8 +1,8 @@
 //! The bounded queue in front of a writer thread.
 //!
-//! Unlike a channel it hands over everything that waits at once, which is what a group commit
-//! wants, and it never makes its own consumer wait: an answer given on the writer thread may
-//! submit the next append even when the queue is full.
+//! Unlike a channel, it hands over all waiting items together, as a group commit needs. It never
+//! blocks its own consumer: a callback on the writer thread may submit the next append even when
+//! the queue is full.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_wakes_those_who_wait_for_room() {
+    fn closing_wakes_waiting_callers() {
         let queue = Arc::new(Queue::new(1));
         queue.push(1).unwrap();
         let waiting = thread::spawn({

@@ -1,9 +1,8 @@
 //! Snapshots: the state of a stream after one of its events, so that a start reads only the rest.
 //!
-//! A snapshot is a help and never the truth. It says which event it was made after and carries
-//! that event's checksum, so one that belongs to another log, such as a copy that was put back, is
-//! not used; and its own, so one that was damaged is not used either. What the state means is left
-//! to whoever made it.
+//! A snapshot is never the truth. It names the event it follows and carries that event's checksum,
+//! so a snapshot of another log, for example after a restore, is ignored. It also has a checksum of
+//! its own, so a damaged one is ignored too. The caller interprets the state.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +13,7 @@ use crate::{Log, LogError};
 pub struct Snapshot {
     /// The stream.
     pub stream: String,
-    /// The version of the state's form, known to whoever made it.
+    /// The version of the state's format, chosen by the caller.
     pub format: u32,
     /// After how many events.
     pub seq: u64,

@@ -11,12 +11,12 @@ pub struct TooLong {
 /// A buffer that grew beyond this is given back when it is empty: most connections are idle.
 const KEPT_BYTES_MAX: usize = 1024;
 
-/// Bytes that came in and have not been taken as lines yet. Never holds more than one line's bound
-/// and one read of bytes.
+/// Received bytes that are not yet split into lines. Holds at most one line of maximum length and
+/// one read.
 #[derive(Clone, Debug)]
 pub struct Lines {
     buffer: Vec<u8>,
-    /// Bytes before this were taken.
+    /// Bytes before this index are consumed.
     from: usize,
     /// Bytes before this hold no line end.
     scanned: usize,
@@ -43,7 +43,7 @@ impl Lines {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole line, if one is there. Empty lines are passed over.
+    /// The next complete line, if there is one. Empty lines are skipped.
     pub fn take(&mut self) -> Option<Result<&[u8], TooLong>> {
         loop {
             let end = self.buffer[self.scanned..].iter().position(|byte| *byte == b'\n');

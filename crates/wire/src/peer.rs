@@ -1,8 +1,8 @@
-//! What a player on the wire of another system is told, and what it says, before it is put into that
-//! system's words and after.
+//! The messages to and from a player on the wire of another system, independent of that system's
+//! vocabulary.
 //!
-//! [`Speaker`] is one connection's translation: pure, with no state but which reply is awaited and
-//! what listeners were shown last. Rules, policies and time are other people's business.
+//! [`Speaker`] translates for one connection. It is pure; its only state is the awaited reply and
+//! the last view that listeners saw. It knows no rules, policies or clocks.
 
 use crate::{fish, sign_up, trains};
 use agon_core::{GameResult, PlayerName};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use sign_up::BadSignUp;
 use std::sync::Arc;
 
-/// Something a player is told. Questions and views are JSON as the game writes them.
+/// A message to a player. Questions and views are JSON as the game writes them.
 #[derive(Clone, Debug)]
 pub enum Told {
     /// It is signed up.
@@ -24,12 +24,12 @@ pub enum Told {
         /// Whether the answer is a proposal, and not whether it is ready.
         proposes: bool,
     },
-    /// A part of the beginning, told again to a program that is new to a game that goes on. The
-    /// answer is checked for its form and changes nothing.
+    /// A part of the beginning, repeated for a program that is new to a running game. The form of
+    /// its answer is checked, but the answer changes nothing.
     Again {
         /// Which part.
         part: Part,
-        /// What the program is asked after the beginning; empty outside games.
+        /// The question after the beginning; empty outside games.
         question: Vec<u8>,
         /// The game as the player sees it; empty outside games.
         view: Vec<u8>,
@@ -38,7 +38,7 @@ pub enum Told {
     },
     /// A question of the game; to be answered.
     Question {
-        /// What is asked.
+        /// The question.
         question: Vec<u8>,
         /// The game as the player sees it.
         view: Vec<u8>,
@@ -56,7 +56,7 @@ pub enum Told {
     GameOver {
         /// How it looks at its end.
         view: Vec<u8>,
-        /// What came of it.
+        /// The result.
         result: Box<GameResult>,
     },
     /// Whether it won the game; to be answered.
@@ -73,9 +73,9 @@ pub enum Told {
 pub enum Part {
     /// The tournament begins.
     Start,
-    /// What the player has: its colour, or its rails and cards.
+    /// The player's own colour, or rails and cards.
     Own,
-    /// Who else plays.
+    /// The other players.
     Others,
     /// The position.
     Position,
@@ -98,16 +98,16 @@ impl Told {
     }
 }
 
-/// What is to be sent, and what comes after it.
+/// What to send, and what follows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spoken {
     /// Texts, each whole, nothing between or after them.
     pub texts: Vec<String>,
-    /// What comes after them.
+    /// What follows.
     pub then: Then,
 }
 
-/// What comes after something was told.
+/// What follows a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Then {
     /// Nothing.
@@ -135,7 +135,7 @@ impl Spoken {
 /// Which words a port expects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
-    /// Those of Fish: of one vocabulary, or of both, told apart by the first value.
+    /// The wire of Fish: one vocabulary, or both, distinguished by the first value.
     Fish(Option<fish::Vocabulary>),
     /// Those of Trains.
     Trains(trains::Vocabulary),
@@ -160,7 +160,7 @@ impl Language {
         }
     }
 
-    /// Reads the first value of a connection: who is it, and how does it speak?
+    /// Reads the first value of a connection: its name and vocabulary.
     pub fn sign_up(self, first: &str, strict: bool) -> Result<(PlayerName, Speaker), BadSignUp> {
         match self {
             Language::Fish(only) => {
@@ -179,7 +179,7 @@ impl Language {
 }
 
 impl Speaker {
-    /// Whether it wants to be told of changes that ask for nothing.
+    /// Whether it wants messages about changes that need no answer.
     pub fn listens(&self) -> bool {
         match self {
             Speaker::Fish(speaker) => speaker.listens(),
@@ -187,8 +187,8 @@ impl Speaker {
         }
     }
 
-    /// What has to be told before `told`, because the program behind this connection is new to a
-    /// tournament that goes on. Once it was asked for, the program counts as told.
+    /// The messages that must precede `told`, because the program behind this connection is new to
+    /// a running tournament. After this call the program counts as informed.
     pub fn beginning(&mut self, told: &Told) -> Vec<Told> {
         match self {
             Speaker::Fish(speaker) => speaker.beginning(told),
@@ -196,8 +196,8 @@ impl Speaker {
         }
     }
 
-    /// Puts something into words. Refused is what this wire has none for: a question of another
-    /// game.
+    /// Translates a message. Fails if this wire has no words for it, for example for a question of
+    /// another game.
     pub fn tell(&mut self, told: &Told) -> Result<Spoken, Refusal> {
         match self {
             Speaker::Fish(speaker) => speaker.tell(told),
@@ -205,7 +205,7 @@ impl Speaker {
         }
     }
 
-    /// A reply as the answer that was asked for.
+    /// Translates a reply into the expected answer.
     pub fn hear(&mut self, text: &str) -> Result<String, Refusal> {
         match self {
             Speaker::Fish(speaker) => speaker.hear(text),
@@ -214,13 +214,13 @@ impl Speaker {
     }
 }
 
-/// Reads what a game wrote; another game's is refused.
+/// Parses the JSON of a game; fails for another game's.
 pub(crate) fn read<T: DeserializeOwned>(json: &[u8], game: &str) -> Result<T, Refusal> {
     serde_json::from_slice(json)
         .map_err(|_| Refusal::malformed(format!("this wire has words for {game} only")))
 }
 
-/// A reply that nothing was asked for.
+/// The refusal of a reply without a question.
 pub(crate) fn unasked() -> Refusal {
     Refusal::malformed("nothing was asked")
 }

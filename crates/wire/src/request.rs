@@ -1,5 +1,5 @@
-//! Requests as lines. A server writes one for every decision, so this module puts them together from
-//! text: the view comes straight from the game, and the match's part is kept from one to the next.
+//! Requests as lines. A server writes one for every decision, so this module assembles them from
+//! text: the view comes directly from the game, and the part about the match is cached.
 //!
 //! A request does not grow with its match. It shows the game as it stands and the score of the match;
 //! past turns and finished games are for the first request of a match on a connection, and for
@@ -22,10 +22,10 @@ pub enum Shows {
     Ends,
 }
 
-/// Writes the requests of one match, and keeps what they have in common.
+/// Writes the requests of one match, and caches what they have in common.
 #[derive(Default)]
 pub struct RequestWriter {
-    /// The match with its finished games, as JSON; empty when it has to be written anew.
+    /// The match with its finished games, as JSON; empty if it must be written again.
     history: Vec<u8>,
     /// The match without its finished games; likewise.
     score: Vec<u8>,
@@ -34,15 +34,15 @@ pub struct RequestWriter {
 }
 
 impl RequestWriter {
-    /// Forgets what is kept, because something about the match has changed, not only its game.
+    /// Clears the cache, because the match has changed, not only its game.
     pub fn forget(&mut self) {
         self.history.clear();
         self.score.clear();
         self.ends.clear();
     }
 
-    /// Replaces what is in `line` by the line that asks a player the game's question; `false` if
-    /// the request asks none. Over sockets ids begin with the tournament's name.
+    /// Replaces the contents of `line` by the request line for a player; `false` if the request has
+    /// no question. Over sockets ids begin with the tournament's name.
     pub fn write(
         &mut self,
         played: &Match,

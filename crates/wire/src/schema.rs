@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-/// What a player sends besides what is for the lobby; the codec reads these by hand.
+/// Messages of a player that are not for the lobby; the codec parses these by hand.
 #[derive(JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[expect(dead_code, reason = "only its schema is of use")]

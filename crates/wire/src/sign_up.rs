@@ -1,8 +1,8 @@
-//! The first value of a connection to the Fish and Trains wires: who is it?
+//! The first value of a connection to the Fish and Trains wires: its name.
 //!
-//! It is read apart from what follows, because some programs send their name without quotes, which
-//! is no JSON: unless names are strict, a bare word is a name. A word that begins an HTTP request is
-//! never one.
+//! It is parsed separately, because some programs send their name without quotes, which is not
+//! JSON. Unless names are strict, a bare word is a name. A word that begins an HTTP request is
+//! never a name.
 
 use crate::values::{BadStream, Limits, Values};
 use agon_core::{BadName, PlayerName};
@@ -10,7 +10,7 @@ use agon_core::{BadName, PlayerName};
 /// The longest name without quotes that is read; every name is shorter.
 const WORD_MAX: usize = 64;
 
-/// A first value that signs nobody up.
+/// A first value that is no sign-up.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadSignUp {
     /// Neither a name nor a request to sign up.
@@ -30,12 +30,12 @@ pub enum BadSignUp {
     /// An HTTP request: a browser or a probe, and no player.
     #[error("an HTTP request is no sign-up")]
     Http,
-    /// Bytes that are no value.
+    /// Bytes that are not JSON.
     #[error(transparent)]
     Stream(#[from] BadStream),
 }
 
-/// What was wrong, short enough to be repeated.
+/// The offending text, shortened for an error message.
 pub(crate) fn cut(text: &str) -> String {
     text.chars().take(60).collect()
 }
@@ -49,7 +49,7 @@ pub(crate) fn checked_name(name: &str, max: usize, strict: bool) -> Result<Playe
     Ok(PlayerName::new(name.trim())?)
 }
 
-/// A connection that has not said who it is.
+/// A connection whose name is not known yet.
 #[derive(Clone, Debug)]
 pub struct Newcomer {
     values: Values,
@@ -57,7 +57,7 @@ pub struct Newcomer {
     strict: bool,
 }
 
-/// What the first value looks like so far.
+/// The first value so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum First {
     /// Nothing but space has come.
@@ -122,7 +122,7 @@ impl Newcomer {
         }
     }
 
-    /// The stream of what follows the first value.
+    /// The stream after the first value.
     pub fn into_values(self) -> Values {
         self.values
     }

@@ -34,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a stream is no stream of values any more. Nothing can be read after it.
+/// Why a stream is invalid. Nothing can be read after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadStream {
     /// A byte that cannot stand where it does.
@@ -65,7 +65,7 @@ impl fmt::Display for Shown {
     }
 }
 
-/// What may come next.
+/// The parser's state: what may come next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
     /// Between values.
@@ -111,7 +111,7 @@ enum At {
     ExponentDigits,
 }
 
-/// What a byte does.
+/// The effect of a byte.
 enum Step {
     To(At),
     /// A value ended with this byte.
@@ -120,12 +120,12 @@ enum Step {
     EndedBefore,
 }
 
-/// Bytes that came in and have not been taken as values yet. Holds no more than one value's bound
-/// and one push.
+/// Received bytes that are not yet split into values. Holds at most one value of maximum size and
+/// one push.
 #[derive(Clone, Debug)]
 pub struct Values {
     buffer: Vec<u8>,
-    /// Where the value begins; bytes before this were taken or are white space.
+    /// Where the value begins; bytes before this index are consumed or are white space.
     from: usize,
     /// Bytes before this were looked at.
     scanned: usize,
@@ -191,7 +191,8 @@ impl Values {
             }
         }
         if self.from == self.buffer.len() {
-            // One large value is no reason to hold as much for as long as the connection lasts.
+            // Frees the memory of a large value instead of keeping it for the life of the
+            // connection.
             self.buffer.clear();
             self.buffer.shrink_to(KEPT_MAX);
             (self.from, self.scanned) = (0, 0);
@@ -227,7 +228,7 @@ impl Values {
         self.broken.is_none() && self.at != At::Outside
     }
 
-    /// The bytes that were not taken as values, for evidence.
+    /// The bytes that were not consumed, for evidence.
     pub fn rest(&self) -> &[u8] {
         &self.buffer[self.from..]
     }
@@ -342,7 +343,7 @@ impl At {
         matches!(self, At::Literal([]) | At::Zero | At::Whole | At::Fraction | At::ExponentDigits)
     }
 
-    /// Where a byte leads that goes on with a number.
+    /// The next state for a byte within a number.
     fn number(self, byte: u8) -> Option<At> {
         Some(match (self, byte) {
             (At::Minus, b'0') => At::Zero,

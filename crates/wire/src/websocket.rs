@@ -1,7 +1,7 @@
 //! WebSocket frames (RFC 6455) as a codec, for both ends: bytes in, messages out, and back.
 //!
-//! It answers for framing, bounds and the key of the handshake. It speaks no extension. What is in
-//! a message, and when to answer a ping, is up to others.
+//! It handles framing, limits and the key of the handshake, and supports no extension. The caller
+//! interprets messages and answers pings.
 
 use base64ct::{Base64, Encoding};
 use sha1::{Digest, Sha1};
@@ -12,10 +12,10 @@ const CONTROL_BYTES_MAX: usize = 125;
 /// A buffer that grew beyond this is given back when it is empty: most connections are idle.
 const KEPT_BYTES_MAX: usize = 1024;
 
-/// What a frame is.
+/// The type of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opcode {
-    /// Goes on with a message.
+    /// Continues a message.
     Continuation = 0,
     /// A text message.
     Text = 1,
@@ -41,7 +41,7 @@ impl Opcode {
     }
 }
 
-/// What came in.
+/// A received message or control frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Incoming<'a> {
     /// A whole text message; whether it is UTF-8 was not looked at.
@@ -50,11 +50,11 @@ pub enum Incoming<'a> {
     Ping(&'a [u8]),
     /// A pong, with the bytes of its ping.
     Pong(&'a [u8]),
-    /// The other end wants to end, and why, if it says so.
+    /// The peer closes the connection, with its status code if it sent one.
     Close(Option<u16>),
 }
 
-/// What came in is not what it should be.
+/// An invalid frame or message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadFrame {
     /// A message longer than allowed. The rest of it is skipped.
@@ -66,7 +66,7 @@ pub enum BadFrame {
     /// A binary message. It is skipped.
     #[error("a binary message; send text")]
     Binary,
-    /// What follows cannot be understood: the connection has to end.
+    /// The stream cannot be parsed any further; the connection must be closed.
     #[error("not WebSocket: {0}")]
     Broken(&'static str),
 }
@@ -81,7 +81,7 @@ struct Head {
     bytes: usize,
 }
 
-/// How a message in several frames goes on.
+/// The state of a message in several frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Open {
     /// It is collected.
@@ -90,12 +90,12 @@ enum Open {
     Skipped,
 }
 
-/// Bytes that came in and have not been taken as messages yet. Never holds more than one message's
-/// bound, one frame's bound and one read of bytes.
+/// Received bytes that are not yet split into messages. Holds at most one message and one frame of
+/// maximum size, and one read.
 #[derive(Debug)]
 pub struct Frames {
     buffer: Vec<u8>,
-    /// Bytes before this were taken.
+    /// Bytes before this index are consumed.
     from: usize,
     /// The earlier frames of a message in several.
     message: Vec<u8>,
@@ -109,12 +109,12 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// What a server reads: messages of at most `max` bytes in masked frames.
+    /// For a server: messages of at most `max` bytes in masked frames.
     pub fn of_client(max: usize) -> Frames {
         Frames::new(max, true)
     }
 
-    /// What a client reads.
+    /// For a client.
     pub fn of_server(max: usize) -> Frames {
         Frames::new(max, false)
     }
@@ -141,8 +141,8 @@ impl Frames {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole message or control frame, if one is there. After [`BadFrame::Broken`] there
-    /// is nothing more.
+    /// The next complete message or control frame, if there is one. After [`BadFrame::Broken`]
+    /// there is nothing more.
     pub fn take(&mut self) -> Option<Result<Incoming<'_>, BadFrame>> {
         if self.open.is_none() && !self.message.is_empty() {
             // It was given out by the last call.
@@ -196,7 +196,7 @@ impl Frames {
         }
     }
 
-    /// The head of the next frame, if all of it is there.
+    /// The header of the next frame, if it is complete.
     fn head(&self) -> Result<Option<Head>, &'static str> {
         let bytes = &self.buffer[self.from..];
         let [first, second, ..] = bytes else { return Ok(None) };
@@ -240,8 +240,8 @@ impl Frames {
         Ok(Some(Head { opcode, last, mask, length, bytes: at }))
     }
 
-    /// Skips a frame of data that is not to be kept. `None` if it is to be kept, otherwise what is
-    /// to be reported about it, if that was not done for its message before.
+    /// Skips a data frame that is too long or binary, and returns what to report, once per message.
+    /// `None` if the frame is kept.
     fn skip_frame(&mut self, head: &Head) -> Option<Option<BadFrame>> {
         let too_long = head.length.saturating_add(self.message.len() as u64) > self.max as u64;
         let bad = match (self.open, head.opcode) {
@@ -259,7 +259,7 @@ impl Frames {
         Some(bad)
     }
 
-    /// Where the payload is, unmasked, if all of it is there; the frame is taken then.
+    /// The range of the unmasked payload, if it is complete; this consumes the frame.
     fn payload(&mut self, head: &Head) -> Option<std::ops::Range<usize>> {
         let start = self.from + head.bytes;
         // Lengths that come here are within the bound of a message.
@@ -300,7 +300,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// The opening of a whole message with a payload of so many bytes.
+    /// The header of a whole message with a payload of `payload_bytes`.
     pub fn new(opcode: Opcode, payload_bytes: usize, masked: bool) -> Opening {
         let mut opening = Opening { bytes: [0; 10], len: 2 };
         let masked = if masked { 0x80 } else { 0 };
@@ -341,7 +341,7 @@ pub fn encode(out: &mut Vec<u8>, opcode: Opcode, payload: &[u8], mask: Option<[u
     }
 }
 
-/// What a server answers to the `Sec-WebSocket-Key` of a handshake.
+/// The server's reply to the `Sec-WebSocket-Key` of a handshake.
 pub fn accept_key(key: &str) -> String {
     let mut hash = Sha1::new();
     hash.update(key.as_bytes());
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_binary_is_reported_once_and_skipped() {
+    fn long_or_binary_message_is_reported_once_and_skipped() {
         let mut frames = Frames::of_client(4);
         let long = "Err(TooLong { max: 4 })";
         frames.push(&frame(0x81, b"123456789"));
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_standard_ends_the_connection() {
+    fn protocol_violation_ends_the_connection() {
         let unmasked = b"\x81\x02ab".to_vec();
         let huge = vec![0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4];
         let long_ping = frame(0x89, &[0; 126]);
@@ -467,7 +467,10 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_do_not_matter(
-            messages in prop::collection::vec((0usize..5, prop::collection::vec(0u8..250, 0..300)), 0..8),
+            messages in prop::collection::vec(
+                (0usize..5, prop::collection::vec(0u8..250, 0..300)),
+                0..8,
+            ),
             cuts in prop::collection::vec(1usize..200, 1..40),
         ) {
             let mut bytes = Vec::new();

@@ -1,3 +1,4 @@
+//! The target `rules-trains` under cargo-fuzz.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -1,3 +1,4 @@
+//! The target `verify` under cargo-fuzz.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -9,11 +9,13 @@
 //! 2. An answer, where another legal one would have led to the very same luck and results; and the
 //!    last answers in a game that was then broken off, which led to nothing.
 //! 3. When, among what others did, a player or a match did something that led to nothing by itself.
-//! 4. Who ruled and why, and rulings that nothing came of: a pause, a void that was undone, a result
+//! 4. Who ruled and why, and rulings that nothing came of: a pause, a void that was undone, a
+//! result
 //!    that would have been the same.
 //! 5. Why somebody was dropped before or after the rounds, if not by an answer that the log holds.
 //! 6. Proposals that were not chosen, and a nonce that no game used.
-//! 7. All that the lobby was told about accounts, but for what policies blacklist, and by whom a tournament was asked for, as whose
+//! 7. All that the lobby was told about accounts, but for what policies blacklist, and by whom a
+//! tournament was asked for, as whose
 //!    choice; that the draw of its players was committed to.
 //! 8. That a log ends where it does: without its end it is the log of an earlier time, and of games
 //!    that run nothing is known before their secrets are. What the lobby has seen the end of has
@@ -51,8 +53,8 @@ pub(super) fn compare(whole: &Whole, forged: &Streams, checked: &Checked) -> Res
     }
 }
 
-/// Whether a stream may end before it did: its tournament is one that runs now. The lobby always may,
-/// for it is told last.
+/// Whether a stream may end before it did: its tournament is one that runs now. The lobby always
+/// may, for it is told last.
 fn running(name: &str, checked: &Checked) -> bool {
     let Some(id) = name.split('/').nth(1) else { return true };
     let over = checked.tournaments.get(id).is_some_and(|check| check.secret.is_some());
@@ -174,7 +176,8 @@ fn told(event: &Event, lines: &[Line]) -> Option<Value> {
             }
         }
         Event::TournamentAnnounced(_) => {
-            // Logs of a time before draws were committed to have none, and are counted as unchecked.
+            // Logs of a time before draws were committed to have none, and are counted as
+            // unchecked.
             forget("commitment");
             // Whether a player was connected cannot be known from a log.
             forget("passed_over");

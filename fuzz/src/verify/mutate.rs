@@ -1,6 +1,6 @@
 //! Changes to a log, as an input says: of records first, which are then numbered anew, and of the
-//! text of lines after that. There are no checksums to stand in the way: what reads a log has checked
-//! them before it verifies, and a forger makes new ones.
+//! text of lines after that. There are no checksums to stand in the way: what reads a log has
+//! checked them before it verifies, and a forger makes new ones.
 
 use super::played::Streams;
 use crate::forge::{Leaf, change, leaves, records, renumbered, without};

@@ -1,6 +1,6 @@
 //! `agon doctor`: players that are good pass, and every bad one fails what it is bad at.
 
-use crate::support::{AGON, Ended, Place, finish, marked, signal, token, until};
+use crate::support::{AGON, Ended, Place, finish, marked, signal, snapshot, token, until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -60,6 +60,31 @@ fn house_players_pass_in_all_games() {
         assert_eq!(report["games"], serde_json::json!(["yahtzee", "fish", "trains"]));
         assert!(with(&report, "skipped").is_empty(), "{report:#}");
     }
+}
+
+/// A report with `…` for every number of milliseconds.
+fn without_times(report: &str) -> String {
+    let parts: Vec<&str> = report.split(" ms").collect();
+    let (last, measured) = parts.split_last().expect("a text has parts");
+    let mut text = String::new();
+    for part in measured {
+        text += part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        text += "… ms";
+    }
+    text + last
+}
+
+#[test]
+fn the_report_says_what_failed_and_how_to_mend_it() {
+    let place = Place::new();
+    let program = bot("careless.py", &["notice"]);
+    let mut args = vec!["doctor", "--quick", "--seed", "3", "--hello-ms", "60000"];
+    args.extend(PATIENT);
+    args.push("--");
+    args.extend(program.iter().map(String::as_str));
+    let ended = place.agon(&args);
+    assert_eq!(ended.code, Some(7), "{ended:#?}");
+    snapshot("doctor-report", &without_times(&ended.stdout));
 }
 
 #[test]
@@ -230,7 +255,10 @@ fn a_player_that_connects_is_examined_over_its_socket() {
     }
     let report = guest(&place, "stays-away", &["cut"]);
     assert_eq!(with(&report, "skipped"), ["restart", "taken-over"], "{report:#}");
-    assert!(report.to_string().contains("after a lost connection nobody connects"), "{report:#}");
+    assert!(
+        report.to_string().contains("after a lost connection: no program connects"),
+        "{report:#}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What people look at: replays, lists, brackets, the demonstration, the solver.
 
-use crate::support::Place;
+use crate::support::{Place, snapshot};
 
 fn played(preset: &str) -> Place {
     let place = Place::new();
@@ -64,9 +64,7 @@ fn parts_of_a_replay() {
 #[test]
 fn lists_name_everything() {
     let place = Place::new();
-    let text = place.good(&["list"]).stdout;
-    has(&text, &["yahtzee-class", "yahtzee-referee", "yahtzee-queue", "house:optimal"]);
-    has(&text, &["fish, 2 to 4 players", "house:search:D", "trains, 2 to 8 players"]);
+    snapshot("list", &place.good(&["list"]).stdout);
     let json = place.good(&["list", "--json"]).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["presets"].as_array().map(Vec::len), Some(5));
@@ -79,29 +77,26 @@ fn a_bracket_for_people() {
     let args = ["run", "--preset", "yahtzee-referee", "--seed", "2", "--out", "run", "--player"];
     let long = "a-name-that-goes-on-and-on-and-on=house:random";
     let ended = place.good(&[&args[..], &["ann=house:greedy", "bob=house:random", long]].concat());
-    let expected = "\
-yahtzee-referee · yahtzee · bracket
-
-ann                     ─┐
-                         ├─ ann                 251 ─┐
-–                       ─┘                           │
-                                                     ├─ ann
-bob                  58 ─┐                           │
-                         ├─ bob                  25 ─┘
-a-name-that-goes-on… 34 ─┘
-";
-    assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
-    has(&ended.stdout, &["rank  player", "ann wins.", "Check them with: agon verify run"]);
+    snapshot("results-bracket", &ended.stdout);
     has(&ended.stderr, &["continue with: agon run --resume run"]);
 }
 
 #[test]
 fn a_cross_table_for_people() {
     let place = Place::new();
-    let args = ["run", "--preset", "yahtzee-class", "--format", "round-robin", "--out", "run"];
+    let args = ["run", "--preset", "yahtzee-class", "--format", "round-robin", "--seed", "2"];
     let players = ["--player", "ann=house:greedy", "bob=house:random", "cyd=house:random"];
-    let ended = place.good(&[&args[..], &players].concat());
-    has(&ended.stdout, &["yahtzee-class · yahtzee · round-robin", "        1  2  3\n1  ann  ·  "]);
+    let ended = place.good(&[&args[..], &["--out", "run"], &players].concat());
+    snapshot("results-round-robin", &ended.stdout);
+}
+
+#[test]
+fn a_knockout_for_people() {
+    let place = Place::new();
+    let args = ["run", "--preset", "fish", "--seed", "2", "--out", "run", "--player"];
+    let players = ["ann=house:greedy", "bob=house:random", "cyd=house:random"];
+    let ended = place.good(&[&args[..], &players, &["dan=house:greedy"]].concat());
+    snapshot("results-knockout", &ended.stdout);
 }
 
 #[test]

@@ -159,3 +159,12 @@ pub(crate) fn logs(dir: &Path) -> Vec<PathBuf> {
 pub(crate) fn log_bytes(dir: &Path) -> u64 {
     logs(dir).iter().filter_map(|path| fs::metadata(path).ok()).map(|data| data.len()).sum()
 }
+
+/// Compares what a command printed with `snapshots/NAME.snap`. After a change that is meant,
+/// `INSTA_UPDATE=always` writes the snapshots anew; look at the difference before you commit it.
+pub(crate) fn snapshot(name: &str, printed: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, printed));
+}

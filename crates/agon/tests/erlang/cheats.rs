@@ -78,8 +78,8 @@ fn cheats_of_the_queue_protocol_cost_everything() {
     }
 }
 
-/// The evidence of a fault is the term that the player sent, without its password, in words that its
-/// owner knows.
+/// The evidence of a fault is the term that the player sent, without its password, in words that
+/// its owner knows.
 #[test]
 fn the_evidence_is_the_term_that_was_sent() {
     for (vocabulary, request, how, sent) in [

@@ -1,5 +1,5 @@
-//! The server is killed and started again: players whose programs never log in twice play on, nobody
-//! is charged, and whoever asked for a tournament is told of it.
+//! The server is killed and started again: players whose programs never log in twice play on,
+//! nobody is charged, and whoever asked for a tournament is told of it.
 
 use crate::support::until;
 use crate::vm::{Host, Vm};

@@ -139,8 +139,8 @@ impl Browser {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Clicks with a real mouse what fits the selector and holds this text, once it is there, can be
-    /// clicked and stands still.
+    /// Clicks with a real mouse what fits the selector and holds this text, once it is there, can
+    /// be clicked and stands still.
     pub(crate) fn click(&mut self, selector: &str, text: &str) {
         let (place, words) = (json!(selector), json!(text));
         let find = format!(

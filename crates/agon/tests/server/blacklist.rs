@@ -1,6 +1,6 @@
-//! The blacklist: a listed player leaves everything it plays in, a server that is killed right after
-//! a cheat lists the cheater when it is started again, and `agon verify` finds what was removed from
-//! the lobby's log or moved in it.
+//! The blacklist: a listed player leaves everything it plays in, a server that is killed right
+//! after a cheat lists the cheater when it is started again, and `agon verify` finds what was
+//! removed from the lobby's log or moved in it.
 
 use crate::kill::seed;
 use crate::support::{Place, Server, until};

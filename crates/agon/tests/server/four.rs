@@ -1,5 +1,5 @@
-//! Four tournaments at once, and a server that is killed fifty times under them: standings are those
-//! of an undisturbed run to the byte, and every player's own record agrees with the log.
+//! Four tournaments at once, and a server that is killed fifty times under them: standings are
+//! those of an undisturbed run to the byte, and every player's own record agrees with the log.
 
 use crate::kill::{accepted, seed};
 use crate::support::{Client, Place, Server, until};

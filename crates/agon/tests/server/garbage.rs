@@ -1,5 +1,6 @@
 //! Lines that nobody should send, made systematically: bad JSON of every sort, every field of every
-//! message with values of every wrong kind, ids that are none, and the first words of other protocols.
+//! message with values of every wrong kind, ids that are none, and the first words of other
+//! protocols.
 
 use serde_json::{Value, json};
 

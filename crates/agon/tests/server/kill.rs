@@ -1,5 +1,5 @@
-//! A server that is killed or stopped at any moment and started again loses no decision, takes none twice,
-//! and charges nobody.
+//! A server that is killed or stopped at any moment and started again loses no decision, takes none
+//! twice, and charges nobody.
 
 use crate::support::{AGON, Place, Process, Server, until};
 use agon_bots::SplitMix64;

@@ -128,7 +128,8 @@ struct Cup {
     peak_kb: u64,
 }
 
-/// Vandals of every sort. One account for each: a second login would take the first one's connection.
+/// Vandals of every sort. One account for each: a second login would take the first one's
+/// connection.
 fn vandals(watched: &Watched) -> Vec<Vandal> {
     let all = BOTH.into_iter().flat_map(|transport| STAGES.map(|stage| (transport, stage)));
     let all = all.map(|(transport, stage)| {

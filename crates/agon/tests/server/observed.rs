@@ -1,5 +1,6 @@
-//! A whole match, with everything that anybody heard of it: two players that come back again and again
-//! on the other transport, observers of its events, and somebody who reads every page all the time.
+//! A whole match, with everything that anybody heard of it: two players that come back again and
+//! again on the other transport, observers of its events, and somebody who reads every page all the
+//! time.
 
 use crate::support::{Place, Server, until};
 use crate::wire::{Transport, Watched, Wire, connect, house_answer, http, login, page, password};
@@ -184,8 +185,8 @@ fn hello(game: &str, nonce: &str) -> Value {
     hello
 }
 
-/// Watches the events of the duel, or of its match, to their end; gives the data of all but that. It
-/// watches already when this returns.
+/// Watches the events of the duel, or of its match, to their end; gives the data of all but that.
+/// It watches already when this returns.
 fn observer(server: &Server, path: &str) -> JoinHandle<Vec<String>> {
     let address = server.said["http"].as_str().expect("an address");
     let head = format!("GET /api/v1/tournaments/duel{path}/events HTTP/1.0\r\n\r\n");

@@ -1,4 +1,5 @@
-//! An operator over HTTP against the real server: pause, kill, resume, void, override, undo, verify.
+//! An operator over HTTP against the real server: pause, kill, resume, void, override, undo,
+//! verify.
 
 use crate::support::{Client, Place, Server};
 use serde_json::{Value, json};

@@ -65,21 +65,45 @@ fn instructions(text: &str) -> Vec<String> {
     joined.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
 }
 
+/// The files and folders that the first stage of the image copies.
+fn copied(all: &[String]) -> Vec<&str> {
+    let copies = all.iter().filter(|line| line.starts_with("COPY ") && !line.contains("--from="));
+    let mut sources = Vec::new();
+    for line in copies {
+        let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+        sources.extend(words.split_last().expect("a place to copy to").1);
+    }
+    sources
+}
+
 #[test]
-fn what_the_image_is_made_of_is_there() {
+fn image_copies_the_whole_workspace_and_every_included_file() {
+    let all = instructions(&packaged("Dockerfile"));
+    let (place, root) = (Place::new(""), root().canonicalize().expect("a repository"));
+    for source in copied(&all) {
+        std::os::unix::fs::symlink(root.join(source), place.path(source)).expect("a link");
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.args(["metadata", "--offline", "--locked", "--no-deps", "--format-version", "1"]);
+    let done = cargo.current_dir(place.path("")).output().expect("cargo starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let demo = include_str!("../../src/command/demo/peers.rs");
+    for file in demo.split("include_str!(\"../../../../../").skip(1) {
+        let file = file.split('"').next().expect("a path");
+        assert!(place.path(file).exists(), "{file} is not copied");
+    }
+}
+
+#[test]
+fn image_is_made_of_existing_files() {
     let all = instructions(&packaged("Dockerfile"));
     let ignored = packaged("Dockerfile.dockerignore");
-    let mut copied = 0;
-    for line in all.iter().filter(|line| line.starts_with("COPY ") && !line.contains("--from=")) {
-        let words: Vec<&str> = line.split_whitespace().skip(1).collect();
-        let (_, sources) = words.split_last().expect("a place to copy to");
-        for source in sources {
-            assert!(root().join(source).exists(), "{source} is not there");
-            assert!(ignored.lines().any(|line| line == format!("!{source}")), "{source}");
-            copied += 1;
-        }
+    let sources = copied(&all);
+    for source in &sources {
+        assert!(root().join(source).exists(), "{source} does not exist");
+        assert!(ignored.lines().any(|line| line == format!("!{source}")), "{source}");
     }
-    assert!(copied >= 4, "{all:?}");
+    assert!(sources.len() >= 4, "{all:?}");
     let version = env!("CARGO_PKG_RUST_VERSION");
     assert!(all[0].starts_with(&format!("FROM rust:{version}-")), "{}", all[0]);
     let user = all.iter().position(|line| line == "USER agon").expect("no root");

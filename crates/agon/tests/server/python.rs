@@ -1,4 +1,5 @@
-//! The Python client: its own tests, and tournaments of its example bots on a server that is killed.
+//! The Python client: its own tests, and tournaments of its example bots on a server that is
+//! killed.
 
 use crate::support::{AGON, Place, Process, Server, until};
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! Players that are lost, come back, cheat, or stay and say nothing, under the policies there are; and a
-//! server that is down for longer than a request is open.
+//! Players that are lost, come back, cheat, or stay and say nothing, under the policies there are;
+//! and a server that is down for longer than a request is open.
 
 use crate::kill::accepted;
 use crate::support::{Place, Server, until};

@@ -1,5 +1,5 @@
-//! A server with programs of the Fish and Trains systems is killed and started again. Their sockets die
-//! with it and the programs come back as fresh processes, or not at all: nobody is charged.
+//! A server with programs of the Fish and Trains systems is killed and started again. Their sockets
+//! die with it and the programs come back as fresh processes, or not at all: nobody is charged.
 
 use crate::peers::{Port, tests};
 use crate::signing::{Peer, read};

@@ -197,7 +197,8 @@ fn native_players_and_programs_play_the_same_tournament() {
     }
 }
 
-/// Nobody proposes a map with enough destinations: everybody hears the end before the socket closes.
+/// Nobody proposes a map with enough destinations: everybody hears the end before the socket
+/// closes.
 #[test]
 fn players_of_a_tournament_without_a_map_hear_its_end() {
     let map = r#"{"width":10,"height":10,"cities":[["A",[0,0]],["B",[1,1]]],"connections":{"A":{"B":{"red":3}}}}"#;

@@ -1,5 +1,5 @@
-//! Draws: connected players are asked in an order that is drawn by lot, and the next one is asked for
-//! every one who does not come.
+//! Draws: connected players are asked in an order that is drawn by lot, and the next one is asked
+//! for every one who does not come.
 
 use crate::bench::{
     Bench, accept, announce_by_lot, announce_without, blacklist, numbered, pull, reject,

@@ -1,5 +1,5 @@
-//! The hash chain of a log, and receipts of its players: no byte of a log that is over can be changed
-//! unnoticed, and whoever rewrites all of it contradicts those who played.
+//! The hash chain of a log, and receipts of its players: no byte of a log that is over can be
+//! changed unnoticed, and whoever rewrites all of it contradicts those who played.
 
 use crate::support::Played;
 use crate::support::chain::{chained, entries, receipt};
@@ -274,7 +274,10 @@ fn an_invented_timeout_is_disputed() {
             noted.extend(entries(log, player));
             noted.retain(|entry| !matches!(entry, ReceiptEntry::Hello { .. }));
             let id = format!("t:{request}");
-            let has = |entry: &ReceiptEntry| matches!(entry, ReceiptEntry::Answer { id: sent, .. } if *sent == id);
+            let has = |entry: &ReceiptEntry| match entry {
+                ReceiptEntry::Answer { id: sent, .. } => *sent == id,
+                _ => false,
+            };
             if noted.iter().any(has) {
                 continue;
             }

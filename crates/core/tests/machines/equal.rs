@@ -1,4 +1,5 @@
-//! Two machines are in the same state only if everything about them is: replays are compared by that.
+//! Two machines are in the same state only if everything about them is: replays are compared by
+//! that.
 
 use crate::support::bench::Bench;
 use crate::support::plan::{name, numbered, of_preset};

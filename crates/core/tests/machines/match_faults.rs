@@ -32,8 +32,8 @@ fn no_answer_in_time_forfeits_the_game_and_not_the_match() {
     bench.verified();
 }
 
-/// An answer in the words of another system: the evidence has both, and the rules decide again about
-/// the translation when the log is verified.
+/// An answer in the words of another system: the evidence has both, and the rules decide again
+/// about the translation when the log is verified.
 #[test]
 fn evidence_keeps_what_was_sent_and_its_translation() {
     let mut bench = Bench::yahtzee("yahtzee-class", 3);

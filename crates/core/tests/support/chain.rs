@@ -1,5 +1,5 @@
-//! Writes the heads of all chains into a log: as a server does while it plays, and as a forger would
-//! who can rewrite every stream.
+//! Writes the heads of all chains into a log: as a server does while it plays, and as a forger
+//! would who can rewrite every stream.
 
 use agon_core::verify::{Receipt, ReceiptEntry};
 use agon_core::{Event, Faulted, Head, Line, PlayerName};

@@ -1,5 +1,5 @@
-//! How a program begins and ends: its hello, `end`, the end of its input, and what it leaves
-//! running.
+//! Examines how a program starts and ends: its hello, `end`, the end of its input, and processes it
+//! leaves behind.
 
 use crate::candidate::{Candidate, END_PATIENCE, how};
 use crate::report::{Exam, Failure, Findings, Verdict};
@@ -10,10 +10,10 @@ use agon_runner::Ended;
 use agon_wire::native::{self, ToPlayer};
 use std::time::Duration;
 
-/// How long a tournament waits for a program that was told to end.
+/// How long a tournament waits for a program to exit after `end`.
 const END_LIMIT: Duration = Duration::from_millis(500);
 
-/// Starts it once. Fails if it says no hello.
+/// Starts the program once. Fails without a hello.
 pub(crate) async fn hello(candidate: &mut Candidate<'_>, game: &GameExam) -> Result<Exam, Stopped> {
     candidate.step("hello", game);
     let (mut findings, mut verdict) = (Findings::default(), Verdict::Pass);
@@ -32,7 +32,7 @@ pub(crate) async fn hello(candidate: &mut Candidate<'_>, game: &GameExam) -> Res
                 0 => format!("{name:?} after {took:.0} ms"),
                 lines => {
                     verdict = Verdict::Note;
-                    format!("{name:?} after {took:.0} ms; {lines} lines before it are passed over")
+                    format!("{name:?} after {took:.0} ms; {lines} lines before it are ignored")
                 }
             }
         }
@@ -40,7 +40,7 @@ pub(crate) async fn hello(candidate: &mut Candidate<'_>, game: &GameExam) -> Res
     Ok(findings.into_exam("hello", game.name(), verdict, detail))
 }
 
-/// Tells it to end after an answer, and lets its input end without a word.
+/// Sends `end` after an answer, and another time closes the input without `end`.
 pub(crate) async fn end(
     candidate: &mut Candidate<'_>,
     game: &GameExam,
@@ -58,7 +58,7 @@ pub(crate) async fn end(
             }
         };
         if let Some(case) = case {
-            // What it answers was looked at before.
+            // Other examinations check the answer.
             session.ask(case).await?;
         }
         if word == "end" {
@@ -72,17 +72,17 @@ pub(crate) async fn end(
     }
     let verdict = if notes.is_empty() { Verdict::Pass } else { Verdict::Note };
     let detail = match notes.is_empty() {
-        true => "ends at end, and at the end of its input".to_owned(),
+        true => "exits after `end`, and at the end of its input".to_owned(),
         false => notes.join("; "),
     };
-    let left = "nothing is left running";
+    let left = "no process is left behind";
     Ok(vec![
         ends.into_exam("end", game.name(), verdict, detail),
         children.into_exam("children", game.name(), Verdict::Pass, left),
     ])
 }
 
-/// Judges an end; gives what is odd about it.
+/// Judges an end; returns what is unusual about it.
 fn judge(
     ended: &Ended,
     word: &str,
@@ -90,22 +90,31 @@ fn judge(
     children: &mut Findings,
 ) -> Option<String> {
     if ended.left > 0 {
-        let what = format!("{} processes it started are left after {word}", ended.left);
-        let fix = "end what you start before you end";
+        let what = format!(
+            "{} processes that the program started still run after \
+            {word}",
+            ended.left
+        );
+        let fix = "end your child processes before you exit";
         children.add(Failure::new(what, fix).stderr(&ended.stderr));
     }
     match ended.status {
         None => {
-            let what = format!("it does not end at {word}");
-            let fix = "leave the loop when stdin has no more lines; otherwise it is killed";
+            let what = format!("the program does not exit after {word}");
+            let fix = "leave the loop when stdin has no more lines; otherwise Agon kills the \
+                program";
             ends.add(Failure::new(what, fix).stderr(&ended.stderr));
             None
         }
         Some(_) if ended.took > END_LIMIT => Some(format!(
-            "takes {:.1} s to end at {word}; it would be killed",
+            "takes {:.1} s to exit after {word}; a tournament would kill it",
             ended.took.as_secs_f64()
         )),
-        Some(status) if !status.success() => Some(format!("ends badly at {word}: {}", how(ended))),
+        Some(status) if !status.success() => Some(format!(
+            "exits with an error after {word}: \
+            {}",
+            how(ended)
+        )),
         Some(_) => None,
     }
 }

@@ -9,21 +9,26 @@ use crate::report::Failure;
 use crate::table::Case;
 use agon_games::{Refusal, RefusalKind};
 
-/// What is wrong with an answer that the rules refuse.
+/// The failure for an answer that the rules refuse.
 pub(crate) fn refused(refusal: &Refusal, case: &Case, answer: &str) -> Failure {
     let ask = case.ask();
     let (what, fix) = match refusal.kind {
         RefusalKind::Malformed => (
-            format!("its answer to a {ask} question is none of this game: {}", refusal.detail),
+            format!(
+                "the answer to a {ask} question is not an answer of this game: \
+                {}",
+                refusal.detail
+            ),
             "docs/protocol/native.md lists the answers to every question",
         ),
         RefusalKind::WrongKind | RefusalKind::NotAsked => (
-            format!("it answers another question than {ask}: {}", refusal.detail),
-            "look at question.ask in every request; it says what is asked now",
+            format!("the answer is for another question than {ask}: {}", refusal.detail),
+            "read question.ask in every request; it names the question",
         ),
         RefusalKind::Illegal => (
-            format!("its answer to a {ask} question breaks a rule: {}", refusal.code),
-            "choose among what this request's view allows; this is cheating, without a second try",
+            format!("the answer to a {ask} question is illegal: {}", refusal.code),
+            "choose an answer that the request's view allows; an illegal answer counts as \
+             cheating, without a second try",
         ),
     };
     let came = format!("{answer}   ({refusal})");

@@ -1,5 +1,5 @@
-//! Whole games and many positions: is there an answer, is it legal, is it in time, and is there
-//! nothing else on stdout?
+//! Examines whole games and many positions: whether the program answers, legally, in time, and
+//! writes nothing else to stdout.
 
 use super::{is_cheating, refused};
 use crate::candidate::{Candidate, no_answer};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Processes that may end or hang before the rest is left out.
 const LOST_MAX: usize = 5;
 
-/// Answers that are kept, to be asked for again.
+/// How many answers are kept to ask the same again.
 const KEPT_MAX: usize = 20;
 
 /// What was seen.
@@ -66,7 +66,7 @@ impl Played {
         let positions = format!("{} positions{short}", self.jumped);
         let time = times(&mut self.took_ms, game.limit());
         let (stdout, good) = match self.twice {
-            0 => ("nothing but messages".to_owned(), Verdict::Pass),
+            0 => ("only messages".to_owned(), Verdict::Pass),
             twice => (format!("{twice} answers came twice; the first counts"), Verdict::Note),
         };
         let held = |held: bool| if held { Verdict::Pass } else { Verdict::Skipped };
@@ -95,7 +95,10 @@ impl Played {
             match stray {
                 Stray::NoMessage { why, line } => self.stdout.add(
                     Failure::new(
-                        format!("it writes what is no message while a request is open: {why}"),
+                        format!(
+                            "the program writes a line that is no message while a request is \
+                            open: {why}"
+                        ),
                         "write messages to stdout and everything else to stderr",
                     )
                     .sent(&case.line)
@@ -103,7 +106,7 @@ impl Played {
                 ),
                 Stray::OtherId(id) => self.unanswered().add(
                     Failure::new(
-                        "it answers a request that is not open",
+                        "the program answers a request that is not open",
                         "copy the id of the request into the answer",
                     )
                     .sent(&case.line)
@@ -116,8 +119,8 @@ impl Played {
         self.took_ms.push(took.as_secs_f64() * 1000.0);
         if took > limit {
             let what = format!("an answer takes longer than {limit:?}");
-            let fix =
-                "think less, or play where answer_ms is longer; deadline_ms says how long it is";
+            let fix = "answer faster, or play in tournaments with a longer answer_ms; deadline_ms in \
+                 the request is the limit";
             let came = format!("{answer}   (after {:.0} ms)", took.as_secs_f64() * 1000.0);
             self.late.add(Failure::new(what, fix).sent(&case.line).came(&came));
         }
@@ -169,7 +172,7 @@ impl Played {
 /// How long answers took, for people.
 fn times(took_ms: &mut [f64], limit: Duration) -> String {
     took_ms.sort_by(f64::total_cmp);
-    let Some(last) = took_ms.last() else { return "no answer to measure".into() };
+    let Some(last) = took_ms.last() else { return "there was no answer to measure".into() };
     let at = |share: f64| took_ms[((took_ms.len() - 1) as f64 * share) as usize];
     let limit_ms = limit.as_millis();
     format!("p50 {:.1} ms, p99 {:.1} ms, max {last:.1} ms; limit {limit_ms} ms", at(0.5), at(0.99))

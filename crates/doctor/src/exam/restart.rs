@@ -42,7 +42,7 @@ pub(crate) async fn restart(
         let answer = answer.unwrap_or_else(|| table.any_answer(&case));
         table.answer(&answer);
     }
-    let detail = format!("started again at {moves} moves");
+    let detail = format!("restarted at {moves} moves");
     Ok(findings.into_exam("restart", game.name(), Verdict::Pass, detail))
 }
 
@@ -54,7 +54,7 @@ async fn answer_alone(
     legal: bool,
     findings: &mut Findings,
 ) -> Result<Option<String>, Stopped> {
-    const FIX: &str = "take everything from the request itself: its view and question are all \
+    const FIX: &str = "use only the request itself: its view and question contain all \
                        there is to know, and notices are not sent again";
     let mut session = match candidate.start(game).await? {
         Ok(session) => session,
@@ -131,8 +131,8 @@ pub(crate) async fn same(
     }
     let verdict = if equal == asked { Verdict::Pass } else { Verdict::Note };
     let detail = match equal == asked {
-        true => format!("the same answer to {asked} requests asked again"),
-        false => format!("another answer to {} of {asked} requests asked again", asked - equal),
+        true => format!("the same answer to {asked} repeated requests"),
+        false => format!("another answer to {} of {asked} repeated requests", asked - equal),
     };
     Ok(Findings::default().into_exam("same", game.name(), verdict, detail))
 }
@@ -154,7 +154,7 @@ pub(crate) async fn proposal(
             session.finish(Duration::ZERO).await;
             let seats = *game.kind.seats().end();
             match proposal.filter(|proposal| proposal.get() != "null") {
-                None => "none; the game's own is played".to_owned(),
+                None => "none; the game's default is played".to_owned(),
                 Some(given) => match game.kind.propose(&game.config, given.get(), seats) {
                     agon_games::Proposal::Fits(_) => format!("fits {seats} players"),
                     agon_games::Proposal::Unfit(why) => {
@@ -162,9 +162,8 @@ pub(crate) async fn proposal(
                         format!("not for {seats} players: {why}")
                     }
                     agon_games::Proposal::Refused(refusal) => {
-                        let fix =
-                            "see the form of a proposal in docs/protocol/native.md, or send none";
-                        let what = format!("its proposal is refused: {refusal}");
+                        let fix = "read about proposals in docs/protocol/native.md, or send none";
+                        let what = format!("the proposal is rejected: {refusal}");
                         findings.add(Failure::new(what, fix).came(given.get()));
                         "refused".to_owned()
                     }

@@ -1,5 +1,5 @@
-//! What comes besides requests: notices, errors, messages of a later version, messages in pieces,
-//! the same message twice. The next request must be answered all the same.
+//! Examines messages besides requests: notices, errors, messages of later versions, messages in
+//! pieces, and repeated messages. The program must still answer the next request.
 
 use crate::candidate::{Candidate, no_answer};
 use crate::report::{Exam, Failure, Findings, Verdict};
@@ -76,11 +76,11 @@ pub(crate) fn sayings(notices: &[Vec<u8>], socket: bool) -> Vec<Saying> {
         line(&json!({"type": "error", "code": "weather", "detail": "it rains", "until": null})),
     ];
     let mut all = vec![
-        Saying { name: "notices", lines: told, fix: "read notices and say nothing to them" },
+        Saying { name: "notices", lines: told, fix: "read notices and do not reply to them" },
         Saying {
             name: "errors",
             lines: errors,
-            fix: "an error says that something changed nothing: go on, and do not reply to it",
+            fix: "an error means that your message had no effect: continue, and do not reply to it",
         },
     ];
     if socket {
@@ -89,13 +89,13 @@ pub(crate) fn sayings(notices: &[Vec<u8>], socket: bool) -> Vec<Saying> {
         all.push(Saying {
             name: "heartbeat",
             lines,
-            fix: "read heartbeats and say nothing to them",
+            fix: "read heartbeats and do not reply to them",
         });
     }
     all.push(Saying {
         name: "unknown",
         lines: unknown,
-        fix: "ignore messages and fields you do not know: later versions have more of them",
+        fix: "ignore unknown messages and fields: later versions have more of them",
     });
     all
 }
@@ -146,16 +146,35 @@ pub(crate) async fn converse(
     let failure = |what: String| Failure::new(what, "").sent(&sent);
     Ok(match (&said, strays.first()) {
         (Said::Silent, _) => {
-            Some((failure("it does not answer the request after it".into()), said))
+            Some((failure("the program does not answer the next request".into()), said))
         }
-        (Said::Gone, _) => Some((failure("it ends, or hangs up".into()), said)),
-        (Said::Flood(why), _) => Some((failure(format!("it floods: {why}")), said)),
-        (Said::Answer(_), Some(Stray::OtherId(id))) => {
-            Some((failure("it replies to what needs no reply".into()).came(id), said))
-        }
-        (Said::Answer(_), Some(Stray::NoMessage { line, .. })) if clean => {
-            Some((failure("it replies to what needs no reply".into()).came(line), said))
-        }
+        (Said::Gone, _) => Some((
+            failure(
+                "the program ends or closes the \
+            connection"
+                    .into(),
+            ),
+            said,
+        )),
+        (Said::Flood(why), _) => Some((failure(format!("the program floods: {why}")), said)),
+        (Said::Answer(_), Some(Stray::OtherId(id))) => Some((
+            failure(
+                "the program replies to a message that needs no \
+                reply"
+                    .into(),
+            )
+            .came(id),
+            said,
+        )),
+        (Said::Answer(_), Some(Stray::NoMessage { line, .. })) if clean => Some((
+            failure(
+                "the program replies to a message that needs no \
+                reply"
+                    .into(),
+            )
+            .came(line),
+            said,
+        )),
         (Said::Answer(_), _) => None,
     })
 }
@@ -246,7 +265,7 @@ pub(crate) async fn pieces(
             }
         }
     }
-    let detail = format!("{ROUNDS} requests that come in pieces");
+    let detail = format!("{ROUNDS} requests that arrive in pieces");
     Ok(findings.into_exam("pieces", game.name(), Verdict::Pass, detail))
 }
 
@@ -255,7 +274,7 @@ pub(crate) async fn in_pieces(
     session: &mut Session,
     asker: &mut Asker,
 ) -> Result<Option<(Failure, Said, Case)>, Stopped> {
-    let fix = "read lines: one read may bring half a line, or several";
+    let fix = "split the input into lines: one read may return half a line, or several";
     for _ in 0..ROUNDS {
         let Some(case) = asker.case() else { return Ok(None) };
         session.expect();
@@ -265,7 +284,7 @@ pub(crate) async fn in_pieces(
         }
         let said = session.hear(&case.id).await?.said;
         if !matches!(said, Said::Answer(_)) {
-            let what = "it does not answer a request that came in pieces";
+            let what = "the program does not answer a request that arrived in pieces";
             return Ok(Some((Failure::new(what, fix).sent(&case.line), said, case)));
         }
     }
@@ -281,7 +300,7 @@ pub(crate) async fn repeat(
 ) -> Result<Exam, Stopped> {
     candidate.step("repeat", game);
     let mut findings = Findings::default();
-    let (mut detail, mut verdict) = ("a request sent again".to_owned(), Verdict::Pass);
+    let (mut detail, mut verdict) = ("a repeated request".to_owned(), Verdict::Pass);
     let (Some(first), Some(second)) = (asker.case(), asker.case()) else {
         return Ok(findings.into_exam("repeat", game.name(), Verdict::Skipped, "too short a game"));
     };
@@ -300,8 +319,10 @@ pub(crate) async fn repeat(
             if !matches!(before, Said::Answer(_)) || !matches!(reply.said, Said::Answer(_)) {
                 let lost = if matches!(before, Said::Answer(_)) { &reply.said } else { &before };
                 let mut failure = no_answer(lost, &second, session).await;
-                failure.what = format!("after a request that came twice {}", failure.what);
-                failure.fix = "the same id is the same question: answer it again, and go on".into();
+                failure.what = format!("after a repeated request: {}", failure.what);
+                failure.fix = "the same id means the same question: answer it again, and \
+                    continue"
+                    .into();
                 findings.add(failure);
             } else {
                 if session.twice == 0 {

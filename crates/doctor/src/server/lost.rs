@@ -1,5 +1,5 @@
-//! Several tournaments at once, lost connections, a server that stops and comes back, and an
-//! account that logs in elsewhere.
+//! Examines several tournaments at once, lost connections, a restart of the server, and a second
+//! login of the account.
 
 use super::{Visit, missing};
 use crate::exam::talk::{Asker, line};
@@ -10,7 +10,7 @@ use agon_core::TournamentId;
 use serde_json::json;
 use std::time::Duration;
 
-/// How long nobody is there when the server is started again.
+/// How long the server is down during a restart.
 const DOWN: Duration = Duration::from_millis(300);
 
 /// How long a program that was thrown out should stay away.
@@ -42,9 +42,9 @@ impl Visit<'_> {
             let wanted = [first.id.as_str(), second.id.as_str()];
             let left = session.hear_all(&wanted).await?;
             if !left.is_empty() {
-                let what = format!("it answers {} of two requests", 2 - left.len());
+                let what = format!("the program answers {} of two requests", 2 - left.len());
                 let fix =
-                    "answer every request, whichever tournament it is of; ids begin with its name";
+                    "answer the requests of every tournament; ids begin with the tournament's name";
                 findings.add(Failure::new(what, fix).sent(&second.line));
                 self.session = None;
             }
@@ -76,7 +76,7 @@ impl Visit<'_> {
             match self.meet(&["exam-2"]).await? {
                 Ok(by) => by_token += usize::from(by == By::Token),
                 Err(mut failure) => {
-                    failure.what = format!("after a lost connection {}", failure.what);
+                    failure.what = format!("after a lost connection: {}", failure.what);
                     findings.add(failure);
                     break;
                 }
@@ -90,24 +90,27 @@ impl Visit<'_> {
                 let fix = "a request that comes again under the same id is the same question: \
                            answer it on the new connection, also if you answered it on the old one";
                 findings.add(
-                    Failure::new(format!("after a lost connection {what}"), fix).sent(&case.line),
+                    Failure::new(format!("after a lost connection: {what}"), fix).sent(&case.line),
                 );
             }
         }
         let again = if twice > 0 { format!("; {twice} answers came twice") } else { String::new() };
-        let detail = format!("came back after {done} cuts, {by_token} times by token{again}");
+        let detail = format!(
+            "reconnected after {done} lost connections, {by_token} times by \
+            token{again}"
+        );
         let good = if by_token == done && twice == 0 { Verdict::Pass } else { Verdict::Note };
         Ok(findings.into_exam("cut", self.game.name(), good, detail))
     }
 
-    /// The server says that it stops, is away for a moment, and comes back.
+    /// The server announces that it stops, is down for a moment, and is back.
     pub(super) async fn restart(&mut self) -> Result<Exam, Stopped> {
         self.step("restart");
         let mut findings = Findings::default();
         let mut asker = Asker::new(self.maker(9).table(&self.game.shapes[0]));
         if let Err(failure) = self.here().await? {
             findings.add(failure);
-            return Ok(self.exam(findings, "restart", "it is not there"));
+            return Ok(self.exam(findings, "restart", "the program is not connected"));
         }
         if let Some(session) = &mut self.session {
             session.send(&line(&json!({"type": "notice", "about": "stopping"}))).await;
@@ -116,14 +119,13 @@ impl Visit<'_> {
         self.session = None;
         tokio::time::sleep(DOWN).await;
         if let Err(error) = self.host.open().await {
-            let detail = format!("not held: the address cannot be used again: {error}");
+            let detail = format!("skipped: the address cannot be reused: {error}");
             return Ok(findings.into_exam("restart", self.game.name(), Verdict::Skipped, detail));
         }
         match (self.meet(&[]).await?, asker.case()) {
             (Err(mut failure), _) => {
-                failure.what = format!("after a restart of the server {}", failure.what);
-                failure.fix =
-                    "try again until the server is there; it may be away for a minute".into();
+                failure.what = format!("after a restart of the server: {}", failure.what);
+                failure.fix = "retry until the server is back; it may be down for a minute".into();
                 findings.add(failure);
             }
             (Ok(_), Some(case)) => {
@@ -134,22 +136,23 @@ impl Visit<'_> {
                 if !matches!(said, Said::Answer(_)) {
                     self.session = None;
                     let (what, fix) = missing(&said);
-                    let what = format!("after a restart of the server {what}");
+                    let what = format!("after a restart of the server: {what}");
                     findings.add(Failure::new(what, fix).sent(&case.line));
                 }
             }
             (Ok(_), None) => {}
         }
-        Ok(self.exam(findings, "restart", "the server stopped and came back"))
+        Ok(self.exam(findings, "restart", "the server restarted"))
     }
 
-    /// The account logs in elsewhere: whoever comes back at once takes it back, for ever.
+    /// The account logs in elsewhere. Two programs that reconnect at once would take it from each
+    /// other for ever.
     pub(super) async fn taken_over(&mut self) -> Result<Exam, Stopped> {
         self.step("taken-over");
         let mut findings = Findings::default();
         if let Err(failure) = self.here().await? {
             findings.add(failure);
-            return Ok(self.exam(findings, "taken-over", "it is not there"));
+            return Ok(self.exam(findings, "taken-over", "the program is not connected"));
         }
         let words = error("taken-over", "the account logged in on another connection".into());
         if let Some(session) = &mut self.session {
@@ -157,11 +160,11 @@ impl Visit<'_> {
         }
         self.session = None;
         if self.host.is_knocked_at(AWAY).await? {
-            let what = "it comes back at once after it was taken over";
-            let fix =
-                "end, or ask somebody: two programs with one account throw each other out for ever";
+            let what = "the program reconnects at once after `taken-over`";
+            let fix = "exit, or ask the user: two programs with one account would disconnect each \
+                       other for ever";
             findings.add(Failure::new(what, fix).sent(&words));
         }
-        Ok(self.exam(findings, "taken-over", format!("stays away for {AWAY:?}")))
+        Ok(self.exam(findings, "taken-over", format!("does not reconnect for {AWAY:?}")))
     }
 }

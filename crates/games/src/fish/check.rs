@@ -1,5 +1,5 @@
-//! Which answers are accepted. An answer of another kind than asked for is a failure of the player,
-//! one that breaks a rule is cheating; so the two are kept apart, and every rule has its code.
+//! Checks answers. An answer of the wrong kind is a failure, an illegal answer is cheating; so the
+//! two are separate, and every rule has its code.
 
 use super::{Action, Answer, Fish, Phase, Position, Tile};
 use crate::{Refusal, Seat};
@@ -13,7 +13,7 @@ pub(super) enum Step {
 }
 
 impl Fish {
-    /// What an answer does, or why it is refused.
+    /// The effect of an answer, or why it is refused.
     #[inline]
     pub(super) fn parse(&self, seat: Seat, answer: &Answer) -> Result<Step, Refusal> {
         if !self.waiting.contains(seat) {
@@ -58,7 +58,7 @@ impl Fish {
         })
     }
 
-    /// Why nobody can come to stand at `position`.
+    /// Why no penguin can be placed at `position`.
     #[cold]
     fn not_free(&self, position: Position) -> Refusal {
         let stands = |tile| self.flocks.iter().flatten().any(|other| *other == tile);
@@ -71,7 +71,7 @@ impl Fish {
         }
     }
 
-    /// Why nobody may slide like that.
+    /// Why a slide is not possible.
     #[cold]
     fn no_such_move(&self, seat: Seat, from: Position, to: Position) -> Refusal {
         let own = self.ice.tile(from).filter(|start| self.flock(seat).any(|tile| tile == *start));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_is_wrong() {
+    fn refusal_names_the_broken_rule() {
         let config: Config = serde_json::from_str(
             r#"{"board":[[1,1,1],[1,1,1],[0,1,1],[1,1,1],[1,1,1]],"confirm":true}"#,
         )

@@ -1,4 +1,4 @@
-//! What an organiser may set, and the board that follows from it and from luck.
+//! The settings of an organiser, and the board that follows from them and from luck.
 
 use super::{Board, FISH_MAX, Shape, TILES_MAX, Tile, penguins_each};
 use crate::{Luck, Seed, SetupError};

@@ -24,9 +24,9 @@ pub struct Fish {
     pub(super) scores: [u16; SEATS_MAX],
     pub(super) seats: u8,
     pub(super) phase: Phase,
-    /// Who owes an answer.
+    /// The seats that owe an answer.
     pub(super) waiting: SeatSet,
-    /// Who was there when players were told who plays.
+    /// The seats that were in the game when players learned their opponents.
     pub(super) introduced: SeatSet,
     pub(super) removed: SeatSet,
     pub(super) recent: Recent,
@@ -40,7 +40,7 @@ impl Fish {
         self.flocks[seat.index()].into_iter().filter(|tile| *tile != Tile::NONE)
     }
 
-    /// What the game is at.
+    /// The phase of the game.
     pub fn phase(&self) -> Phase {
         self.phase
     }

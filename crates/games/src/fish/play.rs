@@ -1,5 +1,5 @@
-//! The course of a game: who is asked next, what an accepted answer does, and what becomes of
-//! players that leave. Nothing here allocates.
+//! The course of a game: the next seat to ask, the effect of an answer, and the removal of players.
+//! Nothing here allocates.
 
 use super::check::Step;
 use super::{Fish, Phase, SEATS_MAX, Tile, penguins_each};
@@ -81,7 +81,7 @@ impl Fish {
         self.recent = Recent::default();
     }
 
-    /// Passes on what a seat that was just evicted owed.
+    /// Continues the game after the removal of a seat that owed an answer.
     pub(super) fn go_on_without(&mut self, seat: Seat) {
         if !self.waiting.contains(seat) {
             return;

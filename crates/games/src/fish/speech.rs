@@ -1,4 +1,4 @@
-//! Fish spoken with a person: what is asked in words, and what a person may type.
+//! Fish for people: questions in words, and what a person may type.
 
 use super::{Action, Answer, Fish, Position, Question, View};
 use crate::Game;
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn illegal_input_is_explained() {
         let config: Config = serde_json::from_str(r#"{"rows":5,"columns":5}"#).unwrap();
         let mut game = Fish::new(&config, 2, &Seed::from_number(3)).unwrap();
         let mut places = Vec::<String>::new();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn why_a_penguin_does_not_get_there_is_said() {
+    fn blocked_slide_is_explained() {
         let config: Config = parsed(r#"{"board":[[1,1,1],[1,1,1],[0,1,1],[1,1,1],[1,1,1]]}"#);
         let mut game = Fish::new(&config, 2, &Seed::from_number(3)).unwrap();
         for (row, column) in [(0, 0), (0, 2), (1, 0), (4, 2), (1, 1), (4, 1), (3, 0), (2, 2)] {

@@ -1,4 +1,4 @@
-//! What an organiser may set: where dice come from, and which joker rule holds.
+//! The settings of an organiser: the source of dice, and the joker rule.
 
 use super::TURNS;
 use super::dice::Sequence;

@@ -1,4 +1,4 @@
-//! Yahtzee spoken with a person: what is asked in words, and what a person may type.
+//! Yahtzee for people: questions in words, and what a person may type.
 
 use super::answer::{Answer, Keep, Places, Question};
 use super::card::Card;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn illegal_input_is_explained() {
         let (mut game, seat) = game();
         let view = game.view(Viewer::Seat(seat));
         let keep = Question::Keep { roll: 1, dice: [2, 6, 2, 4, 2] };

@@ -1,5 +1,5 @@
-//! What a viewer sees of a game. A turn is hidden from the opponent and the public until both
-//! seats have scored in it.
+//! The view of a game. A turn is hidden from the opponent and the public until both seats have
+//! scored in it.
 
 use super::boxes::{Boxes, ScoreBox};
 use super::card::YAHTZEE_BONUS;

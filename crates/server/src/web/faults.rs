@@ -10,8 +10,8 @@ use crate::engine::query::{FindSecrets, ListFaultyMatches, MatchSecrets};
 use crate::engine::{Archive, MatchKey};
 use agon_core::lobby::Role;
 use agon_core::{
-    Asked, Event, Evidence, FaultKind, Faulted, MatchId, Millis, PlayerName, RequestId, Secrets,
-    TournamentId, evidence,
+    Event, Evidence, FaultKind, Faulted, MatchId, Millis, OpenRequest, PlayerName, RequestId,
+    Secrets, TournamentId, evidence,
 };
 use axum::Json;
 use axum::extract::{Path, State};
@@ -62,7 +62,7 @@ struct ShownEvidence {
     sent: Option<String>,
     /// What was asked, where something was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    asked: Option<Asked>,
+    asked: Option<OpenRequest>,
 }
 
 impl Fault {

@@ -183,7 +183,10 @@ async fn serve(stream: TokioIo<hyper::upgrade::Upgraded>, mut observer: Observer
     let code = loop {
         let sent = tokio::select! {
             shown = poll_fn(|context| observer.poll_next(context)) => match shown {
-                Some(shown) => send(&mut to, limits, Opcode::Text, message(&shown).as_bytes()).await,
+                Some(shown) => {
+                    let text = message(&shown);
+                    send(&mut to, limits, Opcode::Text, text.as_bytes()).await
+                }
                 None => break NORMAL,
             },
             read = from.read(&mut piece) => {

@@ -1,7 +1,6 @@
-//! The folder of streams: which there are, where each ends, and how one is written.
+//! The folder of streams: which exist, where each ends, and how one is written.
 //!
-//! Says nothing about when a write is synced or who is told; see [`super::flusher`] and
-//! [`super::writer`] for the two answers to that.
+//! [`super::flusher`] and [`super::writer`] decide when a write is synced and acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -16,7 +15,7 @@ use crate::disk::sync_folder;
 use crate::lock::Lock;
 use crate::{Append, AppendError, LogError};
 
-/// Handles open at once; the usual limit of a process is 1,024 for everything it does.
+/// How many handles may be open; the usual limit of a process is 1,024 in all.
 const FILES_OPEN_MAX: usize = 256;
 
 /// Threads that sync files, when there are more files than that.
@@ -31,7 +30,7 @@ pub struct Repair {
     pub path: PathBuf,
     /// The version of the stream without the torn end.
     pub version: u64,
-    /// What was lost. No one was ever told that it was accepted.
+    /// What was lost. It was never acknowledged.
     pub torn: Torn,
     /// Whether the file was changed.
     pub cut: bool,
@@ -45,7 +44,7 @@ pub(super) struct Slot {
     state: Mutex<State>,
 }
 
-/// What is known of a file; only what was accepted is shown to readers.
+/// The known state of a file. Readers see only acknowledged data.
 #[derive(Default)]
 struct State {
     /// Not known before the file was scanned.
@@ -145,7 +144,7 @@ impl Files {
         let file = self.handles.get(slot.id, || slot.open()).map_err(failed)?;
         let text = joined(&append.lines);
         if let Err(error) = (&*file).write_all(text.as_bytes()) {
-            // Whatever part of it arrived must not stay between this decision and the next.
+            // A partial write must not stay between this decision and the next.
             if let Err(undo) = file.set_len(end.len) {
                 state.poison = Some(format!("{error}, and cutting it off again: {undo}"));
             }
@@ -163,7 +162,7 @@ impl Files {
     pub(super) fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
         let path = self.path_of(stream);
         if self.known(stream).is_none() && !path.exists() {
-            // Asking for what is not there must not make it known, or asking fills the memory.
+            // Reading an unknown stream must not remember it, or readers could fill the memory.
             return Ok(Vec::new());
         }
         let slot = self.slot(stream);
@@ -195,7 +194,7 @@ impl Files {
         Ok(self.ends(&slot, &mut state, |_| ())?.accepted.version)
     }
 
-    /// Makes what was written to these streams durable; says which could not be.
+    /// Syncs these streams; returns those that failed.
     pub(super) fn sync(&self, slots: &[Arc<Slot>]) -> HashMap<u64, AppendError> {
         let share = slots.len().div_ceil(SYNCS_AT_ONCE).max(1);
         let mut failures =
@@ -270,7 +269,7 @@ impl Files {
         }
         let found = scan(&slot.path, Some(&slot.name), self.check, each)?;
         let mut repairs = self.repairs.lock().unwrap_or_else(PoisonError::into_inner);
-        // What looked torn may have been a write under way.
+        // A torn end may have been a write in progress.
         repairs.remove(&slot.name);
         if let Some(torn) = found.torn {
             if !self.is_read_only() {
@@ -292,8 +291,8 @@ impl Files {
     }
 }
 
-/// After a failed sync the system may have dropped what it could not write, while reading still
-/// shows it. Nothing more may be built on such a stream.
+/// After a failed sync the system may have dropped data that reads still show. So the stream
+/// accepts nothing more.
 fn poison(slot: &Slot, error: &io::Error) -> AppendError {
     slot.lock().poison = Some(error.to_string());
     AppendError::io(&slot.name, error)

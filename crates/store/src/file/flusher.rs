@@ -1,7 +1,7 @@
 //! `Sync::Process`: written before the answer, synced soon after by a thread in the background.
 //!
-//! What a process has written survives its death, whatever kills it; the sync is for the case
-//! that the machine goes down too.
+//! Written data survives the death of its process, whatever kills it. The sync protects against a
+//! crash of the machine.
 
 use std::collections::HashMap;
 use std::io;
@@ -76,7 +76,7 @@ impl Drop for Flusher {
         self.shared.lock().closing = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say: a failed sync has poisoned its stream.
+            // The thread returns nothing: a failed sync has poisoned its stream.
             let _ = thread.join();
         }
     }

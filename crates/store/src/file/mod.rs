@@ -33,7 +33,7 @@ pub use scan::{FileStream, Torn, read_file, read_stream};
 /// Name of the file whose lock keeps a second process out.
 const LOCK_FILE: &str = ".lock";
 
-/// What an accepted append survives.
+/// Which failures an acknowledged append survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sync {
     /// The end of the process at any instant; a failure of the power may cost the last moments
@@ -59,7 +59,7 @@ enum Mode {
 impl FileLog {
     /// Opens the log in `dir` for writing, creating the folder if need be.
     ///
-    /// A file is only looked at when its stream is first asked for: see [`FileLog::repairs`].
+    /// A file is read only when its stream is first used: see [`FileLog::repairs`].
     pub fn open(dir: impl AsRef<Path>, sync: Sync) -> Result<Self, LogError> {
         let dir = dir.as_ref();
         create(dir).map_err(|error| LogError::io("create", dir, &error))?;
@@ -72,8 +72,8 @@ impl FileLog {
         Ok(FileLog { mode, files })
     }
 
-    /// Opens the log in `dir` to read what is there, even while another process writes it.
-    /// Nothing is changed, not even a torn end.
+    /// Opens the log in `dir` for reading, even while another process writes it. It changes
+    /// nothing, not even a torn end.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Self, LogError> {
         FileLog::open_with(dir.as_ref(), Check::Whole)
     }
@@ -166,7 +166,7 @@ fn create(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Collects the streams below a folder. What does not look like one of our files is not ours.
+/// Collects the streams below a folder. It ignores files that do not look like ours.
 fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Result<(), LogError> {
     let failed = |error| LogError::io("list", folder, &error);
     for entry in fs::read_dir(folder).map_err(failed)? {

@@ -23,7 +23,7 @@ pub struct Torn {
 /// A stream read from one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStream {
-    /// The name its events give; the name of the file if there are none.
+    /// The name in its events, or the name of the file if there are none.
     pub stream: String,
     /// The events of all whole decisions.
     pub lines: Vec<String>,
@@ -38,8 +38,8 @@ pub fn read_file(path: impl AsRef<Path>) -> Result<FileStream, LogError> {
     read_stream(BufReader::with_capacity(64 << 10, file), path)
 }
 
-/// Reads a stream from what a file holds, or would hold; `path` is for messages, and names the
-/// stream if nothing else does.
+/// Reads a stream from the contents of a file. `path` is for error messages, and names the stream
+/// if it has no events.
 pub fn read_stream(input: impl BufRead, path: &Path) -> Result<FileStream, LogError> {
     let mut lines = Vec::new();
     let scan = scan_from(input, path, None, Check::Whole, |line| lines.push(line.to_owned()))?;
@@ -76,7 +76,7 @@ pub(crate) fn inspect_file(dir: &Path, stream: &str) -> Inspection {
 pub(super) enum Check {
     /// The whole line is one JSON object.
     Whole,
-    /// Its header says what it should, and whoever asked for the line parses the rest.
+    /// Only the header is checked; the caller parses the rest.
     Header,
 }
 
@@ -89,7 +89,7 @@ impl Check {
     }
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// The stream, if at least one line was whole.

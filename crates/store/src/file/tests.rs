@@ -1,4 +1,4 @@
-//! What is particular to the file log: torn ends, damage, locks, full disks.
+//! Tests that only concern the file log: torn ends, damage, locks, full disks.
 
 use std::fs;
 use std::path::Path;

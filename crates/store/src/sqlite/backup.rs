@@ -12,7 +12,7 @@ use super::{SqliteLog, beside, snapshot_path, watermark};
 use crate::LogError;
 use crate::disk::{create_private, sync_above};
 
-/// What a copy holds.
+/// The contents of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backup {
     /// Streams.
@@ -24,8 +24,8 @@ pub struct Backup {
 }
 
 impl SqliteLog {
-    /// Copies a database to a file that is not there yet, as of one instant, even while a server
-    /// writes it, and checks every event of the copy. What fails leaves no file behind.
+    /// Copies a database at one instant to a new file, even while a server writes it, and checks
+    /// every event of the copy. A failure leaves no file behind.
     pub fn backup(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Backup, LogError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         let part = beside(to, ".part");
@@ -34,7 +34,7 @@ impl SqliteLog {
             return Err(LogError::io("make", to, &error));
         }
         let copied = copy(from, &part).and_then(|copied| {
-            // Names it only now: whoever finds the file finds it whole.
+            // Renamed at the end, so that the file is always complete.
             let named = fs::rename(&part, to).and_then(|()| sync_above(to));
             named.map_err(|error| LogError::io("name", to, &error))?;
             Ok(copied)
@@ -45,8 +45,8 @@ impl SqliteLog {
         copied
     }
 
-    /// Puts the database `by` in the place of the one at `path`, which stays under the name given
-    /// back. Whoever calls this holds the writer's place at `path`, and nobody has `by` open.
+    /// Replaces the database at `path` by `by`. The old one stays under the returned name. The
+    /// caller must hold the lock at `path`, and nobody may have `by` open.
     pub fn replace(path: impl AsRef<Path>, by: impl AsRef<Path>) -> Result<PathBuf, LogError> {
         let (path, by) = (path.as_ref(), by.as_ref());
         let failed = |error| LogError::io("replace", path, &error);
@@ -78,8 +78,8 @@ impl SqliteLog {
 }
 
 impl SqliteLog {
-    /// Puts aside what is left of a database of which nothing can be read, so that a server begins
-    /// with an empty log. Whoever calls this holds the writer's place at `path`.
+    /// Renames the rest of an unreadable database, so that a server starts with an empty log. The
+    /// caller must hold the lock at `path`.
     pub fn set_aside(path: impl AsRef<Path>) -> Result<PathBuf, LogError> {
         let path = path.as_ref();
         let failed = |error| LogError::io("put aside", path, &error);
@@ -97,7 +97,7 @@ impl SqliteLog {
     }
 }
 
-/// A name for a damaged database that is not taken, nor is that of its watermark.
+/// A free name for a damaged database and its watermark.
 fn free_name(path: &Path) -> PathBuf {
     let names = (1..).map(|number| beside(path, &format!(".damaged-{number}")));
     let mut free = names.filter(|name| !name.exists() && !watermark::file_path(name).exists());
@@ -111,7 +111,7 @@ fn copy(from: &Path, part: &Path) -> Result<Backup, LogError> {
     let db = open_reader(from)?;
     db.execute("VACUUM INTO ?1", [part.to_string_lossy()])
         .map_err(|error| failure("copy", from, &error))?;
-    // The copy may be put in any place, and goes on from where it is.
+    // The copy has no watermark, so it can be used anywhere.
     Connection::open(part)
         .and_then(|copy| watermark::forget(&copy))
         .map_err(|error| failure("copy", part, &error))?;
@@ -124,7 +124,7 @@ fn copy(from: &Path, part: &Path) -> Result<Backup, LogError> {
     Ok(Backup { streams: streams.len() as u64, events, bytes })
 }
 
-/// A second name for a file, or a copy where there are no second names.
+/// A hard link to a file, or a copy if the file system has no hard links.
 fn keep(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::hard_link(from, to).or_else(|_| {
         fs::copy(from, to)?;

@@ -1,5 +1,5 @@
-//! The records of a stream, in order: how they are found in each format, and that none is missing
-//! and each is as it was written.
+//! Reads the records of a stream in order, in each format, and checks that none is missing or
+//! damaged.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -19,7 +19,7 @@ const INDEXED: &str = "
     ), 0)
     ORDER BY first_seq";
 
-/// The last event that is there of those before one; looks at every record.
+/// The last existing event before a given one; scans every record.
 const LAST_BEFORE: &str = "
     SELECT max(first_seq + count - 1) FROM records WHERE stream_id = ?1 AND first_seq < ?2";
 
@@ -28,7 +28,7 @@ pub(super) struct Record {
     seq: u64,
     count: u64,
     sum: Option<i64>,
-    /// Its events, joined by newlines; or why they are no text.
+    /// Its events, joined by newlines, or why they are not text.
     lines: Result<String, String>,
 }
 
@@ -53,7 +53,7 @@ impl Record {
 /// Why a stream cannot be read.
 #[derive(Debug)]
 pub(super) enum Break {
-    /// An event that is not there or not as it was, and what is wrong.
+    /// A missing or damaged event, and the reason.
     At(u64, String),
     /// Something that concerns more than this stream.
     Fault(Fault),
@@ -132,9 +132,8 @@ pub(super) fn pick(db: &Connection, ids: &[i64]) -> Vec<Record> {
     ids.iter().map_while(|id| query.query_row([id], Record::read).ok()).collect()
 }
 
-/// Shows the records of a stream of `version` events, beginning with the one that holds event
-/// `first`, after making sure that none is missing in between or at the end and that each is as
-/// it was.
+/// Visits the records of a stream of `version` events, from the one that holds event `first`. It
+/// first checks that none is missing or damaged.
 pub(super) fn each(
     records: Vec<Record>,
     first: u64,
@@ -174,7 +173,7 @@ pub(super) fn end_of(records: &[Record]) -> u64 {
     records.last().map_or(0, |record| record.next().saturating_sub(1))
 }
 
-/// Checks the events of a record; the first bad one and what is wrong with it.
+/// Checks the events of a record; returns the first bad one and the reason.
 pub(super) fn check_headers(stream: &str, seq: u64, text: &str) -> Result<(), (u64, String)> {
     let count = text.split('\n').count() as u64;
     for (index, line) in (0..).zip(text.split('\n')) {

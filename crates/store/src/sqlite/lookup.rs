@@ -1,7 +1,7 @@
 //! Finding streams and their records, in a database of either format.
 //!
-//! Every question here is asked within a transaction, so that what is known of the end of the log
-//! and what is read belong to one instant; the transaction is the matter of the caller.
+//! Every function here runs within a transaction of the caller, so that the known end of the log
+//! and the records belong to one instant.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -18,11 +18,11 @@ const LINK: &str = "SELECT prev FROM records WHERE id = ?1 AND stream_id = ?2";
 
 pub(super) struct Lookup {
     pub(super) db: Connection,
-    /// What was seen of the end of the log.
+    /// The known end of the log.
     tail: Tail,
     /// Whether everything is read as of one instant, which `tail` is of.
     pub(super) is_still: bool,
-    /// What the watermark says is missing at that instant.
+    /// The loss that the watermark shows at that instant.
     pub(super) lost: Option<Box<LogError>>,
     /// A look at every record, once it was needed.
     salvage: Option<Salvage>,
@@ -47,12 +47,13 @@ impl Lookup {
         Lookup { db, tail: Tail::default(), is_still: false, lost: None, salvage: None }
     }
 
-    /// Whether there are chains. Asked every time: a server may convert the database meanwhile.
+    /// Whether the database has chains. Checked every time, because a server may convert it
+    /// meanwhile.
     fn has_chains(&self) -> rusqlite::Result<bool> {
         self.db.query_row(FORMAT, [], |row| row.get::<_, i64>(0)).map(|format| format > 1)
     }
 
-    /// Looks at what was written since the last look.
+    /// Reads what was written since the last call.
     pub(super) fn catch_up(&mut self) -> Result<(), Fault> {
         if self.has_chains()? {
             self.tail.catch_up(&self.db)?;
@@ -145,7 +146,7 @@ impl Lookup {
         self.salvage.get_or_insert_with(|| Salvage::of(&self.db))
     }
 
-    /// Whether the end of the log is as it was written.
+    /// Checks the end of the log.
     pub(super) fn check_tail(&self) -> Result<(), Fault> {
         match self.has_chains()? {
             true => Tail::default().catch_up(&self.db),

@@ -1,7 +1,7 @@
 //! From format 1, which had an index by stream, to format 2, which has a chain of records.
 //!
-//! In one transaction: whatever happens, the database is whole, in one format or the other. What
-//! is damaged in it stays damaged in the same place, and is found as before.
+//! It uses one transaction, so the database is always complete, in one format or the other. Damage
+//! stays in the same place and is found as before.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use super::schema::{FORMAT, TABLES, has_sums};
 /// Records copied between two looks at the clock.
 const STEP: i64 = 10_000;
 
-/// How often to say how far it is.
+/// How often to report progress.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
 /// The records of some ids, each with the one before it in its stream, which the old index finds.
@@ -37,7 +37,7 @@ const FINISH: &str = "
 
 /// Converts the database, or leaves it as it is.
 pub(super) fn migrate(db: &Connection) -> rusqlite::Result<()> {
-    // Taken back when it is dropped before the end.
+    // Rolled back if it is dropped before the end.
     let transaction = db.unchecked_transaction()?;
     rebuild(db)?;
     transaction.commit()

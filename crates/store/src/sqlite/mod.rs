@@ -53,10 +53,10 @@ impl SqliteLog {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let path = path.as_ref();
         let lock = Lock::take(&lock_path(path), path)?;
-        // Before anything is changed: what is left of a damaged log stays as it is.
+        // Checked before anything changes, so that a damaged log stays as it is.
         watermark::check(path)?;
         let db = schema::open_writer(path)?;
-        // Here, where it can still be told, and not on the thread below.
+        // Done here, because the thread below cannot report an error.
         Writer::new(&db).map_err(|error| schema::failure("open", path, &error))?;
         let watermark = Watermark::open(path, &db)?;
         let reader = Reader::open(path)?;
@@ -75,14 +75,14 @@ impl SqliteLog {
         Ok(SqliteLog { reader, group: None, meter: Arc::default() })
     }
 
-    /// How many records of a database were acknowledged, as far as its watermark says; also where
-    /// the database itself is gone.
+    /// How many records of a database were acknowledged, according to its watermark, even if the
+    /// database itself is missing.
     pub fn acknowledged(path: impl AsRef<Path>) -> Option<u64> {
         watermark::acknowledged(path.as_ref())
     }
 
-    /// Looks at every page and every event of a database, and says what is wrong with the first
-    /// that is not as it was written. Takes as long as reading the whole file.
+    /// Checks every page and every event of a database, and reports the first damage. Takes as long
+    /// as reading the whole file.
     pub fn check(path: impl AsRef<Path>) -> Result<(), LogError> {
         Reader::open(path.as_ref())?.check()
     }
@@ -151,7 +151,7 @@ fn run(db: Connection, _lock: Lock, mut watermark: Watermark, meter: &Meter, tur
         Ok(mut writer) => {
             turns
                 .serve(|group| meter.measure(|| writer.commit(group, |last| watermark.note(last))));
-            // This and the next only save work: what was answered is durable without them.
+            // These two only save work: acknowledged records are durable without them.
             let _ = writer.close();
         }
         Err(error) => {

@@ -26,7 +26,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(path: &Path) -> Result<Self, LogError> {
-        // Of a database in which nothing is left, the watermark says more.
+        // If nothing is left of the database, the watermark's error is more helpful.
         let db =
             open_reader(path).map_err(|error| watermark::check(path).err().unwrap_or(error))?;
         Ok(Reader { path: path.to_owned(), lookup: Mutex::new(Lookup::new(db)) })
@@ -104,12 +104,12 @@ impl Reader {
         self.check_watermark()
     }
 
-    /// Looks whether all records are there that were acknowledged.
+    /// Checks that all acknowledged records exist.
     fn check_watermark(&self) -> Result<(), LogError> {
         self.lock().lost.clone().map_or(Ok(()), |lost| Err(*lost))
     }
 
-    /// Looks at every page, and for records that belong to nobody.
+    /// Checks every page, and looks for records outside every chain.
     pub(crate) fn check_pages(&self) -> Result<(), LogError> {
         self.check_file()?;
         self.check_strays()?;

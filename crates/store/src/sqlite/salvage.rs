@@ -1,7 +1,7 @@
-//! What is left of a database whose chains are broken: a look at every record that can be read.
+//! Recovers records from a database with broken chains by reading every readable record.
 //!
-//! A chain is followed from its end, so what comes before a broken link is out of its reach. Here
-//! it is found again, by the stream every record names.
+//! A chain is followed from its end, so records before a broken link cannot be reached. This module
+//! finds them by the stream that every record names.
 
 use rusqlite::{Connection, Statement};
 use rustc_hash::FxHashMap;
@@ -14,7 +14,7 @@ const SCAN: &str = "SELECT id, stream_id, first_seq, count FROM records WHERE id
 const ENDS: [&str; 3] =
     ["SELECT max(id) FROM records", "SELECT max(head) FROM streams", "SELECT record_id FROM mark"];
 
-/// How often to step over what cannot be read, an id at a time: thousands of bad pages.
+/// How many unreadable ids to skip, one at a time: enough for thousands of bad pages.
 const FAILURES_MAX: usize = 1_000_000;
 
 /// The records of every stream, by their ids, in the order they were written in.

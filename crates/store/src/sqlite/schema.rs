@@ -1,4 +1,4 @@
-//! Opening the database: format, settings, and what to say if it is not ours.
+//! Opens the database: format, settings, and errors for foreign files.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::LogError;
 /// "AGON": marks the file as ours.
 const APPLICATION_ID: i64 = 0x4147_4f4e;
 
-/// The format this program writes; a later program must go on reading it.
+/// The format that this version writes; later versions must be able to read it.
 pub(super) const FORMAT: i64 = 2;
 
 /// One row of `records` is one decision, its events joined by newlines. Rows are only ever added,
@@ -43,16 +43,16 @@ pub(super) const TABLES: &str = "
     CREATE TABLE mark (record_id INTEGER NOT NULL) STRICT;
 ";
 
-/// Whether records have checksums, CRC-32 of their lines. The first programs kept none; what they
-/// wrote has none.
+/// Whether records have checksums, the CRC-32 of their lines. Records of the first versions have
+/// none.
 pub(super) fn has_sums(db: &Connection, table: &str) -> rusqlite::Result<bool> {
     let columns = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = 'sum'";
     db.query_row(columns, [table], |row| row.get::<_, i64>(0)).map(|count| count > 0)
 }
 
-/// WAL and FULL: a commit is one sync of the write-ahead log. The checkpoint, which costs two
-/// more, comes after 8 MB: rarer ones cost less altogether, but hold up whoever waits for one by
-/// 40 ms. Only the end of the file is written, so a small cache does as well as a large one.
+/// WAL and FULL: a commit is one sync of the write-ahead log. The checkpoint, which costs two more,
+/// comes after 8 MB: rarer ones cost less in total, but delay callers by 40 ms. Only the end of the
+/// file is written, so a small cache is as good as a large one.
 const SETTINGS: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;
@@ -142,9 +142,9 @@ fn create(db: &Connection) -> rusqlite::Result<()> {
 /// Why something cannot be read or written.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// SQLite says so.
+    /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// The file is sound, what is in it is not.
+    /// The file is sound, but its contents are not.
     Content(String),
 }
 
@@ -164,7 +164,7 @@ impl std::fmt::Display for Fault {
 }
 
 impl Fault {
-    /// What it means to those who read or open the log.
+    /// The error for callers who read or open the log.
     pub(super) fn told(self, what: &'static str, path: &Path) -> LogError {
         match self {
             Fault::Sqlite(error) => failure(what, path, &error),
@@ -181,7 +181,7 @@ impl Fault {
     }
 }
 
-/// What an error of SQLite means to those who read or open the log.
+/// Translates an error of SQLite for callers who read or open the log.
 pub(super) fn failure(what: &'static str, path: &Path, error: &rusqlite::Error) -> LogError {
     let path = path.to_owned();
     match error.sqlite_error_code() {

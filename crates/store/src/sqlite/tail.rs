@@ -1,8 +1,8 @@
-//! Where streams end: what `streams` says, and what was written since it was brought up to date.
+//! The ends of streams: the rows of `streams`, and the records written since those were updated.
 //!
-//! A record changes nothing but the end of `records`, so the end of its stream is known only by
-//! whoever has looked at the records after the mark. They are few, and looked at once: a [`Tail`]
-//! remembers how far it has seen.
+//! An append changes only the end of `records`, so the end of its stream is known only after
+//! reading the records behind the mark. They are few and read once: a [`Tail`] remembers how far it
+//! has read.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use rustc_hash::FxHashMap;
@@ -43,7 +43,7 @@ impl Slim {
     }
 
     fn head(self) -> Head {
-        // Numbers that make no sense are found when the record is read.
+        // Invalid numbers are detected when the record is read.
         let end = self.first_seq.saturating_add(self.count).saturating_sub(1);
         Head { record: self.id, version: end.cast_unsigned() }
     }
@@ -58,8 +58,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Looks at what was written since the last look. Belongs into the transaction in which the
-    /// ends are used.
+    /// Reads what was written since the last call. Call it in the transaction that uses the ends.
     pub(super) fn catch_up(&mut self, db: &Connection) -> Result<(), Fault> {
         let mark: Option<i64> = db.query_row(MARK, [], |row| row.get(0)).optional()?;
         let mark = mark.ok_or_else(|| Fault::Content("it has no mark".to_owned()))?;
@@ -84,7 +83,8 @@ impl Tail {
         Ok(())
     }
 
-    /// Nothing yet after the mark, for those who find the records by other means.
+    /// A tail that has read nothing after the mark, for callers who find the records by other
+    /// means.
     pub(super) fn at_mark(db: &Connection) -> Tail {
         let mark = db.query_row(MARK, [], |row| row.get(0)).unwrap_or(0);
         Tail { seen: mark, heads: FxHashMap::default() }
@@ -102,7 +102,7 @@ impl Tail {
         self.seen = record.id;
     }
 
-    /// The end of a stream, whose row says `kept`.
+    /// The end of a stream whose row has the end `kept`.
     pub(super) fn head(&self, stream_id: i64, kept: Head) -> Head {
         self.heads.get(&stream_id).copied().unwrap_or(kept)
     }

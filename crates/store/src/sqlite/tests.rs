@@ -1,4 +1,4 @@
-//! What is particular to the SQLite log: formats, damage, a full database, strangers.
+//! Tests that only concern the SQLite log: formats, damage, a full database, foreign writers.
 
 use std::fs;
 use std::io;
@@ -90,7 +90,7 @@ fn a_database_of_another_program_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused() {
+fn file_that_is_no_database_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("text.db");
     fs::write(&path, "no database at all, but longer than a header has to be. ".repeat(20))
@@ -199,7 +199,7 @@ fn a_gap_is_refused_when_loading() {
 }
 
 #[test]
-fn a_stranger_who_writes_costs_a_conflict_not_the_log() {
+fn foreign_writer_causes_a_conflict_and_no_damage() {
     let (_dir, path) = closed_log();
     let log = SqliteLog::open(&path).unwrap();
     assert_eq!(log.append(append("m/6", 30, 1)), Ok(31));
@@ -267,7 +267,7 @@ fn a_lost_end_and_a_lost_stream_are_refused_when_loading() {
 }
 
 #[test]
-fn what_is_sound_before_the_damage_can_be_looked_at() {
+fn sound_records_before_damage_can_be_inspected() {
     let (_dir, path) = closed_log();
     sql(&path, "UPDATE records SET sum = sum + 1 WHERE stream_id = 7 AND first_seq = 13");
     let inspector = crate::Inspector::of_sqlite(&path).unwrap();
@@ -353,7 +353,7 @@ fn a_damaged_log_is_not_copied() {
 }
 
 #[test]
-fn what_is_replaced_is_kept_with_its_write_ahead_log() {
+fn replaced_database_is_kept_with_its_write_ahead_log() {
     let (dir, path) = closed_log();
     let by = dir.path().join("new.db");
     let new = SqliteLog::open(&by).unwrap();

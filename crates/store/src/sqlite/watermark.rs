@@ -1,5 +1,5 @@
-//! The watermark: a small file beside the database that says how many records were acknowledged, so
-//! that a start notices when some of them are gone.
+//! The watermark: a small file beside the database with the number of acknowledged records, so that
+//! a start detects missing ones.
 //!
 //! SQLite ends its write-ahead log at the first frame that is not as it was written, as it must: that
 //! is what a crash in the middle of a commit looks like. So one changed bit, or a removed file, drops
@@ -40,7 +40,7 @@ const SYNC_EVERY: Duration = Duration::from_millis(200);
 /// others use the disk it may have to wait for them.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What a database says of its watermark; it has no such table until it has one.
+/// The database's own data about its watermark. The table exists only once there is a watermark.
 const HAS_TABLE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'watermark'";
 const ID: &str = "SELECT id FROM watermark";
 const LAST: &str = "SELECT coalesce(max(id), 0) FROM records";
@@ -85,7 +85,7 @@ impl Note {
     }
 }
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     Missing,
@@ -106,14 +106,14 @@ fn find(path: &Path) -> Result<Found, LogError> {
     Ok(latest.map_or(Found::Damaged, Found::Note))
 }
 
-/// What the database says.
+/// The contents of the database.
 struct Held {
     last: u64,
     id: Option<i64>,
 }
 
-/// `None` if there is no database, or nothing in it. Changes nothing, so that what is left of a
-/// damaged write-ahead log stays.
+/// `None` without a database, or with an empty one. Changes nothing, so that a damaged write-ahead
+/// log stays as it is.
 fn held(path: &Path) -> Result<Option<Held>, LogError> {
     if !path.exists() {
         return Ok(None);
@@ -132,14 +132,14 @@ fn held_by(db: &Connection) -> Result<Held, Fault> {
     Ok(Held { last, id })
 }
 
-/// Says what is wrong if records that were acknowledged are not in the database.
+/// Fails if acknowledged records are missing in the database.
 pub(super) fn check(path: &Path) -> Result<(), LogError> {
-    // Before the database: a server that runs meanwhile may be ahead with what is read later.
+    // Read before the database, because a running server may add records in between.
     let found = find(path)?;
     compare(path, found, held(path)?.as_ref())
 }
 
-/// The same for whoever only reads. Somebody may have copied the database without its watermark.
+/// The same for readers, who accept a database without its watermark: it may be a copy.
 pub(super) fn check_for_reading(path: &Path) -> Result<(), LogError> {
     match find(path)? {
         Found::Missing => Ok(()),
@@ -177,7 +177,7 @@ fn compare(path: &Path, found: Found, held: Option<&Held>) -> Result<(), LogErro
     }
 }
 
-/// How many records were acknowledged, as far as the watermark of a database says.
+/// How many records were acknowledged, according to the watermark of a database.
 pub(super) fn acknowledged(path: &Path) -> Option<u64> {
     match find(path) {
         Ok(Found::Note(note)) => Some(note.last),
@@ -185,7 +185,8 @@ pub(super) fn acknowledged(path: &Path) -> Option<u64> {
     }
 }
 
-/// Takes the watermark out of a copy of a database: the copy goes on from where it is.
+/// Removes the watermark's data from a copy of a database, so that the copy can be used without
+/// one.
 pub(super) fn forget(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(FORGET)
 }
@@ -195,13 +196,13 @@ pub(super) struct Watermark {
     file: Arc<File>,
     note: Note,
     files: Vec<Place>,
-    /// When the writer last looked whether they are there.
+    /// When the writer last checked that the files exist.
     looked_at: Instant,
     syncer: Syncer,
 }
 
 impl Watermark {
-    /// Opens the watermark of a database, which was checked, and makes it if there is none.
+    /// Opens the watermark of a checked database, and creates it if necessary.
     pub(super) fn open(path: &Path, db: &Connection) -> Result<Watermark, LogError> {
         let own = file_path(path);
         let failed = |error| LogError::io("write", &own, &error);
@@ -253,8 +254,8 @@ impl Watermark {
     }
 }
 
-/// Makes a watermark: first the file, then the database says that there is one. A crash in between
-/// leaves a file that claims no more than is there.
+/// Creates a watermark: first the file, then the entry in the database. A crash in between leaves a
+/// file that claims no more than exists.
 fn create(path: &Path, db: &Connection, last: u64) -> Result<(File, Note), LogError> {
     let own = file_path(path);
     let failed = |error| LogError::io("make", &own, &error);
@@ -275,7 +276,7 @@ fn create(path: &Path, db: &Connection, last: u64) -> Result<(File, Note), LogEr
     Ok((file, note))
 }
 
-/// What the name of the file adds to that of the database.
+/// The suffix of the file's name after that of the database.
 pub(super) const END: &str = ".watermark";
 
 pub(super) fn file_path(path: &Path) -> PathBuf {
@@ -362,7 +363,7 @@ impl Drop for Syncer {
         lock(&self.shared.0).is_over = true;
         self.shared.1.notify_one();
         if let Some(thread) = self.thread.take() {
-            // It does not panic; if it did, the panic hook has said so.
+            // The thread does not panic; if it did, the panic hook has reported it.
             let _ = thread.join();
         }
     }

@@ -1,7 +1,7 @@
 //! The one thread that writes: a group of appends is a transaction.
 //!
-//! An append adds a row to `records` and touches nothing else. Where streams end is kept in memory
-//! and written to `streams` now and then, together with the mark that says how far that goes.
+//! An append adds a row to `records` and changes nothing else. The ends of streams are in memory,
+//! and are written to `streams` now and then, together with the mark up to which they are valid.
 
 use rusqlite::{Connection, OptionalExtension, Statement};
 use rustc_hash::FxHashMap;
@@ -15,14 +15,13 @@ use crate::{Append, AppendError};
 /// Streams whose end is remembered; a server may run for years.
 const STREAMS_MAX: usize = 100_000;
 
-/// Records after the mark: few enough to be looked at by everybody who opens the log, many enough
-/// that moving the mark, which takes a row for every stream that has grown, costs each of them next
-/// to nothing.
+/// How many records may follow the mark: few enough to read them when the log is opened, and many
+/// enough to make moving the mark cheap. It costs a row for every stream that has grown.
 pub(super) const UNMARKED_MIN: u64 = 20_000;
 const UNMARKED_MAX: u64 = 10 * UNMARKED_MIN;
 const UNMARKED_PER_STREAM: u64 = 20;
 
-/// What came of the appends of one caller.
+/// The results of the appends of one caller.
 type Answers = Vec<Result<u64, AppendError>>;
 
 pub(super) struct Writer<'db> {
@@ -35,15 +34,15 @@ pub(super) struct Writer<'db> {
     insert: Statement<'db>,
     advance: Statement<'db>,
     mark: Statement<'db>,
-    /// What is in the database, or will be after this transaction.
+    /// The contents of the database, or those after this transaction.
     streams: FxHashMap<Arc<str>, Stream>,
     /// The last record.
     last: i64,
     unmarked: u64,
     /// How many streams have grown since the mark.
     grown: u64,
-    /// What SQLite said of changes by others when `streams`, `last`, `unmarked` and `grown` were known
-    /// to be right; none if they are not.
+    /// SQLite's counter of foreign changes when `streams`, `last`, `unmarked` and `grown` were
+    /// known to be right; `None` if they are not.
     known: Option<i64>,
     /// The lines of an append, joined; kept to be used again.
     text: String,
@@ -80,8 +79,9 @@ impl<'db> Writer<'db> {
         })
     }
 
-    /// Makes a group durable, and notes that before anybody hears of it. A conflict is the matter of
-    /// one append; a failure of the disk is that of all, and whatever they wrote is taken back.
+    /// Makes a group durable, and updates the watermark before it acknowledges anything. A conflict
+    /// fails one append; a failure of the disk fails all of them, and the transaction is rolled
+    /// back.
     pub(super) fn commit(
         &mut self,
         group: &[Pending],
@@ -94,7 +94,7 @@ impl<'db> Writer<'db> {
         committed.unwrap_or_else(|fault| refuse(group, &fault))
     }
 
-    /// Brings `streams` up to date, so that whoever opens the log next has nothing to look at.
+    /// Updates `streams`, so that the next process that opens the log has nothing to catch up with.
     pub(super) fn close(mut self) -> Result<(), Fault> {
         match self.unmarked {
             0 => Ok(()),
@@ -116,15 +116,15 @@ impl<'db> Writer<'db> {
         if done.is_err() {
             self.known = None;
             if !self.db.is_autocommit() {
-                // If this fails too, the next BEGIN says so, and the next group is refused.
+                // If this fails too, the next BEGIN reports it, and the next group is refused.
                 let _ = self.db.execute_batch("ROLLBACK");
             }
         }
         done
     }
 
-    /// The lock keeps other servers out, but not a person with a SQL prompt: if anybody else has
-    /// changed the database, or a transaction failed, what is remembered is read anew.
+    /// The lock keeps other servers out, but not a person with a SQL prompt. If anybody else
+    /// changed the database, or a transaction failed, the writer reads its state again.
     fn look_around(&mut self) -> Result<(), Fault> {
         let changes = self.changes.query_row([], |row| row.get(0))?;
         if self.known == Some(changes) {

@@ -1,4 +1,5 @@
-//! A log that lost what it had acknowledged says so: changed bits, removed files, a folder that went.
+//! A log that lost what it had acknowledged says so: changed bits, removed files, a folder that
+//! went.
 
 use std::collections::BTreeMap;
 use std::fs;

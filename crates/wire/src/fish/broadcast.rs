@@ -1,6 +1,5 @@
-//! What everybody at a game is told in the message vocabulary, from one public view to the next:
-//! the position after every placement and every removal, otherwise the move that was made and who
-//! was passed over.
+//! The broadcasts of the message vocabulary, derived from one public view and the next: the
+//! position after every placement and removal, otherwise the move and the skipped players.
 
 use super::message::{broadcast_action, broadcast_state};
 use agon_core::PlayerName;
@@ -21,13 +20,13 @@ struct Seen {
 }
 
 impl Broadcasts {
-    /// Nothing is known yet. Whoever listens from the middle of a game is told the position first.
+    /// Starts without a view. A listener who joins in the middle of a game first gets the position.
     pub fn new() -> Broadcasts {
         Broadcasts::default()
     }
 
-    /// What to send now that the public view is `view`. Views may be left out: where more than one
-    /// move lies between two of them, the position is told instead.
+    /// The messages for the new public view `view`. Views may be skipped: if more than one move
+    /// lies between two of them, the position is sent instead.
     pub fn next(&mut self, view: &View, names: &[PlayerName]) -> Vec<String> {
         let now = Seen { phase: view.phase, turn: view.turn, players: view.players.clone() };
         let told = match &self.last {
@@ -79,8 +78,8 @@ impl Seen {
         })
     }
 
-    /// How many players came between the one that moved and the one to move now. At the end of a
-    /// game nobody is to move, and nobody was passed over.
+    /// How many players were skipped between the one who moved and the next one to move. At the end
+    /// of a game nobody is skipped.
     fn passed_over(&self, now: &Seen) -> usize {
         let (Some(moved), Some(next)) = (self.turn, now.turn) else { return 0 };
         let count = now.players.len();

@@ -1,5 +1,5 @@
 //! The call vocabulary: `[name,[arguments…]]` goes out, one value comes back. One call is open at a
-//! time, and nothing is sent that asks for no answer.
+//! time, and every message needs an answer.
 
 use super::{Awaited, FishRequest, is_action, is_position};
 use agon_games::fish::{Question, View};

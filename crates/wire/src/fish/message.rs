@@ -1,5 +1,5 @@
-//! The message vocabulary: `{"type":…,"value":…}` both ways. Players are told of moves as they
-//! happen ([`super::broadcast`]), so a request to move carries no state.
+//! The message vocabulary: `{"type":…,"value":…}` both ways. Players get every move as a broadcast
+//! ([`super::broadcast`]), so a request to move carries no state.
 
 use super::{Awaited, FishRequest, is_action, is_position};
 use crate::sign_up::{BadSignUp, cut};
@@ -90,7 +90,7 @@ pub fn broadcast_action(action: Option<&Action>) -> String {
     }
 }
 
-/// The end of a game: its last view and what came of it.
+/// The end of a game: its last view and its result.
 pub fn game_over(view: &View, result: &GameResult) -> String {
     let seated = || result.seats.iter().zip(&result.ranks);
     let out = |(name, rank): (_, &Option<u8>)| rank.is_none().then_some(name);
@@ -150,7 +150,8 @@ pub fn reply(awaited: Awaited, text: &str) -> Result<String, Refusal> {
             Err(Refusal::wrong_kind("a position was asked for, not a move"))
         }
         Awaited::Move if is_action(value) => Ok(format!("{{\"move\":{value}}}")),
-        // Only who can move is asked to, so this breaks a rule, and the game has no word for it.
+        // Only a player who can move is asked, so this is illegal, and the game itself has no such
+        // answer.
         Awaited::Move if value == "\"Skip\"" => {
             Err(Refusal::illegal("skip", "a player that can move has to"))
         }
@@ -161,7 +162,7 @@ pub fn reply(awaited: Awaited, text: &str) -> Result<String, Refusal> {
     }
 }
 
-/// What a message of a player replies to.
+/// The kind of question that a player's message answers.
 fn kind(name: &str) -> Option<Awaited> {
     Some(match name {
         "tournament_ready" => Awaited::Ready,
@@ -172,7 +173,7 @@ fn kind(name: &str) -> Option<Awaited> {
     })
 }
 
-/// The position in playing order from `first`, without those who were removed.
+/// The position in playing order from `first`, without removed players.
 fn state<'a>(view: &'a View, names: &'a [PlayerName], first: Seat) -> StateOut<'a> {
     let seated: Vec<_> = names.iter().zip(&view.players).collect();
     let (before, from) = seated.split_at(first.index().min(seated.len()));

@@ -22,7 +22,7 @@ pub use speaker::Speaker;
 /// The longest name in the call vocabulary.
 pub const NAME_LEN_MAX: usize = 12;
 
-/// Which of the two a connection speaks.
+/// The vocabulary of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vocabulary {
     /// `["setup",[…]]`, answered by a value.
@@ -31,7 +31,7 @@ pub enum Vocabulary {
     Message,
 }
 
-/// What a connection said first: which vocabulary it speaks, and its name. The message vocabulary
+/// Parses the first value of a connection: its vocabulary and its name. The message vocabulary
 /// begins with an object, the call vocabulary with a string. If names are `strict`, those of the
 /// call vocabulary are letters.
 pub fn sign_up(first: &str, strict: bool) -> Result<(Vocabulary, PlayerName), BadSignUp> {
@@ -50,13 +50,13 @@ pub fn sign_up(first: &str, strict: bool) -> Result<(Vocabulary, PlayerName), Ba
 pub enum Awaited {
     /// Whether the player is ready for the tournament.
     Ready,
-    /// That something was heard.
+    /// The confirmation of a message.
     Confirmed,
     /// Where a penguin goes.
     Placement,
     /// How a penguin moves.
     Move,
-    /// That the end of the tournament was heard.
+    /// The confirmation of the tournament's end.
     Farewell,
 }
 
@@ -76,8 +76,8 @@ impl Awaited {
 pub struct FishRequest {
     /// What to send, if the vocabulary has words for it.
     pub send: Option<String>,
-    /// The reply to wait for. If there is none, the question only tells something, and the gateway
-    /// confirms it with `"ok"` for the player.
+    /// The awaited reply. Without one, the question only informs the player, and the gateway
+    /// confirms it with `"ok"`.
     pub awaited: Option<Awaited>,
 }
 

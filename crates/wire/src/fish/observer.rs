@@ -13,7 +13,7 @@ use agon_games::fish::View;
 /// Which games an observer is shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Follow {
-    /// One game after the other, whoever plays.
+    /// One game after the other, of any players.
     Any,
     /// The games of one player.
     Player(PlayerName),
@@ -32,14 +32,14 @@ pub fn observer_request(first: &str) -> Option<Result<Follow, BadSignUp>> {
     Some(follow)
 }
 
-/// What one observer is sent.
+/// The messages to one observer.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
     broadcasts: Broadcasts,
 }
 
 impl Observer {
-    /// An observer who has seen nothing yet.
+    /// A new observer.
     pub fn new() -> Observer {
         Observer::default()
     }

@@ -1,4 +1,4 @@
-//! One connection to a Fish wire: which reply is awaited, and what it was shown.
+//! One connection to a Fish wire: the awaited reply, and what the program has seen.
 
 use super::broadcast::Broadcasts;
 use super::{Awaited, FishRequest, Vocabulary, call, message};
@@ -11,15 +11,15 @@ use agon_games::fish::{Question, View};
 pub struct Speaker {
     vocabulary: Vocabulary,
     awaited: Option<Awaited>,
-    /// Whether whoever asks for readiness wants a proposal.
+    /// Whether the question about readiness also wants a proposal.
     proposes: bool,
     broadcasts: Broadcasts,
-    /// Whether the program was told that its tournament begins.
+    /// Whether the program knows that its tournament has started.
     begun: bool,
 }
 
 impl Speaker {
-    /// A connection that speaks this.
+    /// A connection with this vocabulary.
     pub fn new(vocabulary: Vocabulary) -> Speaker {
         let (awaited, proposes, begun) = (None, false, false);
         Speaker { vocabulary, awaited, proposes, broadcasts: Broadcasts::new(), begun }
@@ -29,8 +29,7 @@ impl Speaker {
         self.vocabulary == Vocabulary::Message
     }
 
-    /// A fresh program knows neither its colour nor the position, and is asked to move in calls or
-    /// messages that rely on both.
+    /// A new program knows neither its colour nor the position, but requests to move rely on both.
     pub(crate) fn beginning(&mut self, told: &Told) -> Vec<Told> {
         let parts: &[Part] = match told {
             _ if self.begun => return Vec::new(),
@@ -70,8 +69,8 @@ impl Speaker {
             (Told::SignedUp { next }, Vocabulary::Message) => {
                 return Ok(Spoken::only([message::signed_up(*next)]));
             }
-            // A program that was not told of the beginning could not follow; it gets the position
-            // with its first request.
+            // A program that missed the beginning could not follow; it gets the position with its
+            // first request.
             (Told::View { .. } | Told::GameOver { .. }, _) if !self.begun => {
                 return Ok(Spoken::only([]));
             }
@@ -100,7 +99,7 @@ impl Speaker {
                     return Ok(Spoken::only([]));
                 }
                 let view: View = read(view, "fish")?;
-                // What is broadcast next goes on from here.
+                // The next broadcast continues from here.
                 self.broadcasts.next(&view, seats);
                 return Ok(Spoken::only([message::broadcast_state(&view, seats)]));
             }

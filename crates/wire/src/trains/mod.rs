@@ -53,7 +53,7 @@ impl Vocabulary {
     }
 }
 
-/// The name a connection said first. If names are `strict`, it is letters.
+/// Parses the first value of a connection, its name. If names are `strict`, it has only letters.
 pub fn sign_up(first: &str, strict: bool) -> Result<PlayerName, BadSignUp> {
     match serde_json::from_str::<String>(first) {
         Ok(name) => checked_name(&name, NAME_LEN_MAX, strict),
@@ -66,18 +66,18 @@ pub fn sign_up(first: &str, strict: bool) -> Result<PlayerName, BadSignUp> {
 pub enum Awaited {
     /// A map, or in the memo's vocabulary a confirmation.
     Begun,
-    /// That something was heard.
+    /// The confirmation of a message.
     Confirmed,
     /// The destinations given back.
     Returned,
-    /// What the player does with its turn.
+    /// The player's turn.
     Turn,
 }
 
 /// A call to send, and the reply to wait for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Call {
-    /// What to send, all of it and nothing after it.
+    /// The exact text to send.
     pub text: String,
     /// The reply to wait for.
     pub awaited: Awaited,
@@ -114,8 +114,8 @@ pub fn ask(question: &Question, view: &View) -> Option<Call> {
     })
 }
 
-/// What a player begins with, for a program that is new to a game that goes on: the map, and the
-/// rails and cards it has now. Cards that the question brings are not among them yet.
+/// The set-up for a program that is new to a running game: the map, and its current rails and
+/// cards, without the cards that the question brings.
 pub(crate) fn set_up_again(question: &Question, view: &View) -> Option<Call> {
     let own = view.players.get(view.you?.index())?;
     let mut counts = own.hand?.counts();
@@ -169,7 +169,7 @@ enum Kind {
     MoreCards,
     Connection,
     Pairs,
-    /// What may be a map: the game looks into it.
+    /// A possible map; the game checks it.
     Object,
 }
 

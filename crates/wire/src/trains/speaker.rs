@@ -10,14 +10,14 @@ use agon_games::trains::{Question, View};
 pub struct Speaker {
     vocabulary: Vocabulary,
     awaited: Option<Awaited>,
-    /// Whether whoever asks for a map only wants to know whether the player is ready.
+    /// Whether the question about a map only asks whether the player is ready.
     ready_only: bool,
-    /// Whether the program was told that its tournament begins.
+    /// Whether the program knows that its tournament has started.
     begun: bool,
 }
 
 impl Speaker {
-    /// A connection that speaks this.
+    /// A connection with this vocabulary.
     pub fn new(vocabulary: Vocabulary) -> Speaker {
         Speaker { vocabulary, awaited: None, ready_only: false, begun: false }
     }
@@ -114,7 +114,7 @@ mod tests {
         (seat, Told::Question { question, view, seats: [].into() })
     }
 
-    /// What a fresh program is told before a question.
+    /// The messages to a new program before a question.
     fn beginning(vocabulary: Vocabulary, told: &Told) -> Vec<Value> {
         let mut speaker = Speaker::new(vocabulary);
         let parts = speaker.beginning(told);

@@ -64,8 +64,8 @@ fn dice_that_are_open_elsewhere_wait_until_those_are_answered() {
     assert_eq!(went_to(&mut visit, &end_turn([1, 2, 3, 4, 5], "aces")), "two:r1m1.1.0.0");
 }
 
-/// Some programs finish a turn before they look at other dice: what they wait for comes in time, and
-/// what they answer belongs to the turn they are in.
+/// Some programs finish a turn before they look at other dice: what they wait for comes in time,
+/// and what they answer belongs to the turn they are in.
 #[test]
 fn a_turn_that_is_under_way_does_not_wait_for_ever() {
     let mut visit = visit();

@@ -85,8 +85,8 @@ impl Transcript {
     }
 }
 
-/// Compares what was said with a transcript under `tests/data`. With `AGON_RECORD` set it writes the
-/// file anew instead.
+/// Compares what was said with a transcript under `tests/data`. With `AGON_RECORD` set it writes
+/// the file anew instead.
 fn record(file: &str, said: &[String]) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
     let said = said.join("\n") + "\n";

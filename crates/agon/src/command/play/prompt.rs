@@ -2,7 +2,7 @@
 //! never passes on an illegal answer.
 
 use super::say;
-use agon_games::{Asked, GameKind, Json, Registry};
+use agon_games::{GameKind, Json, QuestionText, Registry};
 use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ struct ShownQuestion {
     question: Json,
     view: Json,
     names: Vec<String>,
-    asked: Asked,
+    asked: QuestionText,
     until: Option<Instant>,
     listed: bool,
 }

@@ -29,7 +29,7 @@ fn mark(path: &Path) -> i64 {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_known_to_everybody() {
+fn readers_see_all_records_of_a_killed_writer() {
     let (dir, path) = killed_log();
     assert_eq!(mark(&path), 0);
     let reader = SqliteLog::open_read_only(&path).unwrap();
@@ -96,7 +96,7 @@ fn a_record_that_is_missing_at_the_end_is_noticed() {
 }
 
 #[test]
-fn what_comes_before_a_broken_link_is_found_again() {
+fn records_before_a_broken_link_are_recovered() {
     let (_dir, path) = closed_log();
     let inspect = || Inspector::of_sqlite(&path).unwrap();
     let whole = inspect().inspect("m/6").lines;

@@ -152,7 +152,7 @@ fn a_full_disk_while_it_is_converted_leaves_the_old_log() {
 }
 
 #[test]
-fn what_is_damaged_stays_damaged_in_the_same_place() {
+fn conversion_keeps_damage_in_the_same_place() {
     let damage = [
         ("DELETE FROM records WHERE stream_id = 7 AND first_seq = 13", Some(13)),
         ("DELETE FROM records WHERE stream_id = 7 AND first_seq = 1", Some(1)),
