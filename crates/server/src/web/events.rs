@@ -20,7 +20,7 @@ async fn watch(web: &Web, topic: Topic, seen: Option<u64>) -> Result<Option<Watc
     match web.ask(StartWatching { topic, seen }).await? {
         Ok(watch) => Ok(Some(watch)),
         Err(NoWatch::NotRunning) => Ok(None),
-        Err(NoWatch::Full) => Err(Problem::busy("too many watch at once")),
+        Err(NoWatch::Full) => Err(Problem::busy("too many spectators (limit 2000); try again later")),
     }
 }
 
