@@ -1,49 +1,29 @@
-//! HTTP as a client reads it: heads, bodies in any pieces, server-sent events.
+//! HTTP as a client reads it: addresses, and server-sent events in any pieces. hyper reads the rest.
 
 use crate::input::{Input, pieces};
-use agon_client::body::{Body, Next};
-use agon_client::http::{Http, escaped, read_event};
+use agon_client::http::{EventDecoder, Http, ServerEvent, escaped};
 
-/// A response in any pieces: the cuts do not matter. The input is how it is cut, a head up to an
-/// empty line, and a body.
-pub fn response(data: &[u8]) -> bool {
+/// Events in any pieces: the cuts do not matter. The input is how the text is cut, and the text.
+pub fn events(data: &[u8]) -> bool {
     let mut input = Input(data);
     let how = input.byte();
     let bytes = input.rest();
-    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
-    let Some(end) = end else { return false };
-    let head = String::from_utf8_lossy(&bytes[..end + 4]).into_owned();
-    let rest = &bytes[end + 4..];
-    let Some(whole) = body_of(&head, rest, 255) else { return false };
-    assert_eq!(Some(&whole), body_of(&head, rest, how).as_ref(), "the cuts decide what is read");
-    let text = String::from_utf8_lossy(&whole.0);
-    for block in text.split("\n\n") {
-        let event = read_event(block);
-        assert!(event.is_none_or(|event| block.contains("data") || event.data.is_empty()));
-    }
+    let whole = events_of(bytes, 255);
+    assert_eq!(whole, events_of(bytes, how), "the cuts decide what is read");
+    let text = String::from_utf8_lossy(bytes);
     if let Ok((http, parts)) = Http::parse(&text) {
         assert!(!http.place().contains(char::is_whitespace), "{}", http.place());
         assert!(parts.iter().all(|part| !part.is_empty() && escaped(part).is_ascii()));
     }
-    true
+    !whole.is_empty()
 }
 
-/// All of a body, and whether it ended as it should.
-fn body_of(head: &str, bytes: &[u8], how: u8) -> Option<(Vec<u8>, bool)> {
-    let mut body = Body::begin(head, Vec::new())?;
+fn events_of(bytes: &[u8], how: u8) -> Vec<ServerEvent> {
+    let mut decoder = EventDecoder::default();
     let mut all = Vec::new();
     for piece in pieces(bytes, how, 64) {
-        body.push(piece);
-        loop {
-            match body.take() {
-                Ok(Next::Piece(piece)) => all.extend(piece),
-                Ok(Next::More) => break,
-                Ok(Next::End) => return Some((all, true)),
-                Err(_) => return Some((all, false)),
-            }
-            assert!(all.len() <= bytes.len(), "a body out of nothing");
-        }
+        decoder.push(piece);
+        all.extend(std::iter::from_fn(|| decoder.take()));
     }
-    let ended = matches!(body.take(), Ok(Next::End)) || body.finish().is_ok();
-    Some((all, ended))
+    all
 }

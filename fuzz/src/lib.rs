@@ -33,7 +33,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("native-to-server", native::to_server),
     ("native-to-player", native::to_player),
     ("websocket", websocket::frames),
-    ("http-response", http::response),
+    ("http-events", http::events),
     ("values", peers::values),
     ("sign-up", peers::sign_up),
     ("fish-wire", peers::fish_reply),

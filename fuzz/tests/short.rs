@@ -39,7 +39,7 @@ short_runs! {
     native_to_server "native-to-server" 1,
     native_to_player "native-to-player" 1,
     websocket "websocket" 1,
-    http_response "http-response" 1,
+    http_events "http-events" 1,
     values "values" 1,
     sign_up "sign-up" 1,
     fish_wire "fish-wire" 1,

@@ -140,7 +140,7 @@ class Real(unittest.TestCase):
             ids = [event.id for event in seen]
             self.assertEqual(len(ids), len(set(ids)), "nothing is given twice")
 
-    def test_nobody_there(self) -> None:
+    def test_unreachable_server_raises(self) -> None:
         """Is said by type."""
         with Server() as server:
             address = f"http://{server.http}"

@@ -163,7 +163,7 @@ class Scripted(unittest.TestCase):
         self.assertEqual(answers[0], answers[1])
         self.assertEqual(bot.asked, 2)
 
-    def test_who_is_asked_again_over_the_same_connection_thinks_again(self) -> None:
+    def test_repeated_request_on_the_same_connection_is_decided_again(self) -> None:
         """The answer before was not taken."""
 
         def script(line: Line) -> None:
@@ -242,7 +242,7 @@ class Scripted(unittest.TestCase):
         with self.assertRaises(Enough):
             self.play(self.serve(script), Two(), queue="q", once=False)
 
-    def test_a_receipt_holds_what_was_sent_and_told(self) -> None:
+    def test_receipt_records_sent_and_received_messages(self) -> None:
         """And the last word of a tournament is waited for."""
         secret = "07" * 32
         commitment = commitment_of(secret)
@@ -292,7 +292,7 @@ class Scripted(unittest.TestCase):
 
         self.play(self.serve(script), token="old")
 
-    def test_what_the_server_will_not_have(self) -> None:
+    def test_server_errors_raise_refused(self) -> None:
         """Is raised, with its code."""
 
         def refuse(code: str, after_welcome: bool = False) -> Script:

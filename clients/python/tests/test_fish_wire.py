@@ -87,7 +87,7 @@ class Proxies(unittest.TestCase):
         with self.assertRaises(ProtocolError):
             referee.hear({"type": "player_request_move", "value": True})
 
-    def test_nobody_listens(self) -> None:
+    def test_closed_port_raises(self) -> None:
         """That is said."""
         with self.assertRaises(Lost):
             fish_wire.play(First(), "127.0.0.1:1", "eve", timeout_s=5)
@@ -170,7 +170,7 @@ class Real(unittest.TestCase):
             report = port.tournament("/report")
             self.assertEqual((report["cheating"], report["failing"]), ([], []))
 
-    def test_a_kicked_player_is_told_so(self) -> None:
+    def test_kicked_player_is_notified(self) -> None:
         """It sees the position without its penguins, and then the end of the connection."""
 
         class Cheat(First):

@@ -38,7 +38,7 @@ class Install(unittest.TestCase):
         without = shutil.ignore_patterns("__pycache__")
         self.source = shutil.copytree(PYTHON, Path(self.folder, "client"), ignore=without)
 
-    def test_the_wheel_has_what_the_package_has(self) -> None:
+    def test_wheel_contains_the_whole_package(self) -> None:
         """All modules, the mark of a typed package, and nothing else."""
         code = "import sys; sys.path.insert(0, 'client/backend'); import wheel_maker;"
         code += "print(wheel_maker.build_wheel('.'))"

@@ -240,7 +240,7 @@ class WebSockets(unittest.TestCase):
             client.receive(30)
         client.close()
 
-    def test_handshakes_that_are_none(self) -> None:
+    def test_invalid_handshakes_are_rejected(self) -> None:
         """Whatever is not the answer to ours is refused."""
 
         def answer(text: str) -> Script:

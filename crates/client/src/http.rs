@@ -1,13 +1,20 @@
-//! The HTTP interface of a server: one request at a time, and server-sent events. HTTP/1.1 with TLS
-//! or without, as much of it as the server speaks: `docs/protocol/http.md`.
+//! The HTTP interface of a server: one request at a time, and server-sent events. hyper speaks
+//! HTTP/1.1; this file answers for addresses, errors, how long things may take and how large answers
+//! may be. It follows no redirects. `docs/protocol/http.md` is the contract.
 
-use super::body::{BODY_BYTES_MAX, Body, Next};
 use super::socket::Socket;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header;
+use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use std::error::Error;
 use std::io;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+/// The longest body.
+const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The longest head of a response.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// How long a whole request may take.
@@ -125,18 +132,11 @@ impl Http {
         body: Option<&Value>,
     ) -> Result<Response, HttpError> {
         let talking = async {
-            let mut answer = self.open(method, path, body, "").await?;
-            let mut whole = Vec::new();
-            while let Some(piece) = answer.piece().await.map_err(|why| self.lost(why))? {
-                whole.extend_from_slice(&piece);
-                if whole.len() > BODY_BYTES_MAX {
-                    return Err(self.garbled("a body that does not end"));
-                }
-            }
-            Ok((answer.body.status(), whole))
+            let answer = self.open(method, path, body, None).await?;
+            let status = answer.status().as_u16();
+            Ok((status, self.whole(answer.into_body(), BODY_BYTES_MAX).await?))
         };
-        let talked = tokio::time::timeout(PATIENCE, talking).await;
-        let (status, body) = talked.map_err(|_| self.lost(io::ErrorKind::TimedOut.into()))??;
+        let (status, body) = self.in_time(talking).await?;
         match status {
             200..300 => Ok(Response { status, body }),
             _ => Err(problem(status, &body)),
@@ -149,62 +149,71 @@ impl Http {
         path: &str,
         last: Option<&str>,
     ) -> Result<Option<Events>, HttpError> {
-        let head = last.map_or(String::new(), |last| format!("last-event-id: {last}\r\n"));
-        let opening = tokio::time::timeout(PATIENCE, self.open("GET", path, None, &head)).await;
-        let mut answer = opening.map_err(|_| self.lost(io::ErrorKind::TimedOut.into()))??;
-        match answer.body.status() {
-            200 => Ok(Some(Events { http: self.clone(), answer, text: Vec::new() })),
+        let answer = self.in_time(self.open("GET", path, None, last)).await?;
+        match answer.status().as_u16() {
+            200 => {
+                let (http, body) = (self.clone(), answer.into_body());
+                Ok(Some(Events { http, body, decoder: EventDecoder::default() }))
+            }
             204 => Ok(None),
             status => {
-                let mut body = Vec::new();
-                while let Ok(Ok(Some(piece))) = tokio::time::timeout(PATIENCE, answer.piece()).await
-                    && body.len() < HEAD_BYTES_MAX
-                {
-                    body.extend_from_slice(&piece);
-                }
-                Err(problem(status, &body))
+                let body = self.in_time(self.whole(answer.into_body(), HEAD_BYTES_MAX)).await;
+                Err(problem(status, &body.unwrap_or_default()))
             }
         }
     }
 
+    /// Sends a request on a connection of its own, and reads the head of the response.
     async fn open(
         &self,
         method: &str,
         path: &str,
         body: Option<&Value>,
-        head: &str,
-    ) -> Result<Answer, HttpError> {
-        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n{head}", self.place);
+        last: Option<&str>,
+    ) -> Result<hyper::Response<Incoming>, HttpError> {
+        let mut request = hyper::Request::builder().method(method).uri(path);
+        request = request.header(header::HOST, &self.place).header(header::CONNECTION, "close");
         if let Some(token) = &self.token {
-            request.push_str(&format!("authorization: Bearer {token}\r\n"));
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
         }
         let body = body.map(Value::to_string).unwrap_or_default();
-        if !body.is_empty() {
-            request.push_str("content-type: application/json\r\n");
-        }
-        let length = body.len();
-        request.push_str(&format!("content-length: {length}\r\nconnection: close\r\n\r\n{body}"));
+        let request = request.body(Full::new(Bytes::from(body)));
+        let request = request.map_err(|_| HttpError::Url(format!("{}{path}", self.place)))?;
         let socket = Socket::open(&self.place, self.tls).await;
-        let mut socket = socket.map_err(|why| self.lost(why))?;
-        socket.write_all(request.as_bytes()).await.map_err(|why| self.lost(why))?;
-        socket.flush().await.map_err(|why| self.lost(why))?;
-        let mut buffer = Vec::new();
-        loop {
-            if let Some(end) = find(&buffer, b"\r\n\r\n") {
-                let rest = buffer.split_off(end + 4);
-                let head = String::from_utf8_lossy(&buffer).into_owned();
-                let body = Body::begin(&head, rest);
-                let body = body.ok_or_else(|| self.garbled("no HTTP response"))?;
-                return Ok(Answer { socket, body });
-            }
-            if buffer.len() > HEAD_BYTES_MAX {
-                return Err(self.garbled("a head that does not end"));
-            }
-            match socket.read_buf(&mut buffer).await.map_err(|why| self.lost(why))? {
-                0 => return Err(self.lost(io::ErrorKind::UnexpectedEof.into())),
-                _ => continue,
+        let socket = TokioIo::new(socket.map_err(|why| self.lost(why))?);
+        let opened = http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).handshake(socket).await;
+        let (mut sender, connection) = opened.map_err(|error| self.failed(error))?;
+        // It ends with the body of the response, or when nobody reads that any more.
+        tokio::spawn(connection);
+        sender.send_request(request).await.map_err(|error| self.failed(error))
+    }
+
+    /// Reads a body that has at most so many bytes.
+    async fn whole(&self, mut body: Incoming, bytes_max: usize) -> Result<Vec<u8>, HttpError> {
+        let mut whole = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| self.failed(error))?;
+            whole.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+            if whole.len() > bytes_max {
+                return Err(self.garbled("a body that does not end"));
             }
         }
+        Ok(whole)
+    }
+
+    /// Does something that may not take longer than a whole request.
+    async fn in_time<T>(
+        &self,
+        what: impl Future<Output = Result<T, HttpError>>,
+    ) -> Result<T, HttpError> {
+        let done = tokio::time::timeout(PATIENCE, what).await;
+        done.map_err(|_| self.lost(io::ErrorKind::TimedOut.into()))?
     }
 
     fn json(&self, body: &[u8]) -> Result<Value, HttpError> {
@@ -213,6 +222,20 @@ impl Http {
 
     fn lost(&self, why: io::Error) -> HttpError {
         HttpError::Unreachable { server: self.place.clone(), why }
+    }
+
+    /// What an error of hyper means.
+    fn failed(&self, error: hyper::Error) -> HttpError {
+        if error.is_parse() || error.is_parse_too_large() {
+            return self.garbled(&error.to_string());
+        }
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        let kind = match cause {
+            Some(cause) => cause.kind(),
+            None if error.is_incomplete_message() => io::ErrorKind::UnexpectedEof,
+            None => return self.lost(io::Error::other(error)),
+        };
+        self.lost(kind.into())
     }
 
     fn garbled(&self, why: &str) -> HttpError {
@@ -241,32 +264,6 @@ fn problem(status: u16, body: &[u8]) -> HttpError {
     }
 }
 
-fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
-    bytes.windows(what.len()).position(|window| window == what)
-}
-
-/// A response whose body is being read.
-struct Answer {
-    socket: Socket,
-    body: Body,
-}
-
-impl Answer {
-    /// The next piece of the body; `None` at its end.
-    async fn piece(&mut self) -> io::Result<Option<Vec<u8>>> {
-        loop {
-            match self.body.take()? {
-                Next::Piece(piece) => return Ok(Some(piece)),
-                Next::End => return Ok(None),
-                Next::More => {}
-            }
-            if self.socket.read_buf(&mut self.body.buffer).await? == 0 {
-                return self.body.finish().map(|()| None);
-            }
-        }
-    }
-}
-
 /// One server-sent event.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ServerEvent {
@@ -281,36 +278,59 @@ pub struct ServerEvent {
 /// Events as they come.
 pub struct Events {
     http: Http,
-    answer: Answer,
-    text: Vec<u8>,
+    body: Incoming,
+    decoder: EventDecoder,
 }
 
 impl Events {
     /// The next event; `None` when the server closed the stream.
     pub async fn next(&mut self) -> Result<Option<ServerEvent>, HttpError> {
         loop {
-            while let Some(end) = find(&self.text, b"\n\n") {
-                let rest = self.text.split_off(end + 2);
-                let block = std::mem::replace(&mut self.text, rest);
-                if let Some(event) = read_event(&String::from_utf8_lossy(&block)) {
-                    return Ok(Some(event));
-                }
+            if let Some(event) = self.decoder.take() {
+                return Ok(Some(event));
             }
-            if self.text.len() > BODY_BYTES_MAX {
+            if self.decoder.text.len() > BODY_BYTES_MAX {
                 return Err(self.http.garbled("an event that does not end"));
             }
-            let piece = tokio::time::timeout(QUIET, self.answer.piece()).await;
-            let piece = piece.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-            match piece.map_err(|why| self.http.lost(why))? {
-                Some(piece) => self.text.extend_from_slice(&piece),
+            let frame = tokio::time::timeout(QUIET, self.body.frame()).await;
+            match frame.map_err(|_| self.http.lost(io::ErrorKind::TimedOut.into()))? {
+                Some(Ok(frame)) => {
+                    self.decoder.push(frame.data_ref().map_or(&[], |data| data));
+                }
+                Some(Err(error)) => return Err(self.http.failed(error)),
                 None => return Ok(None),
             }
         }
     }
 }
 
+/// Server-sent events from text that comes in pieces.
+#[derive(Default)]
+pub struct EventDecoder {
+    text: Vec<u8>,
+}
+
+impl EventDecoder {
+    /// Adds a piece.
+    pub fn push(&mut self, piece: &[u8]) {
+        self.text.extend_from_slice(piece);
+    }
+
+    /// The next event, if all of it is there.
+    pub fn take(&mut self) -> Option<ServerEvent> {
+        while let Some(end) = self.text.windows(2).position(|window| window == b"\n\n") {
+            let rest = self.text.split_off(end + 2);
+            let block = std::mem::replace(&mut self.text, rest);
+            if let Some(event) = read_event(&String::from_utf8_lossy(&block)) {
+                return Some(event);
+            }
+        }
+        None
+    }
+}
+
 /// One block of lines; comments and blocks without data are none.
-pub fn read_event(block: &str) -> Option<ServerEvent> {
+fn read_event(block: &str) -> Option<ServerEvent> {
     let (mut event, mut data) = (ServerEvent::default(), Vec::new());
     for line in block.lines() {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
@@ -348,10 +368,61 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_and_comments_passed_over() {
-        assert_eq!(read_event(":\n\n"), None);
-        let event = read_event("event: change\nid: 7\ndata: {\"a\":\ndata: 1}\n\n").unwrap();
+    fn events_come_in_pieces_and_comments_are_no_events() {
+        let mut decoder = EventDecoder::default();
+        decoder.push(b":\n\nevent: change\nid: 7\ndata: {\"a\":\ndata: 1}\n");
+        assert_eq!(decoder.take(), None);
+        decoder.push(b"\ndata: 2");
         let data = "{\"a\":\n1}".to_owned();
-        assert_eq!(event, ServerEvent { event: "change".into(), id: Some("7".into()), data });
+        let event = ServerEvent { event: "change".into(), id: Some("7".into()), data };
+        assert_eq!(decoder.take(), Some(event));
+        assert_eq!(decoder.take(), None);
+    }
+
+    /// Answers one request with these bytes, and closes.
+    async fn answered(bytes: &'static [u8]) -> Result<Response, HttpError> {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (http, _) = Http::parse(&listener.local_addr().unwrap().to_string()).unwrap();
+        let server = tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                socket.read_buf(&mut request).await.unwrap();
+            }
+            socket.write_all(bytes).await.unwrap();
+        });
+        let answer = http.send("GET", "/", None).await;
+        server.await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn bodies_end_by_length_by_chunks_or_with_the_connection() {
+        for bytes in [
+            &b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ntext"[..],
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nte\r\n2\r\nxt\r\n0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\n\r\ntext",
+        ] {
+            assert_eq!(answered(bytes).await.unwrap().body, b"text");
+        }
+    }
+
+    #[tokio::test]
+    async fn broken_responses_and_redirects_are_errors() {
+        for cut in [
+            &b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\ntext"[..],
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nte\r\n",
+            b"HTTP/1.1 200",
+            b"",
+        ] {
+            let error = answered(cut).await.unwrap_err();
+            assert!(matches!(error, HttpError::Unreachable { .. }), "{error}");
+        }
+        let error = answered(b"SSH-2.0-nobody\r\n\r\n").await.unwrap_err();
+        assert!(matches!(error, HttpError::Garbled { .. }), "{error}");
+        let moved = b"HTTP/1.1 301 Moved\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n";
+        let error = answered(moved).await.unwrap_err();
+        assert!(matches!(error, HttpError::Problem { status: 301, .. }), "{error}");
     }
 }

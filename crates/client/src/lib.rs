@@ -30,7 +30,6 @@
 //! with TLS or without; [`CERTIFICATES`] names whom to trust, if not those the system trusts.
 #![forbid(unsafe_code)]
 
-pub mod body;
 #[cfg(feature = "house")]
 mod house;
 pub mod http;

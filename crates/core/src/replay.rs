@@ -53,7 +53,7 @@ impl<'a, I: Iterator<Item = &'a Line>> MatchReplay<'a, I> {
         &self.after
     }
 
-    /// The next event; `None` after the last. An event that does not fit leaves the match as it was.
+    /// The next event; `None` after the last.
     pub fn step(&mut self) -> Option<Result<ReplayStep<'_>, Misfit>> {
         let line = self.rest.next()?;
         if let Some(latest) = self.latest.take() {

@@ -84,7 +84,7 @@ fn players_are_set_up_one_after_the_other_from_the_front() {
 }
 
 #[test]
-fn destinations_of_who_is_removed_are_offered_to_nobody_else() {
+fn destinations_of_a_removed_player_are_not_offered_again() {
     let mut game = game(3, mixed());
     let offered = |game: &Trains, seat: u8| match game.question(Seat(seat)) {
         Some(Question::Pick { destinations }) => destinations.to_vec(),

@@ -18,9 +18,12 @@ mod clock;
 mod engine;
 mod gateway;
 mod lateness;
+mod ledger;
 mod meters;
 mod names;
+mod net;
 mod passwords;
+mod recent;
 mod throttle;
 mod wanted;
 pub mod web;
@@ -33,7 +36,8 @@ pub use engine::{
     hash_password,
 };
 pub use gateway::{
-    ErlangCookie, ErlangError, ErlangSettings, Gateway, Limits, NodeName, Peers, Tls, TlsError,
-    serve_erlang, serve_peers, serve_tcp,
+    ErlangCookie, ErlangError, ErlangSettings, Gateway, NodeName, Peers, serve_erlang, serve_peers,
+    serve_tcp,
 };
+pub use net::{Host, Limits, PlayerSockets, Tls, TlsError};
 pub use wanted::Wanted;

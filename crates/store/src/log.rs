@@ -29,8 +29,8 @@ pub trait Log: Send + Sync {
     /// The events of a stream after the first `after`, in order; none if there is no such stream.
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError>;
 
-    /// One more reader of the same log, for a thread of its own; `None` if threads may as well share
-    /// this one. It sees what is durable now, and is meant for reading much at once.
+    /// One more reader of the same log, for another thread; `None` if threads can share this one.
+    /// It is meant for reading much at once.
     fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {
         Ok(None)
     }

@@ -92,7 +92,7 @@ fn silence_ends_numbers_and_literals_only() {
 }
 
 #[test]
-fn what_is_no_json_is_told_at_once_and_for_good() {
+fn invalid_json_is_reported_at_once() {
     let mut values = Values::new(Limits::default());
     values.push(b"v");
     assert_eq!(values.take(), Some(Err(BadStream::NotJson(b'v'))));

@@ -10,13 +10,11 @@
 //!    last answers in a game that was then broken off, which led to nothing.
 //! 3. When, among what others did, a player or a match did something that led to nothing by itself.
 //! 4. Who ruled and why, and rulings that nothing came of: a pause, a void that was undone, a
-//! result
-//!    that would have been the same.
+//!    result that would have been the same.
 //! 5. Why somebody was dropped before or after the rounds, if not by an answer that the log holds.
 //! 6. Proposals that were not chosen, and a nonce that no game used.
 //! 7. All that the lobby was told about accounts, but for what policies blacklist, and by whom a
-//! tournament was asked for, as whose
-//!    choice; that the draw of its players was committed to.
+//!    tournament was asked for, as whose choice; that the draw of its players was committed to.
 //! 8. That a log ends where it does: without its end it is the log of an earlier time, and of games
 //!    that run nothing is known before their secrets are. What the lobby has seen the end of has
 //!    one, or nothing is left of it at all, as after a repair.

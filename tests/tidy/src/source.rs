@@ -32,7 +32,6 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("serve.rs", "run"),
     ("step.rs", "step"),
     ("tournaments.rs", "take_up"),
-    ("validate.rs", "structure"),
     ("verify.rs", "verify_match"),
     ("verify.rs", "verify_tournament"),
 ];

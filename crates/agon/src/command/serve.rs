@@ -175,7 +175,10 @@ async fn run(
     let http = http.into_std().context("failed to listen for HTTP")?;
     pages.spawn(async move {
         match TcpListener::from_std(http) {
-            Ok(http) => serve_http(http, gateway, hosts).await,
+            Ok(http) => {
+                let (host, players) = (Arc::clone(gateway.host()), gateway.player_sockets());
+                serve_http(http, host, players, hosts).await;
+            }
             Err(error) => tracing::error!(%error, "failed to listen for HTTP"),
         }
     });

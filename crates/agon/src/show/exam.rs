@@ -63,7 +63,7 @@ fn failure_text(failure: &Failure) -> String {
             let _ = writeln!(out, "    {word}:   {}", shown(line));
         }
     }
-    let _ = writeln!(out, "    mend:   {}", failure.fix);
+    let _ = writeln!(out, "    fix:    {}", failure.fix);
     for line in failure.stderr.iter().flat_map(|text| text.lines()) {
         let _ = writeln!(out, "    stderr: {}", shown(line));
     }

@@ -36,7 +36,7 @@ fn every_command_has_help() {
 }
 
 #[test]
-fn mistakes_end_with_2_and_say_what_to_do() {
+fn invalid_arguments_exit_with_2_and_name_the_fix() {
     let place = Place::new();
     place.good(&[&["run", "--preset", "fish", "--out", "taken", "--quiet"], &HOUSES[..]].concat());
     std::fs::create_dir(place.path("empty")).expect("a folder");

@@ -75,7 +75,7 @@ fn without_times(report: &str) -> String {
 }
 
 #[test]
-fn the_report_says_what_failed_and_how_to_mend_it() {
+fn report_names_each_failure_and_its_fix() {
     let place = Place::new();
     let program = bot("careless.py", &["notice"]);
     let mut args = vec!["doctor", "--quick", "--seed", "3", "--hello-ms", "60000"];
@@ -114,7 +114,7 @@ fn players_of_fish_and_trains_pass() {
 }
 
 #[test]
-fn careless_players_fail_what_they_are_careless_about() {
+fn careless_players_fail_the_matching_examination() {
     let place = Place::new();
     for (mode, expected) in [
         ("none", &[][..]),
@@ -179,7 +179,7 @@ fn slow_is_something_else_than_silent() {
 }
 
 #[test]
-fn the_same_seed_asks_the_same_and_the_table_says_how_to_repeat_it() {
+fn same_seed_repeats_the_exam_and_the_table_shows_the_seed() {
     let place = Place::new();
     let program = [AGON, "bot", "greedy"];
     let seeded = |seed: &str| {
@@ -208,7 +208,7 @@ fn the_same_seed_asks_the_same_and_the_table_says_how_to_repeat_it() {
 }
 
 #[test]
-fn ctrl_c_shows_what_is_known_and_ends_the_program() {
+fn ctrl_c_shows_results_so_far_and_ends_the_program() {
     let place = Place::new();
     let token = token("doctor-ctrl-c");
     let program = bot("misbehave.py", &["hang", "0", &token]);

@@ -87,7 +87,7 @@ fn a_run_can_be_copied_and_a_torn_one_is_sound() {
 }
 
 #[test]
-fn what_is_no_log_is_said_to_be_none() {
+fn path_without_a_log_is_reported() {
     let place = Place::new();
     fs::create_dir(place.path("empty")).expect("a folder");
     for what in ["check", "repair"] {

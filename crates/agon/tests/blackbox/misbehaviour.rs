@@ -139,7 +139,7 @@ fn misbehaviour_removes_in_trains() {
 }
 
 #[test]
-fn who_comes_back_plays_on_in_yahtzee_queue() {
+fn restarted_program_plays_on_in_yahtzee_queue() {
     let place = Place::new();
     // Every process crashes at its third request: four lapses, one more than the policy allows.
     let eve = python("misbehave.py", "crash 2");

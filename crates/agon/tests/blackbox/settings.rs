@@ -72,7 +72,7 @@ fn every_field_counts() {
 }
 
 #[test]
-fn what_makes_no_sense_is_said_with_its_place() {
+fn invalid_setting_is_reported_with_its_place() {
     let place = Place::new();
     let cases = [
         ("presett = \"fish\"", "unknown field `presett`"),

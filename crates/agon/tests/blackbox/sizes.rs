@@ -56,7 +56,7 @@ fn brackets_of_awkward_sizes() {
 }
 
 #[test]
-fn everybody_meets_everybody() {
+fn round_robin_pairs_every_two_players_once() {
     let flags = ["--preset", "yahtzee-class", "--format", "round-robin", "--best-of", "3"];
     assert_eq!(matches(&play(&flags, 5, house(&["random", "greedy"]))), 10);
     let flags = ["--game", "fish", "--format", "round-robin"];

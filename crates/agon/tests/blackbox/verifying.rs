@@ -141,7 +141,7 @@ fn findings_as_json() {
 }
 
 #[test]
-fn nothing_to_verify_is_said() {
+fn empty_folder_is_reported_by_verify() {
     let place = Place::new();
     fs::create_dir(place.path("empty")).expect("a folder");
     for path in ["empty", "nowhere", "nowhere.jsonl"] {

@@ -107,7 +107,7 @@ fn the_evidence_is_the_term_that_was_sent() {
 }
 
 #[test]
-fn who_is_on_the_blacklist_is_not_invited() {
+fn blacklisted_player_is_not_invited() {
     let host = Host::start();
     let mut vm = host.vm("one");
     vm.log_in("ann", "queue", "");

@@ -162,7 +162,7 @@ fn a_logout_is_no_crash_and_a_new_login_takes_the_seat() {
 }
 
 #[test]
-fn a_wrong_password_gets_no_answer_where_none_is_due() {
+fn wrong_password_gets_no_reply_in_vocabularies_without_one() {
     let host = Host::start();
     let mut vm = host.vm("one");
     vm.log_in("ann", "class", "");
@@ -179,7 +179,7 @@ fn a_wrong_password_gets_no_answer_where_none_is_due() {
 }
 
 #[test]
-fn who_does_not_accept_does_not_play() {
+fn player_who_does_not_accept_does_not_play() {
     let host = Host::with("accept_ms = 2000");
     let mut vm = host.vm("one");
     vm.log_in("ann", "class", "");

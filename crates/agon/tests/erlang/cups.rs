@@ -93,7 +93,7 @@ fn brackets_of_the_referee_protocol_end_with_their_winner() {
 }
 
 #[test]
-fn who_waits_in_the_queue_plays() {
+fn players_in_the_queue_play() {
     let host = Host::start();
     let mut vm = host.vm("one");
     for (user, options) in [("ann", ""), ("bob", "{boxes,last}"), ("cat", "")] {

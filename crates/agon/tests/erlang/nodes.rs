@@ -54,7 +54,7 @@ fn without_an_epmd_the_server_answers_for_it() {
 }
 
 #[test]
-fn a_wrong_cookie_is_told_to_the_operator() {
+fn wrong_cookie_is_logged() {
     let host = Host::start();
     let mut vm = Vm::start(host.epmd, "thief", "no-idea");
     vm.say("{ping}");

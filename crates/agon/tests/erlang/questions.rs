@@ -70,7 +70,7 @@ fn questions_are_answered_before_during_and_after() {
 }
 
 #[test]
-fn what_makes_no_sense_is_not_answered() {
+fn senseless_message_is_not_answered() {
     let host = Host::start();
     let mut vm = host.vm("one");
     vm.log_in("ann", "class", "");

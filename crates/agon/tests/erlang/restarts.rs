@@ -119,7 +119,7 @@ fn processes_that_cannot_be_reached_are_not_charged_and_the_tournament_is_interr
 }
 
 #[test]
-fn a_requester_is_told_when_its_node_is_back() {
+fn requester_gets_the_result_when_its_node_is_back() {
     let host = Host::start();
     let (mut one, mut two) = (host.vm("one"), host.vm("two"));
     one.log_in("ann", "referee", "");

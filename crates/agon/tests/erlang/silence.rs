@@ -257,7 +257,7 @@ fn a_blacklisted_player_cannot_enter_the_queue() {
 }
 
 #[test]
-fn a_tournament_that_nobody_comes_to_is_in_the_log() {
+fn tournament_without_players_is_logged() {
     let host = Host::start();
     let mut vm = host.vm("one");
     vm.log_in("ann", "class", "{rejects,true}");

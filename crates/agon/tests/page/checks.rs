@@ -126,7 +126,7 @@ fn every_view_is_accessible_and_fits_a_phone() {
 }
 
 #[test]
-fn the_check_finds_what_is_wrong() {
+fn accessibility_check_finds_planted_faults() {
     if unchecked() {
         return;
     }

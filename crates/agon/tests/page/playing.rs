@@ -201,7 +201,7 @@ fn a_person_plays_trains_against_house_players_to_the_end() {
 }
 
 #[test]
-fn who_reloads_or_takes_another_device_finds_the_question_waiting() {
+fn open_question_survives_a_reload_and_a_change_of_device() {
     let world = World::start();
     let ann = world.person("ann");
     let mut first = seated(&world, &ann);
@@ -265,7 +265,7 @@ fn every_board_is_accessible_while_one_chooses_and_fits_a_phone() {
 }
 
 #[test]
-fn who_lets_time_run_out_is_told_why() {
+fn timed_out_person_sees_the_reason() {
     let world = World::start();
     let ann = world.person("ann");
     let mut browser = seated(&world, &ann);
@@ -307,7 +307,7 @@ fn a_game_goes_on_under_an_open_page_when_the_server_was_killed() {
 }
 
 #[test]
-fn who_is_invited_accepts_and_plays() {
+fn invited_person_accepts_and_plays() {
     let world = World::start();
     let (ann, bob) = (world.person("ann"), world.person("bob"));
     let (mut one, mut two) = (seated(&world, &ann), seated(&world, &bob));

@@ -93,7 +93,7 @@ fn a_bracket_stands_where_its_matches_lead() {
 }
 
 #[test]
-fn what_is_left_is_estimated_from_what_was() {
+fn remaining_time_is_estimated_from_past_rounds() {
     let world = World::start();
     let mut browser = world.browser("#/docs");
     // Four players, two rounds; one of two matches of the first is over after 30 s.

@@ -58,7 +58,7 @@ fn until_shown(world: &World, browser: &mut Browser) {
 }
 
 #[test]
-fn who_comes_late_sees_the_game_as_the_api_has_it_and_all_moves_before() {
+fn late_observer_sees_the_position_and_all_earlier_moves() {
     let world = World::start();
     let mut ann = midway(&world);
     let mut late = world.browser("#/game/ice/r1m1");

@@ -121,7 +121,7 @@ fn every_game_and_transport_can_be_measured() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused() {
+fn impossible_measurements_are_rejected() {
     let place = Place::new("");
     let refused = [
         (&["--address", "192.0.2.1"][..], "loopback"),

@@ -43,7 +43,7 @@ fn a_cup_of_four_ends_and_can_be_verified() {
 }
 
 #[test]
-fn who_lapses_is_asked_again() {
+fn lapsed_player_gets_the_request_again() {
     let config = "[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\n\
                   named = [\"ann\", \"house:greedy\"]\n";
     let place = Place::new(config);

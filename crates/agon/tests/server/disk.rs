@@ -77,7 +77,7 @@ fn accepted(place: &Place) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_disk_that_fills_up_costs_nobody_anything() {
+fn full_disk_charges_nobody() {
     let names = ["p0", "p1", "p2", "p3"];
     let place = Place::new(
         "reconnect_ms = 120000\n[[tournament]]\nname = \"cup\"\npreset = \"yahtzee-queue\"\n\
@@ -127,7 +127,7 @@ fn a_disk_that_fills_up_costs_nobody_anything() {
 }
 
 #[test]
-fn a_full_disk_at_the_start_is_said() {
+fn full_disk_at_the_start_is_reported() {
     let place = Place::new("");
     let serve = "--json --tcp 127.0.0.1:0 --http 127.0.0.1:0";
     let mut command = on_a_small_disk(&place, 12, serve);

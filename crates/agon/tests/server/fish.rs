@@ -45,7 +45,7 @@ fn the_known_tournaments_have_their_counts_and_results() {
 }
 
 #[test]
-fn the_page_shows_what_is_said() {
+fn protocol_page_shows_the_recorded_conversation() {
     let settings = "at_most = 2\nconfig = { board = [[1, 2, 3, 1], [2, 1, 5, 2], [1, 4, 1, 3]] }";
     let port = Port::open("fish", settings);
     port.play("fish", &players(&["eve", "bob"]));
@@ -167,17 +167,17 @@ fn each(wrong: &'static str) -> Vec<Case> {
 }
 
 #[test]
-fn who_hangs_in_any_call_fails_and_nobody_else_notices() {
+fn hanging_program_fails_without_disturbing_others() {
     misbehave(4_000, &each("hang"));
 }
 
 #[test]
-fn who_closes_at_any_call_fails_and_nobody_else_notices() {
+fn disconnecting_program_fails_without_disturbing_others() {
     misbehave(60_000, &each("close"));
 }
 
 #[test]
-fn who_answers_something_else_fails_and_nobody_else_notices() {
+fn program_with_wrong_answers_fails_without_disturbing_others() {
     // Of the wrong kind, no value of this wire, no JSON, and a number that nothing follows.
     misbehave(60_000, &each(r#"{"no":1}"#));
     misbehave(60_000, &each("void"));
@@ -207,7 +207,7 @@ fn two_values_at_once_answer_two_calls() {
 }
 
 #[test]
-fn who_breaks_a_rule_cheats_and_nobody_else_notices() {
+fn cheating_program_is_removed_without_disturbing_others() {
     misbehave(
         60_000,
         &[

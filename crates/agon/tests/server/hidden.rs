@@ -227,7 +227,7 @@ fn check_trains(
 }
 
 #[test]
-fn nobody_learns_of_an_answer_by_giving_it_again() {
+fn repeated_answer_reveals_nothing() {
     let place = Place::new("");
     let watched = Watched::start(&place, &[]);
     let mut players = ["ann", "bob"].map(|name| {

@@ -68,7 +68,7 @@ fn account_flag_wins_over_a_token_in_the_environment() {
 }
 
 #[test]
-fn a_token_and_a_sign_up_and_what_a_program_says_of_itself() {
+fn program_joins_by_token_and_sign_up_with_its_own_name() {
     let place = Place::new("");
     let server = Server::start(&place);
     must(
@@ -141,7 +141,7 @@ fn a_queue_is_entered_again_as_often_as_was_asked() {
 }
 
 #[test]
-fn what_cannot_work_is_said_before_anything_is_played() {
+fn impossible_joins_are_reported_before_play() {
     let place = Place::new("");
     let server = Server::start(&place);
     let address = server.address.as_str();

@@ -148,7 +148,7 @@ fn where_a_lost_connection_costs_the_game() {
 }
 
 #[test]
-fn where_whoever_is_away_is_out() {
+fn nothing_is_lost_where_absent_players_are_removed() {
     let bots = ["greedy", "random", "random", "greedy", "random", "greedy", "greedy"];
     nothing_is_lost("fish", 1, &bots, 6, 12);
 }

@@ -170,7 +170,7 @@ fn a_damaged_match_that_runs_is_refused_by_the_server() {
 }
 
 #[test]
-fn what_a_damaged_lobby_does_not_know_any_more_is_dropped() {
+fn repair_drops_what_a_damaged_lobby_no_longer_knows() {
     let place = half_a_cup();
     damage(&place, "lobby", seq_of(&place, "lobby", "tournament-started"));
     // The snapshot would hide it from the server: the log is what counts, and it is damaged.

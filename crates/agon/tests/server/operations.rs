@@ -174,7 +174,7 @@ fn told(manager: &UnixDatagram) -> String {
 }
 
 #[test]
-fn a_service_manager_is_told() {
+fn service_manager_is_notified() {
     let place = Place::new("");
     let manager = UnixDatagram::bind(place.path("notify")).expect("a socket");
     manager.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
@@ -214,7 +214,7 @@ fn threads_that_read_give_way_to_those_that_decide() {
 }
 
 #[test]
-fn whoever_does_not_read_stderr_does_not_stop_the_server() {
+fn unread_stderr_does_not_stop_the_server() {
     let place = Place::new("");
     let mut command = place.command(&["serve", "--json", "--log", "trace"]);
     command.env("AGON_TCP", "127.0.0.1:0").env("AGON_HTTP", "127.0.0.1:0");

@@ -189,7 +189,7 @@ fn a_person_plays_a_match_on_a_server_and_others_watch() {
 }
 
 #[test]
-fn who_quits_may_forfeit() {
+fn person_who_quits_may_forfeit() {
     let place = Place::new(DUEL);
     let server = Server::start(&place);
     let args = ["play", "--server", &server.address, "--account", "ann", "--register"];

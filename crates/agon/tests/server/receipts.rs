@@ -88,7 +88,7 @@ fn a_tournament_that_was_played_again_contradicts_the_receipts_of_the_first() {
 }
 
 #[test]
-fn everybody_is_told_the_head_at_the_end() {
+fn all_players_get_the_head_at_the_end() {
     let place = Place::new(DUEL);
     let server = Server::start(&place);
     let mut ann = Client::logged_in(&server.address, "ann");

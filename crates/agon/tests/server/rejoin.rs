@@ -52,7 +52,7 @@ fn charged(place: &Place) -> Vec<(String, String)> {
 }
 
 #[test]
-fn who_comes_back_plays_on_or_has_lost_the_game() {
+fn reconnecting_player_plays_on_or_has_lost_the_game() {
     for (preset, game) in [("yahtzee-queue", "1"), ("yahtzee-class", "2")] {
         let place = Place::new("");
         let patient = json!({"answer_ms": 600_000, "wait_ms": 600_000});
@@ -190,7 +190,7 @@ fn a_server_that_stands_still_for_longer_than_a_request_is_open_charges_nobody()
 }
 
 #[test]
-fn who_does_not_read_or_says_nothing_keeps_nobody_waiting() {
+fn silent_or_unreading_client_delays_nobody() {
     let config = "[limits]\noutbox_lines_max = 8\nwrite_ms_max = 1000\n\
                   [[tournament]]\nname = \"cup\"\npreset = \"yahtzee-class\"\n\
                   named = [\"ann\", \"bob\"]\nbest_of = 3\n";

@@ -131,7 +131,7 @@ fn tokens_that_expired(place: &Place, transport: Transport, id: &str) {
 }
 
 #[test]
-fn with_anothers_token_one_is_another_and_nobody_else() {
+fn token_grants_exactly_its_own_account() {
     let place = Place::new("");
     let (watched, mut ann, asked) = with_ann(&place);
     let id = asked["id"].as_str().expect("an id");

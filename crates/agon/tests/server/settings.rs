@@ -56,7 +56,7 @@ fn map_with_too_few_destinations_is_refused() {
 }
 
 #[test]
-fn confirm_false_is_refused_on_ports_whose_programs_would_not_be_told_enough() {
+fn confirm_false_is_rejected_on_ports_that_need_confirmations() {
     let said = refused(&fish("config = { confirm = false }"));
     assert!(said.contains("never be told their colour"), "{said}");
     let said = refused(&trains("config = { confirm = false }"));

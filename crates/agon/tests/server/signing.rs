@@ -291,7 +291,7 @@ fn too_few_are_sent_home_and_the_next_ones_may_come() {
 }
 
 #[test]
-fn who_comes_while_others_play_waits_for_the_next_tournament() {
+fn program_that_arrives_during_a_tournament_waits_for_the_next() {
     let port = Port::open("fish", "at_most = 2\nanswer_ms = 60000");
     let sign_up = |name: &str| format!(r#"{{"type":"signup_request","value":"{name}"}}"#);
     let confirmed = |value: bool| format!(r#"{{"type":"signup_confirmation","value":{value}}}"#);
@@ -318,7 +318,7 @@ fn who_comes_while_others_play_waits_for_the_next_tournament() {
 }
 
 #[test]
-fn who_is_not_ready_is_out_and_charged_with_nothing() {
+fn player_who_is_not_ready_is_out_without_a_fault() {
     let port = Port::open("fish", "at_most = 2\nanswer_ms = 60000");
     let mut ann = Peer::open(&port, r#"{"type":"signup_request","value":"ann"}"#);
     ann.hear(r#"{"type":"signup_confirmation","value":true}"#);

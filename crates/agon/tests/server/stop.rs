@@ -7,7 +7,7 @@ const DUEL: &str = "[[tournament]]\nname = \"duel\"\npreset = \"yahtzee-queue\"\
                     named = [\"ann\", \"house:greedy\"]\n";
 
 #[test]
-fn a_stop_is_told_and_drained() {
+fn stop_is_announced_and_drains_all_records() {
     let place = Place::new(DUEL);
     let mut server = Server::start(&place);
     let mut ann = Client::logged_in(&server.address, "ann");
@@ -36,7 +36,7 @@ fn a_stop_is_told_and_drained() {
 }
 
 #[test]
-fn a_damaged_snapshot_is_told_and_passed_over() {
+fn damaged_snapshot_is_reported_and_ignored() {
     let place = Place::new("");
     let mut server = Server::start(&place);
     drop(Client::logged_in(&server.address, "ann"));

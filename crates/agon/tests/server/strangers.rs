@@ -31,7 +31,7 @@ fn silence_without_a_login_ends_the_connection() {
 }
 
 #[test]
-fn who_does_not_read_is_cut_off() {
+fn client_that_does_not_read_is_disconnected() {
     let place = Place::new("[limits]\noutbox_lines_max = 4\nwrite_ms_max = 100\n");
     let server = Server::start(&place);
     let mut greedy = Client::logged_in(&server.address, "greedy");
@@ -44,7 +44,7 @@ fn who_does_not_read_is_cut_off() {
 }
 
 #[test]
-fn one_address_has_so_many_connections_and_no_more() {
+fn connections_per_address_are_limited() {
     let place = Place::new("[limits]\nconnections_per_address_max = 3\n");
     let server = Server::start(&place);
     let mut three: Vec<Client> = (0..3).map(|_| Client::connect(&server.address)).collect();

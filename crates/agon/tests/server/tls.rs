@@ -67,7 +67,7 @@ fn a_server_with_a_certificate_reads_it_again_on_sighup() {
 }
 
 #[test]
-fn our_own_clients_speak_tls_and_trust_whom_they_are_told_to() {
+fn own_clients_use_tls_with_configured_certificates() {
     let place = Place::new("[tls]\ncert = \"cert.pem\"\nkey = \"key.pem\"\n");
     certify(&place);
     let server = Server::start(&place);
@@ -112,7 +112,7 @@ fn our_own_clients_speak_tls_and_trust_whom_they_are_told_to() {
 }
 
 #[test]
-fn ports_of_other_systems_speak_tls_where_they_are_told_to() {
+fn ports_of_other_systems_use_tls_if_configured() {
     let settings = "listen = \"127.0.0.1:0\"\nat_most = 2\n";
     let certificate = "[tls]\ncert = \"cert.pem\"\nkey = \"key.pem\"\n";
     let place =

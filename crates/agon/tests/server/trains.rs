@@ -104,17 +104,17 @@ fn each(wrong: &str) -> Vec<(&str, &str, &str)> {
 }
 
 #[test]
-fn who_hangs_in_any_call_fails_and_nobody_else_notices() {
+fn hanging_program_fails_without_disturbing_others() {
     misbehave(6_000, &each("hang"));
 }
 
 #[test]
-fn who_closes_at_any_call_fails_and_nobody_else_notices() {
+fn disconnecting_program_fails_without_disturbing_others() {
     misbehave(60_000, &each("close"));
 }
 
 #[test]
-fn who_answers_something_else_fails_and_nobody_else_notices() {
+fn program_with_wrong_answers_fails_without_disturbing_others() {
     misbehave(60_000, &each(r#"{"no":1.5}"#));
     misbehave(60_000, &each("void"));
     misbehave(
@@ -130,7 +130,7 @@ fn who_answers_something_else_fails_and_nobody_else_notices() {
 }
 
 #[test]
-fn who_breaks_a_rule_cheats_and_nobody_else_notices() {
+fn cheating_program_is_removed_without_disturbing_others() {
     misbehave(
         60_000,
         &[
@@ -158,7 +158,7 @@ fn however_clients_write_the_result_is_the_same() {
 }
 
 #[test]
-fn the_page_shows_what_is_said() {
+fn protocol_page_shows_the_recorded_conversation() {
     let map = r#"{"width":100,"height":100,"cities":[["Ayr",[0,0]],["Bonn",[50,10]],["Cork",[90,20]],["Dover",[20,80]],["Essen",[60,70]]],"connections":{"Ayr":{"Bonn":{"red":3},"Dover":{"blue":3}},"Bonn":{"Cork":{"green":3,"white":4},"Essen":{"red":3}},"Dover":{"Essen":{"white":5}}}}"#;
     let mut deck = ["red", "red", "blue", "red", "white", "green", "green", "blue"].to_vec();
     deck.extend(["red", "red", "green", "white", "red"]);
@@ -227,7 +227,7 @@ fn the_memo_has_other_words_and_the_operators_map() {
 }
 
 #[test]
-fn who_misbehaves_in_the_memos_words_is_out_and_nobody_else_notices() {
+fn misbehaving_memo_program_is_removed_without_disturbing_others() {
     let by_memo = |cases: &[_]| misbehave_in("memo", play_by_memo, 60_000, cases);
     for wrong in ["close", r#"{"no":1.5}"#] {
         let in_memo = |at: &'static str| match at {

@@ -77,7 +77,7 @@ impl Field<'_> {
     pub(super) fn records(&self) -> Vec<PlayerRecord> {
         let mut records: HashMap<&PlayerName, PlayerRecord> =
             self.players.iter().map(|player| (player, self.blank(player))).collect();
-        for faulted in &self.faults[..] {
+        for faulted in self.faults {
             let outside = MatchId::from("-");
             if let Some(record) = records.get_mut(&faulted.player) {
                 record.summary.faults.push((outside, faulted.clone()));

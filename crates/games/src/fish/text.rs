@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn confirmations_are_told() {
+    fn confirmations_have_a_text() {
         let config: Config = serde_json::from_str(r#"{"confirm":true}"#).unwrap();
         let mut game = Fish::new(&config, 2, &Seed::from_number(0)).unwrap();
         let mut told = Vec::new();

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_connection_does_not_parse() {
+    fn invalid_connection_does_not_parse() {
         for text in [
             r#"["A","A","red",3]"#,
             r#"["A","B","red",6]"#,

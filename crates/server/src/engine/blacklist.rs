@@ -38,8 +38,8 @@ impl Engine {
         let _ = self.step_lobby(command, Vec::new());
     }
 
-    /// Blacklists for cheats in matches of a tournament that are over, if a crash kept the lobby from
-    /// recording them. Open matches follow when the engine takes them up.
+    /// Blacklists for cheats in matches that are over, if a crash kept the lobby from recording that.
+    /// Open matches follow when the engine takes them up.
     pub(super) fn blacklist_again_in(&mut self, id: &TournamentId) -> Result<(), EngineError> {
         let Some(live) = self.tournaments.get(id) else { return Ok(()) };
         if live.machine.plan().policy.rules.cheat != CheatCost::Blacklist {

@@ -43,14 +43,14 @@ pub(super) async fn sweep(gateway: Gateway) {
         timer.tick().await;
         let Some(gateway) = gateway.upgrade() else { return };
         let now = now_ms();
-        let late = now.saturating_sub(looked_at) > pause + gateway.limits.heartbeat_ms;
+        let late = now.saturating_sub(looked_at) > pause + gateway.host.limits().heartbeat_ms;
         looked_at = now;
         for pulse in gateway.pulses.open() {
             if late {
                 // It was us who slept: nobody was silent meanwhile.
                 pulse.heard(now);
             }
-            pulse.look(now, &gateway.limits, &gateway.engine);
+            pulse.look(now, gateway.host.limits(), gateway.host.engine());
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The native wire over TCP: a message is a line.
 
 use super::framing::Framing;
-use super::{Gateway, connection};
-use std::time::Duration;
+use super::{Gateway, accept, connection};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Accepts players until the task is dropped.
@@ -27,21 +26,10 @@ pub async fn serve_tcp(listener: TcpListener, gateway: Gateway) {
     }
 }
 
-/// The next connection, and where it comes from.
-pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, std::net::IpAddr) {
-    loop {
-        match listener.accept().await {
-            Ok((socket, peer)) => return (socket, peer.ip()),
-            // A failed accept (too many open files) passes; give others time to close.
-            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-        }
-    }
-}
-
 /// Says why, as far as that fits into an empty socket, and closes.
 fn turn_away(gateway: &Gateway, socket: &TcpStream) {
     // Under TLS nothing can be said before the handshake, which is work that is not due to it.
-    if gateway.0.tls.is_none() {
+    if !gateway.host().has_tls() {
         let detail = "too many connections from this address; close one".to_owned();
         let _ = socket.try_write(&connection::error("too-many-connections", detail));
     }

@@ -86,7 +86,8 @@ pub(super) struct AccountInFull {
 /// A new token.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Session {
+#[schemars(rename = "Session")]
+pub(super) struct NewSession {
     account: PlayerName,
     token: String,
     expires_at: Millis,
@@ -169,7 +170,7 @@ pub(super) async fn log_in(
     let (name, issued) = (account.clone(), token.clone());
     let issued = web.ask(IssueToken { account: name, token: issued, from: peer.0 });
     let expires_at = issued.await??;
-    let session = Session { account, token, expires_at };
+    let session = NewSession { account, token, expires_at };
     let uncached = [(header::CACHE_CONTROL, "no-store")];
     Ok((StatusCode::CREATED, uncached, Json(session)).into_response())
 }

@@ -32,7 +32,7 @@ pub(super) async fn whole(web: &Web, from: IpAddr, request: Request) -> Result<R
         Err(full) => who::operators_place(web, request.headers()).await.ok_or(full)?,
     };
     let (parts, body) = request.into_parts();
-    let patience_ms = web.gateway.limits().http_body_ms_max;
+    let patience_ms = web.host.limits().http_body_ms_max;
     let read = to_bytes(body, BODY_BYTES_MAX);
     let read = tokio::time::timeout(Duration::from_millis(patience_ms), read).await;
     let read = read.map_err(|_| {

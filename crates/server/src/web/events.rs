@@ -6,7 +6,7 @@
 //! back.
 
 use super::matches::{Found, Names};
-use super::observe::{Asked, Observer, like};
+use super::observe::{EventsRequest, Observer, like};
 use super::problem::Problem;
 use super::{Answer, Web, archive, games, lobby, matches, tournaments};
 use crate::engine::query::{FindTournament, FoundTournament, StartWatching};
@@ -20,17 +20,19 @@ async fn watch(web: &Web, topic: Topic, seen: Option<u64>) -> Result<Option<Watc
     match web.ask(StartWatching { topic, seen }).await? {
         Ok(watch) => Ok(Some(watch)),
         Err(NoWatch::NotRunning) => Ok(None),
-        Err(NoWatch::Full) => Err(Problem::busy("too many watch at once")),
+        Err(NoWatch::Full) => {
+            Err(Problem::busy("too many spectators (limit 2000); try again later"))
+        }
     }
 }
 
-pub(super) async fn of_lobby(State(web): State<Web>, asked: Asked) -> Answer {
+pub(super) async fn of_lobby(State(web): State<Web>, asked: EventsRequest) -> Answer {
     let watch = lobby::watch(&web, asked.seen)?;
     let delay_ms = asked.delay_ms;
     asked.answer(Observer::of(watch, delay_ms))
 }
 
-pub(super) async fn of_match(State(web): State<Web>, path: Names, asked: Asked) -> Answer {
+pub(super) async fn of_match(State(web): State<Web>, path: Names, asked: EventsRequest) -> Answer {
     let key = matches::key_of(path)?;
     if let Some(watch) = watch(&web, Topic::Match(key.clone()), asked.seen).await? {
         let delay_ms = asked.delay_ms;
@@ -49,7 +51,7 @@ pub(super) async fn of_match(State(web): State<Web>, path: Names, asked: Asked) 
 pub(super) async fn of_game(
     State(web): State<Web>,
     Path((tournament, id, game)): Path<(String, String, String)>,
-    asked: Asked,
+    asked: EventsRequest,
 ) -> Answer {
     let key = matches::key_of(Path((tournament, id)))?;
     let number = games::number(&key, &game)?;
@@ -73,7 +75,7 @@ pub(super) async fn of_game(
 pub(super) async fn of_tournament(
     State(web): State<Web>,
     Path(id): Path<String>,
-    asked: Asked,
+    asked: EventsRequest,
 ) -> Answer {
     let id = TournamentId::from(id);
     if let Some(watch) = watch(&web, Topic::Tournament(id.clone()), asked.seen).await? {

@@ -41,12 +41,12 @@ struct Fault {
     code: String,
     /// For its owner and for operators only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    evidence: Option<Shown>,
+    evidence: Option<ShownEvidence>,
 }
 
 /// What is known about a fault.
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct ShownEvidence {
     /// When it was noted.
     at: Millis,
     /// A sentence for people.
@@ -76,7 +76,7 @@ impl Fault {
             player,
             kind: fault.kind,
             code: fault.code.into_owned(),
-            evidence: open.then_some(Shown { at, detail, request, answer, sent, asked }),
+            evidence: open.then_some(ShownEvidence { at, detail, request, answer, sent, asked }),
         }
     }
 }

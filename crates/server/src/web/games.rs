@@ -5,7 +5,7 @@ use super::problem::Problem;
 use super::{Answer, Web, archive, matches};
 use crate::engine::MatchKey;
 use crate::engine::query::FindFinishedView;
-use agon_core::{GameResult, MatchId, PlayerName, Raw, Ruling, TournamentId};
+use agon_core::{GameResult, MatchId, PlayerName, Preset, Raw, Ruling, TournamentId};
 use agon_games::Viewer;
 use axum::Json;
 use axum::extract::{Path, State};
@@ -23,14 +23,15 @@ pub(super) type Numbered = Path<(String, String, String)>;
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Games {
-    games: Vec<GameKind>,
-    presets: Vec<Preset>,
+    games: Vec<ShownGameKind>,
+    presets: Vec<ShownPreset>,
 }
 
 /// A game.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct GameKind {
+#[schemars(rename = "GameKind")]
+struct ShownGameKind {
     game: String,
     /// The fewest players of a game.
     at_least: usize,
@@ -41,7 +42,8 @@ struct GameKind {
 /// A policy with a name.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Preset {
+#[schemars(rename = "Preset")]
+struct ShownPreset {
     preset: &'static str,
     game: &'static str,
     /// A line for people.
@@ -53,9 +55,9 @@ pub(super) async fn all(State(web): State<Web>) -> Answer {
     let registry = web.handle.games();
     let kinds = registry.names().into_iter().filter_map(|name| {
         let seats = registry.kind(name)?.seats();
-        Some(GameKind { game: name.into(), at_least: *seats.start(), at_most: *seats.end() })
+        Some(ShownGameKind { game: name.into(), at_least: *seats.start(), at_most: *seats.end() })
     });
-    let presets = agon_core::Preset::all().into_iter().map(|preset| Preset {
+    let presets = Preset::all().into_iter().map(|preset| ShownPreset {
         preset: preset.name,
         game: preset.game,
         about: preset.about,
@@ -127,8 +129,8 @@ struct MatchOfGame {
     game: String,
     #[serde(rename = "match")]
     in_match: GamesOfMatch,
-    in_progress: Option<InProgress>,
-    latest: Option<Latest>,
+    in_progress: Option<RunningGame>,
+    latest: Option<FinishedGame>,
 }
 
 #[derive(Deserialize)]
@@ -140,7 +142,7 @@ struct GamesOfMatch {
 }
 
 #[derive(Deserialize)]
-struct InProgress {
+struct RunningGame {
     game: u32,
     seats: Vec<PlayerName>,
     view: Raw,
@@ -148,7 +150,7 @@ struct InProgress {
 }
 
 #[derive(Deserialize)]
-struct Latest {
+struct FinishedGame {
     result: GameResult,
     view: Raw,
 }
@@ -159,7 +161,7 @@ pub(super) fn within(shown: &str, number: u32) -> Option<ShownGame> {
         serde_json::from_str(shown).ok()?;
     let GamesOfMatch { tournament, id: r#match, games } = in_match;
     if let Some(running) = in_progress.filter(|running| running.game == number) {
-        let InProgress { seats, view, voided, .. } = running;
+        let RunningGame { seats, view, voided, .. } = running;
         return Some(ShownGame::Running { tournament, r#match, game, number, seats, view, voided });
     }
     if let Some(result) = games.into_iter().find(|result| result.game == number) {

@@ -1,9 +1,8 @@
 //! Sockets of the HTTP interface: how many at once, how many from one address, how long each may
 //! take; and what is answered before the engine is up.
 
-use super::paced::Paced;
 use super::problem::Problem;
-use crate::gateway::{Gateway, Guests, Stream, Tls, accept};
+use crate::net::{Guests, Host, Paced, Stream, Tls, accept};
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::response::{IntoResponse, Response};
@@ -40,31 +39,31 @@ const STARTING_PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Peer(pub(super) IpAddr);
 
 /// Serves the routes until the task is dropped.
-pub(super) async fn serve(listener: TcpListener, router: Router, gateway: Gateway) {
+pub(super) async fn serve(listener: TcpListener, router: Router, host: Arc<Host>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let guests: Arc<Guests> = Arc::default();
     loop {
         let place = Arc::clone(&places).acquire_owned().await;
         let place = place.expect("the places are never closed");
         let (socket, peer) = accept(&listener).await;
-        let per_address_max = gateway.limits().connections_per_address_max;
+        let per_address_max = host.limits().connections_per_address_max;
         // Whoever has so many open is past being told.
         let Some(guest) = guests.enter(peer, per_address_max) else {
-            gateway.engine().meters().turned_away.add();
+            host.engine().meters().turned_away.add();
             continue;
         };
-        let (router, gateway) = (router.clone(), gateway.clone());
+        let (router, host) = (router.clone(), Arc::clone(&host));
         tokio::spawn(async move {
-            serve_one(socket, Peer(peer), router, &gateway).await;
+            serve_one(socket, Peer(peer), router, &host).await;
             drop((place, guest));
         });
     }
 }
 
-async fn serve_one(socket: TcpStream, peer: Peer, router: Router, gateway: &Gateway) {
+async fn serve_one(socket: TcpStream, peer: Peer, router: Router, host: &Host) {
     // What the system keeps for a reader that does not read is bounded as well.
     let _ = SockRef::from(&socket).set_send_buffer_size(SEND_BUFFER_BYTES);
-    let Some(stream) = gateway.stream(socket).await else { return };
+    let Some(stream) = host.stream(socket).await else { return };
     let routes = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -73,10 +72,10 @@ async fn serve_one(socket: TcpStream, peer: Peer, router: Router, gateway: &Gate
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());
     // Also between two requests: a connection is not kept for nothing.
-    let patience = gateway.limits().login_ms_max.max(1);
+    let patience = host.limits().login_ms_max.max(1);
     http.header_read_timeout(Duration::from_millis(patience));
     http.max_buf_size(BUFFER_BYTES_MAX);
-    let patience = Duration::from_millis(gateway.limits().write_ms_max.max(1));
+    let patience = Duration::from_millis(host.limits().write_ms_max.max(1));
     let stream = Paced::new(stream, patience);
     // Whatever goes wrong here is between the socket and its other end.
     let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;

@@ -72,7 +72,7 @@ pub(super) fn watch(web: &Web, seen: Option<u64>) -> Result<Watch, Problem> {
     let mut inside = web.hub.inside();
     inside.watchers.retain(|watcher| !watcher.is_gone());
     if inside.watchers.len() >= WATCHERS_MAX {
-        return Err(Problem::busy("too many watch at once"));
+        return Err(Problem::busy("too many spectators (limit 2000); try again later"));
     }
     let (mut watcher, watch) = Watcher::new(seen);
     if let Some(latest) = &inside.latest {

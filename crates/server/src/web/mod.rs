@@ -26,7 +26,6 @@ mod metrics;
 mod observe;
 mod openapi;
 mod operator;
-mod paced;
 mod page;
 mod places;
 mod play;
@@ -34,7 +33,6 @@ mod played;
 mod positions;
 mod problem;
 mod queues;
-mod recent;
 mod reports;
 mod route;
 mod routes;
@@ -45,7 +43,7 @@ mod who;
 
 use crate::engine::Handle;
 use crate::engine::query::Query;
-use crate::gateway::{Gateway, Guests};
+use crate::net::{Guests, Host, PlayerSockets};
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -54,10 +52,8 @@ pub use guard::Hosts;
 use listener::Peer;
 pub use listener::answer_starting;
 pub use openapi::openapi;
-pub(crate) use paced::Paced;
 use places::Place;
 use problem::Problem;
-pub(crate) use standings::Ledger;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +73,8 @@ const READERS_MAX: usize = 2;
 #[derive(Clone)]
 struct Web {
     handle: Handle,
-    gateway: Gateway,
+    host: Arc<Host>,
+    players: PlayerSockets,
     hub: Arc<lobby::Hub>,
     hosts: Arc<Hosts>,
     places: Arc<places::Places>,
@@ -110,20 +107,25 @@ fn router(web: Web) -> Router {
 }
 
 /// Serves HTTP under these names, and players over WebSocket, until the task is dropped.
-pub async fn serve_http(listener: TcpListener, gateway: Gateway, hosts: Hosts) {
-    let handle = gateway.engine().clone();
+pub async fn serve_http(
+    listener: TcpListener,
+    host: Arc<Host>,
+    players: PlayerSockets,
+    hosts: Hosts,
+) {
     let web = Web {
-        handle,
-        gateway: gateway.clone(),
+        handle: host.engine().clone(),
+        host: Arc::clone(&host),
+        players,
         hub: Arc::default(),
         hosts: Arc::new(hosts),
-        places: Arc::new(places::Places::new(gateway.limits())),
+        places: Arc::new(places::Places::new(host.limits())),
         watchers: Arc::default(),
         answers: Arc::default(),
         readers: Arc::new(Semaphore::new(READERS_MAX)),
     };
     tokio::spawn(standings::warm(web.clone()));
-    listener::serve(listener, router(web), gateway).await;
+    listener::serve(listener, router(web), host).await;
 }
 
 /// Works on so many requests at once, and on none for too long. A sign of life is always given.

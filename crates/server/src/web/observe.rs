@@ -9,7 +9,7 @@ use super::{Answer, Web};
 use crate::clock::now_ms;
 use crate::engine::delay::DelayLine;
 use crate::engine::watch::{About, Shown, Watch};
-use crate::gateway::{Guest, Limits};
+use crate::net::{Guest, Limits};
 use agon_core::{Millis, Policy};
 use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
 use axum::extract::{ConnectInfo, FromRequest, Query, Request};
@@ -52,26 +52,26 @@ pub(super) struct Watching {
 }
 
 /// A request for events.
-pub(super) struct Asked {
+pub(super) struct EventsRequest {
     pub(super) seen: Option<u64>,
     pub(super) delay_ms: Millis,
     /// What it takes to answer over WebSocket, where that is asked for.
-    door: Option<Door>,
+    websocket: Option<Upgrade>,
     /// Its place among the observers of its address.
     place: Guest,
 }
 
-struct Door {
+struct Upgrade {
     key: String,
     upgrade: OnUpgrade,
     guest: Guest,
     limits: Limits,
 }
 
-impl FromRequest<Web> for Asked {
+impl FromRequest<Web> for EventsRequest {
     type Rejection = Problem;
 
-    async fn from_request(mut request: Request, web: &Web) -> Result<Asked, Problem> {
+    async fn from_request(mut request: Request, web: &Web) -> Result<EventsRequest, Problem> {
         let Query(watching) = Query::<Watching>::try_from_uri(request.uri()).map_err(|_| {
             let detail = "the query takes delay_ms and last_event_id";
             Problem::new(StatusCode::BAD_REQUEST, "bad-request", detail)
@@ -86,38 +86,38 @@ impl FromRequest<Web> for Asked {
         let seen = seen.and_then(|id| u64::from_str_radix(id, 16).ok());
         let peer = request.extensions().get::<ConnectInfo<Peer>>();
         let Some(ConnectInfo(Peer(from))) = peer.copied() else { return Err(Problem::internal()) };
-        let max = web.gateway.limits().watchers_per_address_max;
+        let max = web.host.limits().watchers_per_address_max;
         let place = web.watchers.enter(from, max).ok_or_else(|| {
             let detail =
                 format!("too many spectators from this address (limit {max}); close one of them");
             Problem::slow_down(detail, WATCHERS_RETRY_AFTER_S)
         })?;
-        let door = match wants_websocket(request.headers()) {
-            true => Some(Door::open(&mut request, web)?),
+        let websocket = match wants_websocket(request.headers()) {
+            true => Some(Upgrade::open(&mut request, web)?),
             false => None,
         };
-        Ok(Asked { seen, delay_ms, door, place })
+        Ok(EventsRequest { seen, delay_ms, websocket, place })
     }
 }
 
-impl Door {
-    fn open(request: &mut Request, web: &Web) -> Result<Door, Problem> {
+impl Upgrade {
+    fn open(request: &mut Request, web: &Web) -> Result<Upgrade, Problem> {
         let headers: &HeaderMap = request.headers();
         let key = accepted(headers)?;
         let peer = request.extensions().get::<ConnectInfo<Peer>>();
         let Some(ConnectInfo(Peer(peer))) = peer.copied() else { return Err(Problem::internal()) };
-        let guest = web.gateway.guest(peer);
+        let guest = web.host.guest(peer);
         let guest = guest.ok_or_else(|| Problem::busy("too many connections from this address"))?;
-        let (upgrade, limits) = (hyper::upgrade::on(request), web.gateway.limits().clone());
-        Ok(Door { key, upgrade, guest, limits })
+        let (upgrade, limits) = (hyper::upgrade::on(request), web.host.limits().clone());
+        Ok(Upgrade { key, upgrade, guest, limits })
     }
 }
 
-impl Asked {
+impl EventsRequest {
     /// Answers with the observer's events.
     pub(super) fn answer(self, observer: Observer) -> Answer {
         let place = self.place;
-        let Some(Door { key, upgrade, guest, limits }) = self.door else {
+        let Some(Upgrade { key, upgrade, guest, limits }) = self.websocket else {
             let events = Sse::new(Events(observer, place));
             return Ok(events.keep_alive(KeepAlive::default()).into_response());
         };

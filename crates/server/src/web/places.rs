@@ -5,7 +5,7 @@
 //! are places that only operators get.
 
 use super::problem::Problem;
-use crate::gateway::{Guest, Guests, Limits};
+use crate::net::{Guest, Guests, Limits};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{StatusCode, header};
 use axum::response::Response;

@@ -4,10 +4,14 @@ use super::guard::is_own_origin;
 use super::listener::Peer;
 use super::problem::Problem;
 use super::{Answer, Web};
+use crate::net::{Paced, Stream};
 use agon_wire::websocket::{accept_key, is_key};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hyper_util::rt::TokioIo;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// Begins a WebSocket. Who comes is said on it, not here: no header is looked at for that.
 pub(super) async fn play(
@@ -20,9 +24,15 @@ pub(super) async fn play(
         return Err(Problem::new(StatusCode::UPGRADE_REQUIRED, "upgrade-required", detail));
     }
     let key = accepted(request.headers())?;
-    let ticket = web.gateway.ticket(peer).map_err(Problem::busy)?;
+    let admitted = web.players.0.admit(peer).map_err(Problem::busy)?;
     let upgrade = hyper::upgrade::on(&mut request);
-    tokio::spawn(web.gateway.clone().serve_upgraded(upgrade, ticket));
+    let patience = Duration::from_millis(web.host.limits().login_ms_max.max(1));
+    tokio::spawn(async move {
+        let Ok(Ok(upgraded)) = timeout(patience, upgrade).await else { return };
+        // Our own socket back: what HTTP needed for it is gone.
+        let Ok(parts) = upgraded.downcast::<TokioIo<Paced<Stream>>>() else { return };
+        admitted(parts.io.into_inner().into_inner(), &parts.read_buf);
+    });
     Ok(switching(&key))
 }
 

@@ -1,8 +1,8 @@
 //! What was played: a player's latest matches, and whole games, position by position.
 
 use super::problem::Problem;
-use super::recent::At;
 use super::{Answer, Web, answers, archive, games, matches, standings};
+use crate::recent::At;
 use agon_core::{
     Event, GameResult, Line, Match, MatchId, MatchReplay, MatchReport, Millis, PlayerName, Raw,
     ReplayStep, TournamentId,

@@ -63,7 +63,7 @@ fn of_accounts() -> Vec<Route> {
         .fails(&[403, 429]),
         Route::post("/api/v1/sessions", accounts::log_in, "Logs in for a token.")
             .takes::<accounts::Credentials>()
-            .gives::<accounts::Session>(201)
+            .gives::<accounts::NewSession>(201)
             .fails(&[401, 429]),
         Route::get("/api/v1/sessions", accounts::whose, "Whose token it is sent with.")
             .by(Token)

@@ -1,128 +1,31 @@
-//! Statistics and ladders: a projection of all tournaments' streams, kept and carried on when a
-//! tournament has something to tell.
+//! Statistics and ladders, as the ledger has them.
 
 use super::problem::Problem;
-use super::recent::{At, Lately, Recent};
 use super::{Answer, Web, accounts};
-use crate::engine::query::{FindAccount, ListStarted};
-use crate::engine::{Archive, Handle, StreamKey};
+use crate::engine::query::FindAccount;
+use crate::ledger::NoStatistics;
+use crate::recent::{At, Lately, Recent};
 use agon_core::rating::{Ranked, RatingPoint};
-use agon_core::statistics::Record;
-use agon_core::{
-    Event, HeadToHead, Line, PlayerName, PlayerStatistics, RatingSettings, Statistics, TournamentId,
-};
+use agon_core::{HeadToHead, PlayerName, PlayerStatistics, Statistics};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use tokio::sync::Mutex;
 
 /// Opponents that are listed.
 const OPPONENTS_MAX: usize = 500;
-
-/// The projection, shared by all requests; whoever needs it newer carries it on.
-#[derive(Default)]
-pub(crate) struct Ledger(Arc<Mutex<Kept>>);
-
-/// Why there are no statistics now.
-pub(crate) enum NoStatistics {
-    Stopping,
-    Unreadable,
-}
-
-impl Ledger {
-    /// What a player has done so far, all games together, and its rank in one game.
-    pub(crate) async fn record(
-        &self,
-        engine: &Handle,
-        player: PlayerName,
-        game: &'static str,
-    ) -> Result<(Record, Option<u32>), NoStatistics> {
-        let look = move |statistics: &Statistics, _: &Recent| {
-            let known = statistics.player(&player);
-            (known.total, known.by_game.get(game).and_then(|of_game| of_game.rank))
-        };
-        self.look(engine, look).await
-    }
-}
-
-#[derive(Default)]
-struct Kept {
-    statistics: Option<Statistics>,
-    recent: Recent,
-    /// The engine's count of records when it was last carried on.
-    records: Option<u64>,
-    /// How far each stream was read; `None` where it has ended.
-    read: BTreeMap<TournamentId, Option<u64>>,
-}
-
-impl Kept {
-    fn carry_on(&mut self, archive: &Archive, tournaments: &[TournamentId]) -> Option<()> {
-        let fresh = || Statistics::new(&archive.games, RatingSettings::default());
-        let statistics = self.statistics.get_or_insert_with(fresh);
-        for id in tournaments {
-            let Some(after) = self.read.entry(id.clone()).or_insert(Some(0)) else { continue };
-            let name = StreamKey::Tournament(id.clone()).name();
-            let mut ended = false;
-            for text in archive.log.load(&name, *after).ok()? {
-                let line = Line::read(&text).ok()?;
-                statistics.apply(id, line.at, &line.event).ok()?;
-                self.recent.apply(id, line.at, &line.event);
-                *after += 1;
-                ended |= is_end(&line.event);
-            }
-            if ended {
-                self.read.insert(id.clone(), None);
-            }
-        }
-        Some(())
-    }
-}
-
-fn is_end(event: &Event) -> bool {
-    matches!(event, Event::TournamentEnded(_) | Event::TournamentAborted(_))
-}
 
 /// Looks at the statistics as they are now.
 async fn look<T: Send + 'static>(
     web: &Web,
     what: impl FnOnce(&Statistics, &Recent) -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let seen = web.gateway.ledger().look(&web.handle, what).await;
+    let seen = web.host.ledger().look(&web.handle, what).await;
     seen.map_err(|why| match why {
         NoStatistics::Stopping => Problem::stopping(),
         NoStatistics::Unreadable => Problem::internal(),
     })
-}
-
-impl Ledger {
-    async fn look<T: Send + 'static>(
-        &self,
-        engine: &Handle,
-        what: impl FnOnce(&Statistics, &Recent) -> T + Send + 'static,
-    ) -> Result<T, NoStatistics> {
-        let mut kept = Arc::clone(&self.0).lock_owned().await;
-        let seen = kept.records.filter(|_| kept.statistics.is_some());
-        let asked = engine.ask(ListStarted { seen }).await;
-        let (records, started) = asked.ok_or(NoStatistics::Stopping)?;
-        let archive = engine.archive().ok_or(NoStatistics::Stopping)?;
-        let done = tokio::task::spawn_blocking(move || {
-            if let Some(started) = started {
-                if kept.carry_on(&archive, &started).is_none() {
-                    // Half of a stream may have been read: begin anew next time.
-                    *kept = Kept::default();
-                    return None;
-                }
-                kept.records = Some(records);
-            }
-            let statistics = kept.statistics.as_ref()?;
-            Some(what(statistics, &kept.recent))
-        });
-        done.await.ok().flatten().ok_or(NoStatistics::Unreadable)
-    }
 }
 
 /// Reads what is past before anybody asks for it, away from the engine.

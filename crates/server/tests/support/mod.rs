@@ -148,7 +148,8 @@ impl Server {
         runtime.spawn(serve_tcp(listener, gateway.clone()));
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let http = listener.local_addr().unwrap();
-        runtime.spawn(serve_http(listener, gateway.clone(), Hosts::new(["test", "agon"])));
+        let (host, players) = (Arc::clone(gateway.host()), gateway.player_sockets());
+        runtime.spawn(serve_http(listener, host, players, Hosts::new(["test", "agon"])));
         let (runtime, engine) = (Some(runtime), Some(engine));
         Server { dir, handle, address, http, gateway, runtime, engine }
     }

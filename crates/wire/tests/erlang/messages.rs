@@ -79,7 +79,7 @@ fn messages_of_the_class_protocol() {
 }
 
 #[test]
-fn messages_that_are_none_say_why() {
+fn invalid_messages_are_explained() {
     let p = || Term::from(pid());
     assert_eq!(read(&a("login")), Err(BadMessage::NotAMessage));
     assert_eq!(read(&Term::tuple([])), Err(BadMessage::NotAMessage));
@@ -248,7 +248,7 @@ fn messages_of_the_queue_protocol() {
 }
 
 #[test]
-fn what_is_told_about_players_and_tournaments() {
+fn replies_about_players_and_tournaments() {
     let record = Record {
         matches: Tally { won: 3, lost: 2, tied: 0 },
         tournaments: Tally { won: 1, lost: 1, tied: 0 },

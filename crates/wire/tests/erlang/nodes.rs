@@ -210,7 +210,7 @@ fn bytes_after_the_handshake_have_wider_lengths() {
 }
 
 #[test]
-fn what_means_nothing_is_passed_over_and_what_is_wrong_is_told() {
+fn unknown_control_messages_are_ignored_and_malformed_ones_reported() {
     let say = |fields: Vec<Term>, message: Option<Term>| {
         let mut bytes = vec![112];
         agon_wire::erlang::encode::encode_to(&mut bytes, &Term::Tuple(fields));
@@ -299,7 +299,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_a_stranger_says_panics(
+    fn hostile_input_never_panics(
         changes in changes(),
         noise in prop::collection::vec(any::<u8>(), 0..60),
     ) {

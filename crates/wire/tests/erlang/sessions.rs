@@ -201,7 +201,7 @@ fn class() -> Speaks {
 }
 
 #[test]
-fn what_is_asked_waits_for_who_accepts_and_goes_to_the_process_that_does() {
+fn requests_wait_for_the_accepting_process() {
     let mut visit = Visit::logged_in(class(), 0);
     let ticket = visit.last()[3].clone();
     let told = visit.notice("tournament", 100);
@@ -217,7 +217,7 @@ fn what_is_asked_waits_for_who_accepts_and_goes_to_the_process_that_does() {
 }
 
 #[test]
-fn who_does_not_accept_in_time_or_with_a_bad_ticket_leaves() {
+fn late_or_invalid_accept_leaves_the_tournament() {
     let mut visit = Visit::logged_in(class(), 0);
     visit.notice("tournament", 100);
     assert_eq!(visit.session.deadline(), Some(1_100));
@@ -231,7 +231,7 @@ fn who_does_not_accept_in_time_or_with_a_bad_ticket_leaves() {
 }
 
 #[test]
-fn who_comes_back_into_a_tournament_is_asked_at_once() {
+fn returning_player_gets_open_requests_at_once() {
     let mut visit = Visit::logged_in(class(), 1);
     assert_eq!(visit.resumed("cup"), Vec::<String>::new());
     let asked = visit.request("cup:r1m1.1.0.3", keep(2), 1);
@@ -341,7 +341,7 @@ fn refusals_of_the_lobby_are_for_the_operators_log() {
 
 /// The evidence is the term that was sent, without its password.
 #[test]
-fn evidence_is_what_was_sent() {
+fn evidence_is_the_sent_term() {
     let mut visit = Visit::logged_in(Speaks::Queue { password: Password("pw".into()) }, 0);
     visit.request("cup:r1m1.1.0.0", keep(1), 1);
     let dice = Term::List([6; 5].map(Term::Int).into());

@@ -19,7 +19,7 @@ pub(crate) fn golden() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn what_otp_writes_is_read() {
+fn terms_written_by_otp_are_parsed() {
     let mut run = 0;
     for (text, bytes) in golden() {
         if text == "digest" {

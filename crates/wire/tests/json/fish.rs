@@ -321,7 +321,7 @@ fn wrong_replies_are_told_apart() {
 }
 
 #[test]
-fn a_listener_from_the_middle_or_with_gaps_is_told_the_position() {
+fn late_listener_gets_the_position() {
     let mut table = Table::new(Vocabulary::Message, &wide(), 2, 0);
     let mut late = Broadcasts::new();
     let mut views = Vec::new();

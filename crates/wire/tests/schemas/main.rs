@@ -39,7 +39,7 @@ fn is_refused(root: &Value, def: &str, value: &Value) -> bool {
 
 /// `scripts/schemas` records them anew, with AGON_RECORD set.
 #[test]
-fn the_files_are_what_the_types_say() {
+fn schema_files_match_the_types() {
     for (name, schema) in schemas() {
         let text = format!("{schema:#}\n");
         let path = page(&format!("schemas/{name}.json"));
@@ -143,7 +143,7 @@ fn whole_games_fit() {
 }
 
 #[test]
-fn answers_that_are_none_are_refused() {
+fn invalid_answers_do_not_fit_the_schemas() {
     let cases = [
         ("yahtzee", json!({"keep": [true]})),
         ("yahtzee", json!({"keep": [1], "score": "aces"})),

@@ -107,7 +107,7 @@ fn lists_break_where_the_next_connection_would_pass_the_margin() {
 }
 
 #[test]
-fn what_players_do_is_told() {
+fn every_move_has_a_text() {
     let config = Config { confirm: true, ..Config::default() };
     let mut game = Trains::new(&config, 2, &Seed::from_number(3)).unwrap();
     let mut told = Vec::new();

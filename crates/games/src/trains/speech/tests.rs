@@ -131,7 +131,7 @@ fn a_connection_is_meant_as_far_as_it_is_named() {
 }
 
 #[test]
-fn why_a_connection_cannot_be_had_is_said() {
+fn unavailable_connection_is_explained() {
     let (view, question) = (turn(7), Question::Play {});
     let wrong = |text: &str| understand(text, &question, &view).unwrap_err();
     assert_eq!(

@@ -9,7 +9,7 @@ mod socket;
 use super::journal::StreamKey;
 use super::snapshots::Snapshots;
 use super::{ConnId, Engine, EngineError, Settings};
-use crate::gateway::Limits;
+use crate::net::Limits;
 use crate::passwords::Passwords;
 use agon_bots::Houses;
 use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, LobbyRejection, PasswordHash, Role};

@@ -60,7 +60,7 @@ type Met = (TcpStream, u32, agon_wire::erlang::frames::Frames);
 
 async fn shake_hands(hub: &Hub, to: SocketAddr, wanted: &Atom) -> Result<Met, String> {
     let mut socket = TcpStream::connect(to).await.map_err(|error| error.to_string())?;
-    hub.gateway.tune(&socket);
+    hub.gateway.host().tune(&socket);
     let challenge = auth::random::<4>().map_err(|error| error.to_string())?;
     let (node, cookie) = (hub.settings.node.0.clone(), hub.settings.cookie.0.clone());
     let challenge = u32::from_be_bytes(challenge);

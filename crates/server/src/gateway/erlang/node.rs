@@ -110,7 +110,7 @@ pub(super) async fn accept_all(listener: TcpListener, hub: Arc<Hub>) {
         };
         let hub = Arc::clone(&hub);
         tokio::spawn(async move {
-            hub.gateway.tune(&socket);
+            hub.gateway.host().tune(&socket);
             if let Some((peer, frames)) = handshake::let_in(&hub, from, &mut socket).await {
                 let visitor = Visitor { name: peer.node, creation: peer.creation, from };
                 stay(&hub, visitor, socket, frames).await;

@@ -5,35 +5,35 @@ use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// How many places are kept for a player.
-pub(super) const KEPT_MAX: usize = 20;
+pub(crate) const KEPT_MAX: usize = 20;
 
 /// A match that was reported.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct At {
-    pub(super) tournament: TournamentId,
-    pub(super) id: MatchId,
-    pub(super) at: Millis,
+pub(crate) struct At {
+    pub(crate) tournament: TournamentId,
+    pub(crate) id: MatchId,
+    pub(crate) at: Millis,
 }
 
 /// Somebody who is out before or after the rounds.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Dropped {
-    pub(super) tournament: TournamentId,
-    pub(super) at: Millis,
-    pub(super) faulted: Faulted,
+pub(crate) struct Dropped {
+    pub(crate) tournament: TournamentId,
+    pub(crate) at: Millis,
+    pub(crate) faulted: Faulted,
 }
 
 /// What is kept about a player.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Lately {
-    pub(super) played: VecDeque<At>,
-    pub(super) faulty: VecDeque<At>,
-    pub(super) dropped: VecDeque<Dropped>,
+pub(crate) struct Lately {
+    pub(crate) played: VecDeque<At>,
+    pub(crate) faulty: VecDeque<At>,
+    pub(crate) dropped: VecDeque<Dropped>,
 }
 
 /// What all players did lately.
 #[derive(Default)]
-pub(super) struct Recent {
+pub(crate) struct Recent {
     players: BTreeMap<PlayerName, Lately>,
     /// Of all players.
     played: VecDeque<At>,
@@ -42,17 +42,17 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    pub(super) fn of(&self, player: &PlayerName) -> Lately {
+    pub(crate) fn of(&self, player: &PlayerName) -> Lately {
         self.players.get(player).cloned().unwrap_or_default()
     }
 
     /// The latest matches of all players, the latest first.
-    pub(super) fn latest(&self) -> impl Iterator<Item = &At> {
+    pub(crate) fn latest(&self) -> impl Iterator<Item = &At> {
         self.played.iter()
     }
 
     /// Applies an event of the stream of `tournament`.
-    pub(super) fn apply(&mut self, tournament: &TournamentId, at: Millis, event: &Event) {
+    pub(crate) fn apply(&mut self, tournament: &TournamentId, at: Millis, event: &Event) {
         match event {
             Event::RoundPaired(paired) => {
                 let players = paired.matches.iter().map(|m| (m.id.clone(), m.players.clone()));

@@ -26,7 +26,7 @@ struct Blocked {
 
 impl<S> Paced<S> {
     /// One whose reader has to take something within `patience`.
-    pub(super) fn new(inner: S, patience: Duration) -> Paced<S> {
+    pub(crate) fn new(inner: S, patience: Duration) -> Paced<S> {
         Paced { inner, patience, blocked: None }
     }
 

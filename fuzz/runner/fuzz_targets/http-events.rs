@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    agon_fuzz::target("http-response")(data);
+    agon_fuzz::target("http-events")(data);
 });

@@ -1,0 +1,113 @@
+//! What the gateways of players and the HTTP interface share, so that neither knows the other: bounds
+//! on connections, counts by address, TLS, the statistics that both show, and the way a WebSocket of
+//! the HTTP interface becomes a connection of a player.
+
+mod guests;
+mod limits;
+mod paced;
+mod tls;
+
+use crate::engine::Handle;
+use crate::ledger::Ledger;
+pub(crate) use guests::{Guest, Guests};
+pub use limits::Limits;
+pub(crate) use paced::Paced;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+pub(crate) use tls::Stream;
+pub use tls::{Tls, TlsError};
+use tokio::net::{TcpListener, TcpStream};
+
+/// What all listeners of a server share.
+pub struct Host {
+    engine: Handle,
+    limits: Limits,
+    tls: Option<Arc<Tls>>,
+    /// Connections of players, by address.
+    guests: Arc<Guests>,
+    ledger: Ledger,
+}
+
+impl Host {
+    /// Listeners of an engine, with TLS where there is a certificate.
+    pub(crate) fn new(engine: Handle, limits: Limits, tls: Option<Arc<Tls>>) -> Arc<Host> {
+        let (guests, ledger) = (Arc::default(), Ledger::default());
+        Arc::new(Host { engine, limits, tls, guests, ledger })
+    }
+
+    pub(crate) fn engine(&self) -> &Handle {
+        &self.engine
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn has_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Statistics of all tournaments.
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Counts a connection of a player from an address; `None` if there are too many.
+    pub(crate) fn guest(&self, from: IpAddr) -> Option<Guest> {
+        self.guests.enter(from, self.limits.connections_per_address_max)
+    }
+
+    /// A stream over a socket that was accepted; `None` if the TLS handshake fails or takes too
+    /// long.
+    pub(crate) async fn stream(&self, socket: TcpStream) -> Option<Stream> {
+        self.tune(&socket);
+        let patience = Duration::from_millis(self.limits.login_ms_max.max(1));
+        let accepted = Stream::accept(socket, self.tls.as_ref());
+        tokio::time::timeout(patience, accepted).await.ok()?.ok()
+    }
+
+    /// A stream without TLS over a socket that was accepted.
+    pub(crate) fn plain(&self, socket: TcpStream) -> Stream {
+        self.tune(&socket);
+        Stream::Plain(socket)
+    }
+
+    /// Has the system notice peers that are gone without a word.
+    pub(crate) fn tune(&self, socket: &TcpStream) {
+        let limits = &self.limits;
+        let idle = Duration::from_millis(limits.heartbeat_ms).max(Duration::from_secs(1));
+        let step = (idle / 3).max(Duration::from_secs(1));
+        let probes = socket2::TcpKeepalive::new().with_time(idle).with_interval(step);
+        let _ = socket.set_nodelay(true);
+        // Where a system lacks these, peers that are gone are noticed later.
+        let socket = socket2::SockRef::from(socket);
+        let _ = socket.set_tcp_keepalive(&probes);
+        #[cfg(target_os = "linux")]
+        let _ = socket.set_tcp_user_timeout(Some(Duration::from_millis(limits.silence_ms_max)));
+    }
+}
+
+/// The next connection, and where it comes from.
+pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, IpAddr) {
+    loop {
+        match listener.accept().await {
+            Ok((socket, peer)) => return (socket, peer.ip()),
+            // A failed accept (too many open files) passes; give others time to close.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+/// Takes over a WebSocket, with the bytes that were read behind its handshake.
+pub(crate) type Admitted = Box<dyn FnOnce(Stream, &[u8]) + Send>;
+
+/// Where WebSockets of players go after their handshake.
+pub(crate) trait AdmitPlayers: Send + Sync {
+    /// A place for one more player, or a sentence that says why there is none.
+    fn admit(&self, from: IpAddr) -> Result<Admitted, &'static str>;
+}
+
+/// Where the HTTP interface hands players over.
+#[derive(Clone)]
+pub struct PlayerSockets(pub(crate) Arc<dyn AdmitPlayers>);
