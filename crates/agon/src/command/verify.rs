@@ -335,6 +335,9 @@ impl Source {
 /// What a check came to: a value, or the first event that does not follow.
 type Verdict<T> = Result<T, Finding>;
 
+/// A stream's name and what its check came to; nothing for a stream without events.
+type StreamVerdict<T> = (String, Result<Option<Verdict<T>>>);
+
 /// Checks a whole log: every stream, what the streams say of each other, and the results file.
 fn folder(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
     let source = Source::open(path)?;
@@ -473,7 +476,7 @@ impl Checks<'_> {
             }
             Ok(Some(verdict))
         };
-        let work = || -> Result<Vec<(String, Result<Option<Verdict<T>>>)>> {
+        let work = || -> Result<Vec<StreamVerdict<T>>> {
             let own = self.source.log().another_reader()?;
             let log = own.as_deref().unwrap_or(self.source.log());
             let mut done = Vec::new();

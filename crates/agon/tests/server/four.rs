@@ -136,9 +136,9 @@ fn results(server: &Server) -> Vec<String> {
         let mut text = String::new();
         socket.read_to_string(&mut text).expect("it answers");
         let body = text.split_once("\r\n\r\n").expect("head and body").1;
-        let from = body.find("\"results\":").unwrap_or_else(|| panic!("no results: {text}"));
-        let to = body.rfind(",\"standing\":").expect("its standing comes after");
-        body[from..to].to_owned()
+        let shown: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        assert!(shown["results"].is_object(), "no results: {text}");
+        shown["results"].to_string()
     });
     all.to_vec()
 }
