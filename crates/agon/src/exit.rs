@@ -4,7 +4,7 @@ use agon_bots::HouseError;
 use agon_core::PlanError;
 use agon_core::verify::Finding;
 use agon_runner::{BadSpec, FolderError, RunError};
-use agon_server::EngineError;
+use agon_server::ServerError;
 use agon_store::LogError;
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -97,13 +97,13 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if let Some(folder) = error.downcast_ref::<FolderError>() {
         return of_folder(folder);
     }
-    if let Some(engine) = error.downcast_ref::<EngineError>() {
-        return match engine {
-            EngineError::Append(_) | EngineError::Entropy(_) | EngineError::Undrained(_) => {
+    if let Some(server) = error.downcast_ref::<ServerError>() {
+        return match server {
+            ServerError::Append(_) | ServerError::Entropy(_) | ServerError::Undrained(_) => {
                 Exit::Failure
             }
-            EngineError::Log(log) => of_log(log),
-            EngineError::Line { .. } | EngineError::Fold { .. } => Exit::Damaged,
+            ServerError::Log(log) => of_log(log),
+            ServerError::Engine(_) => Exit::Damaged,
         };
     }
     if let Some(log) = error.downcast_ref::<LogError>() {

@@ -35,6 +35,19 @@ impl PlayerName {
         Ok(PlayerName(name.into()))
     }
 
+    /// What the names of house players begin with.
+    pub const HOUSE: &str = "house:";
+
+    /// The name that a house player has in tournaments.
+    pub fn of_house(name: &str) -> Result<PlayerName, BadName> {
+        PlayerName::new(&format!("{}{name}", PlayerName::HOUSE))
+    }
+
+    /// Which house player this is, if it is one.
+    pub fn house(&self) -> Option<&str> {
+        self.0.strip_prefix(PlayerName::HOUSE)
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

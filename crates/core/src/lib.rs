@@ -32,6 +32,7 @@ mod ids;
 mod line;
 pub mod lobby;
 mod match_;
+mod match_key;
 mod plan;
 mod policy;
 mod preset;
@@ -39,6 +40,7 @@ pub mod rating;
 pub mod referee;
 mod replay;
 mod report;
+mod request_clock;
 mod ruling;
 pub mod statistics;
 pub mod tournament;
@@ -55,6 +57,7 @@ pub use line::{BadLine, FORMAT_VERSION, Line, record_lines};
 pub use match_::{
     ApplyError, Ask, Command, Match, MatchOrder, MatchView, Notice, Pending, Rejection, Secrets,
 };
+pub use match_key::{MatchKey, MatchName};
 pub use plan::{MatchPlan, TournamentPlan};
 pub use policy::{
     AgeOrder, CheatCost, CrashCost, Farewell, Greeting, MatchRules, Pairing, Policy, Ties,
@@ -66,6 +69,7 @@ pub use replay::{MatchReplay, ReplayStep};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
 };
+pub use request_clock::{RequestClock, Timing};
 pub use ruling::{BadWhy, Interruption, Override, Ruling, Why};
 pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{

@@ -5,42 +5,6 @@ use argon2::password_hash::{self, Output, ParamsString, PasswordHash as Phc, Sal
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use std::sync::Mutex;
 
-/// The longest password that is looked at: hashing time must not grow with what a stranger sends.
-const PASSWORD_BYTES_MAX: usize = 256;
-
-/// The shortest new password. Passwords that accounts have are good whatever their length.
-const NEW_PASSWORD_CHARS_MIN: usize = 8;
-
-/// The most common passwords of at least [`NEW_PASSWORD_CHARS_MIN`] characters, a line each.
-const COMMON: &str = include_str!("auth/common_passwords.txt");
-
-/// Whether a password will do for a new account, or as the next one of an old account; otherwise a
-/// sentence that says why not.
-pub(crate) fn check_new(password: &str) -> Result<(), String> {
-    check_length(password)?;
-    if password.chars().count() < NEW_PASSWORD_CHARS_MIN {
-        return Err(format!(
-            "the password is too short; choose one of at least {NEW_PASSWORD_CHARS_MIN} characters"
-        ));
-    }
-    let mut letters = password.chars();
-    let first = letters.next();
-    let lower = password.to_lowercase();
-    let is_common = COMMON.lines().any(|common| common == lower);
-    match is_common || letters.all(|letter| Some(letter) == first) {
-        true => Err("the password is one of the most common ones; choose another".into()),
-        false => Ok(()),
-    }
-}
-
-/// Whether a password is worth hashing; otherwise a sentence that says why not.
-pub(crate) fn check_length(password: &str) -> Result<(), String> {
-    match (1..=PASSWORD_BYTES_MAX).contains(&password.len()) {
-        true => Ok(()),
-        false => Err(format!("a password has 1 to {PASSWORD_BYTES_MAX} bytes")),
-    }
-}
-
 /// The system has no random bytes to give.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to get random bytes from the system: {0}")]
@@ -64,6 +28,12 @@ pub(crate) fn hash(password: &str) -> Result<PasswordHash, String> {
     let salt = SaltString::encode_b64(&salt).map_err(|error| error.to_string())?;
     let hash = phc(password, salt.as_salt());
     hash.map(|phc| PasswordHash::new(phc.to_string())).map_err(|error| error.to_string())
+}
+
+/// Hashes a password for a new account. Slow on purpose.
+pub fn hash_password(password: &str) -> Result<PasswordHash, String> {
+    agon_engine::password::check_length(password)?;
+    hash(password)
 }
 
 /// Whether a password is the one that was hashed. Slow on purpose.
@@ -130,28 +100,6 @@ mod tests {
         assert!(!matches("Swordfish", &hashed));
         assert_ne!(hash("swordfish").unwrap(), hashed, "salted");
         assert!(!matches("swordfish", &PasswordHash::new("nonsense")));
-    }
-
-    #[test]
-    fn short_and_common_passwords_are_refused_for_new_accounts() {
-        for bad in ["", "pw", "1234567", "12345678", "Password", "PASSWORD1", "qwertyuiop"] {
-            assert!(check_new(bad).is_err(), "{bad}");
-        }
-        assert!(check_new("zzzzzzzzzzzzzz").is_err(), "one letter again and again");
-        assert!(check_new(&"x1".repeat(129)).is_err(), "too long");
-        for good in ["pw of ann", "correct horse", "ÄÖÜäöüß!", "swordfish"] {
-            check_new(good).unwrap();
-        }
-    }
-
-    #[test]
-    fn the_common_passwords_are_long_enough_to_matter() {
-        let all: Vec<&str> = COMMON.lines().collect();
-        assert!(all.len() >= 300, "{}", all.len());
-        for common in all {
-            assert!(common.chars().count() >= NEW_PASSWORD_CHARS_MIN, "{common}");
-            assert_eq!(common, common.to_lowercase());
-        }
     }
 
     #[test]

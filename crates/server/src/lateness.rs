@@ -10,7 +10,7 @@
 //! at most the time by which the server was late in that moment, which no player decides.
 
 use crate::clock;
-use crate::engine::Handle;
+use crate::driver::Handle;
 use agon_core::Millis;
 use agon_store::Histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,8 +22,8 @@ const PERIOD_MS: Millis = 10;
 /// A heartbeat that is late by no more than this is in time: timers are no finer.
 const TOLERANCE_MS: Millis = 5;
 
-/// How long after a late heartbeat sockets may still be read that waited as long: the next heartbeat
-/// queues behind them, so it is late as well if it takes longer.
+/// How long after a late heartbeat sockets may still be read that waited as long: the next
+/// heartbeat queues behind them, so it is late as well if it takes longer.
 const AFTER_MS: Millis = PERIOD_MS + TOLERANCE_MS;
 
 /// Bounds of the histogram, in milliseconds.

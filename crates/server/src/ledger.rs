@@ -1,8 +1,9 @@
-//! Statistics and ladders: a projection of all tournaments' streams, carried on whenever one of them
-//! has new records. It is read away from the engine.
+//! Statistics and ladders: a projection of all tournaments' streams, carried on whenever one of
+//! them has new records. It is read away from the engine.
 
+use crate::driver::{Archive, Handle};
+use crate::engine::StreamKey;
 use crate::engine::query::ListStarted;
-use crate::engine::{Archive, Handle, StreamKey};
 use crate::recent::Recent;
 use agon_core::statistics::Record;
 use agon_core::{Event, Line, PlayerName, RatingSettings, Statistics, TournamentId};

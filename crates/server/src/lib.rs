@@ -15,29 +15,28 @@
 mod address;
 mod auth;
 mod clock;
-mod engine;
+mod driver;
 mod gateway;
 mod lateness;
 mod ledger;
 mod meters;
-mod names;
 mod net;
 mod passwords;
 mod recent;
 mod throttle;
-mod wanted;
+mod watch;
 pub mod web;
-mod wires;
 
-pub use engine::query::{self, Order};
-pub use engine::{
-    AnnounceError, Asked, Driven, Engine, EngineError, GameCounts, Handle, MatchKey, NotObeyed,
-    Over, Promise, SecondLogin, Settings, Socket, Status, StreamKey, Wrote, check_announcement,
-    hash_password,
+use agon_engine as engine;
+pub use agon_engine::query::{self, Order};
+pub use agon_engine::{
+    AnnounceError, Engine, EngineError, GameCounts, MatchKey, NotObeyed, Peers, SecondLogin,
+    Settings, Status, StreamKey, Wanted, check_announcement,
 };
+pub use auth::hash_password;
+pub use driver::{Driver, Handle, ServerError};
 pub use gateway::{
-    ErlangCookie, ErlangError, ErlangSettings, Gateway, NodeName, Peers, serve_erlang, serve_peers,
+    ErlangCookie, ErlangError, ErlangSettings, Gateway, NodeName, serve_erlang, serve_peers,
     serve_tcp,
 };
 pub use net::{Host, Limits, PlayerSockets, Tls, TlsError};
-pub use wanted::Wanted;

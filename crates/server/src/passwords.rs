@@ -152,8 +152,8 @@ impl Passwords {
         self.run_waiting();
     }
 
-    /// Checks a password and waits for the result. If the caller stops waiting, a check that did not
-    /// begin is not made.
+    /// Checks a password and waits for the result. If the caller stops waiting, a check that did
+    /// not begin is not made.
     pub(crate) async fn check<T: Send + 'static>(
         &self,
         attempt: Attempt,

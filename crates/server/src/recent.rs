@@ -1,5 +1,6 @@
 //! Where to look for what a player did lately: the latest matches it played, and those in which it
-//! did something wrong. A projection of tournaments' streams; what happened there is read from them.
+//! did something wrong. A projection of tournaments' streams; what happened there is read from
+//! them.
 
 use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId};
 use std::collections::{BTreeMap, VecDeque};

@@ -213,7 +213,8 @@ impl Throttle {
         self.place_count = self.places.values().map(HashMap::len).sum();
     }
 
-    /// Forgets counts that no longer matter, and if that is not enough, the half that matters least.
+    /// Forgets counts that no longer matter, and if that is not enough, the half that matters
+    /// least.
     fn make_room(&mut self, now: Millis) {
         if self.counts.len() < COUNTS_MAX {
             return;

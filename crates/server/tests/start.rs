@@ -11,7 +11,7 @@ use agon_core::lobby::{
 use agon_core::{Line, record_lines};
 use agon_games::Registry;
 use agon_server::query::Register;
-use agon_server::{Engine, EngineError, Handle, Settings};
+use agon_server::{Driver, Handle, Limits, ServerError, Settings};
 use agon_store::{Append, AppendError, Done, Log, LogError, MemoryLog, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -117,7 +117,7 @@ fn busy_lobby(events: u64) -> Counted {
 struct Running {
     runtime: tokio::runtime::Runtime,
     handle: Handle,
-    thread: JoinHandle<Result<(), EngineError>>,
+    thread: JoinHandle<Result<(), ServerError>>,
 }
 
 impl Running {
@@ -134,10 +134,11 @@ impl Running {
     }
 }
 
-fn open(log: &Arc<Counted>, runtime: &tokio::runtime::Runtime) -> Engine {
+fn open(log: &Arc<Counted>, runtime: &tokio::runtime::Runtime) -> Driver {
     let log: Arc<dyn Log> = Arc::clone(log) as Arc<dyn Log>;
     let (games, houses) = (Registry::standard(), Houses::standard());
-    Engine::open(log, games, houses, Settings::default(), runtime.handle().clone()).unwrap()
+    let (settings, limits) = (Settings::default(), Limits::default());
+    Driver::open(log, games, houses, settings, &limits, runtime.handle().clone()).unwrap()
 }
 
 #[test]
@@ -212,7 +213,8 @@ fn a_damaged_event_is_named() {
     let (games, houses) = (Registry::standard(), Houses::standard());
     let dynamic: Arc<dyn Log> = Arc::clone(&log) as Arc<dyn Log>;
     let handle = runtime.handle().clone();
-    let refused = Engine::open(dynamic, games, houses, Settings::default(), handle).err().unwrap();
+    let (settings, limits) = (Settings::default(), Limits::default());
+    let refused = Driver::open(dynamic, games, houses, settings, &limits, handle).err().unwrap();
     assert!(refused.to_string().starts_with("lobby, event 1001:"), "{refused}");
 }
 

@@ -7,13 +7,14 @@
 //!                     └─▶ invariants and a recount of the players' own records, at the end
 //! ```
 //!
-//! What runs is what is shipped: the machines of `agon-core`, the native codec, and the server's
-//! engine, driven by hand ([`agon_server::Driven`]). Clock, log, connections and players are the
+//! What runs is what is shipped: the machines of `agon-core`, the codecs of the gateways, and
+//! `agon-engine` under a driver of the simulator's own. Clock, log, connections and players are the
 //! world's. The same seed gives the same run, to the byte.
 #![forbid(unsafe_code)]
 
 mod bot;
 mod disk;
+mod driver;
 mod history;
 mod index;
 mod invariants;
@@ -21,6 +22,7 @@ mod network;
 mod plan;
 mod sabotage;
 mod said;
+mod socket;
 mod trace;
 mod way;
 mod world;

@@ -1,8 +1,8 @@
 //! The player's end of a wire: messages as bytes and back, with the codecs that clients use.
 
+use crate::socket::Over;
 use agon_bots::SplitMix64 as Rng;
-use agon_server::Over;
-use agon_server::Peers;
+use agon_engine::Peers;
 use agon_wire::lines::Lines;
 use agon_wire::values::{self, Values};
 use agon_wire::websocket::{self, Frames, Incoming, Opcode};

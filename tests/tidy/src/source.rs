@@ -23,8 +23,6 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("deed.rs", "act"),
     ("entries.rs", "apply"),
     ("index.rs", "add"),
-    ("lobby.rs", "log_in"),
-    ("matches.rs", "open_match"),
     ("records.rs", "evidence_is_for_its_owner_and_operators_only"),
     ("replay.rs", "event"),
     ("seeds.rs", "every_message_of_the_fish_document_has_its_transcript"),

@@ -16,7 +16,7 @@ use agon_games::Registry;
 use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
-    Engine, EngineError, Gateway, Handle, Tls, serve_erlang, serve_peers, serve_tcp,
+    Driver, Gateway, Handle, ServerError, Tls, serve_erlang, serve_peers, serve_tcp,
 };
 use agon_store::{Log, LogError, SqliteLog};
 use anyhow::{Context, Result};
@@ -149,10 +149,10 @@ async fn run(
     // HTTP requests that come while the log is read get 503.
     let (up, heard) = oneshot::channel();
     let starting = tokio::spawn(answer_starting(http, tls.clone(), heard));
-    let engine = open_engine(&settings, pages)?;
-    let handle = engine.handle();
+    let driver = open_engine(&settings, pages)?;
+    let handle = driver.handle();
     let (over, mut ended) = oneshot::channel();
-    std::thread::spawn(move || over.send(engine.run()));
+    std::thread::spawn(move || over.send(driver.run()));
     let token = operator_token(&handle, args.operator_token).await?;
     let token = token.map(|token| token::keep(token, settings.operator_token_file.as_deref()));
     let token = token.transpose()?;
@@ -208,14 +208,15 @@ fn hosts(set: &[String]) -> Hosts {
 }
 
 /// Reads the log and resumes everything that is in progress.
-fn open_engine(settings: &Serve, pages: &tokio::runtime::Handle) -> Result<Engine> {
+fn open_engine(settings: &Serve, pages: &tokio::runtime::Handle) -> Result<Driver> {
     let started = Instant::now();
     let log = open_log(&settings.data)?;
     let (games, houses) = (Registry::standard(), Houses::standard());
-    let engine = Engine::open(log, games, houses, settings.settings.clone(), pages.clone())
+    let (own, limits) = (settings.settings.clone(), &settings.limits);
+    let driver = Driver::open(log, games, houses, own, limits, pages.clone())
         .map_err(|error| explained(error, &settings.data))?;
-    engine.keep_password_counts(settings.data.join(PASSWORDS_FILE));
-    let status = engine.status();
+    driver.keep_password_counts(settings.data.join(PASSWORDS_FILE));
+    let status = driver.status();
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         data = %settings.data.display(),
@@ -225,7 +226,7 @@ fn open_engine(settings: &Serve, pages: &tokio::runtime::Handle) -> Result<Engin
         took_ms = started.elapsed().as_millis() as u64,
         "the log was read"
     );
-    Ok(engine)
+    Ok(driver)
 }
 
 /// Opens the log in the folder, and creates the folder if necessary.
@@ -235,21 +236,21 @@ fn open_log(dir: &Path) -> Result<Arc<dyn Log>> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
     made.with_context(|| format!("failed to make the folder {}", dir.display()))?;
     let log = SqliteLog::open(dir.join(LOG_FILE))
-        .map_err(|error| explained(EngineError::Log(error), dir))?;
+        .map_err(|error| explained(ServerError::Log(error), dir))?;
     Ok(Arc::new(log))
 }
 
 /// An error with what to do about it.
-fn explained(error: EngineError, dir: &Path) -> anyhow::Error {
+fn explained(error: ServerError, dir: &Path) -> anyhow::Error {
     let dir = dir.display();
     let next = match &error {
-        EngineError::Log(LogError::Locked { .. }) => {
+        ServerError::Log(LogError::Locked { .. }) => {
             "stop the other server, or give another folder with --data".to_owned()
         }
-        EngineError::Log(LogError::Io { .. }) | EngineError::Append(_) => {
+        ServerError::Log(LogError::Io { .. }) | ServerError::Append(_) => {
             format!("make sure that {dir} is writable and the disk has room, then start again")
         }
-        EngineError::Log(_) | EngineError::Line { .. } | EngineError::Fold { .. } => format!(
+        ServerError::Log(_) | ServerError::Engine(_) => format!(
             "the log is damaged: restore a backup of {dir}, or run `agon log repair {dir}` to see \
              what can be saved"
         ),

@@ -178,7 +178,6 @@ impl Serve {
         diagnostics::parse(&log)?;
         let tls = tls(args, file.tls)?;
         let limits = limits(&file.limits)?;
-        settings.password_checks_per_address_max = limits.password_checks_per_address_max;
         Ok(Serve {
             data: data.unwrap_or_else(|| Path::new("agon-data").to_owned()),
             tcp: args.tcp.clone().or(file.tcp).unwrap_or_else(|| TCP.into()),

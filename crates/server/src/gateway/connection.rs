@@ -2,14 +2,14 @@
 
 use super::bucket::Bucket;
 use super::direct::Patient;
-use super::framing::{Batch, Came, Framing};
-use super::outbox::{Out, Outbox, Pulse};
-use super::{Gateway, Limits, Stream, websocket};
+use super::framing::Batch;
+use super::outbox::{Liveness, Out, Outbox};
+use super::{Gateway, Limits, Stream};
 use crate::clock::now_ms;
-use crate::engine::{ConnId, Handle, Input, Place};
-use crate::meters::End;
+use crate::driver::{Handle, Place};
+use crate::engine::seat_side::{Framed, Framing, NORMAL, Received, error_line, received};
+use crate::engine::{CloseReason, ConnId, Input, Seat};
 use agon_core::Millis;
-use agon_wire::native::{self, FromPlayer, ToPlayer};
 use std::future::poll_fn;
 use std::mem::MaybeUninit;
 use std::net::IpAddr;
@@ -75,17 +75,17 @@ async fn visit_halves(
         To::Everybody(socket) => (Some(socket), None),
         To::Task(to) => (None, Some(to)),
     };
-    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, socket);
-    let pulse = Arc::clone(out.pulse());
-    gateway.0.pulses.add(&pulse);
+    let (out, outbox) = Outbox::new(conn, Seat::native(wire), limits.outbox_lines_max, socket);
+    let liveness = Arc::clone(out.liveness());
+    gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
     tracing::debug!(conn, from = %peer, wire = wire.word(), "a connection was opened");
-    engine.send(Input::Opened { conn, out, from: peer });
+    engine.open(conn, out, peer);
     let now = now_ms();
     let reader = Reader {
         conn,
         engine,
-        pulse: &pulse,
+        liveness: &liveness,
         framing,
         bucket: Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now),
         warned: false,
@@ -93,8 +93,8 @@ async fn visit_halves(
     };
     // A task of its own: it has little to do, and whatever is read need not look at it.
     let mut writing = tokio::spawn({
-        let (gateway, pulse) = (gateway.clone(), Arc::clone(&pulse));
-        async move { write_to(to, outbox, &pulse, gateway.limits()).await }
+        let (gateway, liveness) = (gateway.clone(), Arc::clone(&liveness));
+        async move { write_to(to, outbox, &liveness, gateway.limits(), gateway.engine()).await }
     });
     // Whichever ends first ends the visit: a reader at its end, or an outbox that was dropped.
     let said_all = tokio::select! {
@@ -104,7 +104,7 @@ async fn visit_halves(
     };
     writing.abort();
     engine.send(Input::Closed { conn });
-    note_end(engine, &pulse, conn);
+    note_end(engine, &liveness, conn);
     if said_all {
         // A socket that is closed with something unread in it takes the last words along.
         let _ = tokio::time::timeout(Duration::from_millis(LINGER_MS), drain(&mut from)).await;
@@ -112,14 +112,21 @@ async fn visit_halves(
 }
 
 /// Counts and tells why a connection ended.
-pub(super) fn note_end(engine: &Handle, pulse: &Pulse, conn: ConnId) {
-    let (end, logged_in) = pulse.ended();
-    engine.meters().closed(pulse.wire, end).add();
+pub(super) fn note_end(engine: &Handle, liveness: &Liveness, conn: ConnId) {
+    let (end, logged_in) = liveness.ended();
+    engine.meters().closed(liveness.wire, end).add();
     let why = end.word();
     let trouble = match end {
-        End::Flood | End::SlowReader | End::Unwritable | End::Silent | End::Broken => true,
-        End::LoginTimeout | End::Left | End::LoggedOut | End::TakenOver => false,
-        End::ByOperator | End::Dismissed | End::Stopping => false,
+        CloseReason::Flood
+        | CloseReason::SlowReader
+        | CloseReason::Unwritable
+        | CloseReason::Silent
+        | CloseReason::Broken => true,
+        CloseReason::LoginTimeout
+        | CloseReason::Left
+        | CloseReason::LoggedOut
+        | CloseReason::TakenOver => false,
+        CloseReason::ByOperator | CloseReason::Dismissed | CloseReason::Stopping => false,
     };
     // Strangers come and go as they like; they must not fill the operator's screen.
     match trouble && logged_in {
@@ -132,25 +139,12 @@ pub(super) fn note_end(engine: &Handle, pulse: &Pulse, conn: ConnId) {
 struct Reader<'a> {
     conn: ConnId,
     engine: &'a Handle,
-    pulse: &'a Pulse,
+    liveness: &'a Liveness,
     framing: Framing,
     bucket: Bucket,
     /// Whether it was told that it speaks too fast.
     warned: bool,
     room: Arc<Semaphore>,
-}
-
-/// What to do about something that came in.
-pub(crate) enum Todo {
-    Said(FromPlayer),
-    Bad {
-        why: String,
-        line: String,
-    },
-    Pong(Vec<u8>),
-    Nothing,
-    /// Close with this code, and say this before.
-    End(u16, Option<String>),
 }
 
 /// What the reader does next.
@@ -167,14 +161,14 @@ impl Reader<'_> {
         // What came together with the handshake is there already.
         let mut at = now_ms();
         loop {
-            while let Some(came) = self.framing.take() {
-                let bytes = match &came {
-                    Came::Message(message) => message.len(),
+            while let Some(framed) = self.framing.take() {
+                let bytes = match &framed {
+                    Framed::Message(message) => message.len(),
                     _ => 0,
                 };
-                let todo = todo(came);
+                let received = received(framed);
                 self.wait_its_turn(bytes).await;
-                match self.act(todo, at).await {
+                match self.act(received, at).await {
                     Next::Read => {}
                     Next::LetWrite => return std::future::pending().await,
                     Next::Leave => return,
@@ -184,7 +178,7 @@ impl Reader<'_> {
                 Ok(1..) => at = self.engine.read_at(),
                 _ => return,
             }
-            self.pulse.heard(at);
+            self.liveness.heard(at);
         }
     }
 
@@ -196,28 +190,28 @@ impl Reader<'_> {
                 self.engine.meters().slowed.add();
                 tracing::info!(conn = self.conn, "a connection speaks too fast; it is read slower");
                 let detail = "more messages than a connection may send; they are read slower";
-                self.pulse.send(Out::Line(error("slow-down", detail.into()), None));
+                self.liveness.send(Out::Line(error_line("slow-down", detail.into()), None));
             }
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         }
     }
 
     /// Passes on what came.
-    async fn act(&mut self, todo: Todo, at: Millis) -> Next {
+    async fn act(&mut self, received: Received, at: Millis) -> Next {
         let conn = self.conn;
-        match todo {
-            Todo::Nothing => {}
-            Todo::Pong(payload) => self.pulse.answer_ping(payload),
-            Todo::Said(message) => {
+        match received {
+            Received::Nothing => {}
+            Received::Ping(payload) => self.liveness.answer_ping(payload),
+            Received::Message(message) => {
                 let place = self.place().await;
-                self.engine.send(Input::Said { conn, message, at, place });
+                self.engine.send_placed(Input::Said { conn, message, at }, place);
             }
-            Todo::Bad { why, line } => {
+            Received::Bad { why, line } => {
                 let place = self.place().await;
-                self.engine.send(Input::Bad { conn, why, line, place });
+                self.engine.send_placed(Input::Bad { conn, why, line }, place);
             }
-            Todo::End(code, why) => {
-                let room = end_with(self.pulse, code, why);
+            Received::End(code, why) => {
+                let room = end_with(self.liveness, code, why);
                 return if room { Next::LetWrite } else { Next::Leave };
             }
         }
@@ -233,43 +227,12 @@ impl Reader<'_> {
 
 /// Says why a connection ends, if that is not its own wish, and ends it; `false` if there is no room
 /// for last words.
-pub(crate) fn end_with(pulse: &Pulse, code: u16, why: Option<String>) -> bool {
+fn end_with(liveness: &Liveness, code: u16, why: Option<String>) -> bool {
     if let Some(why) = why {
-        pulse.ends(End::Broken);
-        pulse.send(Out::Line(error("malformed", why), None));
+        liveness.ends(CloseReason::Broken);
+        liveness.send(Out::Line(error_line("malformed", why), None));
     }
-    pulse.send(Out::Close(code))
-}
-
-pub(crate) fn todo(came: Came<'_>) -> Todo {
-    match came {
-        Came::Message(line) => match read_line(line) {
-            Ok(message) => Todo::Said(message),
-            Err((why, line)) => Todo::Bad { why, line },
-        },
-        Came::Bad(why) => Todo::Bad { why, line: String::new() },
-        Came::Ping(payload) => Todo::Pong(payload.to_vec()),
-        Came::Pong => Todo::Nothing,
-        Came::Close => Todo::End(websocket::NORMAL, None),
-        Came::Broken(why) => Todo::End(websocket::PROTOCOL_ERROR, Some(why)),
-    }
-}
-
-/// A message; or why a line is none, and what may be repeated of it. That may become evidence, and so
-/// get into the log, where no password and no token belongs: of a line that speaks of either, nothing
-/// is repeated.
-pub(crate) fn read_line(line: &[u8]) -> Result<FromPlayer, (String, String)> {
-    let why = match native::decode(line) {
-        Ok(message) => return Ok(message),
-        Err(bad) => bad.to_string(),
-    };
-    let line = String::from_utf8_lossy(line);
-    let lower = line.to_ascii_lowercase();
-    if ["password", "token", "login"].iter().any(|word| lower.contains(word)) {
-        let why = "a message with a password or a token cannot be read; it is not repeated";
-        return Err((why.into(), String::new()));
-    }
-    Err((why, line.chars().take(500).collect()))
+    liveness.send(Out::Close(code))
 }
 
 fn read_some(
@@ -288,12 +251,13 @@ fn read_some(
 pub(super) async fn write_to(
     to: Option<impl AsyncWrite + Unpin>,
     outbox: mpsc::Receiver<Out>,
-    pulse: &Pulse,
+    liveness: &Liveness,
     limits: &Limits,
+    engine: &Handle,
 ) -> bool {
-    match (to, &pulse.direct) {
-        (Some(mut to), _) => write(&mut to, outbox, pulse, limits).await,
-        (None, Some(direct)) => write(&mut Patient(direct), outbox, pulse, limits).await,
+    match (to, &liveness.direct) {
+        (Some(mut to), _) => write(&mut to, outbox, liveness, limits, engine).await,
+        (None, Some(direct)) => write(&mut Patient(direct), outbox, liveness, limits, engine).await,
         (None, None) => false,
     }
 }
@@ -303,22 +267,23 @@ pub(super) async fn write_to(
 async fn write(
     to: &mut (impl AsyncWrite + Unpin),
     mut outbox: mpsc::Receiver<Out>,
-    pulse: &Pulse,
+    liveness: &Liveness,
     limits: &Limits,
+    engine: &Handle,
 ) -> bool {
     let patience = Duration::from_millis(limits.write_ms_max);
     let mut last = false;
     while !last {
         let mut batch = Batch::default();
         match outbox.recv().await {
-            Some(out) => batch.add(pulse.wire, out),
-            None => batch.add(pulse.wire, Out::Close(websocket::NORMAL)),
+            Some(out) => batch.add(liveness.wire, out),
+            None => batch.add(liveness.wire, Out::Close(NORMAL)),
         }
         while batch.bytes.len() < WRITE_BYTES
             && !batch.last
             && let Ok(out) = outbox.try_recv()
         {
-            batch.add(pulse.wire, out);
+            batch.add(liveness.wire, out);
         }
         last = batch.last;
         let written = async {
@@ -327,14 +292,16 @@ async fn write(
         };
         if let Err(error) = patiently(patience, written).await {
             if error.kind() == std::io::ErrorKind::TimedOut {
-                pulse.ends(End::Unwritable);
+                liveness.ends(CloseReason::Unwritable);
             }
             return false;
         }
         let now = now_ms();
-        batch.notes.iter().for_each(|note| note.store(now, Ordering::Release));
-        pulse.said(now);
-        if let Some(direct) = &pulse.direct {
+        for ask in batch.asks {
+            engine.send(Input::Delivered { conn: liveness.conn, ask, at: now });
+        }
+        liveness.said(now);
+        if let Some(direct) = &liveness.direct {
             direct.wrote(batch.count);
         }
     }
@@ -360,10 +327,4 @@ async fn drain(from: &mut (impl AsyncRead + Unpin)) {
     while let Ok(1..) = poll_fn(|context| read_some(from, context, &mut nothing)).await {
         while nothing.take().is_some() {}
     }
-}
-
-/// An error of the gateway's own.
-pub(super) fn error(code: &str, detail: String) -> Vec<u8> {
-    let (id, accepted) = (None, None);
-    native::encode(&ToPlayer::Error { code, id, detail, accepted })
 }

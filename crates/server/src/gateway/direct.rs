@@ -1,7 +1,7 @@
 //! A socket that is written to without asking its task: by whoever has something for it, as long as
 //! nothing waits to be written before that.
 
-use crate::wires::Wire;
+use crate::engine::Wire;
 use agon_wire::websocket::{Opcode, Opening};
 use std::io::{ErrorKind, IoSlice};
 use std::net::Shutdown;
@@ -103,8 +103,11 @@ impl AsyncWrite for Patient<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Limits, connection::write_to, outbox::Outbox};
+    use super::super::{Limits, Outbox, Written, connection::write_to};
     use super::*;
+    use crate::driver::{Handle, Message};
+    use crate::engine::{AskId, Input, Seat};
+    use agon_core::RequestId;
     use agon_wire::websocket::{Frames, Incoming};
     use tokio::io::{AsyncReadExt, Sink};
     use tokio::net::{TcpListener, TcpStream};
@@ -126,24 +129,32 @@ mod tests {
     async fn read_late(wire: Wire) -> (Vec<u8>, usize) {
         let (here, mut there) = pair().await;
         let (_from, to) = here.into_split();
-        let (outbox, receiver) = Outbox::new(1, wire, 1_000, Some(to));
-        let pulse = std::sync::Arc::clone(outbox.pulse());
-        let limits = Limits::default();
-        let task =
-            tokio::spawn(async move { write_to(None::<Sink>, receiver, &pulse, &limits).await });
+        let (outbox, receiver) = Outbox::new(1, Seat::native(wire), 1_000, Some(to));
+        let liveness = std::sync::Arc::clone(outbox.liveness());
+        let (limits, (engine, told)) = (Limits::default(), Handle::detached());
+        let task = tokio::spawn(async move {
+            write_to(None::<Sink>, receiver, &liveness, &limits, &engine).await
+        });
         let (mut count, mut late) = (0, Vec::new());
         while late.len() < 500 {
-            let written = outbox.send(&line(count)).expect("there is room");
+            let ask = AskId::Tournament("cup".into(), RequestId::from(count.to_string()));
+            let written = outbox.send(&line(count), Some(&ask));
+            assert_ne!(written, Written::Full);
             count += 1;
-            late.extend(matches!(written, super::super::Written::Later(_)).then_some(written));
+            late.extend((written == Written::Later).then_some(ask));
         }
         assert!(count > late.len(), "what there is room for is written at once");
-        let mut read = Vec::new();
-        while late.iter().any(|written| written.at().is_none()) {
+        let (mut read, mut delivered) = (Vec::new(), Vec::new());
+        while delivered.len() < late.len() {
             there.read_buf(&mut read).await.unwrap();
+            delivered.extend(told.try_iter().filter_map(|message| match message {
+                Message::Input(Input::Delivered { ask, .. }) => Some(ask),
+                _ => None,
+            }));
         }
+        assert_eq!(delivered, late, "the engine hears of each, in order");
         // All is written, so that one goes straight to the socket again.
-        while !matches!(outbox.send(&line(count)), Some(super::super::Written::At(_))) {
+        while !matches!(outbox.send(&line(count), None), Written::At(_)) {
             count += 1;
             there.read_buf(&mut read).await.unwrap();
         }

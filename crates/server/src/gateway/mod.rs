@@ -21,26 +21,21 @@ mod peer;
 mod peer_observer;
 mod sign_ups;
 mod sweep;
-mod talk;
 mod tcp;
 pub(crate) mod websocket;
 
-use crate::engine::Handle;
+use crate::driver::Handle;
 use crate::lateness;
 use crate::ledger::Ledger;
 use crate::net::{Guest, Host, Limits, PlayerSockets, Stream, Tls, accept};
-pub(crate) use connection::{Todo, end_with, todo};
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
-pub(crate) use framing::{Batch, Framing};
-pub(crate) use outbox::{Out, Outbox, PeerAsk, Pulse, Tell, Written};
-pub use peer::{Peers, serve_peers};
+pub(crate) use outbox::{Outbox, Written};
+pub use peer::serve_peers;
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
-pub(crate) use talk::{GRACE_MS, PAUSE_MS, Talk, Words};
 pub use tcp::serve_tcp;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-pub(crate) use websocket::NORMAL;
 
 /// What all transports of a server share.
 #[derive(Clone)]
@@ -49,7 +44,7 @@ pub struct Gateway(Arc<Shared>);
 struct Shared {
     host: Arc<Host>,
     places: Arc<Semaphore>,
-    pulses: sweep::Pulses,
+    connections: sweep::OpenConnections,
     sign_ups: sign_ups::SignUps,
     /// What serves the sockets of players.
     runtime: tokio::runtime::Handle,
@@ -67,7 +62,7 @@ impl Gateway {
         let shared = Shared {
             host: Host::new(engine, limits, tls),
             places,
-            pulses: sweep::Pulses::default(),
+            connections: sweep::OpenConnections::default(),
             sign_ups: sign_ups::SignUps::default(),
             runtime: runtime.clone(),
         };

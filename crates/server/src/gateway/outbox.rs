@@ -1,65 +1,61 @@
 //! What the engine and the gateway share about a connection: its outbox, and signs of life.
 //!
 //! A message goes straight to the socket, if that has room and nothing waits before it; few have to
-//! wait. Those that do are handed over to the connection's task, and the engine goes on. When each
-//! was written is noted, and looked at only when it matters: when a deadline seems to have passed,
-//! or an answer came.
+//! wait. Those that do are handed over to the connection's task, which tells the engine when a request
+//! was written.
 
 use super::Limits;
 use super::direct::{Direct, Wrote};
 use crate::clock::now_ms;
-use crate::engine::{AskId, ConnId, Handle, Input};
-use crate::meters::End;
-use crate::wires::Wire;
+use crate::driver::Handle;
+use crate::engine::{AskId, CloseReason, ConnId, Input, Seat, Tell, Wire};
 use agon_core::Millis;
 use agon_wire::peer::Told;
-use agon_wire::request::Shows;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-/// When a message was written to its socket, once it was.
-#[derive(Clone, Debug)]
+/// What became of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
-    /// At once.
+    /// It was written to the socket at this time.
     At(Millis),
-    /// When its turn comes; 0 as long as it waits.
-    Later(Arc<AtomicU64>),
+    /// It waits for the connection's task. The engine hears when a request was written.
+    Later,
+    /// There is no room for it: the other end does not read.
+    Full,
 }
 
-impl Written {
-    /// Not yet.
-    pub(crate) fn not_yet() -> Written {
-        Written::Later(Note::default())
-    }
+/// Whom to tell when a message was written that had to wait.
+#[derive(Clone)]
+pub(crate) enum Receipt {
+    /// The engine: it is a request.
+    Engine { engine: Handle, conn: ConnId, ask: AskId },
+    /// Somebody who polls; 0 as long as it waits.
+    Flag(Arc<AtomicU64>),
+}
 
-    /// Notes when one that waited was written.
-    pub(super) fn set(&self, now: Millis) {
-        if let Written::Later(at) = self {
-            at.store(now, Ordering::Release);
-        }
-    }
-
-    /// When; `None` as long as it waits.
-    pub(crate) fn at(&self) -> Option<Millis> {
+impl Receipt {
+    /// Tells that the message was written.
+    pub(crate) fn written(&self, now: Millis) {
         match self {
-            Written::At(at) => Some(*at),
-            Written::Later(at) => Some(at.load(Ordering::Acquire)).filter(|at| *at > 0),
+            Receipt::Engine { engine, conn, ask } => {
+                let (conn, ask) = (*conn, ask.clone());
+                engine.send(Input::Delivered { conn, ask, at: now });
+            }
+            Receipt::Flag(flag) => flag.store(now, Ordering::Release),
         }
     }
 }
-
-/// Where to note when a message was written that has to wait.
-pub(crate) type Note = Arc<AtomicU64>;
 
 /// Something to be written.
 pub(crate) enum Out {
-    /// A message with its line end, and where to note that it was written.
-    Line(Vec<u8>, Option<Note>),
+    /// A message with its line end, and which request it is.
+    Line(Vec<u8>, Option<AskId>),
     /// The end of a message whose beginning is written.
-    Rest(Vec<u8>, Option<Note>),
+    Rest(Vec<u8>, Option<AskId>),
     /// Something to be put into the words of another system.
     Tell(Box<Tell>),
     /// Something for an observer on the wire of another system, and when it may be sent.
@@ -72,25 +68,11 @@ pub(crate) enum Out {
     Close(u16),
 }
 
-/// Something a player on the wire of another system is told.
-pub(crate) struct Tell {
-    pub(crate) told: Told,
-    /// If it has to be answered: as what, and how soon.
-    pub(crate) ask: Option<PeerAsk>,
-}
-
-/// What is answered, how long that may take, and where to note when it was asked.
-#[derive(Clone)]
-pub(crate) struct PeerAsk {
-    pub(crate) id: AskId,
-    pub(crate) limit_ms: Millis,
-    pub(crate) written: Written,
-}
-
 /// Who takes requests for a connection at once, on the engine's thread: it must not wait.
 pub(super) trait Taker: Send + Sync {
-    /// Takes a message, or leaves it to the connection's task.
-    fn take(&self, line: &[u8]) -> Option<Written>;
+    /// Takes a request and reports when it was written, or leaves it to the connection's task;
+    /// whether it was taken.
+    fn take(&self, line: &[u8], ask: &AskId) -> bool;
 
     /// Writes what was taken.
     fn flush(&self);
@@ -114,7 +96,7 @@ impl AtOnce {
 /// it is dropped, the gateway writes what is in it and closes the socket.
 pub(crate) struct Outbox {
     lines: mpsc::Sender<Out>,
-    pulse: Arc<Pulse>,
+    liveness: Arc<Liveness>,
 }
 
 impl Outbox {
@@ -122,38 +104,37 @@ impl Outbox {
     /// be written at once.
     pub(crate) fn new(
         conn: ConnId,
-        wire: Wire,
+        seat: Seat,
         lines_max: usize,
         socket: Option<OwnedWriteHalf>,
     ) -> (Outbox, mpsc::Receiver<Out>) {
-        let direct = socket.map(Direct::new);
-        Outbox::make(conn, wire, lines_max, (direct, None, Shows::Score))
+        Outbox::make(conn, seat, lines_max, socket.map(Direct::new), None)
     }
 
     /// The same for a connection that shares its socket with others.
     pub(super) fn shared(
         conn: ConnId,
-        wire: Wire,
+        seat: Seat,
         lines_max: usize,
-        shows: Shows,
         taker: Box<dyn Taker>,
     ) -> (Outbox, mpsc::Receiver<Out>) {
         let at_once = AtOnce { taker, waiting: AtomicUsize::new(0) };
-        Outbox::make(conn, wire, lines_max, (None, Some(at_once), shows))
+        Outbox::make(conn, seat, lines_max, None, Some(at_once))
     }
 
     fn make(
         conn: ConnId,
-        wire: Wire,
+        seat: Seat,
         lines_max: usize,
-        (direct, at_once, shows): (Option<Direct>, Option<AtOnce>, Shows),
+        direct: Option<Direct>,
+        at_once: Option<AtOnce>,
     ) -> (Outbox, mpsc::Receiver<Out>) {
         let (lines, receiver) = mpsc::channel(lines_max.max(1));
         let now = now_ms();
-        let pulse = Pulse {
+        let liveness = Liveness {
             conn,
-            wire,
-            shows,
+            seat,
+            wire: seat.wire,
             outbox: lines.downgrade(),
             direct,
             at_once,
@@ -164,72 +145,68 @@ impl Outbox {
             logged_in: AtomicBool::new(false),
             end: OnceLock::new(),
         };
-        (Outbox { lines, pulse: Arc::new(pulse) }, receiver)
+        (Outbox { lines, liveness: Arc::new(liveness) }, receiver)
     }
 
-    /// Writes a message, or hands it over to be written later; `None` if there is no room.
-    pub(crate) fn send(&self, line: &[u8]) -> Option<Written> {
-        let Some(direct) = &self.pulse.direct else { return self.pass(line) };
+    /// Writes a message, or hands it over to be written later. `ask` is the request it is, if the
+    /// engine wants to hear when it was written.
+    pub(crate) fn send(&self, line: &[u8], ask: Option<&AskId>) -> Written {
+        let Some(direct) = &self.liveness.direct else { return self.pass(line, ask) };
         let mut waiting = direct.waiting();
         let sent = match *waiting {
-            0 => direct.write(self.pulse.wire, line),
+            0 => direct.write(self.liveness.wire, line),
             _ => Wrote::Nothing,
         };
         let written = match sent {
             Wrote::All => {
                 let now = now_ms();
-                self.pulse.said(now);
-                return Some(Written::At(now));
+                self.liveness.said(now);
+                return Written::At(now);
             }
-            Wrote::Nothing => self.queue(line),
-            Wrote::Some(rest) => self.hand_over(Out::Rest, rest),
+            Wrote::Nothing => self.put(Out::Line(line.to_vec(), ask.cloned())),
+            Wrote::Some(rest) => self.put(Out::Rest(rest, ask.cloned())),
         };
-        *waiting += usize::from(written.is_some());
-        written
+        *waiting += usize::from(written);
+        Outbox::later(written)
     }
 
-    /// Has a message taken at once, or hands it over.
-    fn pass(&self, line: &[u8]) -> Option<Written> {
-        let Some(AtOnce { taker, waiting }) = &self.pulse.at_once else { return self.queue(line) };
-        // Nobody else hands anything over, so what does not wait now will not.
-        if waiting.load(Ordering::Acquire) == 0
-            && let Some(written) = taker.take(line)
-        {
-            return Some(written);
+    /// Has a request taken at once, or hands a message over.
+    fn pass(&self, line: &[u8], ask: Option<&AskId>) -> Written {
+        let queue = || self.put(Out::Line(line.to_vec(), ask.cloned()));
+        let Some(AtOnce { taker, waiting }) = &self.liveness.at_once else {
+            return Outbox::later(queue());
+        };
+        // Only the engine hands anything over, so what does not wait now will not.
+        if waiting.load(Ordering::Acquire) == 0 && ask.is_some_and(|ask| taker.take(line, ask)) {
+            return Written::Later;
         }
         waiting.fetch_add(1, Ordering::Relaxed);
-        let written = self.queue(line);
-        if written.is_none() {
+        let has_room = queue();
+        if !has_room {
             waiting.fetch_sub(1, Ordering::Relaxed);
         }
-        written
+        Outbox::later(has_room)
     }
 
-    fn queue(&self, line: &[u8]) -> Option<Written> {
-        self.hand_over(Out::Line, line.to_vec())
-    }
-
-    fn hand_over(&self, out: fn(Vec<u8>, Option<Note>) -> Out, bytes: Vec<u8>) -> Option<Written> {
-        let note = Note::default();
-        let room = self.put(out(bytes, Some(Arc::clone(&note))));
-        room.then_some(Written::Later(note))
+    fn later(has_room: bool) -> Written {
+        if has_room { Written::Later } else { Written::Full }
     }
 
     /// Hands over what the gateway puts into words; `false` if there is no room.
-    pub(crate) fn tell(&self, tell: Tell) -> bool {
-        self.put(Out::Tell(Box::new(tell)))
+    pub(crate) fn tell(&self, tell: Box<Tell>) -> bool {
+        self.put(Out::Tell(tell))
     }
 
     /// Hands over what an observer may be sent from then on; `false` if there is no room.
-    pub(crate) fn observe(&self, told: Told, due: Millis) -> bool {
-        self.put(Out::Observed(Box::new(told), due))
+    pub(crate) fn observe(&self, told: Box<Told>, due: Millis) -> bool {
+        self.put(Out::Observed(told, due))
     }
 
     fn put(&self, out: Out) -> bool {
         match self.lines.try_send(out) {
             Ok(()) => true,
             Err(TrySendError::Full(_)) => {
-                self.ends(End::SlowReader);
+                self.ends(CloseReason::SlowReader);
                 false
             }
             // It is gone, and the engine hears of that after what was read from it before.
@@ -239,73 +216,68 @@ impl Outbox {
 
     /// Whether what is sent has to be flushed: several connections have one socket.
     pub(crate) fn is_shared(&self) -> bool {
-        self.pulse.at_once.is_some()
+        self.liveness.at_once.is_some()
     }
 
     /// Writes what was sent, if it is shared.
     pub(crate) fn flush(&self) {
-        if let Some(at_once) = &self.pulse.at_once {
+        if let Some(at_once) = &self.liveness.at_once {
             at_once.taker.flush();
         }
     }
 
-    /// Over which wire it goes.
-    pub(crate) fn wire(&self) -> Wire {
-        self.pulse.wire
-    }
-
-    /// How much its requests show.
-    pub(crate) fn shows(&self) -> Shows {
-        self.pulse.shows
+    /// What the seat behind it can do.
+    pub(crate) fn seat(&self) -> Seat {
+        self.liveness.seat
     }
 
     /// Notes why the connection ends; the first reason counts.
-    pub(crate) fn ends(&self, end: End) {
-        self.pulse.ends(end);
+    pub(crate) fn ends(&self, end: CloseReason) {
+        self.liveness.ends(end);
     }
 
     /// Notes that the connection has logged in.
     pub(crate) fn logged_in(&self) {
-        self.pulse.logged_in.store(true, Ordering::Relaxed);
+        self.liveness.logged_in.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn pulse(&self) -> &Arc<Pulse> {
-        &self.pulse
+    pub(crate) fn liveness(&self) -> &Arc<Liveness> {
+        &self.liveness
     }
 }
 
 /// Signs of life of a connection.
-pub(crate) struct Pulse {
-    conn: ConnId,
+pub(crate) struct Liveness {
+    pub(super) conn: ConnId,
+    seat: Seat,
     pub(super) wire: Wire,
     outbox: mpsc::WeakSender<Out>,
     /// The socket, if it can be written to without further ado.
     pub(super) direct: Option<Direct>,
     /// Who takes its requests otherwise.
     pub(super) at_once: Option<AtOnce>,
-    shows: Shows,
     opened_at: Millis,
     heard_at: AtomicU64,
     said_at: AtomicU64,
     beat_at: AtomicU64,
     logged_in: AtomicBool,
     /// Why it ends, once that is known.
-    end: OnceLock<End>,
+    end: OnceLock<CloseReason>,
 }
 
-impl Pulse {
+impl Liveness {
     pub(super) fn heard(&self, now: Millis) {
         self.heard_at.store(now, Ordering::Relaxed);
     }
 
     /// Notes why the connection ends; the first reason counts.
-    pub(super) fn ends(&self, end: End) {
+    pub(super) fn ends(&self, end: CloseReason) {
         let _ = self.end.set(end);
     }
 
     /// Why it ended, and whether it had logged in.
-    pub(super) fn ended(&self) -> (End, bool) {
-        let end = self.end.get().copied().unwrap_or(End::Left);
+    pub(super) fn ended(&self) -> (CloseReason, bool) {
+        let end = self.end.get().copied().unwrap_or(CloseReason::Left);
         (end, self.logged_in.load(Ordering::Relaxed))
     }
 
@@ -341,7 +313,7 @@ impl Pulse {
         }
         // Whoever reads lines need not speak, so only its system can tell whether it is there;
         // a WebSocket has to answer pings. The wires of others have no words for either.
-        if !self.wire.is_native() {
+        if !self.seat.takes_lines() {
             return;
         }
         let quiet = match self.wire {
@@ -349,9 +321,9 @@ impl Pulse {
             _ => since(&self.said_at),
         };
         if self.wire == Wire::WebSocket && quiet >= limits.silence_ms_max {
-            self.ends(End::Silent);
+            self.ends(CloseReason::Silent);
             // If there is no room for it, a write is stuck, and that has a deadline of its own.
-            self.send(Out::Close(super::websocket::GOING_AWAY));
+            self.send(Out::Close(crate::engine::seat_side::GOING_AWAY));
         } else if quiet.min(since(&self.beat_at)) >= limits.heartbeat_ms {
             self.beat_at.store(now, Ordering::Relaxed);
             self.send(Out::Heartbeat);
@@ -378,17 +350,17 @@ mod tests {
     /// A connection opened at `start`, and what happens to it at times after that.
     fn looked_at(wire: Wire, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
         let (engine, _inbox) = Handle::detached();
-        let (outbox, mut receiver) = Outbox::new(1, wire, 8, None);
+        let (outbox, mut receiver) = Outbox::new(1, Seat::native(wire), 8, None);
         outbox.logged_in();
-        let (pulse, limits) = (outbox.pulse(), Limits::default());
-        let start = pulse.opened_at;
+        let (liveness, limits) = (outbox.liveness(), Limits::default());
+        let start = liveness.opened_at;
         let looked = times.iter().map(|(at, what_happens)| {
             match *what_happens {
-                "hears" => pulse.heard(start + at),
-                "says" => pulse.said(start + at),
+                "hears" => liveness.heard(start + at),
+                "says" => liveness.said(start + at),
                 _ => {}
             }
-            pulse.look(start + at, &limits, &engine);
+            liveness.look(start + at, &limits, &engine);
             what(&mut receiver)
         });
         looked.collect()
@@ -414,21 +386,22 @@ mod tests {
 
     #[test]
     fn observer_that_does_not_read_is_cut_off() {
-        let (outbox, _unread) = Outbox::new(1, Wire::Fish, 1, None);
-        let told = || Told::SignedUp { next: true };
+        let (outbox, _unread) = Outbox::new(1, Seat::program(Wire::Fish), 1, None);
+        let told = || Box::new(Told::SignedUp { next: true });
         assert!(outbox.observe(told(), 0));
         assert!(!outbox.observe(told(), 0), "there is no room");
-        assert_eq!(outbox.pulse().ended().0, End::SlowReader);
+        assert_eq!(outbox.liveness().ended().0, CloseReason::SlowReader);
     }
 
     #[test]
     fn an_outbox_that_is_gone_gets_nothing() {
-        let (outbox, mut receiver) = Outbox::new(1, Wire::Tcp, 1, None);
-        let pulse = Arc::clone(outbox.pulse());
-        assert!(outbox.send(b"x\n").is_some() && outbox.send(b"y\n").is_none());
-        assert!(!pulse.send(Out::Heartbeat), "full");
+        let (outbox, mut receiver) = Outbox::new(1, Seat::native(Wire::Tcp), 1, None);
+        let liveness = Arc::clone(outbox.liveness());
+        assert_eq!(outbox.send(b"x\n", None), Written::Later);
+        assert_eq!(outbox.send(b"y\n", None), Written::Full);
+        assert!(!liveness.send(Out::Heartbeat), "full");
         assert_eq!(what(&mut receiver), ["line"]);
         drop(outbox);
-        assert!(!pulse.send(Out::Heartbeat), "closed by the engine");
+        assert!(!liveness.send(Out::Heartbeat), "closed by the engine");
     }
 }

@@ -9,18 +9,16 @@
 //! earlier connections; it may still sign up until `sign_up_ms` is over.
 
 use super::arrivals::{Arrivals, Place};
-use super::outbox::{Out, Outbox, Pulse, Tell};
+use super::outbox::{Liveness, Out, Outbox};
 use super::peer_observer::serve_observer;
-use super::talk::{GRACE_MS, PAUSE_MS, Talk};
 use super::{Gateway, Limits, Stream, accept, connection};
 use crate::clock::now_ms;
-use crate::engine::{ConnId, Handle, Input, PeerSaid};
-use crate::meters::End;
-use crate::wires::Wire;
-use agon_core::lobby::Announcement;
+use crate::driver::Handle;
+use crate::engine::seat_side::{GRACE_MS, PAUSE_MS, Talk};
+use crate::engine::{CloseReason, ConnId, Input, PeerSaid, Peers, Seat, Tell};
 use agon_core::{Millis, PlayerName};
 use agon_wire::fish::observer::Follow;
-use agon_wire::peer::{Language, Speaker};
+use agon_wire::peer::Speaker;
 use agon_wire::sign_up::{BadSignUp, Newcomer};
 use agon_wire::values::{self, Values};
 use std::net::IpAddr;
@@ -40,32 +38,6 @@ const PAUSE: Duration = Duration::from_millis(PAUSE_MS);
 
 /// How long the last words may take to be heard before the socket is closed over them.
 const LINGER: Duration = Duration::from_millis(1_000);
-
-/// A port for programs of another system.
-#[derive(Clone, Debug)]
-pub struct Peers {
-    /// Which words they use.
-    pub language: Language,
-    /// Whether names must be as the course demands, and no two the same.
-    pub strict_names: bool,
-    /// How long a program may take to say its name.
-    pub sign_up_ms: Millis,
-    /// How long later sign-ups wait for a program to say its name.
-    pub order_ms: Millis,
-    /// Whether they speak TLS, as all others do where there is a certificate.
-    pub tls: bool,
-    /// What they play in.
-    pub series: Arc<Announcement>,
-}
-
-impl Peers {
-    pub(crate) fn wire(&self) -> Wire {
-        match self.language {
-            Language::Fish(_) => Wire::Fish,
-            Language::Trains(_) => Wire::Trains,
-        }
-    }
-}
 
 /// Accepts programs until the task is dropped.
 pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) {
@@ -114,22 +86,23 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
         return;
     }
     let (conn, wire) = (connection::number(), peers.wire());
-    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, None);
-    let pulse = Arc::clone(out.pulse());
-    gateway.0.pulses.add(&pulse);
+    let seat = Seat::program(wire);
+    let (out, outbox) = Outbox::new(conn, seat, limits.outbox_lines_max, None);
+    let liveness = Arc::clone(out.liveness());
+    gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
     tracing::debug!(conn, %from, wire = wire.word(), "a connection was opened");
-    engine.send(Input::Opened { conn, out, from });
+    engine.open(conn, out, from);
     let talk = Talk::new(speaker, values);
     let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
     let said = PeerSaid::SignUp { name, strict: peers.strict_names, listens, series };
     engine.send(Input::Peer { conn, said, at: now_ms() });
     // The engine takes inputs in order, so the next connection may have its turn.
     drop(place);
-    let mut visit = Visit { conn, engine, pulse: &pulse, limits, talk, silent_at: None };
+    let mut visit = Visit { conn, engine, liveness: &liveness, limits, talk, silent_at: None };
     let said_all = visit.run(&mut socket, outbox).await;
     engine.send(Input::Closed { conn });
-    connection::note_end(engine, &pulse, conn);
+    connection::note_end(engine, &liveness, conn);
     if said_all {
         drain(&mut socket).await;
     }
@@ -267,7 +240,7 @@ fn wrong_port(wire: &str) -> String {
 struct Visit<'a> {
     conn: ConnId,
     engine: &'a Handle,
-    pulse: &'a Pulse,
+    liveness: &'a Liveness,
     limits: &'a Limits,
     talk: Talk,
     /// When the open call is given up here: the engine has its own clock.
@@ -282,7 +255,7 @@ impl Visit<'_> {
         loop {
             let said = self.talk.pair();
             self.pass_on(said, read_at);
-            if let Some(tell) = self.talk.next() {
+            if let Some(tell) = self.talk.next_waiting() {
                 match self.say(socket, tell).await {
                     true => continue,
                     false => return false,
@@ -305,7 +278,7 @@ impl Visit<'_> {
                     let Ok(count @ 1..) = read else { return false };
                     read_at = self.engine.read_at();
                     pause_until = Some(Instant::now() + PAUSE);
-                    self.pulse.heard(read_at);
+                    self.liveness.heard(read_at);
                     self.talk.push(&piece[..count]);
                 }
                 () = at(pause_until), if self.talk.is_inside() && pause_until.is_some() => {
@@ -321,7 +294,7 @@ impl Visit<'_> {
                         self.silent_at = Some(Instant::now() + Duration::from_millis(late_ms));
                         continue;
                     }
-                    self.pulse.ends(End::Silent);
+                    self.liveness.ends(CloseReason::Silent);
                     return false;
                 }
             }
@@ -345,7 +318,10 @@ impl Visit<'_> {
             let patience = Duration::from_millis(limit_ms.saturating_add(GRACE_MS));
             self.silent_at = Some(Instant::now() + patience);
         }
-        let said = self.talk.said(words, now);
+        let (delivered, said) = self.talk.said(words);
+        if let Some(ask) = delivered {
+            self.engine.send(Input::Delivered { conn: self.conn, ask, at: now });
+        }
         self.pass_on(said, now);
         true
     }
@@ -359,7 +335,7 @@ impl Visit<'_> {
         match timeout(patience, written).await {
             Ok(written) => written.is_ok(),
             Err(_) => {
-                self.pulse.ends(End::Unwritable);
+                self.liveness.ends(CloseReason::Unwritable);
                 false
             }
         }

@@ -3,11 +3,10 @@
 //! What observers may see late waits here until its time. An observer that does not read is cut
 //! off: by the engine when its outbox is full, or here when a write takes too long.
 
-use super::outbox::{Out, Outbox, Pulse};
-use super::{Gateway, Limits, Peers, Stream, connection};
+use super::outbox::{Liveness, Out, Outbox};
+use super::{Gateway, Limits, Stream, connection};
 use crate::clock::now_ms;
-use crate::engine::{Input, PeerSaid};
-use crate::meters::End;
+use crate::engine::{CloseReason, Input, PeerSaid, Peers, Seat};
 use agon_core::Millis;
 use agon_wire::fish::observer::{Follow, Observer};
 use agon_wire::peer::Told;
@@ -36,18 +35,19 @@ pub(super) async fn serve_observer(
 ) {
     let (engine, limits, wire) = (gateway.engine(), gateway.limits(), peers.wire());
     let conn = connection::number();
-    let (out, outbox) = Outbox::new(conn, wire, limits.outbox_lines_max, None);
-    let pulse = Arc::clone(out.pulse());
-    gateway.0.pulses.add(&pulse);
+    let seat = Seat::program(wire);
+    let (out, outbox) = Outbox::new(conn, seat, limits.outbox_lines_max, None);
+    let liveness = Arc::clone(out.liveness());
+    gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
     tracing::debug!(conn, %from, wire = wire.word(), "an observer connected");
-    engine.send(Input::Opened { conn, out, from });
+    engine.open(conn, out, from);
     let said = PeerSaid::Observe { follow, series: Arc::clone(&peers.series) };
     engine.send(Input::Peer { conn, said, at: now_ms() });
     let mut feed = Feed { observer: Observer::new(), delayed: VecDeque::new(), limits };
-    feed.run(&mut socket, outbox, &pulse).await;
+    feed.run(&mut socket, outbox, &liveness).await;
     engine.send(Input::Closed { conn });
-    connection::note_end(engine, &pulse, conn);
+    connection::note_end(engine, &liveness, conn);
 }
 
 struct Feed<'a> {
@@ -58,13 +58,18 @@ struct Feed<'a> {
 }
 
 impl Feed<'_> {
-    async fn run(&mut self, socket: &mut Stream, mut outbox: mpsc::Receiver<Out>, pulse: &Pulse) {
+    async fn run(
+        &mut self,
+        socket: &mut Stream,
+        mut outbox: mpsc::Receiver<Out>,
+        liveness: &Liveness,
+    ) {
         let mut piece = [0; 512];
         let mut unasked = 0;
         loop {
             while let Some(told) = self.next_due() {
                 if !self.write(socket, &told).await {
-                    return pulse.ends(End::Unwritable);
+                    return liveness.ends(CloseReason::Unwritable);
                 }
             }
             let wait_ms = self.delayed.front().map(|(due, _)| due.saturating_sub(now_ms()));
@@ -77,10 +82,10 @@ impl Feed<'_> {
                 () = sleep(Duration::from_millis(wait_ms.unwrap_or(0))), if wait_ms.is_some() => {}
                 read = socket.read(&mut piece) => {
                     let Ok(count @ 1..) = read else { return };
-                    pulse.heard(now_ms());
+                    liveness.heard(now_ms());
                     unasked += count;
                     if unasked > UNASKED_MAX {
-                        return pulse.ends(End::Flood);
+                        return liveness.ends(CloseReason::Flood);
                     }
                 }
             }

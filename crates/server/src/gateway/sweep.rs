@@ -1,6 +1,6 @@
 //! One look over all connections now and then, instead of a timer for each.
 
-use super::outbox::Pulse;
+use super::outbox::Liveness;
 use super::{Gateway, Limits};
 use crate::clock::now_ms;
 use agon_core::Millis;
@@ -9,19 +9,19 @@ use std::time::Duration;
 
 /// Connections that are open.
 #[derive(Default)]
-pub(super) struct Pulses(Mutex<Vec<Weak<Pulse>>>);
+pub(super) struct OpenConnections(Mutex<Vec<Weak<Liveness>>>);
 
-impl Pulses {
-    pub(super) fn add(&self, pulse: &Arc<Pulse>) {
+impl OpenConnections {
+    pub(super) fn add(&self, liveness: &Arc<Liveness>) {
         let mut all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
-        all.push(Arc::downgrade(pulse));
+        all.push(Arc::downgrade(liveness));
     }
 
     /// Those that are still open; the others are forgotten.
-    fn open(&self) -> Vec<Arc<Pulse>> {
+    fn open(&self) -> Vec<Arc<Liveness>> {
         let mut all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
         let mut open = Vec::with_capacity(all.len());
-        all.retain(|pulse| pulse.upgrade().map(|pulse| open.push(pulse)).is_some());
+        all.retain(|liveness| liveness.upgrade().map(|liveness| open.push(liveness)).is_some());
         open
     }
 }
@@ -45,12 +45,12 @@ pub(super) async fn sweep(gateway: Gateway) {
         let now = now_ms();
         let late = now.saturating_sub(looked_at) > pause + gateway.host.limits().heartbeat_ms;
         looked_at = now;
-        for pulse in gateway.pulses.open() {
+        for liveness in gateway.connections.open() {
             if late {
                 // It was us who slept: nobody was silent meanwhile.
-                pulse.heard(now);
+                liveness.heard(now);
             }
-            pulse.look(now, gateway.host.limits(), gateway.host.engine());
+            liveness.look(now, gateway.host.limits(), gateway.host.engine());
         }
     }
 }

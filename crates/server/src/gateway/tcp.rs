@@ -1,7 +1,7 @@
 //! The native wire over TCP: a message is a line.
 
-use super::framing::Framing;
 use super::{Gateway, accept, connection};
+use crate::engine::seat_side::{Framing, error_line};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Accepts players until the task is dropped.
@@ -31,6 +31,6 @@ fn turn_away(gateway: &Gateway, socket: &TcpStream) {
     // Under TLS nothing can be said before the handshake, which is work that is not due to it.
     if !gateway.host().has_tls() {
         let detail = "too many connections from this address; close one".to_owned();
-        let _ = socket.try_write(&connection::error("too-many-connections", detail));
+        let _ = socket.try_write(&error_line("too-many-connections", detail));
     }
 }

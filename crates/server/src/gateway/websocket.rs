@@ -1,20 +1,11 @@
 //! The native wire over WebSocket: a message is a text frame. The handshake is HTTP's, and the HTTP
 //! interface hands the socket over after it.
 
-use super::framing::Framing;
 use super::{Gateway, Stream, connection};
+use crate::engine::seat_side::Framing;
 use crate::net::{AdmitPlayers, Admitted};
 use std::net::IpAddr;
 use std::sync::Arc;
-
-/// Everything was said.
-pub(crate) const NORMAL: u16 = 1000;
-
-/// The other end is not there any more.
-pub(super) const GOING_AWAY: u16 = 1001;
-
-/// What it sends is no WebSocket.
-pub(super) const PROTOCOL_ERROR: u16 = 1002;
 
 impl AdmitPlayers for Gateway {
     fn admit(&self, peer: IpAddr) -> Result<Admitted, &'static str> {

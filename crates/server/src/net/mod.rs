@@ -7,7 +7,7 @@ mod limits;
 mod paced;
 mod tls;
 
-use crate::engine::Handle;
+use crate::driver::Handle;
 use crate::ledger::Ledger;
 pub(crate) use guests::{Guest, Guests};
 pub use limits::Limits;

@@ -8,15 +8,15 @@ use super::who::Who;
 use super::{Answer, Web};
 use crate::auth;
 use crate::clock::now_ms;
-use crate::engine::HOUSE;
+use crate::engine::LoginOutcome;
+use crate::engine::Wire;
+use crate::engine::names;
+use crate::engine::password;
 use crate::engine::query::{
     Decide, FindAccount, FindPassword, IssueToken, ListAccounts, NoteLogin, Register, ShownAccount,
 };
-use crate::meters::Login;
-use crate::names;
 use crate::passwords::{Attempt, Purpose, Unchecked};
 use crate::throttle::Verdict;
-use crate::wires::Wire;
 use agon_core::lobby::{AccountKind, LobbyCommand, Role};
 use agon_core::{Millis, PlayerName, PlayerStatistics};
 use axum::Json;
@@ -122,13 +122,12 @@ pub(super) async fn register(
 ) -> Answer {
     let account = name_of(&account)?;
     let kind = kind.unwrap_or(AccountKind::Program);
-    if account.as_str().starts_with(HOUSE) || kind == AccountKind::House {
-        let detail = format!(
-            "names that begin with {HOUSE} and the kind house are for house players; choose another"
-        );
+    if account.house().is_some() || kind == AccountKind::House {
+        let detail =
+            "names that begin with house: and the kind house are for house players; choose another";
         return Err(Problem::unprocessable(detail));
     }
-    auth::check_new(&password).map_err(Problem::unprocessable)?;
+    password::check_new(&password).map_err(Problem::unprocessable)?;
     let account = names::normalized(&account);
     if web.ask(FindAccount(account.clone())).await?.is_some() {
         let detail = format!("the name {account} is taken; log in, or choose another");
@@ -161,7 +160,7 @@ pub(super) async fn log_in(
 ) -> Answer {
     let wrong = || Problem::unauthorized("no such account, or another password; register first");
     let account = stored(&web, name_of(&account)?).await?;
-    auth::check_length(&password).map_err(Problem::unprocessable)?;
+    password::check_length(&password).map_err(Problem::unprocessable)?;
     let right = check(&web, peer, &account, password).await?;
     if !right {
         return Err(wrong());
@@ -205,8 +204,8 @@ async fn check(
     let checked = checked.await;
     let outcome = match checked {
         Ok(true) => return Ok(true),
-        Ok(false) => Login::Wrong,
-        Err(_) => Login::Throttled,
+        Ok(false) => LoginOutcome::Wrong,
+        Err(_) => LoginOutcome::Throttled,
     };
     web.ask(NoteLogin { account: account.clone(), from, outcome }).await?;
     checked.map_err(unchecked)
@@ -241,8 +240,8 @@ pub(super) async fn change_password(
     who: Who,
     Body(Change { old, new }): Body<Change>,
 ) -> Answer {
-    auth::check_new(&new).map_err(Problem::unprocessable)?;
-    auth::check_length(&old).map_err(Problem::unprocessable)?;
+    password::check_new(&new).map_err(Problem::unprocessable)?;
+    password::check_length(&old).map_err(Problem::unprocessable)?;
     if !check(&web, peer, &who.account, old).await? {
         return Err(Problem::forbidden("`old` is not the account's password; send the right one"));
     }

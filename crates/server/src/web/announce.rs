@@ -5,8 +5,8 @@ use super::problem::Problem;
 use super::who::Who;
 use super::{Answer, Web};
 use crate::engine::AnnounceError;
+use crate::engine::Wanted;
 use crate::engine::query::{AnnounceWanted, NotAnnounced};
-use crate::wanted::Wanted;
 use agon_core::TournamentId;
 use axum::Json;
 use axum::extract::State;
@@ -33,9 +33,7 @@ impl From<NotAnnounced> for Problem {
         match not {
             NotAnnounced::NotOperator(_) => Problem::forbidden(detail),
             NotAnnounced::Refused(AnnounceError::Lobby(rejection)) => Problem::from(rejection),
-            NotAnnounced::Refused(AnnounceError::Entropy(_) | AnnounceError::Log(_)) => {
-                Problem::internal()
-            }
+            NotAnnounced::Refused(AnnounceError::Log(_)) => Problem::internal(),
             NotAnnounced::Malformed(_) | NotAnnounced::Refused(_) => Problem::unprocessable(detail),
         }
     }

@@ -3,8 +3,9 @@
 use super::Web;
 use super::answers;
 use super::problem::Problem;
+use crate::driver::Archive;
 use crate::engine::show::ShownTournament;
-use crate::engine::{Archive, MatchKey, StreamKey};
+use crate::engine::{MatchKey, StreamKey};
 use agon_core::{Event, Head, Line, Match, Secrets, Tournament, TournamentId};
 use axum::response::Response;
 use std::collections::BTreeMap;

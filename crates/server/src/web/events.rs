@@ -9,15 +9,16 @@ use super::matches::{Found, Names};
 use super::observe::{EventsRequest, Observer, like};
 use super::problem::Problem;
 use super::{Answer, Web, archive, games, lobby, matches, tournaments};
-use crate::engine::query::{FindTournament, FoundTournament, StartWatching};
+use crate::engine::query::{FindTournament, FoundTournament};
 use crate::engine::show::{self, ShownTournament};
-use crate::engine::watch::{About, NoWatch, Shown, Topic, Watch};
+use crate::engine::watch::{About, NoWatch, Shown, Topic};
+use crate::watch::Watch;
 use agon_core::TournamentId;
 use axum::extract::{Path, State};
 
 /// Watches something that runs; `None` if it does not.
 async fn watch(web: &Web, topic: Topic, seen: Option<u64>) -> Result<Option<Watch>, Problem> {
-    match web.ask(StartWatching { topic, seen }).await? {
+    match web.handle.watch(topic, seen).await.ok_or_else(Problem::stopping)? {
         Ok(watch) => Ok(Some(watch)),
         Err(NoWatch::NotRunning) => Ok(None),
         Err(NoWatch::Full) => {

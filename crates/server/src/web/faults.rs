@@ -6,8 +6,9 @@ use super::matches::{Found, Names};
 use super::problem::Problem;
 use super::who::{Perhaps, Who};
 use super::{Answer, Web, archive, matches, standings};
+use crate::driver::Archive;
+use crate::engine::MatchKey;
 use crate::engine::query::{FindSecrets, ListFaultyMatches, MatchSecrets};
-use crate::engine::{Archive, MatchKey};
 use agon_core::lobby::Role;
 use agon_core::{
     Event, Evidence, FaultKind, Faulted, MatchId, Millis, OpenRequest, PlayerName, RequestId,
@@ -140,7 +141,7 @@ pub(super) async fn of_match(State(web): State<Web>, path: Names, Perhaps(who): 
     let eyes = Eyes::of(who, &players, over);
     let faults = found.into_iter().map(|found| {
         let open = eyes.see(&found.faulted.player);
-        Fault::of(&key.0, Some(&key.1), found, open)
+        Fault::of(&key.tournament, Some(&key.id), found, open)
     });
     Ok(Json(Faults { faults: faults.collect() }).into_response())
 }
@@ -166,20 +167,21 @@ pub(super) async fn of_account(
         }
     }
     let asked = player.clone();
-    let read = archive::read(&web, move |archive| {
-        let mut faults = Vec::new();
-        for (secrets, key) in places {
-            let running = secrets.is_some();
-            let (found, players) = of_stream(archive, &key, secrets)?;
-            let (own, plays) = (who.account == asked, players.contains(&who.account));
-            let open = own || !running || !plays;
-            let found = found.into_iter().filter(|found| found.faulted.player == asked);
-            faults.extend(
-                found.map(|found| (found.at, Fault::of(&key.0, Some(&key.1), found, open))),
-            );
-        }
-        Some(faults)
-    });
+    let read =
+        archive::read(&web, move |archive| {
+            let mut faults = Vec::new();
+            for (secrets, key) in places {
+                let running = secrets.is_some();
+                let (found, players) = of_stream(archive, &key, secrets)?;
+                let (own, plays) = (who.account == asked, players.contains(&who.account));
+                let open = own || !running || !plays;
+                let found = found.into_iter().filter(|found| found.faulted.player == asked);
+                faults.extend(found.map(|found| {
+                    (found.at, Fault::of(&key.tournament, Some(&key.id), found, open))
+                }));
+            }
+            Some(faults)
+        });
     let mut faults = read.await?;
     for dropped in lately.dropped {
         let found = Evidence { at: dropped.at, faulted: dropped.faulted, asked: None };

@@ -70,7 +70,7 @@ pub(super) async fn all(State(web): State<Web>) -> Answer {
 pub(super) fn number(key: &MatchKey, text: &str) -> Result<u32, Problem> {
     let number = text.parse::<u32>().ok().filter(|number| (1..=NUMBER_MAX).contains(number));
     number.ok_or_else(|| {
-        let id = &key.1;
+        let id = &key.id;
         let detail = format!("match {id} has no game {text:?}; games are numbered from 1");
         Problem::not_found(detail)
     })

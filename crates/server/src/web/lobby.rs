@@ -8,7 +8,8 @@ use super::{Answer, Web};
 use crate::clock::now_ms;
 use crate::engine::query::{LookAtLobby, ShownLobby};
 use crate::engine::show;
-use crate::engine::watch::{About, Shown, WATCHERS_MAX, Watch, Watcher};
+use crate::engine::watch::{About, Shown, WATCHERS_MAX};
+use crate::watch::{Watch, Watcher};
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -56,7 +57,7 @@ impl Hub {
         if let Some(text) = news {
             // Who has seen nothing yet is shown a snapshot.
             let about = if inside.latest.is_none() { About::Snapshot } else { About::Change };
-            let shown = Shown::new(about, text);
+            let shown = Shown::new(about, text, now_ms());
             inside.watchers.iter_mut().for_each(|watcher| watcher.show(shown.clone()));
             inside.latest = Some(shown);
         } else if let Some(latest) = &mut inside.latest {

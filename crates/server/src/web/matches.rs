@@ -3,10 +3,10 @@
 use super::problem::Problem;
 use super::{Answer, Web, answers, archive, tournaments};
 use crate::engine::MatchKey;
+use crate::engine::Wires;
 use crate::engine::query::{ArchiveVersion, FindMatch, FoundMatch};
 use crate::engine::show::{self, ShownMatch};
-use crate::wires::Wires;
-use agon_core::{MatchId, TournamentId};
+use agon_core::{MatchId, MatchName, TournamentId};
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -21,7 +21,7 @@ pub(super) enum Found {
 }
 
 pub(super) fn unknown(key: &MatchKey) -> Problem {
-    let (tournament, id) = &**key;
+    let MatchName { tournament, id } = &**key;
     Problem::not_found(format!("{tournament} has no match {id}; its `pairings` list them"))
 }
 
@@ -34,7 +34,7 @@ pub(super) type Names = Path<(String, String)>;
 
 pub(super) fn key_of(Path((tournament, id)): Names) -> Result<MatchKey, Problem> {
     let key = MatchKey::new(TournamentId::from(tournament), MatchId::from(id));
-    match is_plain(&key.1) {
+    match is_plain(&key.id) {
         true => Ok(key),
         false => Err(unknown(&key)),
     }
@@ -42,7 +42,7 @@ pub(super) fn key_of(Path((tournament, id)): Names) -> Result<MatchKey, Problem>
 
 pub(super) async fn look(web: &Web, key: &MatchKey) -> Result<Found, Problem> {
     match web.ask(FindMatch(key.clone())).await? {
-        FoundMatch::NoTournament => Err(tournaments::unknown(&key.0)),
+        FoundMatch::NoTournament => Err(tournaments::unknown(&key.tournament)),
         FoundMatch::Nothing => Err(unknown(key)),
         FoundMatch::Running(shown) => Ok(Found::Running(shown)),
         FoundMatch::Over | FoundMatch::PerhapsOver => Ok(Found::Over),
@@ -85,7 +85,7 @@ pub(super) async fn over(web: &Web, key: &MatchKey, with_head: bool) -> Result<S
 /// The log of a match that is over.
 pub(super) async fn log(State(web): State<Web>, path: Names) -> Answer {
     let key = key_of(path)?;
-    let (tournament, id) = &*key;
+    let MatchName { tournament, id } = &*key;
     match look(&web, &key).await? {
         Found::Running(_) => Err(Problem::conflict(format!(
             "the log of {id} is shown when it is over; watch its events until then"

@@ -3,9 +3,10 @@
 use super::exposition::Exposition;
 use super::problem::Problem;
 use super::{Answer, Web};
+use crate::engine::Wire;
 use crate::engine::query::{Count, Counts, Ping};
-use crate::meters::{End, FAULTS, Login, Meters};
-use crate::wires::Wire;
+use crate::engine::{CloseReason, LoginOutcome};
+use crate::meters::{FAULTS, Meters};
 use agon_store::Meter;
 use axum::Json;
 use axum::extract::{RawQuery, State};
@@ -96,7 +97,7 @@ fn running(text: &mut Exposition, counts: &Counts, meters: &Meters) {
 fn connections(text: &mut Exposition, meters: &Meters) {
     let wires = Wire::ALL.map(|wire| {
         // Those that ended first, so that none ends before it was opened.
-        let closed = End::ALL.map(|end| (end, meters.closed(wire, end).count()));
+        let closed = CloseReason::ALL.map(|end| (end, meters.closed(wire, end).count()));
         (wire, closed, meters.opened(wire).count())
     });
     let of = |wire: Wire| format!("transport=\"{}\"", wire.word());
@@ -116,7 +117,7 @@ fn connections(text: &mut Exposition, meters: &Meters) {
     let turned = meters.turned_away.count();
     text.counter("agon_connections_refused_total", "Turned away: too many.", turned);
     text.counter("agon_connections_slowed_total", "Read slower: too fast.", meters.slowed.count());
-    let logins = Login::ALL
+    let logins = LoginOutcome::ALL
         .map(|login| (format!("outcome=\"{}\"", login.word()), meters.login(login).count()));
     text.labelled(("agon_logins_total", "counter"), "Tries to log in.", logins);
     let http = (1..=5).map(|class| (format!("class=\"{class}xx\""), meters.http(class).count()));

@@ -41,7 +41,7 @@ mod start;
 mod tournaments;
 mod who;
 
-use crate::engine::Handle;
+use crate::driver::Handle;
 use crate::engine::query::Query;
 use crate::net::{Guests, Host, PlayerSockets};
 use axum::Router;

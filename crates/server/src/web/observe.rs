@@ -8,8 +8,9 @@ use super::problem::Problem;
 use super::{Answer, Web};
 use crate::clock::now_ms;
 use crate::engine::delay::DelayLine;
-use crate::engine::watch::{About, Shown, Watch};
+use crate::engine::watch::{About, Shown};
 use crate::net::{Guest, Limits};
+use crate::watch::Watch;
 use agon_core::{Millis, Policy};
 use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
 use axum::extract::{ConnectInfo, FromRequest, Query, Request};
@@ -133,7 +134,7 @@ impl EventsRequest {
 
     /// Answers with the only event of something that is over; with nothing, if that was seen.
     pub(super) fn ended(self, data: Arc<str>) -> Answer {
-        let shown = Shown::new(About::End, data);
+        let shown = Shown::new(About::End, data, now_ms());
         if self.seen == Some(shown.mark) {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
@@ -394,5 +395,5 @@ fn data(shown: &Shown) -> String {
 /// A message about something else that is shown at the same time.
 pub(super) fn like(shown: &Shown, about: About, data: Arc<str>) -> Shown {
     let Shown { at, held_ms, skipped, .. } = *shown;
-    Shown { at, held_ms, skipped, ..Shown::new(about, data) }
+    Shown { held_ms, skipped, ..Shown::new(about, data, at) }
 }

@@ -113,7 +113,7 @@ fn about_match(
     make: impl FnOnce(MatchId) -> TournamentOrder,
 ) -> Result<Order, Problem> {
     let key = matches::key_of(path)?;
-    Ok(Order::Tournament(key.0.clone(), make(key.1.clone())))
+    Ok(Order::Tournament(key.tournament.clone(), make(key.id.clone())))
 }
 
 pub(super) async fn override_result(
@@ -153,10 +153,10 @@ fn about_game(
 ) -> Result<Order, Problem> {
     let key = matches::key_of(Path((tournament, id)))?;
     let Ok(number) = game.parse::<u32>() else {
-        let detail = format!("match {} has no game {game:?}; games are numbered from 1", key.1);
+        let detail = format!("match {} has no game {game:?}; games are numbered from 1", key.id);
         return Err(Problem::not_found(detail));
     };
-    Ok(Order::Game(key.0.clone(), key.1.clone(), make(number)))
+    Ok(Order::Game(key.tournament.clone(), key.id.clone(), make(number)))
 }
 
 pub(super) async fn void(

@@ -4,8 +4,8 @@ use super::problem::Problem;
 use super::{Answer, Web, answers, archive, games, matches, standings};
 use crate::recent::At;
 use agon_core::{
-    Event, GameResult, Line, Match, MatchId, MatchReplay, MatchReport, Millis, PlayerName, Raw,
-    ReplayStep, TournamentId,
+    Event, GameResult, Line, Match, MatchId, MatchName, MatchReplay, MatchReport, Millis,
+    PlayerName, Raw, ReplayStep, TournamentId,
 };
 use agon_games::{GameState, Registry, Seat, Viewer};
 use axum::Json;
@@ -118,7 +118,7 @@ pub(super) async fn replay(
 ) -> Answer {
     let key = matches::key_of(Path((tournament, id)))?;
     let number = games::number(&key, &game)?;
-    let (tournament, id) = &*key;
+    let MatchName { tournament, id } = &*key;
     if let matches::Found::Running(_) = matches::look(&web, &key).await? {
         let detail = format!("the games of {id} are shown when it is over; watch it until then");
         return Err(Problem::conflict(detail));

@@ -77,7 +77,7 @@ pub(super) async fn all(
     let (kind, mut positions) = read.await?.ok_or_else(|| matches::unknown(&key))?;
     let (count, changed_at) = (positions.len(), positions.last().map(|position| position.at));
     let positions = positions.split_off(after.min(count));
-    let (tournament, r#match) = (key.0.clone(), key.1.clone());
+    let (tournament, r#match) = (key.tournament.clone(), key.id.clone());
     let game = kind;
     let all = Positions { tournament, r#match, game, number, now, changed_at, count, positions };
     Ok(Json(all).into_response())

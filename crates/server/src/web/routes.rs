@@ -8,9 +8,9 @@ use super::{
     tournaments,
 };
 use crate::engine::Report;
+use crate::engine::Wanted;
 use crate::engine::query::{AccountPage, ShownAccount, ShownLobby, TournamentPage};
 use crate::engine::show::{ShownMatch, ShownTournament};
-use crate::wanted::Wanted;
 use agon_core::PlayerStatistics;
 use serde_json::Value;
 

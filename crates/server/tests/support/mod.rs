@@ -14,8 +14,8 @@ use agon_server::query::{
 };
 use agon_server::web::{Hosts, serve_http};
 use agon_server::{
-    Engine, Gateway, Handle, Limits, Peers, Settings, StreamKey, Tls, hash_password, serve_peers,
-    serve_tcp,
+    Driver, Engine, Gateway, Handle, Limits, Peers, Settings, StreamKey, Tls, hash_password,
+    serve_peers, serve_tcp,
 };
 use agon_store::{Append, Log, SqliteLog};
 use serde_json::Value;
@@ -139,7 +139,7 @@ impl Server {
             .unwrap();
         let (games, houses) = (Registry::standard(), Houses::standard());
         let handle = runtime.handle().clone();
-        let engine = Engine::open(log, games, houses, settings, handle).unwrap();
+        let engine = Driver::open(log, games, houses, settings, &limits, handle).unwrap();
         let handle = engine.handle();
         let engine = std::thread::spawn(move || engine.run().unwrap());
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();

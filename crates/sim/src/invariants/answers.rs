@@ -28,7 +28,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 return Err(format!("{request}: nobody sits there"));
             };
             let answer = accepted.answer.get();
-            if player.as_str().starts_with("house:") || answer == "\"ok\"" {
+            if player.house().is_some() || answer == "\"ok\"" {
                 continue;
             }
             let bot = world.bots.iter().find(|bot| bot.name == *player);

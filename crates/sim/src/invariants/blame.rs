@@ -7,7 +7,7 @@ use crate::history::{History, Written};
 use crate::plan::player_name;
 use crate::world::World;
 use agon_core::{Event, Fault, FaultKind, Faulted, Millis};
-use agon_server::Order;
+use agon_engine::query::Order;
 
 /// For how long a person may be without a connection, as docs/protocol/native.md says.
 const AWAY_MS: Millis = 15_000;

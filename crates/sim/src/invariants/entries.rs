@@ -179,7 +179,7 @@ impl<'a> Lobby<'a> {
                 must(ordered || (fewest..=window.at_most).contains(&count), "that is not enough")
             }
             Selection::Invitation(terms) => {
-                let house = |player: &PlayerName| player.as_str().starts_with("house:");
+                let house = |player: &PlayerName| player.house().is_some();
                 let said = |player: &&PlayerName| coming.contains(player) || house(player);
                 must(players.iter().all(|player| said(&player)), "not all of them accepted")?;
                 let asked = terms.ready_ms > 0 && !ordered;

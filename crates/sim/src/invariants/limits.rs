@@ -36,7 +36,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 }
                 Event::AnswerAccepted(accepted) if accepted.answer.get() != "\"ok\"" => {
                     let Some(player) = seats.get(accepted.seat.index()) else { continue };
-                    if player.as_str().starts_with("house:") {
+                    if player.house().is_some() {
                         continue;
                     }
                     let request = format!("{tournament}:{}", accepted.request);

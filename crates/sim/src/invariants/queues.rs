@@ -16,7 +16,7 @@ pub(super) fn check(world: &World, _streams: &Streams) -> Result<(), String> {
         return Err(format!("{in_flight} appends were on their way"));
     }
     for server in &world.servers {
-        let (known, open) = (server.driven.connections(), server.sockets.len());
+        let (known, open) = (server.driver.connections(), server.sockets.len());
         if known > open {
             return Err(format!("server {} knows {known} connections of {open}", server.id));
         }

@@ -44,10 +44,10 @@ pub(super) fn live(world: &World, streams: &Streams) -> Result<(), String> {
     // Who raced another server may have been overtaken, and learns of it with its next record.
     let alone = world.servers.iter().filter(|server| world.history.was_alone(server.id));
     for server in alone {
-        if server.driven.durable_lobby().is_some_and(|lobby| *lobby != folded) {
+        if server.driver.durable_lobby().is_some_and(|lobby| *lobby != folded) {
             return Err(format!("the lobby of server {} is not what its log says", server.id));
         }
-        for (tournament, live, secret) in server.driven.durable_matches() {
+        for (tournament, live, secret) in server.driver.durable_matches() {
             let id = &live.plan().id;
             let entries = streams.get(&format!("match/{tournament}/{id}"));
             let lines: Vec<Line> =

@@ -6,7 +6,8 @@ mod peers;
 use crate::disk::Pace;
 use agon_bots::SplitMix64 as Rng;
 use agon_core::Millis;
-use agon_server::{Peers, SecondLogin};
+use agon_engine::Peers;
+use agon_engine::SecondLogin;
 pub(crate) use cup::{Cup, Entry};
 
 /// When the world begins, in milliseconds since 1970.

@@ -3,8 +3,8 @@
 use agon_bots::SplitMix64 as Rng;
 use agon_core::lobby::{Announcement, Selection, Window};
 use agon_core::{Preset, Raw, TournamentId};
+use agon_engine::Peers;
 use agon_games::Registry;
-use agon_server::Peers;
 use agon_wire::peer::Language;
 use agon_wire::trains::Vocabulary;
 use serde_json::json;

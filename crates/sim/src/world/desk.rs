@@ -5,12 +5,13 @@
 //! log.
 
 use super::{Happening, World};
+use crate::driver::Promise;
 use crate::invariants::Failure;
 use crate::plan::player_name;
 use crate::sabotage::Sabotage;
 use agon_core::lobby::LobbyOrder;
 use agon_core::{MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder, Why};
-use agon_server::{Order, Promise};
+use agon_engine::query::Order;
 
 /// An order that was given.
 pub(crate) struct Given {
@@ -67,9 +68,9 @@ impl World {
         let ruling = Ruling { by, why: reason };
         let server = &mut self.servers[at];
         self.trace.note(self.now, || format!("{} < operator: {why}: {order:?}", server.id));
-        let promise = server.driven.order(order.clone(), ruling.clone());
+        let promise = server.driver.order(order.clone(), ruling.clone());
         if self.sabotage == Some(Sabotage::OrderTwice) {
-            drop(server.driven.order(order.clone(), ruling));
+            drop(server.driver.order(order.clone(), ruling));
         }
         let (server, promise, answer) = (server.id, Some(promise), None);
         self.desk.given.push(Given { order, why, answer, server, promise });
@@ -79,7 +80,7 @@ impl World {
     pub(super) fn hear_answers(&mut self) -> Result<(), Failure> {
         for at in 0..self.desk.given.len() {
             let given = &mut self.desk.given[at];
-            let Some(promise) = &mut given.promise else { continue };
+            let Some(promise) = &given.promise else { continue };
             let gone = self.servers.iter().all(|server| server.id != given.server);
             given.answer = promise.take();
             if given.answer.is_none() && !gone {

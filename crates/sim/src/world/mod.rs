@@ -15,17 +15,18 @@ mod wires;
 use crate::Figures;
 use crate::bot::{Bot, Out};
 use crate::disk::Disk;
+use crate::driver::Driver;
 use crate::history::History;
 use crate::invariants::{self, Failure};
 use crate::network::Link;
 use crate::plan::{BEGIN, Cup, Plan, token};
 use crate::sabotage::Sabotage;
+use crate::socket::Socket;
 use crate::trace::Trace;
 use agon_bots::SplitMix64 as Rng;
 use agon_core::lobby::{AccountKind, PasswordHash, Role};
 use agon_core::{Event, Millis, Secret, TournamentId};
 use agon_games::Registry;
-use agon_server::{Driven, Socket};
 use desk::Desk;
 pub(crate) use desk::leaves_a_trace;
 pub(crate) use servers::LINE_BYTES_MAX;
@@ -74,7 +75,7 @@ pub(crate) enum Happening {
 
 pub(crate) struct Server {
     pub(crate) id: u32,
-    pub(crate) driven: Driven,
+    pub(crate) driver: Driver,
     pub(crate) sockets: BTreeMap<usize, Socket>,
     busy_until: Millis,
     started: Millis,
@@ -219,8 +220,7 @@ impl World {
             let name = self.bots[number].name.clone();
             // Who comes over the wire of another system has nothing but a name.
             let password = (!self.bots[number].is_peer()).then(|| PasswordHash::new("none"));
-            let made = server.driven.account(name, (kind, role), password, &token(number));
-            made.map_err(|error| Failure::new("progress", error.to_string()))?;
+            server.driver.account(name, (kind, role), password, &token(number));
         }
         self.step_servers()?;
         while let Some(due) = self.disk.next_due() {
@@ -260,7 +260,7 @@ impl World {
     fn next_time(&self) -> Option<Millis> {
         let happening = self.queue.peek().map(|Reverse((at, _))| *at);
         let timers = self.servers.iter().filter_map(|server| {
-            let due = server.driven.next_due()?;
+            let due = server.driver.next_due()?;
             Some(due.max(server.busy_until))
         });
         let busy = self.servers.iter().map(|server| server.busy_until).filter(|at| *at > self.now);

@@ -1,13 +1,15 @@
 //! Servers: how they start, die, lose a stream to another, and are told the time.
 
 use super::{Happening, OUTBOX_MAX, Server, World};
+use crate::driver::{Driver, Ended, Limits};
 use crate::history::Lifetime;
 use crate::invariants::{self, Failure};
 use crate::plan::player_name;
 use crate::sabotage::Sabotage;
+use crate::socket::Socket;
 use agon_bots::Houses;
 use agon_core::Millis;
-use agon_server::{Driven, EngineError, Limits, Settings, Socket};
+use agon_engine::Settings;
 use std::collections::BTreeMap;
 
 /// The longest line a server reads: some are longer.
@@ -20,30 +22,26 @@ impl World {
         let restarted = id > 1 && self.sabotage == Some(Sabotage::ChargeOutage);
         let reconnect_ms = if restarted { 0 } else { self.plan.reconnect_ms };
         let (seed, second_login) = (Some(self.seed), self.plan.second_login);
-        let settings = Settings { reconnect_ms, seed, second_login, ..Settings::default() };
-        // Whatever arrives between two steps is read before the second.
-        let (outbox_lines_max, inbox_lines_max) = (OUTBOX_MAX, 4_096);
-        let line_bytes_max = LINE_BYTES_MAX;
-        let mut limits =
-            Limits { outbox_lines_max, inbox_lines_max, line_bytes_max, ..Limits::default() };
+        let snapshot_every = Some(self.plan.snapshot_every);
+        let settings =
+            Settings { reconnect_ms, seed, second_login, snapshot_every, ..Settings::default() };
+        let mut limits = Limits { outbox_lines_max: OUTBOX_MAX, line_bytes_max: LINE_BYTES_MAX };
         if self.sabotage == Some(Sabotage::EndlessOutbox) {
             limits.outbox_lines_max = 100_000;
         }
         let (log, games) = (self.disk.open(id), self.games.clone());
-        let (houses, every) = (Houses::standard(), self.plan.snapshot_every);
-        let opened = Driven::open(log, games, houses, settings, limits, every, self.now);
-        let mut driven = opened.map_err(|error| {
+        let opened = Driver::open(log, games, Houses::standard(), settings, limits, self.now);
+        let mut driver = opened.map_err(|error| {
             Failure::new("replay", format!("server {id} cannot take up its log: {error}"))
         })?;
         if let Some(peers) = &self.plan.peers {
-            let opened = driven.open_sign_up(&peers.series);
-            opened.map_err(|why| Failure::new("progress", format!("no series: {why}")))?;
+            driver.open_sign_up(&peers.series);
         }
         self.trace.note(self.now, || format!("server {id} starts"));
         self.history.servers.insert(id, Lifetime { started: self.now, ended: None });
         let (sockets, busy_until, started) = (BTreeMap::new(), 0, self.now);
         let (stopping, steps) = (false, 0);
-        self.servers.push(Server { id, driven, sockets, busy_until, started, stopping, steps });
+        self.servers.push(Server { id, driver, sockets, busy_until, started, stopping, steps });
         Ok(())
     }
 
@@ -55,7 +53,7 @@ impl World {
         let server = &mut self.servers[at];
         self.trace.note(self.now, || format!("server {} is asked to stop", server.id));
         server.stopping = true;
-        server.driven.stop();
+        server.driver.stop();
         Ok(())
     }
 
@@ -63,7 +61,7 @@ impl World {
     fn stopped(&mut self, at: usize) {
         let mut server = self.servers.remove(at);
         self.trace.note(self.now, || format!("server {} has stopped", server.id));
-        server.driven.finish();
+        server.driver.finish();
         self.history.stops += 1;
         self.lose(server);
         let down_ms = self.rng.between(1, 2_000);
@@ -101,11 +99,11 @@ impl World {
             let told = self.server_time(&self.servers[at]);
             self.servers[at].steps += 1;
             self.history.noticed(self.servers[at].id, self.now);
-            match self.servers[at].driven.step(told) {
+            match self.servers[at].driver.step(told) {
                 Ok(()) => {
                     self.sample(at);
                     self.write(at)?;
-                    match self.servers[at].stopping && self.servers[at].driven.is_drained() {
+                    match self.servers[at].stopping && self.servers[at].driver.is_drained() {
                         true => self.stopped(at),
                         false => at += 1,
                     }
@@ -125,9 +123,9 @@ impl World {
     }
 
     /// A server ends by itself only if another one took a stream from it.
-    pub(super) fn beaten(&mut self, at: usize, error: &EngineError) -> Result<(), Failure> {
+    pub(super) fn beaten(&mut self, at: usize, error: &Ended) -> Result<(), Failure> {
         let server = self.servers.remove(at);
-        let conflict = matches!(error, EngineError::Append(_)) && self.disk.was_beaten(server.id);
+        let conflict = matches!(error, Ended::Refused(_)) && self.disk.was_beaten(server.id);
         if !conflict || self.plan.rivals.is_empty() {
             return Err(Failure::new("owner", format!("server {} ended: {error}", server.id)));
         }
@@ -144,7 +142,7 @@ impl World {
     pub(super) fn sample(&mut self, at: usize) {
         let server = &self.servers[at];
         for bot in &self.bots {
-            let here = server.driven.is_here(&bot.name);
+            let here = server.driver.is_here(&bot.name);
             self.history.presence(bot.name.as_str(), server.id, here, self.now);
         }
     }
@@ -156,14 +154,14 @@ impl World {
         for link in links {
             loop {
                 let full = self.links[link].coming.len() >= self.links[link].window;
-                let Server { driven, sockets, .. } = &mut self.servers[at];
+                let Server { driver, sockets, .. } = &mut self.servers[at];
                 let Some(socket) = sockets.get_mut(&link) else { break };
                 self.history.waiting_max = self.history.waiting_max.max(socket.waiting());
                 if full {
                     self.links[link].behind = true;
                     break;
                 }
-                let Some(wrote) = driven.write_one(socket, told) else {
+                let Some(wrote) = driver.write_one(socket, told) else {
                     self.links[link].behind = false;
                     break;
                 };
@@ -186,9 +184,9 @@ impl World {
             self.history.end(&player_name(bot), server, noticed);
             self.history.dropped.insert(link, self.servers[at].steps);
         }
-        let Server { driven, sockets, .. } = &mut self.servers[at];
+        let Server { driver, sockets, .. } = &mut self.servers[at];
         if over && let Some(socket) = sockets.remove(&link) {
-            driven.close(socket);
+            driver.hang_up(socket);
             let delay_ms_max = self.delay_ms_max();
             let end_at = self.links[link].reaches_bot(self.now, delay_ms_max, &mut self.rng);
             self.at(end_at, Happening::BotSeesEnd(link));
@@ -209,9 +207,9 @@ impl World {
         let server = self.links[link].server;
         let Some(at) = self.servers.iter().position(|one| one.id == server) else { return };
         let told = self.server_time(&self.servers[at]);
-        let Server { driven, sockets, .. } = &mut self.servers[at];
+        let Server { driver, sockets, .. } = &mut self.servers[at];
         if let Some(socket) = sockets.get_mut(&link) {
-            driven.look(socket, told);
+            driver.look(socket, told);
         }
         self.look_later(at, link);
     }

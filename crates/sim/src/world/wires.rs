@@ -8,8 +8,8 @@ use crate::network::{Call, Coming, Link};
 use crate::plan::{player_name, token};
 use crate::sabotage::Sabotage;
 use crate::said::{Answer, Asked, Said};
+use crate::socket::{Socket, WrittenCall, Wrote};
 use crate::way::{Read, Reader, Way};
-use agon_server::{Socket, Wrote};
 use std::rc::Rc;
 
 impl World {
@@ -18,7 +18,7 @@ impl World {
         let (server, bot) = (self.servers[at].id, self.links[link].bot);
         let player = player_name(bot);
         let way = self.links[link].way;
-        let Wrote { bytes, line, asked } = wrote;
+        let Wrote { bytes, line, call: asked } = wrote;
         let (bytes, coming) = match line {
             Some(line) => {
                 let text = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
@@ -158,7 +158,7 @@ impl World {
     fn renew_token(&mut self, link: usize) {
         let Link { bot, server, .. } = self.links[link];
         if let Some(server) = self.servers.iter_mut().find(|one| one.id == server) {
-            let _ = server.driven.token(self.bots[bot].name.clone(), &token(bot));
+            server.driver.token(self.bots[bot].name.clone(), &token(bot));
         }
     }
 
@@ -188,7 +188,7 @@ impl World {
         let told = self.server_time(&self.servers[at]);
         let over = way.over(self.plan.peers.as_ref());
         let server = &mut self.servers[at];
-        let socket = server.driven.connect(over, told);
+        let socket = server.driver.connect(over, told);
         let link = self.links.len();
         server.sockets.insert(link, socket);
         self.links.push(Link::new(bot, server.id, way, window));
@@ -306,9 +306,9 @@ impl World {
         }
         let bytes = self.merge(bytes);
         let told = self.server_time(&self.servers[at]);
-        let Server { driven, sockets, .. } = &mut self.servers[at];
+        let Server { driver, sockets, .. } = &mut self.servers[at];
         if let Some(socket) = sockets.get_mut(&link) {
-            driven.hear(socket, &bytes, told);
+            driver.hear(socket, &bytes, told);
         }
         self.look_later(at, link);
     }
@@ -436,7 +436,7 @@ impl World {
         let Some(at) = self.servers.iter().position(|one| one.id == server) else { return };
         if let Some(socket) = self.servers[at].sockets.remove(&link) {
             self.history.end(&player_name(bot), server, None);
-            self.servers[at].driven.close(socket);
+            self.servers[at].driver.hang_up(socket);
         }
     }
 
@@ -452,7 +452,7 @@ impl World {
 }
 
 /// A call as the request it is, if it is one of a game.
-fn call(asked: &agon_server::Asked, text: &str) -> Option<Said> {
+fn call(asked: &WrittenCall, text: &str) -> Option<Said> {
     let (question, view) = asked.question.as_ref()?;
     let id = asked.request.as_ref()?;
     let raw = |json: &[u8]| serde_json::from_slice(json).ok();

@@ -6,8 +6,8 @@ use super::player::Player;
 use super::{Hub, player};
 use crate::auth;
 use crate::clock::now_ms;
+use crate::engine::names;
 use crate::engine::query::{Decide, FindAccount, FindPassword};
-use crate::names;
 use crate::passwords::{Attempt, Purpose};
 use crate::throttle::Verdict;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
@@ -140,8 +140,9 @@ async fn set_password(
     new: &Password,
     old: Option<Password>,
 ) -> Result<(), &'static str> {
-    auth::check_length(&new.0).map_err(|_| "the new password is too short or too long")?;
-    if user.as_str().starts_with(crate::engine::HOUSE) {
+    crate::engine::password::check_length(&new.0)
+        .map_err(|_| "the new password is too short or too long")?;
+    if user.house().is_some() {
         return Err("the name is one of the server's own players");
     }
     let (engine, from) = (hub.gateway.engine(), node.from);

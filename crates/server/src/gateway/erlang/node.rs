@@ -7,7 +7,7 @@ use super::{Hub, SILENCE_MS_MIN, TICKS_MAX, again, epmd, handshake, logins, rout
 use crate::clock::now_ms;
 use crate::gateway::accept;
 use crate::gateway::bucket::Bucket;
-use crate::gateway::outbox::Note;
+use crate::gateway::outbox::Receipt;
 use agon_core::{Fault, FaultKind};
 use agon_wire::erlang::NAMES;
 use agon_wire::erlang::control::{self, Control, Process};
@@ -63,14 +63,14 @@ impl Node {
     }
 
     /// Sends a message to a process of the node.
-    pub(super) fn tell(&self, to: Pid, message: Term, written: Option<Note>) {
+    pub(super) fn tell(&self, to: Pid, message: Term, written: Option<Receipt>) {
         if let Some(control) = self.message(to, message) {
             self.writer.write(&control, written);
         }
     }
 
     /// The same for who will flush the pen.
-    pub(super) fn put(&self, to: Pid, message: Term, written: Option<Note>) {
+    pub(super) fn put(&self, to: Pid, message: Term, written: Option<Receipt>) {
         if let Some(control) = self.message(to, message) {
             self.writer.put(&control, written);
         }

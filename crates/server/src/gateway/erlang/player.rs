@@ -5,12 +5,12 @@ use super::node::Node;
 use super::{Hub, logins, node};
 use crate::auth;
 use crate::clock::now_ms;
+use crate::driver::Handle;
 use crate::engine::query::{AttachAgain, Locate, Relocate, ReportNotThere};
-use crate::engine::{ConnId, Input, TranslatedAnswer};
+use crate::engine::{AskId, ConnId, Input, Seat, TranslatedAnswer};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
-use crate::gateway::outbox::{Note, Out, Outbox, Pulse, Taker, Written};
-use crate::wires::Wire;
+use crate::gateway::outbox::{Liveness, Out, Outbox, Receipt, Taker};
 use agon_core::{Fault, Millis, PlayerName};
 use agon_wire::erlang::control::{Control, Process};
 use agon_wire::erlang::location::Location;
@@ -20,7 +20,6 @@ use agon_wire::erlang::session::{ErlangLogin, Session, SessionOutput, Speaks};
 use agon_wire::erlang::term::{Pid, Ref};
 use agon_wire::native::FromPlayer;
 use agon_wire::request::Shows;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
@@ -32,7 +31,7 @@ pub(super) struct Player {
     /// The process that logged in.
     pub(super) pid: Pid,
     conn: ConnId,
-    session: Mutex<Session<Note>>,
+    session: Mutex<Session<Receipt>>,
     /// The engine's inbox has so many places for it.
     room: Arc<Semaphore>,
     bucket: Mutex<Bucket>,
@@ -147,7 +146,7 @@ struct Who {
 fn begin(
     hub: &Hub,
     who: Who,
-    session: Session<Note>,
+    session: Session<Receipt>,
     place: OwnedSemaphorePermit,
     first: usize,
 ) -> Arc<Player> {
@@ -174,38 +173,45 @@ fn begin(
 /// Opens the connection of a player: to the engine it is one like any other.
 fn open(hub: &Arc<Hub>, node: &Arc<Node>, player: &Arc<Player>, shows: Shows) {
     let (limits, engine, conn) = (hub.gateway.limits(), hub.gateway.engine(), player.conn);
-    let asked = Box::new(RequestTranslator { player: Arc::clone(player), node: Arc::clone(node) });
-    let (out, outbox) = Outbox::shared(conn, Wire::Erlang, limits.outbox_lines_max, shows, asked);
-    let pulse = Arc::clone(out.pulse());
-    engine.meters().opened(Wire::Erlang).add();
+    let requests = RequestTranslator {
+        player: Arc::clone(player),
+        node: Arc::clone(node),
+        engine: engine.clone(),
+    };
+    let (seat, requests) = (Seat::process(shows), Box::new(requests));
+    let (out, outbox) = Outbox::shared(conn, seat, limits.outbox_lines_max, requests);
+    let liveness = Arc::clone(out.liveness());
+    engine.meters().opened(seat.wire).add();
     tracing::debug!(conn, from = %node.from, node = node.name.as_str(), "a player begins a visit");
     node.players().add(Arc::clone(player));
-    engine.send(Input::Opened { conn, out, from: node.from });
-    tokio::spawn(attend(Arc::clone(hub), Arc::clone(node), Arc::clone(player), pulse, outbox));
+    engine.open(conn, out, node.from);
+    tokio::spawn(attend(Arc::clone(hub), Arc::clone(node), Arc::clone(player), liveness, outbox));
 }
 
 /// Puts requests into a player's words where they come from.
 struct RequestTranslator {
     player: Arc<Player>,
     node: Arc<Node>,
+    engine: Handle,
 }
 
 impl Taker for RequestTranslator {
-    fn take(&self, line: &[u8]) -> Option<Written> {
-        let note = Note::default();
+    fn take(&self, line: &[u8], ask: &AskId) -> bool {
+        let (engine, conn, ask) = (self.engine.clone(), self.player.conn, ask.clone());
+        let receipt = Receipt::Engine { engine, conn, ask };
         let now = now_ms();
-        let outputs = self.player.session().ask(line, Arc::clone(&note), now)?;
+        let Some(outputs) = self.player.session().ask(line, receipt, now) else { return false };
         for output in outputs {
             match output {
                 SessionOutput::Tell { to, term, written } => self.node.put(to, term, written),
-                SessionOutput::Running(note) => note.store(now, Ordering::Release),
+                SessionOutput::Running(receipt) => receipt.written(now),
                 _ => {}
             }
         }
         if self.player.session().deadline().is_some() {
             self.player.wake.notify_one();
         }
-        Some(Written::Later(note))
+        true
     }
 
     fn flush(&self) {
@@ -218,21 +224,21 @@ async fn attend(
     hub: Arc<Hub>,
     node: Arc<Node>,
     player: Arc<Player>,
-    pulse: Arc<Pulse>,
+    liveness: Arc<Liveness>,
     mut outbox: mpsc::Receiver<Out>,
 ) {
     loop {
         let deadline = player.session().deadline();
         let (outputs, is_line) = tokio::select! {
             came = outbox.recv() => match came {
-                Some(out) => (player.take(out), true),
+                Some(out) => (player.take(&hub, out), true),
                 None => break,
             },
             () = pass(deadline) => (player.session().due(now_ms()), false),
             () = player.wake.notified() => continue,
         };
         player.perform(&hub, &node, outputs, now_ms()).await;
-        if is_line && let Some(at_once) = &pulse.at_once {
+        if is_line && let Some(at_once) = &liveness.at_once {
             at_once.done();
         }
     }
@@ -243,7 +249,7 @@ async fn attend(
         let from = hub.refs.pid(node::manager(0));
         node.writer.write(&Control::Demonitor { from, to, reference }, None);
     }
-    connection::note_end(hub.gateway.engine(), &pulse, player.conn);
+    connection::note_end(hub.gateway.engine(), &liveness, player.conn);
 }
 
 /// Waits for a point in time, for ever if there is none.
@@ -257,7 +263,7 @@ async fn pass(deadline: Option<Millis>) {
 }
 
 impl Player {
-    pub(super) fn session(&self) -> MutexGuard<'_, Session<Note>> {
+    pub(super) fn session(&self) -> MutexGuard<'_, Session<Receipt>> {
         self.session.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
@@ -266,10 +272,12 @@ impl Player {
     }
 
     /// What follows from something the engine wrote.
-    fn take(&self, out: Out) -> Vec<SessionOutput<Note>> {
+    fn take(&self, hub: &Hub, out: Out) -> Vec<SessionOutput<Receipt>> {
         match out {
-            Out::Line(line, written) | Out::Rest(line, written) => {
-                self.session().line(&line, written, now_ms())
+            Out::Line(line, ask) | Out::Rest(line, ask) => {
+                let (engine, conn) = (hub.gateway.engine().clone(), self.conn);
+                let receipt = ask.map(|ask| Receipt::Engine { engine, conn, ask });
+                self.session().line(&line, receipt, now_ms())
             }
             // Its node has ticks, and no codes; what is told to other systems is not told to it.
             Out::Tell(_) | Out::Observed(..) | Out::Heartbeat | Out::Pong(_) | Out::Close(_) => {
@@ -283,7 +291,7 @@ impl Player {
         &self,
         hub: &Arc<Hub>,
         node: &Arc<Node>,
-        outputs: Vec<SessionOutput<Note>>,
+        outputs: Vec<SessionOutput<Receipt>>,
         at: Millis,
     ) {
         for output in outputs {
@@ -291,12 +299,13 @@ impl Player {
                 // A message with a wrong password may come from anywhere.
                 SessionOutput::Tell { to, term, .. } if to.node != node.name => hub.tell(to, term),
                 SessionOutput::Tell { to, term, written } => node.tell(to, term, written),
-                SessionOutput::Running(note) => note.store(now_ms(), Ordering::Release),
+                SessionOutput::Running(receipt) => receipt.written(now_ms()),
                 SessionOutput::Say(message) => self.say(hub, message, at).await,
                 SessionOutput::Answer { id, answer, sent } => {
                     let place = self.place().await;
                     let (conn, said) = (self.conn, TranslatedAnswer { id, answer, sent });
-                    hub.gateway.engine().send(Input::Translated { conn, said, at, place });
+                    let input = Input::Translated { conn, said, at };
+                    hub.gateway.engine().send_placed(input, place);
                 }
                 SessionOutput::Refused { code, detail } => {
                     let (user, node) = (self.user.as_str(), node.name.as_str());
@@ -328,7 +337,8 @@ impl Player {
     /// Says something to the engine, when it has room for it.
     async fn say(&self, hub: &Hub, message: FromPlayer, at: Millis) {
         let place = self.place().await;
-        hub.gateway.engine().send(Input::Said { conn: self.conn, message, at, place });
+        let input = Input::Said { conn: self.conn, message, at };
+        hub.gateway.engine().send_placed(input, place);
     }
 
     async fn place(&self) -> OwnedSemaphorePermit {

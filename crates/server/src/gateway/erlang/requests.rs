@@ -5,14 +5,14 @@ use super::dial::{self, Address};
 use super::{Hub, inquiries};
 use crate::clock::now_ms;
 use crate::engine::query::{Decide, ListRequests};
-use crate::gateway::outbox::Note;
+use crate::gateway::outbox::Receipt;
 use agon_core::lobby::{Lobby, LobbyCommand};
 use agon_core::{Millis, TournamentId};
 use agon_wire::erlang::location::Requester;
 use agon_wire::erlang::term::{Pid, Term};
 use agon_wire::erlang::{class, referee};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How long to wait before a node that is gone is looked for again; doubled every time.
@@ -82,12 +82,13 @@ async fn deliver(
     loop {
         let node = hub.nodes().get(&address.node).cloned();
         if let Some(node) = node {
-            let note = Note::default();
-            node.tell(pid.clone(), told.clone(), Some(Arc::clone(&note)));
-            while note.load(Ordering::Acquire) == 0 && !node.writer.is_closed() {
+            let written = Arc::new(AtomicU64::new(0));
+            let receipt = Receipt::Flag(Arc::clone(&written));
+            node.tell(pid.clone(), told.clone(), Some(receipt));
+            while written.load(Ordering::Acquire) == 0 && !node.writer.is_closed() {
                 tokio::time::sleep(WRITTEN).await;
             }
-            if note.load(Ordering::Acquire) > 0 {
+            if written.load(Ordering::Acquire) > 0 {
                 return true;
             }
             continue;

@@ -4,9 +4,9 @@
 //! first and then writes it itself, if the socket has room and the task is not writing.
 
 use crate::clock::now_ms;
+use crate::engine::Wire;
 use crate::gateway::direct::{Direct, Patient, Wrote};
-use crate::gateway::outbox::Note;
-use crate::wires::Wire;
+use crate::gateway::outbox::Receipt;
 use agon_wire::erlang::control::{self, Control};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -29,8 +29,8 @@ pub(super) struct NodeWriter {
 #[derive(Default)]
 struct Pending {
     bytes: Vec<u8>,
-    /// Where to note that they were written.
-    written: Vec<Note>,
+    /// Whom to tell that they were written.
+    written: Vec<Receipt>,
     /// The task writes what came before.
     is_busy: bool,
 }
@@ -42,13 +42,13 @@ impl NodeWriter {
     }
 
     /// Puts something where it will be written. What is never sent is passed over.
-    pub(super) fn write(&self, control: &Control, written: Option<Note>) {
+    pub(super) fn write(&self, control: &Control, written: Option<Receipt>) {
         self.put(control, written);
         self.wake.notify_one();
     }
 
     /// The same for who will [`flush`](NodeWriter::flush) it.
-    pub(super) fn put(&self, control: &Control, written: Option<Note>) {
+    pub(super) fn put(&self, control: &Control, written: Option<Receipt>) {
         let mut pending = self.pending();
         if !control::encode_to(&mut pending.bytes, control) {
             return;
@@ -72,7 +72,7 @@ impl NodeWriter {
             Wrote::All => {
                 pending.bytes.clear();
                 let now = now_ms();
-                pending.written.drain(..).for_each(|note| note.store(now, Ordering::Release));
+                pending.written.drain(..).for_each(|receipt| receipt.written(now));
                 return;
             }
             Wrote::Some(rest) => pending.bytes = rest,
@@ -97,7 +97,7 @@ impl NodeWriter {
     }
 
     /// What is to be written now; nobody else writes until it is [`done`](NodeWriter::done).
-    fn begin(&self) -> Option<(Vec<u8>, Vec<Note>)> {
+    fn begin(&self) -> Option<(Vec<u8>, Vec<Receipt>)> {
         let mut pending = self.pending();
         pending.is_busy = !pending.bytes.is_empty();
         let (bytes, written) =
@@ -105,9 +105,9 @@ impl NodeWriter {
         pending.is_busy.then_some((bytes, written))
     }
 
-    fn done(&self, written: &[Note]) {
+    fn done(&self, written: &[Receipt]) {
         let now = now_ms();
-        written.iter().for_each(|note| note.store(now, Ordering::Release));
+        written.iter().for_each(|receipt| receipt.written(now));
         self.pending().is_busy = false;
     }
 

@@ -1,0 +1,149 @@
+//! The clock of one request: the only authority on whether an answer is late.
+//!
+//! It runs from socket to socket: from when the request was written to the player's socket to when
+//! the answer was read from it. Time that the server needs in between counts against nobody. A
+//! player who reconnects is sent the request again and has the time that is left.
+//!
+//! ```text
+//!   new ──▶ waiting ──deliver──▶ running ──recall──▶ recalled ──resume──▶ waiting …
+//! ```
+
+use crate::ids::Millis;
+
+/// The clock of one request on its way to one player.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RequestClock {
+    limit_ms: Millis,
+    /// Time that was spent on earlier connections.
+    spent_ms: Millis,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// The request was handed over, and is not written yet.
+    Waiting,
+    /// The request was written at this time.
+    Running { written_at: Millis },
+    /// The player changed its connection; the request is to be sent again. If it was written on
+    /// the earlier connection, the clock began at `began_at`.
+    Recalled { began_at: Option<Millis> },
+}
+
+/// How an answer stands to the time limit of its request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// How long the player took; never more than the limit if the answer is in time.
+    pub took_ms: Millis,
+    /// Whether the answer is late.
+    pub is_late: bool,
+}
+
+impl RequestClock {
+    /// The clock of a request that is handed over for the first time.
+    pub fn new(limit_ms: Millis) -> RequestClock {
+        RequestClock { limit_ms, spent_ms: 0, state: State::Waiting }
+    }
+
+    /// How long the player has in all.
+    pub fn limit_ms(&self) -> Millis {
+        self.limit_ms
+    }
+
+    /// How much of the limit was spent on earlier connections.
+    pub fn spent_before_ms(&self) -> Millis {
+        self.spent_ms
+    }
+
+    /// The request was written to the player's socket. The latest time counts: a program that is
+    /// new to its tournament is told the beginning first, in several messages.
+    pub fn deliver(&mut self, at: Millis) {
+        self.state = State::Running { written_at: at };
+    }
+
+    /// When the clock began to run: before it was written by as much as was spent by then.
+    pub fn began_at(&self) -> Option<Millis> {
+        match self.state {
+            State::Running { written_at } => Some(written_at.saturating_sub(self.spent_ms)),
+            State::Waiting | State::Recalled { .. } => None,
+        }
+    }
+
+    /// When the time runs out if the request is written no earlier than `now`.
+    pub fn due_at(&self, now: Millis) -> Millis {
+        self.began_at().unwrap_or(now).saturating_add(self.limit_ms)
+    }
+
+    /// The clock after the player lost the connection at `now`. Time that the request waits for the
+    /// server to write it again does not count.
+    #[must_use]
+    pub fn recall(&self, now: Millis) -> RequestClock {
+        let began_at = self.began_at();
+        let spent_ms = began_at.map_or(self.spent_ms, |began| now.saturating_sub(began));
+        RequestClock { limit_ms: self.limit_ms, spent_ms, state: State::Recalled { began_at } }
+    }
+
+    /// The clock of the request that is handed over again.
+    #[must_use]
+    pub fn resume(&self) -> RequestClock {
+        RequestClock { state: State::Waiting, ..self.clone() }
+    }
+
+    /// The time that is left for the player.
+    pub fn left_ms(&self) -> Millis {
+        self.limit_ms.saturating_sub(self.spent_ms)
+    }
+
+    /// How an answer that was read at `read_at` stands to the limit. Only a request that was handed
+    /// over can be answered late: a player who reconnects may answer before it is asked again.
+    pub fn timing(&self, read_at: Millis) -> Timing {
+        let took_ms = match self.state {
+            State::Waiting => 0,
+            State::Running { .. } => {
+                self.began_at().map_or(0, |began| read_at.saturating_sub(began))
+            }
+            State::Recalled { began_at } => {
+                began_at.map_or(self.spent_ms, |began| read_at.saturating_sub(began))
+            }
+        };
+        let is_late = took_ms > self.limit_ms && !matches!(self.state, State::Recalled { .. });
+        Timing { took_ms: took_ms.min(self.limit_ms), is_late }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_runs_from_writing_to_reading() {
+        let mut clock = RequestClock::new(1_000);
+        assert_eq!(clock.timing(50_000), Timing { took_ms: 0, is_late: false }, "not written yet");
+        clock.deliver(9_000);
+        clock.deliver(10_000);
+        assert_eq!(clock.timing(11_000), Timing { took_ms: 1_000, is_late: false });
+        assert_eq!(clock.timing(11_001), Timing { took_ms: 1_000, is_late: true });
+        assert_eq!(clock.due_at(0), 11_000);
+    }
+
+    #[test]
+    fn reconnecting_player_has_the_time_that_is_left() {
+        let mut clock = RequestClock::new(1_000);
+        clock.deliver(10_000);
+        let recalled = clock.recall(10_400);
+        assert_eq!(recalled.left_ms(), 600);
+        assert_eq!(recalled.timing(10_900).took_ms, 900, "an answer before it is asked again");
+        assert!(!recalled.timing(99_000).is_late, "nobody asked it");
+        let mut again = recalled.resume();
+        again.deliver(20_000);
+        assert_eq!(again.began_at(), Some(19_600));
+        assert!(!again.timing(20_600).is_late && again.timing(20_601).is_late);
+    }
+
+    #[test]
+    fn waiting_for_the_server_costs_nothing() {
+        let clock = RequestClock::new(1_000).recall(50_000);
+        assert_eq!((clock.left_ms(), clock.timing(60_000).took_ms), (1_000, 0));
+        assert_eq!(RequestClock::new(1_000).due_at(7_000), 8_000);
+    }
+}

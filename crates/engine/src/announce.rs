@@ -1,0 +1,140 @@
+//! Announcing tournaments: whether they can be held is known before anything is in the log.
+
+use super::follow_up::FollowUp;
+use super::journal::StreamKey;
+use super::query::{AnnounceWanted, NotAnnounced, Query};
+use super::{ConnId, Engine};
+use crate::Wanted;
+use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Selection};
+use agon_core::{
+    PlanError, PlayerName, Secret, SecretKept, Tournament, TournamentId, TournamentPlan,
+};
+use agon_games::{GameKind, Registry};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Why a tournament was not announced.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum AnnounceError {
+    /// The lobby said no.
+    #[error(transparent)]
+    Lobby(#[from] LobbyRejection),
+    /// It could not be held.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// There is no such game.
+    #[error("there is no game {0:?}")]
+    UnknownGame(String),
+    /// There is no such house player.
+    #[error("{0}")]
+    House(String),
+    /// The log cannot be read.
+    #[error("{0}")]
+    Log(String),
+}
+
+impl Engine {
+    /// Announces a tournament; it starts at once unless it waits for players.
+    pub fn announce(&mut self, announcement: Announcement) -> Result<(), AnnounceError> {
+        let luck = match announcement.selection.is_by_lot() {
+            true => Some(self.luck_of(&announcement.id)?),
+            false => None,
+        };
+        let secret = luck.as_ref().map(|(secret, _)| secret.clone());
+        let absent = self.absent_from(&announcement.selection);
+        let started = self.lobby.try_announce(&announcement, secret.as_ref(), &absent)?;
+        self.check_plans(&announcement, started)?;
+        if let Some((secret, false)) = luck {
+            // The log takes records in order: what the lobby is about to commit itself to is
+            // durable no later than that.
+            let tournament = announcement.id.clone();
+            let stream = StreamKey::Secret(tournament.clone());
+            self.commit(stream, &[SecretKept { tournament, secret }.into()], Vec::new());
+        }
+        let announcement = Box::new(announcement);
+        let command = LobbyCommand::Announce { announcement, secret, absent };
+        Ok(self.step_lobby(command, Vec::new())?)
+    }
+
+    /// Announces a tournament that somebody asked for over a socket.
+    pub(super) fn announce_for(
+        &mut self,
+        conn: ConnId,
+        player: PlayerName,
+        asked: Map<String, Value>,
+    ) {
+        let wanted: Wanted = match serde_json::from_value(Value::Object(asked)) {
+            Ok(wanted) => wanted,
+            Err(error) => return self.refuse(conn, "malformed", error.to_string()),
+        };
+        match (AnnounceWanted { wanted, by: player }).answer(self) {
+            Ok(id) => {
+                self.forgive_junk(conn);
+                let done = FollowUp::Done { conn, what: "announce", about: Some(id) };
+                self.once_durable(vec![StreamKey::Lobby], done);
+            }
+            Err(NotAnnounced::Malformed(detail)) => self.refuse(conn, "malformed", detail),
+            Err(NotAnnounced::Refused(AnnounceError::Log(why))) => self.refuse(conn, "failed", why),
+            Err(refused) => self.refuse(conn, "refused", refused.to_string()),
+        }
+    }
+
+    /// Whether a tournament can be played, with those it would start with or, where nobody knows
+    /// yet who comes, with as few and as many as may come.
+    fn check_plans(
+        &self,
+        announcement: &Announcement,
+        started: Option<TournamentPlan>,
+    ) -> Result<(), AnnounceError> {
+        let kind = check_announcement(announcement, &self.games)?;
+        let named = match &announcement.selection {
+            Selection::Invitation(terms) => &terms.players[..],
+            _ => &[][..],
+        };
+        let players = started.as_ref().map_or(named, |plan| &plan.players[..]);
+        for player in players {
+            if let Some(name) = player.house() {
+                self.houses.check(&announcement.game, name).map_err(AnnounceError::House)?;
+            }
+        }
+        Ok(started.map_or(Ok(()), |plan| try_plan(plan, &kind))?)
+    }
+
+    /// The secret of a tournament that needs luck before it starts, and whether it is kept
+    /// already: then an announcement was lost after it.
+    fn luck_of(&mut self, id: &TournamentId) -> Result<(Secret, bool), AnnounceError> {
+        let kept = self.known_secret(id).map_err(|error| AnnounceError::Log(error.to_string()))?;
+        if let Some(secret) = kept {
+            return Ok((secret, true));
+        }
+        Ok((self.new_secret(id), false))
+    }
+}
+
+/// Whether an announced tournament can be played with as few and with as many players as may come;
+/// the game it is for. Settings are checked by it before a server starts, and announcements by a
+/// server that runs.
+pub fn check_announcement(
+    announcement: &Announcement,
+    games: &Registry,
+) -> Result<Arc<dyn GameKind>, AnnounceError> {
+    let kind = games.kind(&announcement.game).cloned();
+    let kind = kind.ok_or_else(|| AnnounceError::UnknownGame(announcement.game.clone()))?;
+    let counts = match &announcement.selection {
+        Selection::SignUp(window) => vec![window.at_least, window.at_most],
+        Selection::Invitation(terms) => vec![terms.at_least, terms.most() as u32],
+        Selection::Draw(draw) => vec![draw.at_least, draw.at_most],
+        _ => Vec::new(),
+    };
+    for count in counts {
+        let names = (1..=count.min(10_000)).map(|number| format!("player {number}"));
+        let names = names.filter_map(|name| PlayerName::new(&name).ok()).collect();
+        try_plan(announcement.plan(names), &kind)?;
+    }
+    Ok(kind)
+}
+
+/// Whether a tournament can be held: a plan that cannot must not get into the log.
+pub(super) fn try_plan(plan: TournamentPlan, kind: &Arc<dyn GameKind>) -> Result<(), PlanError> {
+    Tournament::create(plan, kind.clone(), Secret::from_seed_number(0)).map(|_| ())
+}

@@ -1,0 +1,230 @@
+//! What is shown late, so that whoever watches cannot help whoever plays.
+//!
+//! A tournament's policy or the operator's setting may hold its matches back. The engine then keeps
+//! how each of them stood a while ago, for all who look and all who begin to watch. What is over
+//! can help nobody: it is shown at once.
+#![expect(missing_docs, reason = "fields say what they hold by their names")]
+
+use super::journal::StreamKey;
+use super::show::{self, ShownMatch};
+use super::watch::{About, Shown, Topic};
+use super::{Engine, MatchKey};
+use agon_core::{Millis, TournamentId};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Into how many pieces a delay is cut: changes of one piece come as one.
+const PIECES: Millis = 64;
+
+/// Messages that wait at most; the oldest make room.
+const LINE_MAX: usize = 2 * PIECES as usize;
+
+/// Messages that wait for their time.
+pub struct DelayLine {
+    delay_ms: Millis,
+    /// Since when the message stands for changes, and the latest of them.
+    waiting: VecDeque<(Millis, Shown)>,
+}
+
+impl DelayLine {
+    pub fn new(delay_ms: Millis) -> DelayLine {
+        DelayLine { delay_ms, waiting: VecDeque::new() }
+    }
+
+    fn delay_of(&self, shown: &Shown) -> Millis {
+        self.delay_ms.max(shown.held_ms)
+    }
+
+    pub fn push(&mut self, mut shown: Shown) {
+        let is_change = |shown: &Shown| matches!(shown.about, About::Change | About::Lagged);
+        let piece_ms = (self.delay_of(&shown) / PIECES).max(1);
+        if let Some((since, latest)) = self.waiting.back_mut()
+            && shown.at.saturating_sub(*since) < piece_ms
+            && is_change(latest)
+            && is_change(&shown)
+        {
+            shown.skipped += latest.skipped + 1;
+            *latest = shown;
+            return;
+        }
+        self.waiting.push_back((shown.at, shown));
+        if self.waiting.len() > LINE_MAX
+            && let Some((_, dropped)) = self.waiting.pop_front()
+            && let Some((_, next)) = self.waiting.front_mut()
+        {
+            next.skipped += dropped.skipped + 1;
+            if next.about == About::Change {
+                next.about = About::Lagged;
+            }
+        }
+    }
+
+    /// When the next one may be shown.
+    pub fn next_due(&self) -> Option<Millis> {
+        let (_, next) = self.waiting.front()?;
+        Some(next.at.saturating_add(self.delay_of(next)))
+    }
+
+    /// The next one, if it may be shown.
+    pub fn pop_due(&mut self, now: Millis) -> Option<Shown> {
+        self.next_due().filter(|due| *due <= now)?;
+        self.waiting.pop_front().map(|(_, shown)| shown)
+    }
+}
+
+/// A match that is held back.
+pub struct HeldBack {
+    held_ms: Millis,
+    /// What may be seen of it.
+    visible: Shown,
+    line: DelayLine,
+}
+
+impl HeldBack {
+    fn look(&mut self, now: Millis) -> &Shown {
+        while let Some(shown) = self.line.pop_due(now) {
+            self.visible = shown;
+        }
+        &self.visible
+    }
+}
+
+impl Engine {
+    /// By how much matches of a tournament are held back.
+    pub(super) fn observer_delay_ms(&self, tournament: &TournamentId) -> Millis {
+        let live = self.live_tournament(tournament);
+        let own = live.map_or(0, |live| live.plan().policy.observer_delay_ms);
+        own.max(self.settings.observer_delay_ms)
+    }
+
+    /// Begins to hold a match back, if it is to be. Of a game that was taken up again from the log
+    /// nothing is shown yet: how it stood a while ago is not known.
+    pub(super) fn begin_to_hold_back(&mut self, key: &MatchKey) {
+        let held_ms = self.observer_delay_ms(&key.tournament);
+        let Some(live) = self.live_match(key).filter(|_| held_ms > 0) else { return };
+        let (first, at) = (ShownMatch::of(live, self.wires(live)), self.now_ms());
+        let now = Shown::new(About::Change, show::text(&first), at);
+        let visible = Shown::new(About::Snapshot, show::text(&first.without_game()), at);
+        let mut line = DelayLine::new(held_ms);
+        if now.mark != visible.mark {
+            line.push(now);
+        }
+        self.held_back.insert(key.clone(), HeldBack { held_ms, visible, line });
+    }
+
+    /// Keeps how a match that is held back stands now. Called when all of it is durable.
+    pub(super) fn keep_for_later(&mut self, stream: &StreamKey) {
+        if self.held_back.is_empty() {
+            return;
+        }
+        let StreamKey::Match(key) = stream else { return };
+        let Some(live) = self.live_match(key).filter(|_| self.held_back.contains_key(key)) else {
+            return;
+        };
+        let stands = ShownMatch::of(live, self.wires(live));
+        let shown = Shown::new(About::Change, show::text(&stands), self.now_ms());
+        let now = self.now_ms();
+        if let Some(held) = self.held_back.get_mut(key) {
+            held.look(now);
+            let latest = held.line.waiting.back().map_or(&held.visible, |(_, latest)| latest);
+            // What nobody may see is not counted either.
+            if latest.mark != shown.mark {
+                held.line.push(shown);
+            }
+        }
+    }
+
+    /// What may be seen of a match that runs.
+    pub(super) fn visible_match(&mut self, key: &MatchKey) -> Option<Arc<str>> {
+        let now = self.now_ms();
+        if let Some(held) = self.held_back.get_mut(key) {
+            return Some(Arc::clone(&held.look(now).data));
+        }
+        let live = self.live_match(key)?;
+        Some(show::text(&ShownMatch::of(live, self.wires(live))))
+    }
+
+    /// What a new watcher of something that is held back is shown, each at its time; `None` if it
+    /// is not held back.
+    pub(super) fn held_back(
+        &mut self,
+        topic: &Topic,
+    ) -> Option<impl Iterator<Item = Shown> + use<>> {
+        let Topic::Match(key) = topic else { return None };
+        let now = self.now_ms();
+        let held = self.held_back.get_mut(key)?;
+        let mut first = Shown { about: About::Snapshot, ..held.look(now).clone() };
+        // It stood so until what is next in line came.
+        first.at = first.at.max(now.saturating_sub(held.held_ms));
+        let later: Vec<Shown> = held.line.waiting.iter().map(|(_, shown)| shown.clone()).collect();
+        let held_ms = held.held_ms;
+        let all = std::iter::once(first).chain(later.into_iter().map(move |mut shown| {
+            shown.held_ms = held_ms;
+            shown
+        }));
+        Some(all)
+    }
+
+    /// By how much something is held back.
+    pub fn held_ms(&self, topic: &Topic) -> Millis {
+        match topic {
+            Topic::Match(key) => self.held_back.get(key).map_or(0, |held| held.held_ms),
+            Topic::Tournament(_) => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(at: Millis) -> Shown {
+        Shown::new(About::Change, at.to_string().into(), at)
+    }
+
+    #[test]
+    fn nothing_is_shown_before_its_time_and_everything_in_the_end() {
+        let mut line = DelayLine::new(6_400);
+        let (mut shown, mut pushed) = (Vec::new(), 0);
+        for now in 0..20_000 {
+            if now % 7 == 0 {
+                line.push(change(now));
+                pushed += 1;
+            }
+            while let Some(next) = line.pop_due(now) {
+                assert!(next.at + 6_400 <= now, "{} at {now}", next.at);
+                assert!(now - next.at <= 6_400 + 100, "held for too long");
+                shown.push(next);
+            }
+            assert!(line.waiting.len() <= 66, "{}", line.waiting.len());
+        }
+        while let Some(next) = line.pop_due(Millis::MAX) {
+            shown.push(next);
+        }
+        assert!(shown.is_sorted_by_key(|next| next.at));
+        let skipped: u64 = shown.iter().map(|next| next.skipped).sum();
+        assert_eq!(shown.len() as u64 + skipped, pushed);
+    }
+
+    #[test]
+    fn who_does_not_look_is_told_what_was_dropped() {
+        let mut line = DelayLine::new(64);
+        (0..1_000).for_each(|at| line.push(change(at)));
+        assert_eq!(line.waiting.len(), LINE_MAX);
+        let next = line.pop_due(1_000).unwrap();
+        assert_eq!((next.about, next.at, next.skipped), (About::Lagged, 872, 872));
+        let next = line.pop_due(1_000).unwrap();
+        assert_eq!((next.about, next.skipped), (About::Change, 0));
+    }
+
+    #[test]
+    fn an_end_waits_as_well_and_is_never_merged() {
+        let mut line = DelayLine::new(1_000);
+        line.push(change(5));
+        line.push(Shown { about: About::End, ..change(5) });
+        assert_eq!(line.next_due(), Some(1_005));
+        assert!(line.pop_due(1_004).is_none());
+        let abouts = [(); 2].map(|()| line.pop_due(1_005).map(|shown| shown.about));
+        assert_eq!(abouts, [Some(About::Change), Some(About::End)]);
+    }
+}

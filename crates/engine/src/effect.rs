@@ -1,0 +1,319 @@
+//! What the engine wants done, as data.
+//!
+//! Handling an input fills a list of effects. The driver carries them out in their order and feeds
+//! back what came of them as inputs: [`Delivered`](super::Input::Delivered),
+//! [`Committed`](super::Input::Committed), [`Checked`](super::Input::Checked) and so on.
+#![expect(missing_docs, reason = "fields say what they hold by their names")]
+
+use super::journal::StreamKey;
+use super::query::{AnyAnswer, QueryId};
+use super::watch::{Shown, WatcherId};
+use super::{ConnId, MatchKey};
+use agon_core::lobby::PasswordHash;
+use agon_core::{Faulted, MatchId, Millis, PlayerName, RequestId, TournamentId};
+use agon_games::{GameState, Seat as GameSeat};
+use agon_wire::peer::Told;
+use std::net::IpAddr;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Which request a player answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AskId {
+    /// A request of a match.
+    Match(MatchKey, RequestId),
+    /// A request of a tournament, outside matches.
+    Tournament(TournamentId, RequestId),
+}
+
+/// A request of which the driver reports when it was written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PeerAsk {
+    /// Which request it is.
+    pub id: AskId,
+    /// How long the answer may take.
+    pub limit_ms: Millis,
+}
+
+/// Something a player is told in a structured call.
+#[derive(Clone, Debug)]
+pub struct Tell {
+    /// What.
+    pub told: Told,
+    /// What is asked, if it has to be answered.
+    pub ask: Option<PeerAsk>,
+}
+
+/// A line in the buffer of [`Effects`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LineRange(Range<usize>);
+
+/// A record on its way to the log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// The stream.
+    pub stream: StreamKey,
+    /// The stream's name in the log.
+    pub name: Arc<str>,
+    /// How many events the stream has before this record.
+    pub expected: u64,
+    /// One line per event.
+    pub lines: Vec<String>,
+}
+
+/// A password to be checked or hashed. That is slow on purpose, so it is not the engine's work.
+#[derive(Clone, PartialEq, Eq)]
+pub enum PasswordCheck {
+    /// Whether the password is that of an account; an account without one has no right password.
+    Verify { password: String, hash: Option<PasswordHash> },
+    /// The same for a name that no account has: it takes as long, and is always wrong.
+    VerifyNobody { password: String },
+    /// The first password of a new account.
+    Hash { password: String },
+    /// Whether the old password is right, and the hash of the new one.
+    Change { old: String, new: String, hash: Option<PasswordHash> },
+}
+
+/// What came of a [`PasswordCheck`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PasswordResult {
+    /// It is right.
+    Right,
+    /// It is wrong.
+    Wrong,
+    /// It is right or new, and this is the hash to keep.
+    Hashed(PasswordHash),
+    /// It could not be hashed.
+    Failed(String),
+    /// It was not checked, and why.
+    NotChecked(String),
+}
+
+/// A question for a house player.
+pub struct HouseQuestion {
+    /// The match.
+    pub key: MatchKey,
+    /// The house player.
+    pub player: PlayerName,
+    /// The request.
+    pub request: RequestId,
+    /// The player's seat in the game.
+    pub seat: GameSeat,
+    /// The game.
+    pub game: Box<dyn GameState>,
+}
+
+/// Something to report to the operator: to count, and in part to write to the diagnostics.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Note {
+    /// An attempt to log in.
+    Login {
+        /// The connection, if it was not over HTTP.
+        conn: Option<ConnId>,
+        /// The address.
+        from: Option<IpAddr>,
+        /// The account, if there is one of this name.
+        account: Option<PlayerName>,
+        /// What came of it.
+        outcome: LoginOutcome,
+    },
+    /// A program of another system was refused.
+    SignUpRefused { conn: ConnId, name: PlayerName, why: String },
+    /// An observer was refused: there are too many.
+    ObserverRefused { conn: ConnId, max: usize },
+    /// A player was charged with a fault.
+    Fault {
+        conn: Option<ConnId>,
+        tournament: TournamentId,
+        of_match: Option<MatchId>,
+        faulted: Box<Faulted>,
+    },
+    /// A blacklisted player is told so.
+    Blacklisted { conn: Option<ConnId>, account: PlayerName, why: String },
+    /// A match ended.
+    MatchEnded(MatchKey),
+    /// A tournament started, or was resumed.
+    TournamentStarted { tournament: TournamentId, players: usize },
+    /// A tournament ended.
+    TournamentEnded { tournament: TournamentId, winners: usize },
+    /// The players of a tournament from the settings are connected: it is announced.
+    PlayersPresent(TournamentId),
+    /// A tournament that was asked for is not held.
+    NotHeld { tournament: TournamentId, why: String },
+    /// A tournament cannot be played.
+    NotPlayable { tournament: TournamentId, why: String },
+    /// A restart of the server interrupted a tournament.
+    Interrupted { tournament: TournamentId, missing: usize },
+    /// A timer was handled so much later than it was due.
+    TimerLate(Millis),
+    /// Something else that the operator should know.
+    Warning(String),
+}
+
+/// What came of an attempt to log in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoginOutcome {
+    /// The account is logged in.
+    Good,
+    /// The password or the token is wrong.
+    Wrong,
+    /// It was not checked, after too many wrong ones.
+    Throttled,
+    /// The account is on another connection, or may not log in.
+    Refused,
+}
+
+impl LoginOutcome {
+    /// All outcomes.
+    pub const ALL: [LoginOutcome; 4] =
+        [LoginOutcome::Good, LoginOutcome::Wrong, LoginOutcome::Throttled, LoginOutcome::Refused];
+
+    /// Its name in metrics.
+    pub fn word(self) -> &'static str {
+        match self {
+            LoginOutcome::Good => "good",
+            LoginOutcome::Wrong => "wrong",
+            LoginOutcome::Throttled => "throttled",
+            LoginOutcome::Refused => "refused",
+        }
+    }
+}
+
+/// Why a connection ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CloseReason {
+    /// The other end closed it, or was lost.
+    Left,
+    /// It logged out.
+    LoggedOut,
+    /// It did not log in in time.
+    LoginTimeout,
+    /// Its account logged in on another connection.
+    TakenOver,
+    /// An operator ended it.
+    ByOperator,
+    /// It sent too much that was not asked for.
+    Flood,
+    /// It did not read: its outbox was full.
+    SlowReader,
+    /// A write took too long, or failed.
+    Unwritable,
+    /// It gave no sign of life.
+    Silent,
+    /// What it sent cannot be understood, and neither what follows.
+    Broken,
+    /// It plays no more: its tournament is over, or it is out of it, or was not let in.
+    Dismissed,
+    /// The server stops.
+    Stopping,
+}
+
+impl CloseReason {
+    /// All reasons.
+    pub const ALL: [CloseReason; 12] = [
+        CloseReason::Left,
+        CloseReason::LoggedOut,
+        CloseReason::LoginTimeout,
+        CloseReason::TakenOver,
+        CloseReason::ByOperator,
+        CloseReason::Flood,
+        CloseReason::SlowReader,
+        CloseReason::Unwritable,
+        CloseReason::Silent,
+        CloseReason::Broken,
+        CloseReason::Dismissed,
+        CloseReason::Stopping,
+    ];
+
+    /// Its name in metrics.
+    pub fn word(self) -> &'static str {
+        match self {
+            CloseReason::Left => "left",
+            CloseReason::LoggedOut => "logged-out",
+            CloseReason::LoginTimeout => "login-timeout",
+            CloseReason::TakenOver => "taken-over",
+            CloseReason::ByOperator => "by-operator",
+            CloseReason::Flood => "flood",
+            CloseReason::SlowReader => "slow-reader",
+            CloseReason::Unwritable => "unwritable",
+            CloseReason::Silent => "silent",
+            CloseReason::Broken => "broken",
+            CloseReason::Dismissed => "dismissed",
+            CloseReason::Stopping => "stopping",
+        }
+    }
+}
+
+/// One thing for the driver to do.
+pub enum Effect {
+    /// Write a line to a connection.
+    Send { conn: ConnId, line: LineRange },
+    /// Write a request to a connection and report when it was written. It may follow from an answer
+    /// that was read at `follows`.
+    Ask { conn: ConnId, ask: AskId, line: LineRange, follows: Option<Millis> },
+    /// Tell a connection that takes structured calls something; report when a request was written.
+    Call { conn: ConnId, tell: Box<Tell> },
+    /// Tell an observer on the wire of another system something, not before `due`.
+    Observe { conn: ConnId, told: Box<Told>, due: Millis },
+    /// Stop waiting for a login: the connection is logged in, or an observer's.
+    Admit { conn: ConnId },
+    /// Write what was sent to a connection, then close it.
+    Close { conn: ConnId, why: CloseReason },
+    /// Append a record to the log and report when it is durable.
+    Append(Record),
+    /// Check a password and report the result, unless the connection is closed before.
+    CheckPassword { conn: ConnId, from: IpAddr, account: PlayerName, check: PasswordCheck },
+    /// Have a house player answer a request.
+    AskHouse(Box<HouseQuestion>),
+    /// Keep a snapshot of the lobby after its first `seq` events, and report when that is done.
+    KeepSnapshot { seq: u64, lobby: Box<agon_core::lobby::Lobby> },
+    /// Show a watcher something.
+    Show { watcher: WatcherId, shown: Shown },
+    /// A watcher is shown nothing more.
+    EndWatch { watcher: WatcherId },
+    /// Answer a query.
+    Reply { query: QueryId, answer: AnyAnswer },
+    /// Report something to the operator.
+    Note(Note),
+}
+
+/// The effects of an input, and the lines that they write.
+#[derive(Default)]
+pub struct Effects {
+    list: Vec<Effect>,
+    bytes: Vec<u8>,
+}
+
+impl Effects {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Takes all effects, in their order. The lines stay until [`clear`](Effects::clear).
+    pub fn take(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.list)
+    }
+
+    /// The text of a line.
+    pub fn line(&self, line: &LineRange) -> &[u8] {
+        &self.bytes[line.0.clone()]
+    }
+
+    /// Forgets everything, and keeps the memory: `list` is what [`take`](Effects::take) gave.
+    pub fn clear(&mut self, mut list: Vec<Effect>) {
+        list.clear();
+        self.list = list;
+        self.bytes.clear();
+    }
+
+    pub(super) fn push(&mut self, effect: Effect) {
+        self.list.push(effect);
+    }
+
+    pub(super) fn write(&mut self, line: &[u8]) -> LineRange {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(line);
+        LineRange(start..self.bytes.len())
+    }
+}

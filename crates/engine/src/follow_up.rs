@@ -1,0 +1,150 @@
+//! What the engine does once a record is durable, as data.
+//!
+//! A handler decides, commits its events and names what follows from them. The journal keeps the
+//! follow-ups of a record until the log has confirmed it; then [`Engine::follow_up`] carries them
+//! out, in the order in which they were named.
+
+use super::journal::StreamKey;
+use super::query::{AnyAnswer, QueryId};
+use super::results::Report;
+use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Tell};
+use agon_core::lobby::{Cheat, TokenHash};
+use agon_core::{Faulted, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan};
+use agon_games::Json;
+use agon_wire::native::ToPlayer;
+use agon_wire::peer::Told;
+use serde_json::Value;
+
+/// One thing to do once a record is durable.
+pub(crate) enum FollowUp {
+    /// Start a tournament that the lobby decided on, or whose secret is kept now.
+    Start(Box<TournamentPlan>),
+    /// Take a blacklisted player out of every tournament.
+    Expel(PlayerName),
+    /// Take a blacklisted player out of one tournament.
+    ExpelFrom(TournamentId, PlayerName),
+    /// Blacklist the player of a cheat.
+    Blacklist(Box<Cheat>),
+    /// Let an account in that proved who it is.
+    Welcome { conn: ConnId, account: PlayerName, hash: TokenHash, token: Option<String> },
+    /// Attach a program that signed up over the wire of another system.
+    AttachProgram { conn: ConnId, player: PlayerName, returns: bool },
+    /// Tell a connection that logged in what the lobby has for its account.
+    Inform { conn: ConnId, account: PlayerName, invitations: Notices, owed: Vec<TournamentId> },
+    /// Tell a program that it is signed up.
+    ConfirmSignUp { conn: ConnId, player: PlayerName, next: bool },
+    /// Tell a connection that what it asked for is done.
+    Done { conn: ConnId, what: &'static str, about: Option<TournamentId> },
+    /// Tell a connection why its answer was rejected.
+    RejectAnswer {
+        conn: ConnId,
+        code: &'static str,
+        id: RequestId,
+        detail: String,
+        accepted: Option<Json>,
+    },
+    /// Send a notice of a match to its player, wherever the player is connected by then.
+    SendNotice(MatchKey, Notice),
+    /// Send a notice to those of these players who are connected.
+    Notify { players: Vec<PlayerName>, about: &'static str, data: Value },
+    /// Close the connection of an account that an operator logged out.
+    LogOut { account: PlayerName, why: String },
+    /// Close a connection whose player has left; after a last view of the match, if there is one.
+    Dismiss { conn: ConnId, shown: Option<MatchKey> },
+    /// Send a tournament's result to the player who asked for it.
+    Deliver(TournamentId, Box<Report>),
+    /// Ask invited players: all of them, or only these.
+    TellInvited(TournamentId, Option<Vec<PlayerName>>),
+    /// Tell players that a tournament starts without them.
+    TellLeftOut(TournamentId, Vec<PlayerName>),
+    /// Tell players that a tournament is called off.
+    TellCalledOff { tournament: TournamentId, players: Vec<PlayerName>, reason: String },
+    /// Note that a sign-up opened, for subscribers.
+    SignUpOpened(TournamentId),
+    /// Tell subscribers which sign-ups opened.
+    TellNews,
+    /// Confirm a subscription and list the open sign-ups.
+    ConfirmSubscription(ConnId),
+    /// Give the name of a player free again who left without ever playing.
+    DropNewcomer(PlayerName),
+    /// Report a fault to the operator.
+    NoteFault(TournamentId, Option<MatchId>, Box<Faulted>),
+    /// Wait for these streams as well, then do the rest.
+    Await(Vec<StreamKey>, Box<FollowUp>),
+    /// Answer a query.
+    Reply(QueryId, AnyAnswer),
+}
+
+/// Notices: what each is about, and its data.
+pub(crate) type Notices = Vec<(&'static str, Value)>;
+
+impl Engine {
+    /// Carries out what waited for a record.
+    pub(super) fn follow_up(&mut self, what: FollowUp) {
+        match what {
+            FollowUp::Start(plan) => self.start_tournament(*plan),
+            FollowUp::Expel(player) => self.expel(&player),
+            FollowUp::ExpelFrom(id, player) => self.expel_from(&id, &player),
+            FollowUp::Blacklist(cheat) => self.blacklist_for(*cheat),
+            FollowUp::Welcome { conn, account, hash, token } => {
+                self.let_in(conn, &account, hash, token.as_deref());
+            }
+            FollowUp::AttachProgram { conn, player, returns } => {
+                self.attach_program(conn, &player, returns);
+            }
+            FollowUp::Inform { conn, account, invitations, owed } => {
+                self.inform(conn, &account, &invitations, &owed);
+            }
+            FollowUp::ConfirmSignUp { conn, player, next } => {
+                if self.conn_of(&player) == Some(conn) {
+                    self.call(conn, Tell { told: Told::SignedUp { next }, ask: None });
+                }
+            }
+            FollowUp::Done { conn, what, about } => {
+                self.send(conn, &ToPlayer::Done { what, tournament: about.as_ref() });
+            }
+            FollowUp::RejectAnswer { conn, code, id, detail, accepted } => {
+                let id = Some(id.as_str());
+                self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
+            }
+            FollowUp::SendNotice(key, Notice { player, about, data }) => {
+                let (tournament, in_match, data) =
+                    (Some(&key.tournament), Some(&key.id), Some(data));
+                if let Some(conn) = self.conn_of(&player) {
+                    self.send(conn, &ToPlayer::Notice { about, tournament, in_match, data });
+                }
+            }
+            FollowUp::Notify { players, about, data } => self.notify_all(&players, about, &data),
+            FollowUp::LogOut { account, why } => self.close_for_operator(&account, &why),
+            FollowUp::Dismiss { conn, shown } => {
+                // The last message to a removed player is the position without its penguins.
+                if let Some(key) = shown
+                    && self.is_durable(&StreamKey::Match(key.clone()))
+                {
+                    self.show_listeners(&key);
+                }
+                self.end(conn, CloseReason::Dismissed);
+            }
+            FollowUp::Deliver(id, report) => self.deliver(&id, &report),
+            FollowUp::TellInvited(id, only) => self.tell_invited(&id, only.as_deref()),
+            FollowUp::TellLeftOut(id, players) => self.tell_left_out(&id, &players),
+            FollowUp::TellCalledOff { tournament, players, reason } => {
+                self.tell_called_off(&tournament, &players, &reason);
+                let status = format!("called off: {reason}");
+                let report = Report::without_play(tournament.clone(), status);
+                self.deliver(&tournament, &report);
+            }
+            FollowUp::SignUpOpened(id) => self.sign_up_opened(id),
+            FollowUp::TellNews => self.tell_news(),
+            FollowUp::ConfirmSubscription(conn) => self.confirm_subscription(conn),
+            FollowUp::DropNewcomer(player) => self.drop_if_gone(&player),
+            FollowUp::NoteFault(id, of_match, faulted) => {
+                self.note_fault(id, of_match, faulted);
+            }
+            FollowUp::Await(streams, then) => self.once_durable(streams, *then),
+            FollowUp::Reply(query, answer) => {
+                self.effects.push(Effect::Reply { query, answer });
+            }
+        }
+    }
+}

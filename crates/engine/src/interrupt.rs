@@ -1,0 +1,242 @@
+//! Players whom a restart of the server cut off: `docs/decisions/0016`.
+//!
+//! Programs of the Fish and Trains systems and Erlang processes do not reconnect by themselves. Who
+//! of them was connected is read from the log. They are never charged with what the restart did to
+//! them: a tournament that needs one of them who is not back in time is interrupted.
+
+use super::journal::StreamKey;
+use super::operator::telling;
+use super::{CloseReason, ConnId, Engine, Note};
+use agon_core::lobby::LobbyCommand;
+use agon_core::{
+    Fault, FaultKind, Interruption, Millis, PlayerName, Raw, TournamentAsk, TournamentCommand,
+    TournamentId, TournamentPending, Why,
+};
+use agon_wire::native::{Hello, PROTOCOL_VERSION};
+
+/// What everybody is told about a tournament that was interrupted.
+const WHY: &str = "Interrupted by a server restart; no result counts against anybody";
+
+/// The code of players whom a tournament begins without: they are charged with nothing.
+const CUT_OFF: &str = "cut-off";
+
+impl Engine {
+    /// Notes who was connected before this start and cannot reconnect by itself.
+    pub(super) fn note_cut_off(&mut self) {
+        let connected = self.lobby.line().iter().filter(|player| self.cannot_reconnect(player));
+        self.cut_off = connected.cloned().collect();
+    }
+
+    /// Adds those whom earlier restarts cut off from tournaments that run.
+    pub(super) fn note_cut_off_before(&mut self) {
+        let machines = self.tournaments.values().map(|live| &live.machine);
+        let earlier = machines
+            .flat_map(|machine| machine.cut_off().filter(|player| machine.needs(player)).cloned());
+        let earlier: Vec<PlayerName> = earlier.collect();
+        let gone: Vec<PlayerName> =
+            self.cut_off.iter().filter(|player| self.had_left(player)).cloned().collect();
+        for player in gone {
+            self.cut_off.remove(&player);
+        }
+        self.cut_off.extend(earlier);
+    }
+
+    /// Whether a player was without a connection before the restart: then one of its matches says
+    /// so, and the policy of its tournament holds.
+    fn had_left(&self, player: &PlayerName) -> bool {
+        let mut matches = self.matches.keys_of(player);
+        matches.any(|key| {
+            self.live_match(key).is_some_and(|played| {
+                let mut own = played.faults().iter().rev().filter(|one| one.player == *player);
+                let last = own.next().map(|faulted| faulted.fault.kind);
+                !played.is_here(player) && last == Some(FaultKind::Disconnected)
+            })
+        })
+    }
+
+    /// Whether a player stays logged in although it is not back: its node may connect once more,
+    /// and an operator may resume the tournament it is needed for.
+    pub(super) fn may_be_found(&self, player: &PlayerName) -> bool {
+        let needed = |id: &TournamentId| self.is_interrupted(id);
+        self.is_cut_off(player)
+            && self.lobby.location(player).is_some()
+            && self.lobby.playing_in(player).any(needed)
+    }
+
+    /// A tournament is over: those of its players who were cut off and play nowhere else are no
+    /// longer looked for.
+    pub(super) fn forget_cut_off(&mut self, id: &TournamentId, players: &[PlayerName]) {
+        for player in players {
+            let elsewhere = self.lobby.playing_in(player).any(|other| other != id);
+            if self.is_cut_off(player) && !elsewhere && self.now_ms() >= self.grace_until {
+                let command = LobbyCommand::LogOut { account: player.clone() };
+                let _ = self.step_lobby(command, Vec::new());
+            }
+        }
+    }
+
+    /// Whether a player's program does not know how to reconnect.
+    fn cannot_reconnect(&self, player: &PlayerName) -> bool {
+        self.is_peer(player) || self.lobby.location(player).is_some()
+    }
+
+    /// Whether a restart cut a player off and the player is not back.
+    pub(super) fn is_cut_off(&self, player: &PlayerName) -> bool {
+        self.cut_off.contains(player) && self.conn_of(player).is_none()
+    }
+
+    /// Whether a tournament rests because of a restart.
+    pub(crate) fn is_interrupted(&self, id: &TournamentId) -> bool {
+        self.tournaments.get(id).is_some_and(|live| live.machine.interrupted().is_some())
+    }
+
+    /// In how many tournaments that can go on a player is.
+    pub(super) fn active_in(&self, player: &PlayerName) -> usize {
+        self.lobby.playing_in(player).filter(|id| !self.is_interrupted(id)).count()
+    }
+
+    /// When a tournament has waited long enough for players who were cut off.
+    fn interrupts_at(&self, id: &TournamentId) -> Millis {
+        let own = self.tournaments.get(id).map_or(0, |live| live.miss_by);
+        own.max(self.grace_until)
+    }
+
+    /// Interrupts a tournament if it has waited long enough for somebody who was cut off; whether
+    /// it did.
+    pub(super) fn interrupt_if_cut_off(&mut self, id: &TournamentId) -> bool {
+        if self.cut_off.is_empty() || self.now_ms() < self.interrupts_at(id) {
+            return false;
+        }
+        let Some(live) = self.tournaments.get(id) else { return false };
+        if live.machine.rounds().is_empty() && self.began_since(live.began_at) {
+            return false;
+        }
+        let players = live.machine.plan().players.iter();
+        let missing =
+            players.filter(|player| self.is_cut_off(player) && live.machine.needs(player));
+        let missing: Vec<PlayerName> = missing.cloned().collect();
+        let why = Why::new(WHY).expect("a good reason");
+        let players = live.machine.plan().players.clone();
+        let Some(live) = self.tournaments.get_mut(id) else { return false };
+        let interruption = Interruption { missing, why };
+        let count = interruption.missing.len();
+        let Ok(events) = live.machine.step(TournamentCommand::Interrupt(interruption)) else {
+            return false;
+        };
+        let ruling = live.machine.paused().expect("it rests now").clone();
+        self.note(Note::Interrupted { tournament: id.clone(), missing: count });
+        let data = serde_json::json!({"tournament": id});
+        let tell = telling(players, "paused", &data, &ruling);
+        self.commit(StreamKey::Tournament(id.clone()), &events, vec![tell]);
+        for key in self.matches.in_tournament(id) {
+            self.follow(&key);
+        }
+        true
+    }
+
+    /// Interrupts every tournament that has waited long enough.
+    pub(super) fn interrupt_where_cut_off(&mut self) {
+        let mut ids: Vec<TournamentId> = self.tournaments.keys().cloned().collect();
+        // By name, not by chance: the same inputs give the same log.
+        ids.sort();
+        for id in ids {
+            self.interrupt_if_cut_off(&id);
+        }
+    }
+
+    /// A match has waited in vain for somebody who was cut off. Gives when to look again.
+    pub(super) fn wait_for_cut_off(&mut self, id: &TournamentId) -> Millis {
+        self.interrupt_if_cut_off(id);
+        self.interrupts_at(id).max(self.now_ms() + 1_000)
+    }
+
+    /// Whether something began in this run of the server.
+    fn began_since(&self, at: Millis) -> bool {
+        at.saturating_add(self.settings.reconnect_ms) >= self.grace_until
+    }
+
+    /// What becomes of a request outside matches to somebody who was cut off. A result that is
+    /// known stands, and is confirmed for the player. A tournament that the player had only signed
+    /// up for begins without it, and it is charged with nothing. Everything else waits.
+    pub(super) fn spare_cut_off(&mut self, id: &TournamentId, pending: TournamentPending) {
+        let began_at = self.tournaments.get(id).map_or(0, |live| live.began_at);
+        let player = pending.player;
+        let command = match pending.ask {
+            TournamentAsk::Farewell { .. } => {
+                let (request, answer) = (pending.id, "\"ok\"".to_owned());
+                TournamentCommand::Answer { player, request, answer }
+            }
+            _ if self.began_since(began_at) => {
+                let detail = "a restart of the server cut it off before the tournament began";
+                let fault = Fault::new(FaultKind::Withdrew, CUT_OFF, detail);
+                TournamentCommand::Drop { player, fault }
+            }
+            _ => return,
+        };
+        self.step_tournament(id, command);
+    }
+
+    /// Who was cut off and where its program was, with the tournaments it plays in.
+    pub(crate) fn cut_off_locations(&self) -> Vec<(PlayerName, Raw, Vec<TournamentId>)> {
+        let absent = self.cut_off.iter().filter(|player| self.is_cut_off(player));
+        let located = absent.filter_map(|player| {
+            let location = self.lobby.location(player)?.clone();
+            let playing = self.lobby.playing_in(player).filter(|id| {
+                let live = self.tournaments.get(id);
+                live.is_some_and(|live| live.machine.departure(player).is_none())
+            });
+            Some((player.clone(), location, playing.cloned().collect()))
+        });
+        located.collect()
+    }
+
+    /// Notes where the program behind a connection is, before it logs in.
+    pub(crate) fn locate(&mut self, conn: ConnId, location: Raw) {
+        if let Some(session) = self.sessions.get_mut(conn) {
+            session.location = Some(location);
+        }
+    }
+
+    /// Keeps where an account's program is from now on.
+    pub(super) fn keep_location(&mut self, conn: ConnId, account: &PlayerName) {
+        let location = self.sessions.get(conn).and_then(|session| session.location.clone());
+        let command = LobbyCommand::Locate { account: account.clone(), location };
+        if let Err(why) = self.step_lobby(command, Vec::new()) {
+            let words = format!("the location of {account} cannot be kept: {why}");
+            self.note(Note::Warning(words));
+        }
+    }
+
+    /// The program of an account that logged in is somewhere else, or has help.
+    pub(crate) fn relocate(&mut self, conn: ConnId, location: Raw) {
+        self.locate(conn, location);
+        let account = self.sessions.get(conn).and_then(|session| session.account.clone());
+        if let Some(account) = account.filter(|account| self.conn_of(account) == Some(conn)) {
+            self.keep_location(conn, &account);
+        }
+    }
+
+    /// Attaches a connection to an account whose program was found again after a restart; whether
+    /// that was right.
+    pub(crate) fn attach_again(&mut self, conn: ConnId, account: &PlayerName) -> bool {
+        let logged_in = self.lobby.line().contains(account) && self.conn_of(account).is_none();
+        let name = "a program that was found again".to_owned();
+        let hello =
+            Hello { protocol: PROTOCOL_VERSION, name, nonce: None, proposal: None, history: false };
+        match self.sessions.get_mut(conn) {
+            Some(session) if logged_in => {
+                session.hello.get_or_insert(hello);
+                self.attach(conn, account);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A program that was attached again had ended before: it is as if it had not been found.
+    pub(crate) fn was_not_there(&mut self, conn: ConnId) {
+        if let Some((account, _)) = self.detach(conn, CloseReason::Left) {
+            self.cut_off.insert(account);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Records in flight to the log, and what follows when they are durable.
+
+use super::follow_up::FollowUp;
+use super::{Effect, Engine, MatchKey, Record};
+use agon_core::{Event, Head, Millis, StreamEnd, TournamentId};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Which stream.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum StreamKey {
+    /// Accounts, queues and announcements.
+    Lobby,
+    /// The secret of a tournament.
+    Secret(TournamentId),
+    /// A tournament.
+    Tournament(TournamentId),
+    /// A match.
+    Match(MatchKey),
+}
+
+impl StreamKey {
+    /// The stream's name in the log.
+    pub fn name(&self) -> String {
+        match self {
+            StreamKey::Lobby => "lobby".into(),
+            StreamKey::Secret(id) => format!("secret/{id}"),
+            StreamKey::Tournament(id) => format!("tournament/{id}"),
+            StreamKey::Match(key) => format!("match/{}/{}", key.tournament, key.id),
+        }
+    }
+
+    /// The end of the stream before its first record. Only tournaments and matches have a chain.
+    fn new_end(&self) -> StreamEnd {
+        match self {
+            StreamKey::Lobby | StreamKey::Secret(_) => StreamEnd::unchained(self.name(), 0),
+            StreamKey::Tournament(_) | StreamKey::Match(_) => StreamEnd::new(self.name()),
+        }
+    }
+}
+
+/// The ends of streams, their records in flight, and what follows from those.
+#[derive(Default)]
+pub(crate) struct Journals(FxHashMap<StreamKey, Journal>);
+
+struct Journal {
+    end: StreamEnd,
+    /// What follows from each record in flight, the oldest first.
+    in_flight: VecDeque<Vec<FollowUp>>,
+}
+
+impl Journals {
+    /// Begins to write a stream after its end.
+    pub(crate) fn open(&mut self, stream: StreamKey, end: StreamEnd) {
+        self.0.insert(stream, Journal { end, in_flight: VecDeque::new() });
+    }
+
+    /// Forgets a stream that is over; the head of its chain.
+    pub(crate) fn close(&mut self, stream: &StreamKey) -> Option<Head> {
+        self.0.remove(stream)?.end.head().cloned()
+    }
+
+    /// Adds a record to a stream, and what follows from it.
+    pub(crate) fn add(
+        &mut self,
+        stream: StreamKey,
+        now: Millis,
+        events: &[Event],
+        follow_ups: Vec<FollowUp>,
+    ) -> Record {
+        let fresh = || Journal { end: stream.new_end(), in_flight: VecDeque::new() };
+        let journal = self.0.entry(stream.clone()).or_insert_with(fresh);
+        let (name, expected) = (Arc::clone(journal.end.name()), journal.end.version());
+        let lines = journal.end.record(now, events);
+        journal.in_flight.push_back(follow_ups);
+        Record { stream, name, expected, lines }
+    }
+
+    /// Has follow-ups wait for the latest record of a stream; gives them back if none is in flight.
+    pub(crate) fn wait(
+        &mut self,
+        stream: &StreamKey,
+        follow_ups: Vec<FollowUp>,
+    ) -> Option<Vec<FollowUp>> {
+        match self.0.get_mut(stream).and_then(|journal| journal.in_flight.back_mut()) {
+            Some(waiting) => {
+                waiting.extend(follow_ups);
+                None
+            }
+            None => Some(follow_ups),
+        }
+    }
+
+    /// The oldest record in flight is durable: what follows from it.
+    fn committed(&mut self, stream: &StreamKey) -> Option<Vec<FollowUp>> {
+        self.0.get_mut(stream)?.in_flight.pop_front()
+    }
+
+    /// Whether no record of a stream is in flight.
+    pub(crate) fn is_durable(&self, stream: &StreamKey) -> bool {
+        self.0.get(stream).is_none_or(|journal| journal.in_flight.is_empty())
+    }
+
+    /// Whether no record of any stream is in flight.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.0.values().all(|journal| journal.in_flight.is_empty())
+    }
+
+    /// How many events a stream has, those in flight among them.
+    pub(crate) fn version(&self, stream: &StreamKey) -> u64 {
+        self.0.get(stream).map_or(0, |journal| journal.end.version())
+    }
+
+    /// The head of a stream's chain, if it has one; records in flight are part of it.
+    pub(crate) fn head(&self, stream: &StreamKey) -> Option<&Head> {
+        self.0.get(stream)?.end.head()
+    }
+}
+
+impl Engine {
+    /// Hands a record to the log. Its follow-ups happen when it is durable.
+    pub(super) fn commit(
+        &mut self,
+        stream: StreamKey,
+        events: &[Event],
+        follow_ups: Vec<FollowUp>,
+    ) {
+        self.commit_at(self.now_ms(), stream, events, follow_ups);
+    }
+
+    /// Like `commit`, but records `now` as the decision time; wait deadlines count from it.
+    pub(super) fn commit_at(
+        &mut self,
+        now: Millis,
+        stream: StreamKey,
+        events: &[Event],
+        follow_ups: Vec<FollowUp>,
+    ) {
+        if events.is_empty() {
+            // A message may report records that are still in flight, so it waits for them.
+            let now = self.journals.wait(&stream, follow_ups).unwrap_or_default();
+            return now.into_iter().for_each(|what| self.follow_up(what));
+        }
+        let record = self.journals.add(stream, now, events, follow_ups);
+        self.effects.push(Effect::Append(record));
+    }
+
+    /// Carries out a follow-up once every record of these streams that is in flight now is durable.
+    pub(super) fn once_durable(&mut self, mut streams: Vec<StreamKey>, what: FollowUp) {
+        while let Some(stream) = streams.pop() {
+            if !self.journals.is_durable(&stream) {
+                let rest = FollowUp::Await(streams, Box::new(what));
+                self.journals.wait(&stream, vec![rest]);
+                return;
+            }
+        }
+        self.follow_up(what);
+    }
+
+    /// Does what waited for the oldest record of a stream that was in flight.
+    pub(super) fn committed(&mut self, stream: StreamKey) {
+        let Some(follow_ups) = self.journals.committed(&stream) else { return };
+        self.counted.tournament_records += u64::from(matches!(stream, StreamKey::Tournament(_)));
+        follow_ups.into_iter().for_each(|what| self.follow_up(what));
+        // A follow-up may have decided something more about the stream: that is not durable yet.
+        if !self.journals.is_durable(&stream) {
+            return;
+        }
+        self.keep_for_later(&stream);
+        self.show_watchers(&stream);
+        match stream {
+            StreamKey::Match(key) => self.speak_now(&key),
+            StreamKey::Tournament(id) => self.go_on(&id),
+            StreamKey::Lobby => self.snapshot_if_due(),
+            StreamKey::Secret(_) => {}
+        }
+    }
+
+    /// Whether no record of a stream is in flight.
+    pub fn is_durable(&self, stream: &StreamKey) -> bool {
+        self.journals.is_durable(stream)
+    }
+}

@@ -1,0 +1,156 @@
+//! Matches that run: their machines, their requests with their clocks, and who plays in them.
+
+use super::peers::Listeners;
+use super::{ConnId, MatchKey};
+use agon_core::{Match, Millis, Pending, PlayerName, RequestClock, RequestId, TournamentId};
+use agon_wire::request::RequestWriter;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeSet, HashMap};
+
+/// A match that runs.
+pub(crate) struct LiveMatch {
+    pub(super) played: Match,
+    /// Requests that were handed to a connection, or to a house player.
+    pub(super) sent: Vec<Sent>,
+    /// The clocks of requests that are to be sent again: their player changed its connection.
+    pub(super) recalled: Vec<(RequestId, RequestClock)>,
+    /// When its timer rings next.
+    pub(super) timer: Option<u64>,
+    /// Until when no wait runs out: time the server was down counts against nobody.
+    pub(super) held_until: u64,
+    /// Writes its requests.
+    pub(super) requests: RequestWriter,
+    /// The connection on which each player was shown the history of the match.
+    pub(super) shown: Vec<(PlayerName, ConnId)>,
+    /// Who is shown every change.
+    pub(super) listeners: Listeners,
+    /// Something has changed that time depends on, besides the game going on.
+    pub(super) stirred: bool,
+    /// When the first answer was read that the next requests follow from.
+    pub(super) answered_at: Option<Millis>,
+    /// Since when it rests: no clock runs in a pause.
+    pub(super) rests_since: Option<Millis>,
+}
+
+/// A request that was handed over.
+pub(super) struct Sent {
+    pub(super) id: RequestId,
+    pub(super) player: PlayerName,
+    /// The connection it was handed to, and its clock; house players have neither.
+    pub(super) to: Option<(ConnId, RequestClock)>,
+}
+
+impl LiveMatch {
+    pub(super) fn new(played: Match, held_until: Millis) -> LiveMatch {
+        LiveMatch {
+            played,
+            sent: Vec::new(),
+            recalled: Vec::new(),
+            timer: None,
+            held_until,
+            requests: RequestWriter::default(),
+            shown: Vec::new(),
+            listeners: Listeners::default(),
+            stirred: true,
+            answered_at: None,
+            rests_since: None,
+        }
+    }
+
+    /// Notes that a request was handed over, to a connection or a house player.
+    pub(super) fn mark_sent(&mut self, now: Millis, pending: Pending, to: Option<ConnId>) {
+        let Pending { id, player, limit_ms, .. } = pending;
+        let recalled = self.recalled.iter().position(|(recalled, _)| *recalled == id);
+        let recalled = recalled.map(|at| self.recalled.swap_remove(at).1.resume());
+        let clock = recalled.unwrap_or_else(|| RequestClock::new(limit_ms));
+        let began = now.saturating_sub(clock.spent_before_ms());
+        self.stirred |= self.timer.is_none_or(|at| began.saturating_add(limit_ms) < at);
+        if to.is_some() {
+            // No earlier than now; when it was written is looked up when that seems to be over.
+            self.played.delivered(&id, began);
+        }
+        self.sent.push(Sent { id, player, to: to.map(|conn| (conn, clock)) });
+    }
+
+    /// Whether a request is open.
+    pub(super) fn is_open(&self, request: &RequestId) -> bool {
+        self.played.pending().iter().any(|pending| pending.id == *request)
+    }
+
+    /// The time that is left for a request.
+    pub(super) fn left_ms(&self, pending: &Pending) -> Millis {
+        let mut recalled = self.recalled.iter();
+        let recalled = recalled.find(|(id, _)| *id == pending.id);
+        recalled.map_or(pending.limit_ms, |(_, clock)| clock.left_ms())
+    }
+}
+
+/// All matches that run.
+#[derive(Default)]
+pub(crate) struct Matches {
+    live: FxHashMap<MatchKey, LiveMatch>,
+    /// In which matches a player is.
+    playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
+}
+
+impl Matches {
+    pub(crate) fn insert(&mut self, key: MatchKey, live: LiveMatch) {
+        for player in &live.played.plan().players {
+            self.playing.entry(player.clone()).or_default().insert(key.clone());
+        }
+        self.live.insert(key, live);
+    }
+
+    pub(crate) fn remove(&mut self, key: &MatchKey) -> Option<LiveMatch> {
+        let live = self.live.remove(key)?;
+        for player in &live.played.plan().players {
+            if let Some(keys) = self.playing.get_mut(player) {
+                keys.remove(key);
+                if keys.is_empty() {
+                    self.playing.remove(player);
+                }
+            }
+        }
+        Some(live)
+    }
+
+    pub(crate) fn get(&self, key: &MatchKey) -> Option<&LiveMatch> {
+        self.live.get(key)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &MatchKey) -> Option<&mut LiveMatch> {
+        self.live.get_mut(key)
+    }
+
+    pub(crate) fn is_live(&self, key: &MatchKey) -> bool {
+        self.live.contains_key(key)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&MatchKey, &LiveMatch)> {
+        self.live.iter()
+    }
+
+    /// The matches of a tournament.
+    pub(crate) fn in_tournament(&self, id: &TournamentId) -> Vec<MatchKey> {
+        self.live.keys().filter(|key| key.tournament == *id).cloned().collect()
+    }
+
+    /// The matches of a player.
+    pub(crate) fn keys_of(&self, player: &PlayerName) -> impl Iterator<Item = &MatchKey> + use<'_> {
+        self.playing.get(player).into_iter().flatten()
+    }
+
+    /// The matches of a player, for those who change them.
+    pub(crate) fn of(&self, player: &PlayerName) -> Vec<MatchKey> {
+        self.keys_of(player).cloned().collect()
+    }
+
+    /// Everybody who plays.
+    pub(crate) fn players(&self) -> impl Iterator<Item = &PlayerName> {
+        self.playing.keys()
+    }
+}

@@ -1,0 +1,488 @@
+//! Matches: requests out, answers in, time.
+
+use super::follow_up::FollowUp;
+use super::journal::StreamKey;
+use super::live_match::LiveMatch;
+use super::{AskId, ConnId, Effect, Engine, MatchKey, Note, Timer};
+use agon_core::{
+    Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
+    Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, TournamentId,
+};
+use agon_wire::native::ToPlayer;
+use agon_wire::request::Shows;
+use std::collections::BTreeSet;
+
+/// How long an answer may be on its way from its socket to the engine: so much later than a
+/// deadline it is looked whether it passed. When the answer was read decides.
+pub(super) const ON_ITS_WAY_MS: Millis = 20;
+
+/// How long after a deadline to look again, if sockets are read late.
+const LATE_LOOK_MS: Millis = 10;
+
+impl Engine {
+    /// Takes a match up: from the log, or new.
+    pub(super) fn open_match(&mut self, plan: &MatchPlan) {
+        let key = MatchKey::new(plan.tournament.clone(), plan.id.clone());
+        let Some(secret) = self.tournaments.get(&plan.tournament).map(|live| live.secret.clone())
+        else {
+            return;
+        };
+        let secrets = Secrets::Known(secret.of_match(&plan.id));
+        let stream = StreamKey::Match(key.clone());
+        let recovered = match self.recover_match(&key, secrets.clone()) {
+            Ok(recovered) => recovered,
+            Err(error) => return self.fail(error),
+        };
+        let now = self.now_ms();
+        let held_until = match &recovered {
+            None => self.grace_until,
+            Some(_) => now + plan.rules.time.wait_ms.max(self.settings.reconnect_ms),
+        };
+        let played = if let Some(RecoveredMatch { mut played, end, cheats, .. }) = recovered {
+            let replay = self.replay_of(&played);
+            if replay.is_some() && self.is_paused(&plan.tournament) {
+                return;
+            }
+            self.journals.open(stream.clone(), end);
+            cheats.into_iter().for_each(|cheat| self.blacklist_for(cheat));
+            if let Some(ruling) = replay {
+                let command = Command::Order { order: MatchOrder::Reopen, ruling };
+                let events = played.step(now, command).expect("a match that is over reopens");
+                self.commit(stream, &events, Vec::new());
+            }
+            self.counted.games.started += u64::from(played.referee().is_some());
+            played
+        } else {
+            let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
+            let (played, event) = Match::create(plan.clone(), kind, secrets, now)
+                .expect("a plan the tournament checked");
+            self.commit(stream, &[event], Vec::new());
+            played
+        };
+        self.matches.insert(key.clone(), LiveMatch::new(played, held_until));
+        self.begin_to_hold_back(&key);
+        self.counted.matches_started += 1;
+        self.follow(&key);
+        for player in &plan.players {
+            let tournament = self.tournaments.get(&plan.tournament);
+            if tournament.is_some_and(|live| live.machine.is_out(player)) {
+                // It left after the pairing, and before there was a match to leave.
+                let withdrew =
+                    || Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
+                let fault = self.listed_fault(player).unwrap_or_else(withdrew);
+                let _ = self.step_match(&key, Command::Leave { player: player.clone(), fault });
+            } else if self.is_seated(player) {
+                self.arrive(&key, player);
+            }
+        }
+        // A replay may bring a listed player back that had lost.
+        self.expel_listed(&plan.tournament, &plan.players);
+        self.speak(&key);
+    }
+
+    /// Lets a match decide, and commits what it decided.
+    pub(super) fn step_match(&mut self, key: &MatchKey, command: Command) -> Result<(), Rejection> {
+        let now = self.now_ms();
+        let live = self.matches.get_mut(key).ok_or(Rejection::Over)?;
+        let events = live.played.step(now, command)?;
+        self.counted.decisions += u64::from(matches!(events[..], [Event::AnswerAccepted(_), ..]));
+        self.commit_match(key, now, events);
+        Ok(())
+    }
+
+    /// Commits what a match decided, if anything, with the confirmations of what players are only
+    /// told.
+    fn commit_match(&mut self, key: &MatchKey, now: Millis, mut events: Vec<Event>) {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        let sessions = &self.sessions;
+        let confirms_for = |player: &PlayerName| {
+            let session = sessions.of(player);
+            player.house().is_some() || session.is_some_and(|session| session.seat.takes_lines())
+        };
+        let notices = live.played.confirm_notices(now, &mut events, confirms_for);
+        if events.is_empty() {
+            return;
+        }
+        let mut follow_ups: Vec<FollowUp> =
+            notices.into_iter().map(|notice| FollowUp::SendNotice(key.clone(), notice)).collect();
+        let mut lapsed = Vec::new();
+        // Mostly answers are accepted, and nothing follows from them but the next request.
+        if !events.iter().all(|event| matches!(event, Event::AnswerAccepted(_))) {
+            live.requests.forget();
+            live.stirred = true;
+            self.count_games(&events);
+            follow_ups.extend(self.blacklisted_by(key, &events));
+            lapsed = self.lapsed(&events);
+            follow_ups.extend(self.notes(key, &events));
+            follow_ups.extend(self.partings(key, &events));
+        }
+        self.commit(StreamKey::Match(key.clone()), &events, follow_ups);
+        // At once, so that no wait runs while the disk is slow; asked again is who is back durably.
+        lapsed.iter().for_each(|player| self.arrive(key, player));
+    }
+
+    fn count_games(&mut self, events: &[Event]) {
+        for event in events {
+            match event {
+                Event::GameStarted(_) => self.counted.games.started += 1,
+                Event::GameEnded(ended) if ended.result.end == GameEnd::Void => {
+                    self.counted.games.void += 1;
+                }
+                Event::GameEnded(_) => self.counted.games.finished += 1,
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        // Whatever the player was sent before, it may not have got it.
+        let own: Vec<RequestId> = live
+            .played
+            .pending()
+            .into_iter()
+            .filter(|pending| pending.player == *player)
+            .map(|pending| pending.id)
+            .collect();
+        // Who was not missed gets no more time by coming back.
+        let now = self.time.now;
+        let here = live.played.is_here(player);
+        let LiveMatch { sent, recalled, .. } = live;
+        recalled.retain(|(id, _)| here || !own.contains(id));
+        sent.retain(|sent| {
+            let again = own.contains(&sent.id);
+            if let (true, true, Some((_, clock))) = (again, here, &sent.to) {
+                recalled.push((sent.id.clone(), clock.recall(now)));
+            }
+            !again
+        });
+        own.iter().for_each(|id| live.played.recalled(id));
+        let session = self.sessions.of(player);
+        live.listeners.any |= session.is_some_and(|session| session.listens);
+        let hello = session.and_then(|session| session.hello.as_ref());
+        let nonce = hello.and_then(|hello| hello.nonce.clone());
+        let _ = self.step_match(key, Command::Arrive { player: player.clone(), nonce });
+    }
+
+    /// A player logged in: it joins its matches, and its open requests are sent again.
+    pub(super) fn player_is_here(&mut self, player: &PlayerName) {
+        for key in self.matches.of(player) {
+            self.arrive(&key, player);
+            self.speak(&key);
+        }
+        self.greet_player(player);
+    }
+
+    pub(super) fn player_is_gone(&mut self, player: &PlayerName, fault: &Fault) {
+        for key in self.matches.of(player) {
+            let command = Command::Leave { player: player.clone(), fault: fault.clone() };
+            let _ = self.step_match(&key, command);
+        }
+    }
+
+    /// Says what a match has to say: requests, and its end. Only what is durable is said.
+    pub(super) fn speak(&mut self, key: &MatchKey) {
+        if self.is_durable(&StreamKey::Match(key.clone())) {
+            self.speak_now(key);
+        }
+    }
+
+    /// The same for a match whose latest record is durable.
+    pub(super) fn speak_now(&mut self, key: &MatchKey) {
+        let observed = !self.peer_observers.is_empty();
+        if self.matches.get(key).is_some_and(|live| live.listeners.any || observed) {
+            self.show_listeners(key);
+        }
+        let Some(live) = self.matches.get_mut(key) else { return };
+        if live.played.result().is_some() {
+            return self.match_over(key);
+        }
+        if live.played.paused().is_some() {
+            return;
+        }
+        let mut open = live.played.pending();
+        live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));
+        live.recalled.retain(|(id, _)| open.iter().any(|pending| pending.id == *id));
+        open.retain(|pending| live.sent.iter().all(|sent| pending.id != sent.id));
+        // What is not asked now does not follow from it.
+        let mut answered_at = live.answered_at.take();
+        for pending in open {
+            if pending.player.house().is_some() {
+                self.mark_sent(key, pending.clone(), None);
+                self.ask_house(key, pending);
+            } else if let Some(conn) = self.conn_of(&pending.player) {
+                self.ask(key, conn, pending, answered_at.take());
+            }
+        }
+        self.reset_timer(key, 0);
+    }
+
+    /// Asks a player something, which may follow from an answer that was read then.
+    fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending, follows: Option<Millis>) {
+        let Some(session) = self.sessions.get(conn) else { return };
+        let Some(shows) = session.shows() else { return self.ask_program(key, conn, pending) };
+        let Some(live) = self.matches.get_mut(key) else { return };
+        // A player who was away when it was opened has confirmed it by arriving.
+        debug_assert!(live.played.notice(&pending).is_none(), "{} only tells", pending.id);
+        let first = !live.shown.iter().any(|(player, on)| *on == conn && *player == pending.player);
+        let shows = if first && shows == Shows::Score { Shows::History } else { shows };
+        let left_ms = live.left_ms(&pending);
+        let LiveMatch { played, requests, .. } = live;
+        if !requests.write(played, Some(&key.tournament), &pending, left_ms, shows, &mut self.line)
+        {
+            return;
+        }
+        if first {
+            live.shown.retain(|(player, _)| *player != pending.player);
+            live.shown.push((pending.player.clone(), conn));
+        }
+        let ask = AskId::Match(key.clone(), pending.id.clone());
+        live.mark_sent(self.time.now, pending, Some(conn));
+        let line = self.effects.write(&self.line);
+        self.effects.push(Effect::Ask { conn, ask, line, follows });
+    }
+
+    pub(super) fn mark_sent(&mut self, key: &MatchKey, pending: Pending, to: Option<ConnId>) {
+        let now = self.now_ms();
+        if let Some(live) = self.matches.get_mut(key) {
+            live.mark_sent(now, pending, to);
+        }
+    }
+
+    /// A request was written to its player's socket: its clock runs from then on.
+    pub(super) fn delivered(&mut self, conn: ConnId, ask: &AskId, at: Millis) {
+        let clock = match ask {
+            AskId::Match(key, request) => self.matches.get_mut(key).and_then(|live| {
+                let sent = live.sent.iter_mut().find(|sent| sent.id == *request)?;
+                sent.to.as_mut().filter(|(to, _)| *to == conn)
+            }),
+            AskId::Tournament(id, request) => self
+                .tournaments
+                .get_mut(id)
+                .and_then(|live| live.asked.get_mut(request))
+                .map(|asked| &mut asked.to)
+                .filter(|(to, _)| *to == conn),
+        };
+        if let Some((_, clock)) = clock {
+            clock.deliver(at);
+        }
+    }
+
+    /// Sets the timer of a match, no earlier than this.
+    fn reset_timer(&mut self, key: &MatchKey, earliest: Millis) {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        // What was asked since is due later.
+        if !std::mem::take(&mut live.stirred) && live.timer.is_some() {
+            return;
+        }
+        let Some(deadline) = live.played.deadline() else { return };
+        let deadline = deadline.saturating_add(ON_ITS_WAY_MS).max(earliest);
+        // A timer that rings early finds nothing due and is set again.
+        if live.timer.is_none_or(|at| deadline < at) {
+            live.timer = Some(deadline);
+            self.timers.set(deadline, Timer::Match(key.clone()));
+        }
+    }
+
+    /// Does what is due in a match now that its timer rang. The clock of a request starts when it
+    /// was written; one that still waits to be written has none.
+    pub(super) fn match_due(&mut self, key: &MatchKey, now: Millis) {
+        // As things stood when everything that was there to be read by then has come in.
+        let read = now.min(self.time.read_until);
+        let late = read < now;
+        let now = read.saturating_sub(ON_ITS_WAY_MS);
+        if let Some(live) = self.matches.get_mut(key) {
+            live.timer = None;
+            for sent in &live.sent {
+                if let Some((_, clock)) = &sent.to {
+                    live.played.delivered(&sent.id, clock.began_at().unwrap_or(now));
+                }
+            }
+        }
+        while let Some(live) = self.matches.get(key)
+            && let Some(command) = live.played.due(now)
+        {
+            if let Command::Expire { player } = &command {
+                let held_until = live.held_until;
+                if now < held_until {
+                    let at = held_until + ON_ITS_WAY_MS;
+                    return self.timers.set(at, Timer::Match(key.clone()));
+                }
+                if self.is_cut_off(player) {
+                    let at = self.wait_for_cut_off(&key.tournament);
+                    return self.timers.set(at, Timer::Match(key.clone()));
+                }
+            }
+            let command = self.timed_out(command);
+            if self.step_match(key, command).is_err() {
+                break;
+            }
+        }
+        // What was not read yet is waited for, and not by asking again and again.
+        let earliest = if late { self.time.now + LATE_LOOK_MS } else { 0 };
+        self.reset_timer(key, earliest);
+    }
+
+    /// A player answers a request, named as it was sent.
+    pub(super) fn answered(
+        &mut self,
+        conn: ConnId,
+        player: PlayerName,
+        id: &RequestId,
+        answer: String,
+        at: Millis,
+    ) {
+        self.answered_by(conn, player, id, at, |engine, key, player, request, took_ms| {
+            engine.step_match(key, Command::Answer { player, request, answer, took_ms })
+        });
+    }
+
+    /// The same for whatever stands for the answer.
+    pub(super) fn answered_by(
+        &mut self,
+        conn: ConnId,
+        player: PlayerName,
+        id: &RequestId,
+        at: Millis,
+        step: impl FnOnce(
+            &mut Engine,
+            &MatchKey,
+            PlayerName,
+            RequestId,
+            Option<Millis>,
+        ) -> Result<(), Rejection>,
+    ) {
+        let (key, outcome) = match self.asked_by(&player, id.as_str()) {
+            Some((key, request)) => {
+                let took_ms = self.took_ms(&key, &player, &request, at);
+                let outcome =
+                    took_ms.and_then(|took_ms| step(self, &key, player, request, took_ms));
+                if let Some(live) = self.matches.get_mut(&key).filter(|_| outcome.is_ok()) {
+                    live.answered_at.get_or_insert(at);
+                }
+                (Some(key), outcome)
+            }
+            None => (None, Err(Rejection::Foreign)),
+        };
+        let Err(rejection) = outcome else { return self.forgive_junk(conn) };
+        let detail = rejection.to_string();
+        let (code, accepted) = match rejection {
+            Rejection::Repeated { accepted } => ("repeated", accepted.map(|raw| raw.0)),
+            Rejection::Late | Rejection::Over => ("late", None),
+            _ => ("foreign", None),
+        };
+        // Which answer counts may be on its way to the disk: nothing is said of it before. That one
+        // was never asked needs no disk.
+        let told_of = key.filter(|_| code != "foreign");
+        let streams = told_of.into_iter().map(StreamKey::Match).collect();
+        let id = id.clone();
+        self.once_durable(streams, FollowUp::RejectAnswer { conn, code, id, detail, accepted });
+        self.count_junk(conn);
+    }
+
+    /// Which match a request is of, and what that match calls it; `None` if no request looks like
+    /// it.
+    fn asked_by(&self, player: &PlayerName, id: &str) -> Option<(MatchKey, RequestId)> {
+        let (tournament, request) = id.split_once(':')?;
+        let (match_id, _) = request.split_once('.')?;
+        // Mostly one of its matches, whose key is there already.
+        let is_it =
+            |key: &&MatchKey| key.id.as_str() == match_id && key.tournament.as_str() == tournament;
+        let own = self.matches.keys_of(player).find(is_it);
+        let other =
+            || MatchKey::new(TournamentId::from_text(tournament), MatchId::from_text(match_id));
+        Some((own.cloned().unwrap_or_else(other), RequestId::from_text(request)))
+    }
+
+    /// How long an answer took that was read at `at`: from when the request was written, whatever
+    /// either had to wait for here. Who answers too late is charged, and its answer is not looked
+    /// at, also if the timer did not ring yet.
+    pub(super) fn took_ms(
+        &mut self,
+        key: &MatchKey,
+        player: &PlayerName,
+        request: &RequestId,
+        at: Millis,
+    ) -> Result<Option<Millis>, Rejection> {
+        let Some(live) = self.matches.get(key) else { return Ok(None) };
+        let at = live.rests_since.map_or(at, |since| since.min(at));
+        let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
+        let Some(sent) = sent.find(|sent| sent.id == *request) else {
+            // A player who reconnects may answer before it is asked again.
+            let recalled = live.recalled.iter().find(|(id, _)| id == request);
+            return Ok(Some(recalled.map_or(0, |(_, clock)| clock.timing(at).took_ms)));
+        };
+        let Some((_, clock)) = &sent.to else { return Ok(None) };
+        let (timing, limit_ms) = (clock.timing(at), clock.limit_ms());
+        // In a pause nobody is late any more. Neither is a player who repeats an answer that was in
+        // time, however long the disk takes for it.
+        let rests = live.rests_since.is_some();
+        if timing.is_late && !rests && live.played.is_here(player) && live.is_open(request) {
+            let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
+            let command = self.timed_out(Command::Charge { player: player.clone(), fault });
+            let hung = matches!(command, Command::Leave { .. });
+            let _ = self.step_match(key, command);
+            if !hung {
+                return Err(Rejection::Late);
+            }
+            // It answers, so it is back already, and what is still open may be answered.
+            self.arrive(key, &player);
+            return Ok(Some(0));
+        }
+        Ok(Some(timing.took_ms))
+    }
+
+    /// A line that is no message counts as the answer to whatever the player was asked. In a pause
+    /// nobody waits for one.
+    pub(super) fn charge_malformed(&mut self, player: &PlayerName, why: &str, line: &str) {
+        for key in self.matches.of(player) {
+            if self.live_match(&key).is_some_and(|played| played.paused().is_some()) {
+                continue;
+            }
+            let fault = Fault::malformed(why, line);
+            let _ = self.step_match(&key, Command::Charge { player: player.clone(), fault });
+        }
+    }
+
+    fn match_over(&mut self, key: &MatchKey) {
+        let Some(live) = self.matches.remove(key) else { return };
+        self.held_back.remove(key);
+        self.counted.matches_ended += 1;
+        self.note(Note::MatchEnded(key.clone()));
+        let Some(result) = live.played.result().cloned() else { return };
+        let head = self.journals.close(&StreamKey::Match(key.clone()));
+        for player in &live.played.plan().players {
+            if let Some(conn) = self.conn_of(player) {
+                let won = result.winners.contains(player);
+                let mut data =
+                    serde_json::json!({"match": key.id, "tournament": key.tournament, "won": won});
+                if let Some(head) = &head {
+                    data["head"] = serde_json::json!(head);
+                }
+                let data = Some(agon_games::json(&data));
+                self.send(conn, &ToPlayer::notice("match-over", data));
+            }
+        }
+        self.report(key, result, head);
+    }
+
+    /// Players that were not back when the server had been up long enough are gone.
+    pub(super) fn miss_the_absent(&mut self) {
+        self.interrupt_where_cut_off();
+        let absent: BTreeSet<PlayerName> = self
+            .matches
+            .players()
+            .filter(|player| !self.is_seated(player))
+            .filter(|player| !self.is_cut_off(player))
+            .cloned()
+            .collect();
+        // By name, not by chance: the same inputs give the same log.
+        for player in absent {
+            if !self.has_own_time(&player) {
+                let fault = Fault::disconnected("did not come back after the server was restarted");
+                self.miss_where_here(&player, &fault);
+            }
+        }
+        self.log_out_absent();
+    }
+}

@@ -1,0 +1,117 @@
+//! Names of new accounts: in one form, visible as a whole, and like none of the server's own.
+//!
+//! Accounts that are there keep their names, whatever these are; the log is never judged by this.
+
+use agon_core::PlayerName;
+use unicode_normalization::UnicodeNormalization;
+use unicode_security::confusable_detection::skeleton;
+
+/// The account that may do everything.
+const OPERATOR: &str = "operator";
+
+/// A name in the form in which names are stored (NFC).
+pub fn normalized(name: &PlayerName) -> PlayerName {
+    let text: String = name.as_str().nfc().collect();
+    PlayerName::new(&text).unwrap_or_else(|_| name.clone())
+}
+
+/// Whether a new account may have this name; otherwise a sentence that says why not.
+pub fn check_new(name: &PlayerName) -> Result<(), String> {
+    let text = name.as_str();
+    if let Some(hidden) = text.chars().find(|letter| is_hidden(*letter)) {
+        let code = u32::from(hidden);
+        return Err(format!("the name holds U+{code:04X}, which cannot be seen; leave it out"));
+    }
+    let shape = shape_of(text);
+    let house = PlayerName::HOUSE.trim_end_matches(':');
+    if shape == shape_of(OPERATOR)
+        || shape == shape_of(house)
+        || shape.starts_with(&shape_of(PlayerName::HOUSE))
+    {
+        let why = "the name looks like one of the server's own (operator, house); choose another";
+        return Err(why.into());
+    }
+    Ok(())
+}
+
+/// What a name looks like: names that look alike have the same (UTS 39), in capitals or not.
+fn shape_of(text: &str) -> String {
+    let once: String = skeleton(&text.to_lowercase()).collect();
+    skeleton(&once.to_lowercase()).collect()
+}
+
+/// Whether a letter has no shape of its own: it is not shown, or changes the order of others.
+fn is_hidden(letter: char) -> bool {
+    matches!(letter,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
+        | '\u{180B}'..='\u{180F}'
+        // Zero-width characters, marks of direction, separators of lines.
+        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+        | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
+        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> PlayerName {
+        PlayerName::new(text).unwrap()
+    }
+
+    #[test]
+    fn names_of_people_and_programs_are_good() {
+        for good in [
+            "ann",
+            "Zoë <b>",
+            "bot-7",
+            "日本語",
+            "Ольга",
+            "محمد",
+            "AIClient",
+            "p 1",
+            "cooperator",
+            "housecat",
+        ] {
+            assert_eq!(check_new(&name(good)), Ok(()), "{good}");
+        }
+    }
+
+    #[test]
+    fn names_with_hidden_letters_are_refused() {
+        for bad in
+            ["a\u{200B}nn", "\u{202E}nna", "a\u{2066}b", "an\u{FEFF}n", "a\u{E0041}", "a\u{AD}b"]
+        {
+            let why = check_new(&name(bad)).unwrap_err();
+            assert!(why.contains("U+"), "{why}");
+        }
+    }
+
+    #[test]
+    fn names_that_look_like_those_of_the_server_are_refused() {
+        for bad in [
+            "operator",
+            "Operator",
+            "OPERATOR",
+            "оperator",
+            "оpеrаtоr",
+            "0perator",
+            "ｏｐｅｒａｔｏｒ",
+            "house",
+            "hοuse",
+            "House",
+            "hоuse:greedy",
+            "house：greedy",
+            "HOUSE:x",
+        ] {
+            assert!(check_new(&name(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_are_stored_in_one_form() {
+        assert_eq!(normalized(&name("zoe\u{308}")), name("zoë"));
+        assert_eq!(normalized(&name("ann")), name("ann"));
+    }
+}

@@ -1,0 +1,154 @@
+//! Observers on the Fish port: which game each of them is shown.
+//!
+//! The vocabulary has no word for which game a message is about, so an observer is shown one game
+//! at a time. When that game is over, the observer is shown another one of the same tournament.
+
+use super::peers::is_of_series;
+use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note};
+use agon_core::lobby::Announcement;
+use agon_core::{Millis, TournamentId};
+use agon_games::Viewer;
+use agon_wire::fish::observer::Follow;
+use agon_wire::peer::Told;
+use std::collections::BTreeMap;
+
+/// Observers at once.
+const OBSERVERS_MAX: usize = 100;
+
+/// All observers by connection, in an order that is the same in every run.
+pub(super) type PeerObservers = BTreeMap<ConnId, PeerObserver>;
+
+/// One observer, and what it is shown.
+pub(super) struct PeerObserver {
+    follow: Follow,
+    /// The tournaments it watches.
+    series: TournamentId,
+    /// The one whose beginning it was told.
+    tournament: Option<TournamentId>,
+    /// The match it is shown.
+    shown: Option<MatchKey>,
+}
+
+impl PeerObserver {
+    fn wants(&self, id: &TournamentId) -> bool {
+        is_of_series(id, &self.series)
+    }
+}
+
+impl Engine {
+    /// A connection wants to watch the tournaments of a series.
+    pub(super) fn observe_series(&mut self, conn: ConnId, follow: Follow, series: &Announcement) {
+        if !self.sessions.is_open(conn) {
+            return;
+        }
+        self.effects.push(Effect::Admit { conn });
+        let accepted = self.peer_observers.len() < OBSERVERS_MAX;
+        self.tell_observer(conn, Told::SignedUp { next: accepted }, 0);
+        if !accepted {
+            self.note(Note::ObserverRefused { conn, max: OBSERVERS_MAX });
+            return self.end(conn, CloseReason::Dismissed);
+        }
+        let series = series.id.clone();
+        let observer = PeerObserver { follow, series, tournament: None, shown: None };
+        self.peer_observers.insert(conn, observer);
+        let mut running: Vec<TournamentId> = self.tournaments.keys().cloned().collect();
+        running.sort();
+        if let Some(id) = running.into_iter().find(|id| self.peer_observers[&conn].wants(id)) {
+            self.begin_for_observer(conn, &id);
+            self.show_some_match(conn, None);
+        }
+    }
+
+    /// Tells observers that a tournament of their series begins.
+    pub(super) fn begin_for_observers(&mut self, id: &TournamentId) {
+        let idle = |one: &PeerObserver| one.tournament.is_none() && one.wants(id);
+        for conn in self.observers_that(idle) {
+            self.begin_for_observer(conn, id);
+        }
+    }
+
+    fn begin_for_observer(&mut self, conn: ConnId, id: &TournamentId) {
+        if let Some(observer) = self.peer_observers.get_mut(&conn) {
+            observer.tournament = Some(id.clone());
+        }
+        let delay_ms = self.observer_delay_ms(id);
+        self.tell_observer(conn, Told::Begin { proposes: false }, delay_ms);
+    }
+
+    /// Shows a change of a match to the observers that watch it and to those that watch nothing.
+    pub(super) fn show_observers(&mut self, key: &MatchKey, all: &[Told]) {
+        let Some(live) = self.live_match(key) else { return };
+        let (over, plan) = (live.result().is_some(), live.plan());
+        let delay_ms = self.observer_delay_ms(&key.tournament);
+        let takes = |one: &PeerObserver| match &one.shown {
+            Some(shown) => shown == key,
+            None => !over && follows(one, key, &plan.players),
+        };
+        for conn in self.observers_that(takes) {
+            if let Some(observer) = self.peer_observers.get_mut(&conn) {
+                observer.shown = (!over).then(|| key.clone());
+            }
+            all.iter().for_each(|told| self.tell_observer(conn, told.clone(), delay_ms));
+            if over {
+                self.show_some_match(conn, Some(key));
+            }
+        }
+    }
+
+    /// Shows an observer how another match of its tournament stands.
+    fn show_some_match(&mut self, conn: ConnId, but: Option<&MatchKey>) {
+        let Some(observer) = self.peer_observers.get(&conn) else { return };
+        let open = self.matches.iter().filter(|(key, live)| {
+            let players = &live.played.plan().players;
+            Some(*key) != but && live.played.result().is_none() && follows(observer, key, players)
+        });
+        let Some(key) = open.map(|(key, _)| key.clone()).min() else { return };
+        let Some(referee) = self.live_match(&key).and_then(|played| played.referee()) else {
+            return;
+        };
+        let (mut view, seats) = (Vec::new(), referee.seats().into());
+        referee.game().write_view(Viewer::Public, &mut view);
+        let delay_ms = self.observer_delay_ms(&key.tournament);
+        if let Some(observer) = self.peer_observers.get_mut(&conn) {
+            observer.shown = Some(key);
+        }
+        self.tell_observer(conn, Told::View { view, seats }, delay_ms);
+    }
+
+    /// Tells observers that a tournament is over, and of the next one that runs already.
+    pub(super) fn end_for_observers(&mut self, id: &TournamentId) {
+        let delay_ms = self.observer_delay_ms(id);
+        for conn in self.observers_that(|one| one.tournament.as_ref() == Some(id)) {
+            self.tell_observer(conn, Told::End { won: false }, delay_ms);
+            let Some(observer) = self.peer_observers.get_mut(&conn) else { continue };
+            (observer.tournament, observer.shown) = (None, None);
+            let others = self.tournaments.keys().filter(|other| *other != id);
+            let next = others.filter(|other| self.peer_observers[&conn].wants(other)).min();
+            if let Some(next) = next.cloned() {
+                self.begin_for_observer(conn, &next);
+                self.show_some_match(conn, None);
+            }
+        }
+    }
+
+    fn observers_that(&self, is: impl Fn(&PeerObserver) -> bool) -> Vec<ConnId> {
+        let those = self.peer_observers.iter().filter(|(_, observer)| is(observer));
+        those.map(|(conn, _)| *conn).collect()
+    }
+
+    /// Tells an observer something. The driver closes a connection that does not read.
+    fn tell_observer(&mut self, conn: ConnId, told: Told, delay_ms: Millis) {
+        let due = self.now_ms().saturating_add(delay_ms);
+        if self.sessions.is_open(conn) {
+            self.effects.push(Effect::Observe { conn, told: Box::new(told), due });
+        }
+    }
+}
+
+fn follows(observer: &PeerObserver, key: &MatchKey, players: &[agon_core::PlayerName]) -> bool {
+    let among = match &observer.follow {
+        Follow::Any => true,
+        Follow::Player(name) => players.contains(name),
+    };
+    observer.tournament.as_ref() == Some(&key.tournament) && among
+}

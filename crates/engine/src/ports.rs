@@ -1,0 +1,99 @@
+//! What the engine reads: the log, which house players there are, and randomness.
+//!
+//! All are given when the engine is opened. Everything that changes something goes out as an
+//! effect.
+
+use super::MatchKey;
+use agon_core::{RecoveredMatch, Secret, Secrets};
+use agon_games::Registry;
+use std::collections::HashMap;
+
+/// Why a stream could not be read.
+pub type ReadError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The state of the lobby after its first `seq` events.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LobbySnapshot {
+    /// The version of the state's form.
+    pub format: u32,
+    /// After how many events.
+    pub seq: u64,
+    /// The state.
+    pub state: String,
+}
+
+/// The log, to be read.
+pub trait StreamReader: Send {
+    /// The lines of a stream after the first `after`; none if there is no such stream.
+    fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, ReadError>;
+
+    /// The line that was written last, if that is known.
+    fn latest(&self) -> Option<String>;
+
+    /// Whether [`fold_matches`](StreamReader::fold_matches) folds anything.
+    fn reads_ahead(&self) -> bool {
+        false
+    }
+
+    /// Folds matches ahead, on as many threads as there are. Those that are left out are folded
+    /// when they are resumed.
+    fn fold_matches(
+        &self,
+        _open: Vec<(MatchKey, Secrets)>,
+        _games: &Registry,
+    ) -> HashMap<MatchKey, RecoveredMatch> {
+        HashMap::new()
+    }
+
+    /// The latest snapshot of the lobby, if there is one.
+    fn snapshot(&self) -> Result<Option<LobbySnapshot>, ReadError>;
+}
+
+/// Which house players there are.
+pub trait HousePlayers: Send {
+    /// The names of those that play a game.
+    fn names(&self, game: &str) -> Vec<String>;
+
+    /// Whether there is such a player for a game; otherwise why not.
+    fn check(&self, game: &str, name: &str) -> Result<(), String>;
+
+    /// The configuration that a house player proposes for a tournament, as JSON.
+    fn proposal(&self, game: &str, name: &str) -> Option<String>;
+}
+
+/// Secrets that follow from a key: the same key gives the same secrets.
+pub(crate) struct Entropy {
+    key: Secret,
+    count: u32,
+}
+
+impl Entropy {
+    pub(crate) fn new(key: [u8; 32]) -> Entropy {
+        Entropy { key: Secret::from_bytes(key), count: 0 }
+    }
+
+    /// A secret that was not given out before.
+    pub(crate) fn secret(&mut self) -> Secret {
+        self.count = self.count.checked_add(1).expect("fewer secrets than a server can give out");
+        self.key.of_game(self.count)
+    }
+
+    /// A new token: 256 bits in hexadecimal.
+    pub(crate) fn token(&mut self) -> String {
+        self.secret().hex()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_keys_give_equal_secrets_and_no_secret_twice() {
+        let (mut one, mut same) = (Entropy::new([7; 32]), Entropy::new([7; 32]));
+        let tokens = [one.token(), one.token()];
+        assert_eq!(tokens, [same.token(), same.token()]);
+        assert!(tokens[0] != tokens[1] && tokens[0].len() == 64);
+        assert_ne!(Entropy::new([8; 32]).token(), tokens[0]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Queries and commands from outside: the HTTP interface, the Erlang node, the start of the server.
+//!
+//! Each is a struct with a typed answer. Nothing outside this folder looks into the engine: callers
+//! see queries and answers, and both are data. Answers are the types that the HTTP interface
+//! writes, so callers make the JSON on threads of their own.
+//!
+//! Commit, then speak: an answer leaves the engine only when the records it rests on are durable.
+#![expect(missing_docs, reason = "fields say what they hold by their names")]
+
+mod accounts;
+mod lobby;
+mod matches;
+mod node;
+mod operator;
+mod server;
+mod tournaments;
+
+use super::Engine;
+use super::follow_up::FollowUp;
+use super::journal::StreamKey;
+pub use accounts::{
+    AccountPage, ChangeQueue, Decide, FindAccount, FindHolder, FindPassword, IssueToken,
+    ListAccounts, ListQueue, NoteLogin, Register, ShownAccount,
+};
+pub use lobby::{
+    AnswerInvitation, InvitationReply, ListInvitations, LookAtLobby, ShownInvitation, ShownLobby,
+};
+pub use matches::{
+    ArchiveVersion, FindFinishedView, FindMatch, FindSecrets, FoundMatch, ListFaultyMatches,
+    MatchSecrets, StartWatching,
+};
+pub use node::{
+    AnnounceNumbered, AttachAgain, IsLive, ListCutOff, ListRequests, Locate, LookBeforeStart,
+    NotHeld, Relocate, ReportNotThere,
+};
+pub use operator::{CarryOut, Order, Written};
+pub use server::{AnnounceWhenPresent, Count, Counts, IssueOperatorToken, Ping};
+use std::any::Any;
+pub use tournaments::{
+    Announce, AnnounceWanted, FindPastResults, FindStanding, FindTournament, FoundTournament,
+    ListStarted, ListTournaments, NotAnnounced, OpenSignUp, SignUp, TournamentEntry,
+    TournamentPage, Withdraw,
+};
+
+/// One query, as long as the server runs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct QueryId(pub u64);
+
+/// A question to the engine, or a command, with the type of its answer.
+pub trait Query: Send + 'static {
+    /// What comes back.
+    type Answer: Send + 'static;
+
+    /// The streams the answer rests on. It is held back until their records are durable.
+    fn streams(&self) -> Vec<StreamKey> {
+        vec![StreamKey::Lobby]
+    }
+
+    /// Answers the question or carries the command out.
+    fn answer(self, engine: &mut Engine) -> Self::Answer;
+
+    /// More streams the answer rests on, where only the answer tells which.
+    fn written(_answer: &Self::Answer) -> Vec<StreamKey> {
+        Vec::new()
+    }
+}
+
+/// An answer of any type.
+pub struct AnyAnswer(Box<dyn Any + Send>);
+
+impl AnyAnswer {
+    /// The answer, if it is of this type.
+    pub fn downcast<T: 'static>(self) -> Option<T> {
+        self.0.downcast().ok().map(|answer| *answer)
+    }
+}
+
+/// A query of any type on its way to the engine.
+pub trait AnyQuery: Send {
+    /// Answers it, once what the answer rests on is durable.
+    fn run(self: Box<Self>, id: QueryId, engine: &mut Engine);
+}
+
+impl<Q: Query> AnyQuery for Q {
+    fn run(self: Box<Self>, id: QueryId, engine: &mut Engine) {
+        let mut streams = self.streams();
+        let answer = self.answer(engine);
+        streams.extend(Q::written(&answer));
+        let answer = AnyAnswer(Box::new(answer));
+        engine.once_durable(streams, FollowUp::Reply(id, answer));
+    }
+}
+
+/// Which part of a long list that is sorted by name.
+pub struct Window {
+    /// The name before the first entry.
+    pub after: String,
+    pub limit: usize,
+}
+
+impl Window {
+    /// The entries of the list within the window, and the last name if more entries follow.
+    fn of<'a, N: Clone + 'a, T, E>(
+        &self,
+        all: impl Iterator<Item = (&'a N, T)>,
+        text: impl Fn(&'a N) -> &'a str,
+        entry: impl Fn(&'a N, T) -> E,
+    ) -> (Vec<E>, Option<N>) {
+        let mut rest = all.skip_while(|(name, _)| text(name) <= self.after.as_str());
+        let mut last = None;
+        let within = rest.by_ref().take(self.limit).map(|(name, value)| {
+            last = Some(name);
+            entry(name, value)
+        });
+        let entries = within.collect();
+        let next = last.filter(|_| rest.next().is_some()).cloned();
+        (entries, next)
+    }
+}

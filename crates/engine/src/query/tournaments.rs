@@ -1,0 +1,308 @@
+//! Tournaments: which there are, how one stands, announcing one, signing up and withdrawing.
+#![expect(missing_docs, reason = "fields say what they hold by their names")]
+
+use super::super::journal::StreamKey;
+use super::super::show::{ShownPlan, ShownReply, ShownTournament};
+use super::super::{AnnounceError, Engine, EngineError, NotObeyed};
+use super::operator::Written;
+use super::{Query, Window};
+use crate::Wanted;
+use agon_core::lobby::{Announcement, LobbyCommand, Role, Standing};
+use agon_core::{Age, PlayerName, Results, TournamentId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// A tournament in a list.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "Listed")]
+pub enum TournamentEntry {
+    /// Players may sign up.
+    Open { id: TournamentId, game: String, players: usize },
+    /// Players are invited; `players` counts those who come.
+    Inviting { id: TournamentId, game: String, players: usize },
+    /// It runs.
+    Running {
+        id: TournamentId,
+        game: String,
+        players: usize,
+        /// Whether it is interrupted because a restart of the server disconnected players.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        interrupted: Option<bool>,
+    },
+    /// It is over.
+    Over { id: TournamentId, winners: Vec<PlayerName> },
+    /// It was not held.
+    CalledOff { id: TournamentId, reason: String },
+}
+
+impl TournamentEntry {
+    pub(super) fn of(engine: &Engine, id: &TournamentId, standing: &Standing) -> TournamentEntry {
+        let id = id.clone();
+        match standing {
+            Standing::Open(up) => {
+                let (game, players) = (up.announcement.game.clone(), up.players.len());
+                TournamentEntry::Open { id, game, players }
+            }
+            Standing::Inviting(invitation) => {
+                let game = invitation.announcement.game.clone();
+                TournamentEntry::Inviting { id, game, players: invitation.coming().count() }
+            }
+            Standing::Running(plan) => {
+                let interrupted = engine.is_interrupted(&plan.id).then_some(true);
+                let (game, players) = (plan.game.clone(), plan.players.len());
+                TournamentEntry::Running { id, game, players, interrupted }
+            }
+            Standing::Finished(winners) => TournamentEntry::Over { id, winners: winners.clone() },
+            Standing::CalledOff(why) => TournamentEntry::CalledOff { id, reason: why.clone() },
+        }
+    }
+}
+
+/// A page of tournaments, by name.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Tournaments")]
+pub struct TournamentPage {
+    tournaments: Vec<TournamentEntry>,
+    /// What to ask for the next page `after`; null on the last.
+    next: Option<TournamentId>,
+}
+
+/// Asks for a page of all tournaments, or of those that one account announced.
+pub struct ListTournaments {
+    pub window: Window,
+    pub by: Option<PlayerName>,
+}
+
+impl Query for ListTournaments {
+    type Answer = TournamentPage;
+
+    fn answer(self, engine: &mut Engine) -> TournamentPage {
+        let (lobby, by) = (&engine.lobby, self.by.as_ref());
+        let all = lobby.tournaments().filter(|(id, _)| by.is_none() || lobby.asker(id) == by);
+        let entry = |id, standing| TournamentEntry::of(engine, id, standing);
+        let (tournaments, next) = self.window.of(all, TournamentId::as_str, entry);
+        TournamentPage { tournaments, next }
+    }
+}
+
+/// A tournament as the engine knows it.
+pub enum FoundTournament {
+    /// There is none of that name.
+    Nothing,
+    /// It has not started, or never will.
+    NotStarted(ShownTournament),
+    /// It runs.
+    Running(ShownTournament),
+    /// It is over; the log has it.
+    Over,
+}
+
+/// Asks how a tournament stands.
+pub struct FindTournament(pub TournamentId);
+
+impl Query for FindTournament {
+    type Answer = FoundTournament;
+
+    fn streams(&self) -> Vec<StreamKey> {
+        vec![StreamKey::Lobby, StreamKey::Tournament(self.0.clone())]
+    }
+
+    fn answer(self, engine: &mut Engine) -> FoundTournament {
+        let id = self.0;
+        FoundTournament::NotStarted(match engine.lobby.tournament(&id) {
+            None => return FoundTournament::Nothing,
+            Some(Standing::Finished(_)) => return FoundTournament::Over,
+            Some(Standing::Open(sign_up)) => {
+                let announcement = &sign_up.announcement;
+                ShownTournament::Open {
+                    id,
+                    plan: ShownPlan::of(&announcement.plan(sign_up.players.clone())),
+                    selection: announcement.selection.clone(),
+                    closes_at: sign_up.closes_at,
+                    extended: sign_up.extended,
+                }
+            }
+            Some(Standing::Inviting(invitation)) => {
+                let coming = invitation.coming().cloned().collect();
+                let announcement = &invitation.announcement;
+                let replies = invitation
+                    .replies
+                    .iter()
+                    .map(|(player, reply)| ShownReply { player: player.clone(), reply: *reply });
+                ShownTournament::Inviting {
+                    id,
+                    plan: ShownPlan::of(&announcement.plan(coming)),
+                    selection: announcement.selection.clone(),
+                    closes_at: invitation.closes_at,
+                    readying: invitation.readying,
+                    replies: replies.collect(),
+                }
+            }
+            Some(Standing::Running(plan)) => match engine.shown_tournament(&id) {
+                Some(shown) => return FoundTournament::Running(shown),
+                // Its secret is on its way to the log.
+                None => ShownTournament::Running {
+                    id,
+                    plan: ShownPlan::of(plan),
+                    pairings: Vec::new(),
+                    results: None,
+                    began_at: None,
+                    paused: None,
+                },
+            },
+            Some(Standing::CalledOff(why)) => {
+                ShownTournament::CalledOff { id, reason: why.clone() }
+            }
+        })
+    }
+}
+
+/// Asks where a tournament stands in the lobby.
+pub struct FindStanding(pub TournamentId);
+
+impl Query for FindStanding {
+    type Answer = Option<Standing>;
+
+    fn streams(&self) -> Vec<StreamKey> {
+        vec![StreamKey::Tournament(self.0.clone()), StreamKey::Lobby]
+    }
+
+    fn answer(self, engine: &mut Engine) -> Option<Standing> {
+        engine.lobby.tournament(&self.0).cloned()
+    }
+}
+
+/// Asks for the results of a tournament that is over.
+pub struct FindPastResults(pub TournamentId);
+
+impl Query for FindPastResults {
+    type Answer = Result<Option<Results>, EngineError>;
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        engine.past_results(&self.0)
+    }
+}
+
+/// Asks which tournaments have started, unless tournaments have written nothing since.
+pub struct ListStarted {
+    /// The count of records that came with the latest answer.
+    pub seen: Option<u64>,
+}
+
+impl Query for ListStarted {
+    /// The count of records of all tournaments, and the tournaments if that has changed.
+    type Answer = (u64, Option<Vec<TournamentId>>);
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        let records = engine.counted.tournament_records;
+        let has_started =
+            |standing: &Standing| matches!(standing, Standing::Running(_) | Standing::Finished(_));
+        // If nothing is new the engine need not walk all tournaments there ever were.
+        let started = (self.seen != Some(records)).then(|| {
+            let all = engine.lobby.tournaments();
+            all.filter(|(_, standing)| has_started(standing)).map(|(id, _)| id.clone()).collect()
+        });
+        (records, started)
+    }
+}
+
+/// Announces a tournament.
+pub struct Announce(pub Announcement);
+
+impl Query for Announce {
+    type Answer = Result<(), AnnounceError>;
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        engine.announce(self.0)
+    }
+}
+
+/// Why a tournament that an account asked for was not announced.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum NotAnnounced {
+    #[error("{0} is no operator; ask one, or log in as one")]
+    NotOperator(PlayerName),
+    #[error("{0}")]
+    Malformed(String),
+    #[error("{0}")]
+    Refused(#[from] AnnounceError),
+}
+
+/// An account asks for a tournament. Operators may ask for any; players may invite others where the
+/// settings allow that.
+pub struct AnnounceWanted {
+    pub wanted: Wanted,
+    pub by: PlayerName,
+}
+
+impl Query for AnnounceWanted {
+    type Answer = Result<TournamentId, NotAnnounced>;
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        let AnnounceWanted { wanted, by } = self;
+        let role = engine.lobby.account(&by).map(|account| account.role);
+        let may_invite = wanted.invites() && engine.settings.players_may_invite;
+        if role != Some(Role::Operator) && !may_invite {
+            return Err(NotAnnounced::NotOperator(by));
+        }
+        let announcement = wanted.announcement(&engine.games, by);
+        let announcement = announcement.map_err(NotAnnounced::Malformed)?;
+        let id = announcement.id.clone();
+        engine.announce(announcement)?;
+        Ok(id)
+    }
+}
+
+/// Opens a sign-up that is repeated, unless one like it is open already.
+pub struct OpenSignUp(pub Arc<Announcement>);
+
+impl Query for OpenSignUp {
+    type Answer = Result<(), AnnounceError>;
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        engine.open_sign_up(&self.0)
+    }
+}
+
+/// A player signs up; the answer is the tournament of the series that takes them.
+pub struct SignUp {
+    pub tournament: TournamentId,
+    pub player: PlayerName,
+    pub age: Option<Age>,
+}
+
+impl Query for SignUp {
+    type Answer = Result<TournamentId, NotObeyed>;
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        let SignUp { tournament, player, age } = self;
+        engine.known_tournament(&tournament)?;
+        let tournament = engine.lobby.latest_of(tournament);
+        let id = tournament.clone();
+        engine.command(LobbyCommand::SignUp { tournament, player, age })?;
+        Ok(id)
+    }
+}
+
+/// A player takes a sign-up back, rejects an invitation, or leaves a tournament that runs and all
+/// their matches there.
+pub struct Withdraw {
+    pub tournament: TournamentId,
+    pub player: PlayerName,
+}
+
+impl Query for Withdraw {
+    type Answer = Result<Written, NotObeyed>;
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        engine.known_tournament(&self.tournament)?;
+        Ok(Written(engine.withdraw(self.tournament, self.player)?))
+    }
+
+    fn written(answer: &Self::Answer) -> Vec<StreamKey> {
+        answer.as_ref().map(|written| written.0.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,144 @@
+//! The result of a tournament, for whoever asked for it.
+//!
+//! It is sent when the tournament is over, or at the next login. That it was sent is in the log, so
+//! it is sent once, and again only if the server died in between.
+
+use super::{ConnId, Engine};
+use agon_core::lobby::{LobbyCommand, Standing};
+use agon_core::{PlayerName, PlayerSummary, Results, TournamentId};
+use agon_wire::native::ToPlayer;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The most players a notice lists.
+const ROWS_MAX: usize = 1_000;
+
+/// One player in a report.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+struct Row {
+    rank: u32,
+    player: PlayerName,
+    matches_won: u32,
+    matches_lost: u32,
+    matches_drawn: u32,
+    games_won: u32,
+    games_lost: u32,
+    games_tied: u32,
+    points: i64,
+    byes: u32,
+}
+
+/// What came of a tournament: who won, who is where, who cheated, who failed.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FinalReport")]
+pub struct Report {
+    tournament: TournamentId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preset: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    game: Option<String>,
+    /// `ended`, `aborted: why`, `called off: why` or `not played`.
+    status: String,
+    winners: Vec<PlayerName>,
+    standings: Vec<Row>,
+    cheating: Vec<PlayerName>,
+    failing: Vec<PlayerName>,
+    /// How many rows of the standings a notice leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<usize>,
+}
+
+impl Report {
+    /// What a tournament's results come to.
+    pub fn of(tournament: TournamentId, results: &Results) -> Report {
+        let row = |summary: &PlayerSummary| Row {
+            rank: summary.rank,
+            player: summary.player.clone(),
+            matches_won: summary.matches_won,
+            matches_lost: summary.matches_lost,
+            matches_drawn: summary.matches_drawn,
+            games_won: summary.games_won,
+            games_lost: summary.games_lost,
+            games_tied: summary.games_tied,
+            points: summary.points,
+            byes: summary.byes,
+        };
+        Report {
+            tournament,
+            preset: results.preset.clone(),
+            game: Some(results.game.clone()),
+            status: results.status.clone(),
+            winners: results.winners.clone(),
+            standings: results.standings.iter().map(row).collect(),
+            cheating: results.cheating.clone(),
+            failing: results.failing.clone(),
+            left_out: None,
+        }
+    }
+
+    /// The report of a tournament that nobody played.
+    pub fn without_play(tournament: TournamentId, status: impl Into<String>) -> Report {
+        Report {
+            tournament,
+            preset: None,
+            game: None,
+            status: status.into(),
+            winners: Vec::new(),
+            standings: Vec::new(),
+            cheating: Vec::new(),
+            failing: Vec::new(),
+            left_out: None,
+        }
+    }
+
+    /// The same with at most so many rows.
+    fn shortened(&self, rows_max: usize) -> Report {
+        let mut short = self.clone();
+        let left_out = self.standings.len().saturating_sub(rows_max);
+        short.standings.truncate(rows_max);
+        short.left_out = (left_out > 0).then_some(left_out);
+        short
+    }
+}
+
+impl Engine {
+    /// Sends a result to whoever asked for it, if it is here.
+    pub(super) fn deliver(&mut self, id: &TournamentId, report: &Report) {
+        let Some(conn) = self.lobby.asker(id).and_then(|asker| self.conn_of(asker)) else { return };
+        let data = Some(agon_games::json(&report.shortened(ROWS_MAX)));
+        self.send(conn, &ToPlayer::notice("tournament-result", data));
+        // Only now: what was not sent is owed. A second time is refused, and that is fine.
+        let _ = self.step_lobby(LobbyCommand::Deliver { tournament: id.clone() }, Vec::new());
+    }
+
+    /// Sends somebody that logged in the results it asked for.
+    pub(super) fn deliver_results(
+        &mut self,
+        conn: ConnId,
+        account: &PlayerName,
+        owed: &[TournamentId],
+    ) {
+        for id in owed {
+            if self.conn_of(account) != Some(conn) {
+                return;
+            }
+            if !self.lobby.owed_to(account).any(|still| still == id) {
+                continue;
+            }
+            match self.past_report(id) {
+                Ok(report) => self.deliver(id, &report),
+                Err(error) => return self.fail(error),
+            }
+        }
+    }
+
+    fn past_report(&self, id: &TournamentId) -> Result<Report, super::EngineError> {
+        if let Some(Standing::CalledOff(reason)) = self.lobby.tournament(id) {
+            return Ok(Report::without_play(id.clone(), format!("called off: {reason}")));
+        }
+        Ok(match self.past_results(id)? {
+            Some(results) => Report::of(id.clone(), &results),
+            None => Report::without_play(id.clone(), "not played"),
+        })
+    }
+}

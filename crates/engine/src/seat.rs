@@ -1,0 +1,106 @@
+//! What kinds of seats there are, as data.
+//!
+//! A seat is where a player is reached: a connection on the native protocol, a program of another
+//! system, an Erlang process or a house player. The engine does not ask which of them it is. It
+//! asks for what the seat can do, and the gateway says that when it opens the connection.
+
+use agon_core::PlayerName;
+use agon_wire::request::Shows;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How the messages of a connection look. The engine decides nothing by it; people like to know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Wire {
+    /// The native protocol in lines.
+    Tcp,
+    /// The native protocol in text frames.
+    WebSocket,
+    /// JSON values of the Fish systems.
+    Fish,
+    /// JSON values of the Trains system.
+    Trains,
+    /// Terms of Erlang.
+    Erlang,
+}
+
+impl Wire {
+    /// All wires.
+    pub const ALL: [Wire; 5] = [Wire::Tcp, Wire::WebSocket, Wire::Fish, Wire::Trains, Wire::Erlang];
+
+    /// Its name in metrics and answers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Wire::Tcp => "tcp",
+            Wire::WebSocket => "websocket",
+            Wire::Fish => "fish",
+            Wire::Trains => "trains",
+            Wire::Erlang => "erlang",
+        }
+    }
+}
+
+/// The wires of those players of a match who are connected.
+pub type Wires = BTreeMap<PlayerName, Wire>;
+
+/// In which form a seat is spoken to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// In lines of the native protocol.
+    Lines(Shows),
+    /// In structured calls, which the gateway puts into words of its own.
+    Calls,
+}
+
+/// What a seat can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seat {
+    /// Over which wire it is reached.
+    pub wire: Wire,
+    /// In which form it is spoken to. A seat that takes calls also confirms what others are only
+    /// told, and its connection is closed when it has nothing more to play.
+    pub form: Form,
+    /// Whether a player who does not answer in time has crashed: the match goes on without it until
+    /// it says something again.
+    pub timeout_is_crash: bool,
+    /// Whether the gateway keeps strangers out, so that any first password is good enough.
+    pub is_trusted: bool,
+}
+
+impl Seat {
+    /// A player on the native protocol.
+    pub fn native(wire: Wire) -> Seat {
+        let form = Form::Lines(Shows::Score);
+        Seat { wire, form, timeout_is_crash: false, is_trusted: false }
+    }
+
+    /// A program of another system.
+    pub fn program(wire: Wire) -> Seat {
+        Seat { wire, form: Form::Calls, timeout_is_crash: false, is_trusted: false }
+    }
+
+    /// A process on an Erlang node.
+    pub fn process(shows: Shows) -> Seat {
+        let form = Form::Lines(shows);
+        Seat { wire: Wire::Erlang, form, timeout_is_crash: true, is_trusted: true }
+    }
+
+    /// Whether it is spoken to in lines of the native protocol.
+    pub fn takes_lines(&self) -> bool {
+        matches!(self.form, Form::Lines(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wire_is_called_the_same_everywhere() {
+        for wire in Wire::ALL {
+            assert_eq!(serde_json::json!(wire), wire.word());
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! What is said over the wire of another system, without its socket.
+//!
+//! It answers for pairing replies with what was asked: the values that come answer the calls that
+//! go, one after the other, whenever they come. Nothing is asked before the last call is answered,
+//! and that holds for calls whose answer nobody needs: that a tournament is over is replied to as
+//! well. Bytes, time and bounds on both are up to whoever holds the socket.
+
+use crate::{AskId, BadReply, PeerAsk, PeerSaid, Tell};
+use agon_core::{Fault, Millis};
+use agon_games::Refusal;
+use agon_wire::peer::{Speaker, Spoken, Then, Told};
+use agon_wire::values::{BadStream, Values};
+use std::collections::VecDeque;
+
+/// Bytes that may wait for a call to be answered by them; more stay in the socket.
+const UNREAD_MAX: usize = 256 * 1024;
+
+/// What may wait for the answer to the last call; more stays in the outbox.
+const WAITING_MAX: usize = 16;
+
+/// After how much silence a number or a word is whole.
+pub const PAUSE_MS: Millis = 100;
+
+/// How much longer than its time a call that nobody waits for any more may stay unanswered.
+pub const GRACE_MS: Millis = 2_000;
+
+/// How long a reply that nobody waits for may take.
+const COURTESY_MS: Millis = 10_000;
+
+/// A connection that signed up.
+pub struct Talk {
+    speaker: Speaker,
+    values: Values,
+    open: Option<Open>,
+    waiting: VecDeque<Tell>,
+}
+
+/// A call that was written and not answered.
+struct Open {
+    /// Whether it repeats a part of the beginning: its answer has to have the right form, and
+    /// changes nothing.
+    repeats: bool,
+    /// What it asks; `None` if nobody needs the answer.
+    ask: Option<PeerAsk>,
+    limit_ms: Millis,
+}
+
+/// Something in the words of the wire, to be written.
+pub struct Words {
+    /// The words.
+    pub text: String,
+    /// Whether they repeat a part of the beginning.
+    repeats: bool,
+    ask: Option<PeerAsk>,
+    then: Next,
+}
+
+/// What comes after words.
+enum Next {
+    /// Nothing.
+    Nothing,
+    /// A reply of the other end.
+    Reply,
+    /// What is said for a player whose wire has no words for it.
+    Answered(Result<String, BadReply>),
+}
+
+impl Words {
+    /// What is asked with them.
+    pub fn ask(&self) -> Option<&PeerAsk> {
+        self.ask.as_ref().filter(|_| !self.repeats)
+    }
+
+    /// For how long the reply of the other end is waited for, if it has to reply.
+    pub fn limit_ms(&self) -> Option<Millis> {
+        match self.then {
+            Next::Reply => Some(self.ask.as_ref().map_or(COURTESY_MS, |ask| ask.limit_ms)),
+            Next::Nothing | Next::Answered(_) => None,
+        }
+    }
+}
+
+impl Talk {
+    /// A connection that signed up.
+    pub fn new(speaker: Speaker, values: Values) -> Talk {
+        Talk { speaker, values, open: None, waiting: VecDeque::new() }
+    }
+
+    /// Whether it wants to be told of changes that ask for nothing.
+    pub fn listens(&self) -> bool {
+        self.speaker.listens()
+    }
+
+    /// Adds bytes that were read.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.values.push(bytes);
+    }
+
+    /// Whether more may be read.
+    pub fn has_room(&self) -> bool {
+        self.values.rest().len() < UNREAD_MAX
+    }
+
+    /// The time of the call that waits for its reply.
+    pub fn limit_ms(&self) -> Option<Millis> {
+        self.open.as_ref().map(|open| open.limit_ms)
+    }
+
+    /// Whether what is there of a reply may be all of it.
+    pub fn is_inside(&self) -> bool {
+        self.open.is_some() && self.values.is_inside()
+    }
+
+    /// Answers the open call with the next value, if both are there.
+    pub fn pair(&mut self) -> Option<PeerSaid> {
+        self.open.as_ref()?;
+        let value = self.values.take()?.map(str::to_owned);
+        self.answer(value)
+    }
+
+    /// The same when nothing has followed for a while: then a number or a word is whole.
+    pub fn flush(&mut self) -> Option<PeerSaid> {
+        self.open.as_ref()?;
+        let value = self.values.flush()?.map(str::to_owned);
+        self.answer(value)
+    }
+
+    fn answer(&mut self, value: Result<String, BadStream>) -> Option<PeerSaid> {
+        let Open { ask, repeats, .. } = self.open.take()?;
+        let answer = match value {
+            Ok(text) => self.speaker.hear(&text).map_err(|refusal| BadReply { refusal, text }),
+            Err(broken) => {
+                let rest = self.values.rest();
+                let rest = &rest[..rest.len().min(Fault::EVIDENCE_MAX)];
+                let text = String::from_utf8_lossy(rest).into_owned();
+                Err(BadReply { refusal: Refusal::malformed(broken.to_string()), text })
+            }
+        };
+        if repeats && answer.is_ok() {
+            return None;
+        }
+        let PeerAsk { id, .. } = ask?;
+        if repeats {
+            // Whoever fails at the beginning fails at what comes after it.
+            let other = |tell: &Tell| tell.ask.as_ref().is_none_or(|ask| ask.id != id);
+            self.waiting.retain(other);
+        }
+        Some(PeerSaid::Answer { ask: id, answer })
+    }
+
+    /// Whether more may be taken from the outbox.
+    pub fn takes_more(&self) -> bool {
+        self.waiting.len() < WAITING_MAX
+    }
+
+    /// Takes something from the outbox; gives it back if it can be said at once.
+    pub fn take(&mut self, tell: Tell) -> Option<Tell> {
+        let asks = match tell.told {
+            Told::Begin { .. }
+            | Told::Again { .. }
+            | Told::Question { .. }
+            | Told::Won(_)
+            | Told::End { .. } => true,
+            Told::SignedUp { .. } | Told::View { .. } | Told::GameOver { .. } => false,
+        };
+        if !self.waiting.is_empty() || (self.open.is_some() && asks) {
+            self.waiting.push_back(tell);
+            return None;
+        }
+        Some(self.after_beginning(tell))
+    }
+
+    /// What has waited and can be said now.
+    pub fn next_waiting(&mut self) -> Option<Tell> {
+        let tell = self.waiting.pop_front_if(|_| self.open.is_none())?;
+        Some(self.after_beginning(tell))
+    }
+
+    /// A program that is new to a tournament that goes on is told the beginning before `tell`;
+    /// gives what is to be said first. Every part has the time of what it leads to.
+    fn after_beginning(&mut self, tell: Tell) -> Tell {
+        let parts = self.speaker.beginning(&tell.told).into_iter();
+        let mut all: VecDeque<Tell> =
+            parts.map(|told| Tell { told, ask: tell.ask.clone() }).collect();
+        let Some(first) = all.pop_front() else { return tell };
+        self.waiting.push_front(tell);
+        while let Some(part) = all.pop_back() {
+            self.waiting.push_front(part);
+        }
+        first
+    }
+
+    /// Puts something into words.
+    pub fn say(&mut self, tell: Tell) -> Words {
+        let (texts, then) = match self.speaker.tell(&tell.told) {
+            Ok(Spoken { texts, then: Then::Nothing }) => (texts, Next::Nothing),
+            Ok(Spoken { texts, then: Then::Reply }) => (texts, Next::Reply),
+            Ok(Spoken { texts, then: Then::Answered(answer) }) => {
+                (texts, Next::Answered(Ok(answer.to_owned())))
+            }
+            Err(refusal) => {
+                let text = String::new();
+                (Vec::new(), Next::Answered(Err(BadReply { refusal, text })))
+            }
+        };
+        let repeats = matches!(tell.told, Told::Again { .. });
+        Words { text: texts.concat(), repeats, ask: tell.ask, then }
+    }
+
+    /// Words were written: the request they belong to, and what answers it by itself.
+    pub fn said(&mut self, words: Words) -> (Option<AskId>, Option<PeerSaid>) {
+        let limit_ms = words.limit_ms();
+        let Words { ask, then, repeats, .. } = words;
+        let delivered = ask.as_ref().map(|ask| ask.id.clone());
+        let answer = match then {
+            // The wire has no words for this part.
+            Next::Answered(_) if repeats => None,
+            Next::Answered(answer) => ask.map(|ask| PeerSaid::Answer { ask: ask.id, answer }),
+            Next::Reply | Next::Nothing => {
+                self.open =
+                    limit_ms.map(|limit_ms| Open { repeats, ask, limit_ms }).or(self.open.take());
+                None
+            }
+        };
+        (delivered, answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AskId, MatchKey};
+    use agon_core::{MatchId, RequestId, TournamentId};
+    use agon_games::{Registry, Seat, Viewer};
+    use agon_wire::peer::Language;
+    use agon_wire::values::Limits;
+
+    /// Somebody that speaks Fish, and a question of a game for it.
+    fn fish() -> (Talk, Told) {
+        let (_, speaker) = Language::Fish(None).sign_up("\"ann\"", false).unwrap();
+        let games = Registry::standard();
+        let kind = games.kind("fish").unwrap();
+        let config = kind.check_config(r#"{"rows":4,"columns":3}"#).unwrap();
+        let game = kind.set_up(config.get(), 2, &agon_games::Seed::from_number(1)).unwrap();
+        let (mut question, mut view) = (Vec::new(), Vec::new());
+        assert!(game.write_question(Seat(0), &mut question));
+        game.write_view(Viewer::Seat(Seat(0)), &mut view);
+        let told = Told::Question { question, view, seats: [].into() };
+        (Talk::new(speaker, Values::new(Limits::default())), told)
+    }
+
+    /// The same, that was told that its tournament begins.
+    fn begun() -> (Talk, Told) {
+        let (mut talk, told) = fish();
+        let begin = Tell { told: Told::Begin { proposes: false }, ask: None };
+        let begin = talk.take(begin).expect("nothing is open");
+        let words = talk.say(begin);
+        assert!(talk.said(words).1.is_none());
+        talk.push(b"\"void\"");
+        assert!(talk.pair().is_none(), "nobody needs this answer");
+        (talk, told)
+    }
+
+    fn ask(request: &str) -> Option<PeerAsk> {
+        let key = MatchKey::new(TournamentId::from("cup"), MatchId::from_text("r1m1"));
+        let id = AskId::Match(key, RequestId::from_text(request));
+        Some(PeerAsk { id, limit_ms: 1_000 })
+    }
+
+    /// What was answered, and with what.
+    fn heard(said: Option<PeerSaid>) -> (String, String) {
+        match said {
+            Some(PeerSaid::Answer { ask: AskId::Match(_, id), answer }) => {
+                (id.to_string(), answer.unwrap_or_else(|bad| format!("bad: {}", bad.text)))
+            }
+            _ => panic!("nothing was answered"),
+        }
+    }
+
+    /// A player may be in two tournaments: one of them ends while the other asks it something.
+    #[test]
+    fn that_a_tournament_is_over_is_a_call_like_others() {
+        let (mut talk, told) = begun();
+        let end = || Tell { told: Told::End { won: false }, ask: None };
+        let question = |id| Tell { told: told.clone(), ask: ask(id) };
+        let first = talk.take(question("1")).expect("nothing is open");
+        let words = talk.say(first);
+        assert!(words.text.starts_with("[\"setup\""), "{}", words.text);
+        assert!(talk.said(words).1.is_none());
+        assert!(talk.take(end()).is_none(), "the other call is not answered yet");
+        talk.push(b"[0,0]");
+        assert_eq!(heard(talk.pair()), ("1".into(), "{\"place\":[0,0]}".into()));
+        let end = talk.next_waiting().expect("it has waited");
+        let words = talk.say(end);
+        assert_eq!(
+            (words.text.as_str(), words.limit_ms()),
+            ("[\"end\",[false]]", Some(COURTESY_MS))
+        );
+        assert!(talk.said(words).1.is_none());
+        assert!(talk.take(question("2")).is_none(), "the end is not answered yet");
+        talk.push(b"\"void\"");
+        assert!(talk.pair().is_none(), "nobody needs this answer");
+        let second = talk.next_waiting().expect("it has waited");
+        let words = talk.say(second);
+        assert!(talk.said(words).1.is_none());
+        talk.push(b"[0,1]");
+        assert_eq!(heard(talk.pair()), ("2".into(), "{\"place\":[0,1]}".into()));
+    }
+
+    /// Says what is next; what is written. The clock of the request begins anew with every part.
+    fn say_next(talk: &mut Talk, tell: Option<Tell>) -> String {
+        let tell = tell.or_else(|| talk.next_waiting()).expect("something is to be said");
+        let words = talk.say(tell);
+        let text = words.text.clone();
+        let (delivered, answer) = talk.said(words);
+        assert_eq!(delivered, ask("1").map(|ask| ask.id));
+        assert!(answer.is_none());
+        text
+    }
+
+    #[test]
+    fn a_fresh_program_is_told_the_beginning_first_and_has_the_time_for_each_part() {
+        let (mut talk, told) = fish();
+        let first = talk.take(Tell { told, ask: ask("1") });
+        assert_eq!(say_next(&mut talk, first), "[\"start\",[true]]");
+        for call in ["playing-as", "playing-with"] {
+            talk.push(b"\"void\"");
+            assert!(talk.pair().is_none(), "the answer changes nothing");
+            // Nothing is said of a position in calls.
+            let text = say_next(&mut talk, None);
+            assert!(text.starts_with(&format!("[\"{call}\"")), "{text}");
+        }
+        talk.push(b"\"void\"");
+        assert!(talk.pair().is_none());
+        assert_eq!(say_next(&mut talk, None), "");
+        assert!(say_next(&mut talk, None).starts_with("[\"setup\""));
+        talk.push(b"[0,0]");
+        assert_eq!(heard(talk.pair()), ("1".into(), "{\"place\":[0,0]}".into()));
+    }
+
+    #[test]
+    fn a_bad_answer_to_the_beginning_is_one_to_the_request() {
+        let (mut talk, told) = fish();
+        let first = talk.take(Tell { told, ask: ask("1") });
+        say_next(&mut talk, first);
+        talk.push(b"[7,7]");
+        assert_eq!(heard(talk.pair()), ("1".into(), "bad: [7,7]".into()));
+        assert!(talk.next_waiting().is_none(), "the request is not asked any more");
+    }
+}

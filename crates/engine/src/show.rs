@@ -1,0 +1,297 @@
+//! Tournaments and matches as everybody may see them: the types of answers and of events.
+//!
+//! It answers for what stays hidden: of a game in progress only its public view is shown, and the
+//! configuration of games (which may hold a deck or dice in order) only when all is over. Which
+//! players have answered, and how often, is not shown either: where players move at once, they
+//! must not know that of each other.
+#![expect(missing_docs, reason = "fields say what they hold by their names")]
+
+use super::Wires;
+use agon_core::lobby::{Reply, Selection};
+use agon_core::{
+    GameResult, Head, Match, MatchId, MatchResult, MatchView, Millis, Override, PlayerName, Policy,
+    Raw, Results, Ruling, Tournament, TournamentId, TournamentPlan,
+};
+use agon_games::Viewer;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// How a tournament is played.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Plan")]
+pub struct ShownPlan {
+    preset: Option<String>,
+    game: String,
+    policy: Policy,
+    players: Vec<PlayerName>,
+    /// The configuration of its games; only when it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<Raw>,
+}
+
+impl ShownPlan {
+    /// The plan of a tournament that is not over.
+    pub fn of(plan: &TournamentPlan) -> ShownPlan {
+        ShownPlan {
+            preset: plan.preset.clone(),
+            game: plan.game.clone(),
+            policy: plan.policy.clone(),
+            players: plan.players.clone(),
+            config: None,
+        }
+    }
+}
+
+/// A match of a tournament.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pairing {
+    round: u32,
+    r#match: MatchId,
+    players: Vec<PlayerName>,
+    /// Why these players meet.
+    reason: String,
+    over: bool,
+    /// The result an operator gave it instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overridden: Option<Override>,
+    /// Why it was played again, each time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replays: Option<Vec<Ruling>>,
+}
+
+/// An invited player, and what they said so far.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Replied")]
+pub struct ShownReply {
+    pub player: PlayerName,
+    pub reply: Reply,
+}
+
+/// A tournament.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "Tournament")]
+pub enum ShownTournament {
+    /// Players may sign up.
+    Open {
+        id: TournamentId,
+        plan: ShownPlan,
+        selection: Selection,
+        closes_at: Millis,
+        /// Whether this is the second wait.
+        extended: bool,
+    },
+    /// Players are invited.
+    Inviting {
+        id: TournamentId,
+        plan: ShownPlan,
+        selection: Selection,
+        closes_at: Millis,
+        /// Whether players who accepted are asked whether they are ready.
+        readying: bool,
+        replies: Vec<ShownReply>,
+    },
+    /// It runs.
+    Running {
+        id: TournamentId,
+        plan: ShownPlan,
+        pairings: Vec<Pairing>,
+        /// The results so far; absent for the moment before it begins.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        results: Option<Results>,
+        /// When it began; absent for the moment before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        began_at: Option<Millis>,
+        /// The operator's ruling that paused it, or the server's if a restart interrupted it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        paused: Option<Ruling>,
+    },
+    /// It is over.
+    Over {
+        id: TournamentId,
+        plan: ShownPlan,
+        pairings: Vec<Pairing>,
+        /// The final report: standings, who cheated, who failed.
+        results: Results,
+        /// The head of its log; not in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
+    },
+    /// It was not held.
+    CalledOff { id: TournamentId, reason: String },
+}
+
+impl ShownTournament {
+    /// A tournament that runs, or ended a moment ago.
+    pub fn live(tournament: &Tournament, began_at: Millis) -> ShownTournament {
+        if tournament.is_over() {
+            return ShownTournament::over(tournament, None);
+        }
+        ShownTournament::Running {
+            id: tournament.plan().id.clone(),
+            plan: ShownPlan::of(tournament.plan()),
+            pairings: pairings(tournament),
+            results: Some(tournament.results()),
+            began_at: Some(began_at),
+            paused: tournament.paused().cloned(),
+        }
+    }
+
+    /// A tournament that is over, with the head of its log where that is known.
+    pub fn over(tournament: &Tournament, head: Option<Head>) -> ShownTournament {
+        // The configuration that was played: the map that was chosen among proposals.
+        let config = Some(tournament.config().clone());
+        ShownTournament::Over {
+            id: tournament.plan().id.clone(),
+            plan: ShownPlan { config, ..ShownPlan::of(tournament.plan()) },
+            pairings: pairings(tournament),
+            results: tournament.results(),
+            head,
+        }
+    }
+}
+
+fn pairings(tournament: &Tournament) -> Vec<Pairing> {
+    let rounds = tournament.rounds().iter().zip(1..);
+    let pairings = rounds.flat_map(|(round, number)| {
+        round.matches.iter().enumerate().map(move |(at, plan)| {
+            let replays = round.replayed[at].iter().map(|(_, ruling)| ruling.clone());
+            Pairing {
+                round: number,
+                r#match: plan.id.clone(),
+                players: plan.players.clone(),
+                reason: plan.reason.clone(),
+                over: round.results[at].is_some(),
+                overridden: round.overrides[at].clone(),
+                replays: (replays.len() > 0).then(|| replays.collect()),
+            }
+        })
+    });
+    pairings.collect()
+}
+
+/// A match that has not begun.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Coming")]
+pub struct ComingMatch<'a> {
+    pub tournament: &'a TournamentId,
+    pub id: &'a MatchId,
+    pub players: &'a [PlayerName],
+}
+
+/// A game that runs.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "InProgress")]
+pub struct GameInProgress<'a> {
+    game: u32,
+    seats: &'a [PlayerName],
+    /// The public view; the schema of the game has its form.
+    view: Raw,
+    /// The operator's ruling that will make it void.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voided: Option<&'a Ruling>,
+}
+
+/// A game that is over.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Latest")]
+pub struct LatestGame<'a> {
+    result: &'a GameResult,
+    /// The public view; everything once the match is over.
+    view: Raw,
+}
+
+/// A match.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "Match")]
+pub enum ShownMatch<'a> {
+    /// It will begin in a moment.
+    Waiting {
+        game: &'a str,
+        reason: &'a str,
+        #[serde(rename = "match")]
+        in_match: ComingMatch<'a>,
+    },
+    /// It runs.
+    Running {
+        game: &'a str,
+        reason: &'a str,
+        #[serde(rename = "match")]
+        in_match: MatchView<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_progress: Option<GameInProgress<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        latest: Option<LatestGame<'a>>,
+        /// The operator's ruling that paused it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        paused: Option<&'a Ruling>,
+        /// Over which wire each player is connected; players without a connection are left out.
+        wires: Wires,
+    },
+    /// It is over.
+    Over {
+        game: &'a str,
+        reason: &'a str,
+        #[serde(rename = "match")]
+        in_match: MatchView<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        latest: Option<LatestGame<'a>>,
+        result: &'a MatchResult,
+        /// The head of its log; not in events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<Head>,
+    },
+}
+
+impl<'a> ShownMatch<'a> {
+    /// A match that runs, with the wires of its players, or is over.
+    pub fn of(played: &'a Match, wires: Wires) -> ShownMatch<'a> {
+        let (game, reason) = (played.plan().game.as_str(), played.plan().reason.as_str());
+        // The games of a match may share a deck or dice: all is shown when the last one is over.
+        let viewer = if played.result().is_some() { Viewer::Full } else { Viewer::Public };
+        let latest = played.finished().last();
+        let latest =
+            latest.map(|(result, game)| LatestGame { result, view: Raw(game.view(viewer)) });
+        let in_match = played.view();
+        if let Some(result) = played.result() {
+            return ShownMatch::Over { game, reason, in_match, latest, result, head: None };
+        }
+        let in_progress = played.referee().map(|referee| GameInProgress {
+            game: referee.number(),
+            seats: referee.seats(),
+            view: Raw(referee.game().view(Viewer::Public)),
+            voided: played.void_in_progress(),
+        });
+        let paused = played.paused();
+        ShownMatch::Running { game, reason, in_match, in_progress, latest, paused, wires }
+    }
+
+    /// The same without the game in progress.
+    pub fn without_game(mut self) -> ShownMatch<'a> {
+        if let ShownMatch::Running { in_progress, .. } = &mut self {
+            *in_progress = None;
+        }
+        self
+    }
+
+    /// The same with the head of the match's log.
+    pub fn with_head(mut self, found: Head) -> ShownMatch<'a> {
+        if let ShownMatch::Over { head, .. } = &mut self {
+            *head = Some(found);
+        }
+        self
+    }
+}
+
+/// What is shown, as JSON that many readers share.
+pub fn text(shown: &impl Serialize) -> Arc<str> {
+    serde_json::to_string(shown).expect("what is shown is JSON").into()
+}

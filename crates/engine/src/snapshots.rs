@@ -1,0 +1,75 @@
+//! Snapshots of the lobby, taken now and then and when the server stops.
+//!
+//! A snapshot only saves time: it is taken of what is durable, and a start that cannot read it
+//! folds the log. So one that cannot be kept is a warning and no more.
+
+use super::journal::StreamKey;
+use super::{Effect, Engine, LobbySnapshot, StreamReader};
+use agon_core::lobby::Lobby;
+
+/// Events of the lobby between two snapshots, at least.
+const EVERY_MIN: u64 = 10_000;
+
+/// How far snapshots go, and whether one is being kept.
+#[derive(Default)]
+pub(super) struct Snapshots {
+    covered: u64,
+    is_busy: bool,
+}
+
+impl Snapshots {
+    /// The lobby's snapshot and the event it was made after; in words why there is none to use.
+    pub(super) fn latest(&self, reader: &dyn StreamReader) -> Result<Option<(Lobby, u64)>, String> {
+        let found = reader.snapshot().map_err(|error| error.to_string())?;
+        let Some(LobbySnapshot { format, seq, state }) = found else { return Ok(None) };
+        if format != Lobby::SNAPSHOT_VERSION {
+            let known = Lobby::SNAPSHOT_VERSION;
+            return Err(format!("the lobby's snapshot has version {format}, not {known}"));
+        }
+        let lobby = Lobby::from_snapshot(&state).map_err(|error| error.to_string())?;
+        Ok(Some((lobby, seq)))
+    }
+
+    /// So many events are in a snapshot.
+    pub(super) fn cover(&mut self, seq: u64) {
+        self.covered = seq;
+    }
+
+    /// The driver is done with the last snapshot.
+    pub(super) fn kept(&mut self) {
+        self.is_busy = false;
+    }
+}
+
+impl Engine {
+    /// Takes a snapshot if there is enough new in the lobby, and nothing of it is in flight.
+    pub(super) fn snapshot_if_due(&mut self) {
+        let seq = self.lobby_events();
+        // The larger the lobby the rarer, so that an event costs the same in all of them.
+        let usual = || EVERY_MIN.max(self.lobby.size() as u64);
+        let every = self.settings.snapshot_every.unwrap_or_else(usual);
+        let due = seq.saturating_sub(self.snapshots.covered) >= every;
+        if due && !self.snapshots.is_busy && self.is_durable(&StreamKey::Lobby) {
+            self.take_snapshot(seq);
+        }
+    }
+
+    /// Takes the snapshot that the next start begins with.
+    pub fn finish(&mut self) {
+        let seq = self.lobby_events();
+        if seq > self.snapshots.covered && self.is_durable(&StreamKey::Lobby) {
+            self.take_snapshot(seq);
+        }
+    }
+
+    fn take_snapshot(&mut self, seq: u64) {
+        self.snapshots.cover(seq);
+        self.snapshots.is_busy = true;
+        let lobby = Box::new(self.lobby.clone());
+        self.effects.push(Effect::KeepSnapshot { seq, lobby });
+    }
+
+    fn lobby_events(&self) -> u64 {
+        self.journals.version(&StreamKey::Lobby)
+    }
+}

@@ -1,0 +1,306 @@
+//! An engine to give inputs to, and its effects in words.
+//!
+//! The log is in memory. Records stay in flight until a test says that they are durable, so a test
+//! sees what an input leads to at once and what only follows from a record.
+
+use agon_core::lobby::{AccountKind, LobbyCommand, Role, TokenHash};
+use agon_core::{Line, Millis, PlayerName, TournamentId};
+use agon_engine::query::{Decide, Query};
+use agon_engine::{
+    AskId, ConnId, Effect, Effects, Engine, HousePlayers, Input, LobbySnapshot, Note, QueryId,
+    ReadError, Record, Seat, Settings, StreamReader, Time, Wire,
+};
+use agon_games::Registry;
+use agon_wire::native;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex};
+
+/// The time at which every test begins.
+pub(crate) const START: Millis = 1_700_000_000_000;
+
+type Streams = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
+
+struct MemoryReader(Streams);
+
+impl StreamReader for MemoryReader {
+    fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, ReadError> {
+        let streams = self.0.lock().unwrap();
+        let lines = streams.get(stream).cloned().unwrap_or_default();
+        Ok(lines.into_iter().skip(after as usize).collect())
+    }
+
+    fn latest(&self) -> Option<String> {
+        None
+    }
+
+    fn snapshot(&self) -> Result<Option<LobbySnapshot>, ReadError> {
+        Ok(None)
+    }
+}
+
+/// One house player for every game.
+struct OneHouse;
+
+impl HousePlayers for OneHouse {
+    fn names(&self, _: &str) -> Vec<String> {
+        vec!["random".into()]
+    }
+
+    fn check(&self, _: &str, name: &str) -> Result<(), String> {
+        if name == "random" { Ok(()) } else { Err(format!("no house player {name:?}")) }
+    }
+
+    fn proposal(&self, _: &str, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// An engine, its clock and its log.
+pub(crate) struct Bench {
+    pub(crate) engine: Engine,
+    pub(crate) now: Millis,
+    streams: Streams,
+    in_flight: Vec<Record>,
+    effects: Effects,
+    queries: u64,
+    /// How long an answer may take in the tournament that was announced.
+    pub(crate) answer_ms: Millis,
+    last_request: Option<Value>,
+}
+
+impl Bench {
+    /// An engine over an empty log.
+    pub(crate) fn new(settings: Settings) -> Bench {
+        Bench::over(Streams::default(), settings)
+    }
+
+    fn over(streams: Streams, settings: Settings) -> Bench {
+        let reader = Box::new(MemoryReader(Arc::clone(&streams)));
+        let games = Registry::standard();
+        let engine = Engine::open(reader, games, Box::new(OneHouse), settings, [1; 32], START);
+        let mut bench = Bench {
+            engine: engine.unwrap(),
+            now: START,
+            streams,
+            in_flight: Vec::new(),
+            effects: Effects::default(),
+            queries: 0,
+            answer_ms: 0,
+            last_request: None,
+        };
+        bench.words();
+        bench.commit();
+        bench
+    }
+
+    /// The same server after a restart: what was durable is there, and nothing else.
+    pub(crate) fn restarted(self, settings: Settings) -> Bench {
+        Bench::over(self.streams, settings)
+    }
+
+    /// Gives the engine an input; what it wants done.
+    pub(crate) fn give(&mut self, input: Input) -> Vec<String> {
+        self.engine.handle(Time::at(self.now), input);
+        self.words()
+    }
+
+    /// Lets time pass; what the engine wants done.
+    pub(crate) fn pass(&mut self, ms: Millis) -> Vec<String> {
+        self.now += ms;
+        self.engine.elapse(Time::at(self.now), self.now);
+        self.words()
+    }
+
+    /// Makes the oldest record in flight durable.
+    pub(crate) fn commit_one(&mut self) -> Vec<String> {
+        let Record { stream, name, lines, .. } = self.in_flight.remove(0);
+        self.streams.lock().unwrap().entry(name.to_string()).or_default().extend(lines);
+        self.give(Input::Committed(stream))
+    }
+
+    /// Makes everything durable, also what follows; what the engine wants done meanwhile.
+    pub(crate) fn commit(&mut self) -> Vec<String> {
+        let mut all = Vec::new();
+        while !self.in_flight.is_empty() {
+            all.extend(self.commit_one());
+        }
+        all
+    }
+
+    /// Has the log refuse the oldest record in flight.
+    pub(crate) fn refuse(&mut self) -> Vec<String> {
+        let stream = self.in_flight.remove(0).stream;
+        self.give(Input::Refused(stream))
+    }
+
+    /// Asks the engine something.
+    pub(crate) fn ask(&mut self, query: impl Query) -> Vec<String> {
+        self.queries += 1;
+        let id = QueryId(self.queries);
+        self.give(Input::Query { id, query: Box::new(query) })
+    }
+
+    /// A connection says a line.
+    pub(crate) fn say(&mut self, conn: ConnId, line: &str) -> Vec<String> {
+        let message = native::decode(line.as_bytes()).unwrap();
+        self.give(Input::Said { conn, message, at: self.now })
+    }
+
+    /// Opens a connection.
+    pub(crate) fn open(&mut self, conn: ConnId) -> Vec<String> {
+        let (seat, from) = (Seat::native(Wire::Tcp), IpAddr::V4(Ipv4Addr::LOCALHOST));
+        self.give(Input::Opened { conn, seat, from })
+    }
+
+    /// Opens a connection and has it say hello.
+    pub(crate) fn connect(&mut self, conn: ConnId) {
+        self.open(conn);
+        self.say(conn, r#"{"type":"hello","protocol":1,"name":"a test"}"#);
+    }
+
+    /// Makes an account that has its name as token.
+    pub(crate) fn account(&mut self, name: &str, role: Role) {
+        let account = PlayerName::new(name).unwrap();
+        let (kind, password) = (AccountKind::Program, None);
+        let command = LobbyCommand::Register { account: account.clone(), kind, role, password };
+        self.ask(Decide(command));
+        let (token, expires_at) = (TokenHash::of(name), self.now + 1_000_000_000);
+        self.ask(Decide(LobbyCommand::IssueToken { account, token, expires_at }));
+        self.commit();
+    }
+
+    /// Logs an account in over a new connection; what the engine wants done when it is durable.
+    pub(crate) fn log_in(&mut self, conn: ConnId, name: &str) -> Vec<String> {
+        self.connect(conn);
+        let mut all = self.say(conn, &format!(r#"{{"type":"login","token":"{name}"}}"#));
+        all.extend(self.commit());
+        all
+    }
+
+    /// Ann, Bob and the operator, logged in over connections 1, 2 and 3.
+    pub(crate) fn lobby_of_two() -> Bench {
+        let mut bench = Bench::new(Settings::default());
+        bench.account("operator", Role::Operator);
+        bench.account("ann", Role::Player);
+        bench.account("bob", Role::Player);
+        bench.log_in(1, "ann");
+        bench.log_in(2, "bob");
+        bench.log_in(3, "operator");
+        bench
+    }
+
+    /// The two in a tournament of this preset, asked in its first match.
+    pub(crate) fn two_players(preset: &str, policy: &str) -> Bench {
+        let mut bench = Bench::lobby_of_two();
+        bench.announce_only(preset, policy, r#"["ann","bob"]"#);
+        bench.commit();
+        bench
+    }
+
+    /// The operator announces the tournament `cup` of these players.
+    pub(crate) fn announce_only(
+        &mut self,
+        preset: &str,
+        policy: &str,
+        players: &str,
+    ) -> Vec<String> {
+        let wanted = format!(
+            r#"{{"type":"announce","tournament":{{"id":"cup","preset":"{preset}","policy":{policy},
+               "selection":{{"by":"named","players":{players}}}}}}}"#
+        );
+        let preset = agon_core::Preset::named(preset).unwrap();
+        self.answer_ms = preset.policy.rules.time.answer_ms;
+        self.say(3, &wanted.replace('\n', ""))
+    }
+
+    /// The request that was written last.
+    pub(crate) fn last_request(&self) -> &Value {
+        self.last_request.as_ref().expect("somebody was asked")
+    }
+
+    /// Answers a request on a connection.
+    pub(crate) fn answer(&mut self, conn: ConnId, request: &str, answer: &str) -> Vec<String> {
+        self.say(conn, &format!(r#"{{"type":"answer","id":"cup:{request}","answer":{answer}}}"#))
+    }
+
+    /// A request was written to its socket at `at`.
+    pub(crate) fn deliver(&mut self, conn: ConnId, request: &str, at: Millis) {
+        let key = agon_engine::MatchKey::new(TournamentId::from("cup"), "r1m1".into());
+        let ask = AskId::Match(key, request.into());
+        self.give(Input::Delivered { conn, ask, at });
+    }
+
+    fn words(&mut self) -> Vec<String> {
+        self.engine.take_effects(&mut self.effects);
+        let mut list = self.effects.take();
+        let mut words = Vec::new();
+        for effect in list.drain(..) {
+            words.extend(in_words(&effect, &self.effects));
+            if let Effect::Ask { line, .. } = &effect {
+                self.last_request = serde_json::from_slice(self.effects.line(line)).ok();
+            }
+            if let Effect::Append(record) = effect {
+                self.in_flight.push(record);
+            }
+        }
+        self.effects.clear(list);
+        words
+    }
+}
+
+/// An effect in a few words; `None` for counts of late timers.
+fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
+    Some(match effect {
+        Effect::Send { conn, line } => format!("send {conn} {}", message(effects.line(line))),
+        Effect::Ask { conn, ask, .. } => format!("ask {conn} {}", request(ask)),
+        Effect::Call { conn, tell } => match &tell.ask {
+            Some(ask) => format!("call {conn} {}", request(&ask.id)),
+            None => format!("call {conn}"),
+        },
+        Effect::Observe { conn, .. } => format!("observe {conn}"),
+        Effect::Admit { conn } => format!("admit {conn}"),
+        Effect::Close { conn, why } => format!("close {conn} {}", why.word()),
+        Effect::Append(record) => {
+            let events = record.lines.iter().map(|line| event(line)).collect::<Vec<_>>();
+            format!("append {}: {}", record.name, events.join(", "))
+        }
+        Effect::CheckPassword { conn, account, .. } => format!("check password {conn} {account}"),
+        Effect::AskHouse(question) => format!("ask {} {}", question.player, question.request),
+        Effect::KeepSnapshot { seq, .. } => format!("keep snapshot {seq}"),
+        Effect::Show { watcher, shown } => format!("show {} {:?}", watcher.0, shown.about),
+        Effect::EndWatch { watcher } => format!("end watch {}", watcher.0),
+        Effect::Reply { query, .. } => format!("reply {}", query.0),
+        Effect::Note(Note::TimerLate(_)) => return None,
+        Effect::Note(Note::Login { outcome, .. }) => format!("note login {}", outcome.word()),
+        Effect::Note(Note::Fault { faulted, .. }) => {
+            format!("note fault {} {}", faulted.player, faulted.fault.kind)
+        }
+        Effect::Note(note) => {
+            let words = format!("{note:?}");
+            let name = words.split([' ', '(', '{']).next().unwrap_or_default();
+            format!("note {name}")
+        }
+    })
+}
+
+fn request(ask: &AskId) -> String {
+    match ask {
+        AskId::Match(_, id) | AskId::Tournament(_, id) => id.to_string(),
+    }
+}
+
+/// What a line is: its type, and what it is about.
+fn message(line: &[u8]) -> String {
+    let line: Value = serde_json::from_slice(line).unwrap();
+    let words = ["type", "code", "about", "what"].iter().filter_map(|name| line[name].as_str());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The name of the event in a line of the log.
+fn event(line: &str) -> String {
+    Line::read(line).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    line["type"].as_str().unwrap().to_owned()
+}

@@ -1,0 +1,43 @@
+//! House players think on threads of their own, so that a long search holds nobody up.
+
+use super::Handle;
+use crate::engine::{HouseQuestion, Input};
+use agon_bots::Houses;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+/// The threads they think on.
+pub(super) struct HousePool(Sender<HouseQuestion>);
+
+impl HousePool {
+    pub(super) fn start(houses: Arc<Houses>, engine: Handle) -> HousePool {
+        let (questions, receiver) = channel();
+        let receiver = Arc::new(Mutex::new(receiver));
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        for _ in 0..cores.min(4) {
+            let (houses, receiver) = (Arc::clone(&houses), Arc::clone(&receiver));
+            let engine = engine.clone();
+            std::thread::spawn(move || think(&houses, &receiver, &engine));
+        }
+        HousePool(questions)
+    }
+
+    /// Has a house player answer.
+    pub(super) fn ask(&self, question: HouseQuestion) {
+        // The threads end only with the process.
+        let _ = self.0.send(question);
+    }
+}
+
+fn think(houses: &Houses, questions: &Mutex<Receiver<HouseQuestion>>, engine: &Handle) {
+    loop {
+        let next = questions.lock().unwrap_or_else(|broken| broken.into_inner()).recv();
+        let Ok(HouseQuestion { key, player, request, seat, game }) = next else { return };
+        let name = player.house().unwrap_or_default();
+        // Which house players play was checked when the tournament was announced.
+        let Ok(mut house) = houses.make(game.name(), name) else { continue };
+        let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
+        let answer = answer.get().to_owned();
+        engine.send(Input::House { key, player, request, answer });
+    }
+}

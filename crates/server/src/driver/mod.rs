@@ -1,0 +1,566 @@
+//! The driver: gives the engine its inputs and carries its effects out.
+//!
+//! ```text
+//!   gateways, web ──▶ inbox ──▶ driver (one thread) ──▶ engine.handle(time, input)
+//!      ▲                          │      ▲                        │
+//!      └── outboxes, replies ◀────┘      └──────── effects ◀──────┘
+//!                                 ├──▶ log ──────────▶ Committed
+//!                                 ├──▶ house players ▶ House
+//!                                 └──▶ passwords ────▶ Checked
+//! ```
+//!
+//! It answers for the inbox, the clock and the thread. A request that its socket has room for is
+//! written on this thread; other messages wait in the connection's outbox. Records of several
+//! inputs go to the log together, so that they share one sync of the disk.
+
+mod handle;
+mod house;
+mod notes;
+mod ports;
+
+use crate::clock;
+use crate::engine::watch::WatcherId;
+use crate::engine::{
+    AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, Input, PasswordCheck,
+    PasswordResult, QueryId, Record, Settings, StreamKey, Time,
+};
+use crate::gateway::{Outbox, Written};
+use crate::net::Limits;
+use crate::passwords::{Attempt, Finished, Passwords, Purpose, Unchecked};
+use crate::throttle::Verdict;
+use crate::watch::Watcher;
+use crate::{auth, engine};
+use agon_bots::Houses;
+use agon_core::lobby::Lobby;
+use agon_core::{Millis, PlayerName};
+use agon_games::Registry;
+use agon_store::{Append, AppendError, Log, LogError, Snapshot};
+pub use handle::Handle;
+pub(crate) use handle::{Archive, Message, Place};
+use handle::{Reply, Shared};
+use house::HousePool;
+use ports::{HouseList, LogReader};
+use rustc_hash::FxHashMap;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How far timers may be behind what comes in before they are looked at in between. Longer than
+/// any message is on its way from its socket to the inbox.
+const BEHIND_MS_MAX: Millis = 1_000;
+
+/// How many inputs the driver processes before it submits their records to the log.
+const INPUTS_MAX: usize = 256;
+
+/// How long the log may take for what is in flight when the server stops.
+const DRAIN_MAX: Duration = Duration::from_secs(10);
+
+/// How long connections may take to read what they were sent when the server stops.
+const GOODBYE_MAX: Duration = Duration::from_secs(2);
+
+/// Why the server ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The log refused a record: nothing more may be said.
+    #[error(
+        "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
+    )]
+    Append(#[from] AppendError),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// What is in the log makes no sense.
+    #[error(transparent)]
+    Engine(EngineError),
+    /// The system has no random bytes to give.
+    #[error("{0}")]
+    Entropy(String),
+    /// The log did not answer in time when the server was to stop.
+    #[error(
+        "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
+    )]
+    Undrained(Duration),
+}
+
+impl From<EngineError> for ServerError {
+    fn from(error: EngineError) -> ServerError {
+        match error {
+            EngineError::Read(error) => match error.downcast::<LogError>() {
+                Ok(error) => ServerError::Log(*error),
+                Err(error) => ServerError::Engine(EngineError::Read(error)),
+            },
+            error => ServerError::Engine(error),
+        }
+    }
+}
+
+/// The engine, and everything that its effects reach.
+pub struct Driver {
+    engine: Engine,
+    handle: Handle,
+    inbox: Receiver<Message>,
+    log: Arc<dyn Log>,
+    outboxes: FxHashMap<ConnId, Outbox>,
+    /// Connections that share a socket and were sent something since it was written to.
+    unflushed: Vec<ConnId>,
+    /// Connections that do not read.
+    full: Vec<ConnId>,
+    effects: Effects,
+    /// Records since the log was last given some, each with its stream.
+    streams: Vec<StreamKey>,
+    appends: Vec<Append>,
+    houses: HousePool,
+    /// Connections that wait for a password to be checked.
+    checking: HashMap<ConnId, Arc<()>>,
+    /// What to do with the answers to queries.
+    replies: HashMap<QueryId, Reply>,
+    queries: u64,
+    watchers: HashMap<WatcherId, Watcher>,
+    snapshot: Option<JoinHandle<()>>,
+    failed: Option<ServerError>,
+}
+
+impl Driver {
+    /// Opens the engine over a log. `runtime` is where passwords are checked.
+    pub fn open(
+        log: Arc<dyn Log>,
+        games: Registry,
+        houses: Houses,
+        settings: Settings,
+        limits: &Limits,
+        runtime: tokio::runtime::Handle,
+    ) -> Result<Driver, ServerError> {
+        let key = auth::random::<32>().map_err(|error| ServerError::Entropy(error.to_string()))?;
+        let houses = Arc::new(houses);
+        let reader = Box::new(LogReader(Arc::clone(&log)));
+        let list = Box::new(HouseList(Arc::clone(&houses)));
+        let now = clock::now_ms();
+        let engine = Engine::open(reader, games.clone(), list, settings, key, now)?;
+        clock::not_before(engine.now_ms());
+        let (sender, inbox) = channel();
+        let passwords = Passwords::new(Some(runtime), limits.password_checks_per_address_max);
+        let weak = Arc::downgrade(&log);
+        let handle = Handle::new(sender, Shared::new(passwords, games, weak));
+        let houses = HousePool::start(houses, handle.clone());
+        let mut driver = Driver {
+            engine,
+            handle,
+            inbox,
+            log,
+            outboxes: FxHashMap::default(),
+            unflushed: Vec::new(),
+            full: Vec::new(),
+            effects: Effects::default(),
+            streams: Vec::new(),
+            appends: Vec::new(),
+            houses,
+            checking: HashMap::new(),
+            replies: HashMap::new(),
+            queries: 0,
+            watchers: HashMap::new(),
+            snapshot: None,
+            failed: None,
+        };
+        driver.carry_out();
+        Ok(driver)
+    }
+
+    /// How others reach the engine.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// A summary of what runs.
+    pub fn status(&self) -> engine::Status {
+        self.engine.status()
+    }
+
+    /// The lobby, to look at.
+    pub fn lobby(&self) -> &Lobby {
+        self.engine.lobby()
+    }
+
+    /// Resumes the counts of wrong passwords from a file, and keeps them there.
+    pub fn keep_password_counts(&self, file: std::path::PathBuf) {
+        self.handle.passwords().keep_in(file);
+    }
+
+    /// Runs until the server is stopped, or the log fails.
+    pub fn run(mut self) -> Result<(), ServerError> {
+        while !self.engine.is_stopping() {
+            self.submit();
+            self.flush();
+            let message = match self.pause() {
+                None => self.inbox.try_recv().ok(),
+                Some(pause) => match self.inbox.recv_timeout(pause) {
+                    Ok(message) => Some(message),
+                    Err(RecvTimeoutError::Timeout) => None,
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                },
+            };
+            match message {
+                Some(message) => self.take_all(message),
+                None => {
+                    let time = self.time();
+                    self.engine.elapse(time, time.now);
+                    self.carry_out();
+                }
+            }
+            if let Some(error) = self.failure() {
+                return Err(self.end_with(error));
+            }
+        }
+        self.drain()
+    }
+
+    /// Takes a message and those that wait behind it, up to a bound.
+    fn take_all(&mut self, first: Message) {
+        let mut message = first;
+        for left in (0..INPUTS_MAX).rev() {
+            self.take(message);
+            if self.failed.is_some() || self.engine.is_stopping() || left == 0 {
+                return;
+            }
+            let Ok(next) = self.inbox.try_recv() else { return };
+            message = next;
+        }
+    }
+
+    fn take(&mut self, message: Message) {
+        let time = self.time();
+        match message {
+            Message::Input(input) => self.feed(time, input),
+            Message::Placed(input, place) => {
+                drop(place);
+                self.feed(time, input);
+            }
+            // A server that stops closes new connections at once: it drops their outboxes.
+            Message::Opened { .. } if self.engine.is_stopping() => {}
+            Message::Opened { conn, out, from } => {
+                let seat = out.seat();
+                self.outboxes.insert(conn, out);
+                self.feed(time, Input::Opened { conn, seat, from });
+            }
+            Message::Query { query, reply } => {
+                self.queries += 1;
+                let id = QueryId(self.queries);
+                self.replies.insert(id, reply);
+                self.feed(time, Input::Query { id, query });
+            }
+            Message::Watch(watcher, queue) => drop(self.watchers.insert(watcher, queue)),
+            Message::Committed { streams, results } => {
+                for (stream, result) in streams.into_iter().zip(results) {
+                    if let Err(error) = result {
+                        self.failed = Some(error.into());
+                        return self.feed(time, Input::Refused(stream));
+                    }
+                    self.feed(time, Input::Committed(stream));
+                }
+                self.flush();
+            }
+        }
+    }
+
+    /// Hands the engine an input, carries out what follows, and does what is long due although
+    /// inputs wait: time must not stand still under load. The inbox is in order, so whatever was
+    /// read before this input has been handled.
+    fn feed(&mut self, time: Time, input: Input) {
+        let read_at = match &input {
+            Input::Said { at, .. } | Input::Translated { at, .. } => {
+                self.handle.meters().inbox_ms.add(time.now.saturating_sub(*at));
+                Some(*at)
+            }
+            Input::Peer { at, .. } => Some(*at),
+            Input::Closed { conn } => {
+                self.forget(*conn);
+                None
+            }
+            Input::Unwatch(watcher) => {
+                self.watchers.remove(watcher);
+                None
+            }
+            _ => None,
+        };
+        self.engine.handle(time, input);
+        if let Some(at) = read_at {
+            let until = at.saturating_sub(BEHIND_MS_MAX);
+            let read_until = self.handle.meters().reads.heard_until(until);
+            self.engine.elapse(Time { now: time.now, read_until }, until);
+        }
+        self.carry_out();
+    }
+
+    fn time(&self) -> Time {
+        let now = clock::now_ms();
+        Time { now, read_until: self.handle.meters().reads.heard_until(now) }
+    }
+
+    /// How long nothing is due; `None` if something is due now.
+    fn pause(&self) -> Option<Duration> {
+        let longest = Duration::from_secs(60);
+        let Some(at) = self.engine.next_due() else { return Some(longest) };
+        let now = clock::now_ms();
+        (at > now).then(|| Duration::from_millis(at - now).min(longest))
+    }
+
+    fn failure(&mut self) -> Option<ServerError> {
+        self.failed.take().or_else(|| self.engine.take_failure().map(ServerError::from))
+    }
+
+    /// Carries out what the engine wants done, until nothing more follows from it.
+    fn carry_out(&mut self) {
+        loop {
+            self.engine.take_effects(&mut self.effects);
+            if self.effects.is_empty() && self.full.is_empty() {
+                return;
+            }
+            let mut list = self.effects.take();
+            list.drain(..).for_each(|effect| self.perform(effect));
+            self.effects.clear(list);
+            for conn in std::mem::take(&mut self.full) {
+                self.forget(conn);
+                self.engine.handle(self.engine.time(), Input::Closed { conn });
+            }
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Send { conn, line } => {
+                let Some(outbox) = self.outboxes.get(&conn) else { return };
+                if outbox.send(self.effects.line(&line), None) == Written::Full {
+                    self.full.push(conn);
+                }
+            }
+            Effect::Ask { conn, ask, line, follows } => {
+                let Some(outbox) = self.outboxes.get(&conn) else { return };
+                let written = outbox.send(self.effects.line(&line), Some(&ask));
+                if outbox.is_shared() {
+                    self.unflushed.push(conn);
+                }
+                self.asked(conn, ask, written, follows);
+            }
+            Effect::Call { conn, tell } => {
+                self.put(conn, |outbox| outbox.tell(tell));
+            }
+            Effect::Observe { conn, told, due } => {
+                self.put(conn, |outbox| outbox.observe(told, due));
+            }
+            Effect::Admit { conn } => {
+                if let Some(outbox) = self.outboxes.get(&conn) {
+                    outbox.logged_in();
+                }
+            }
+            Effect::Close { conn, why } => {
+                if let Some(outbox) = self.outboxes.get(&conn) {
+                    outbox.ends(why);
+                    // The gateway closes the socket when the outbox is gone.
+                    self.forget(conn);
+                }
+            }
+            Effect::Append(Record { stream, name, expected, lines }) => {
+                self.streams.push(stream);
+                self.appends.push(Append { stream: name, expected, lines });
+            }
+            Effect::CheckPassword { conn, from, account, check } => {
+                self.check_password(conn, from, account, check);
+            }
+            Effect::AskHouse(question) => self.houses.ask(*question),
+            Effect::KeepSnapshot { seq, lobby } => self.keep_snapshot(seq, *lobby),
+            Effect::Show { watcher, shown } => {
+                if let Some(queue) = self.watchers.get_mut(&watcher) {
+                    queue.show(shown);
+                }
+            }
+            Effect::EndWatch { watcher } => drop(self.watchers.remove(&watcher)),
+            Effect::Reply { query, answer } => {
+                if let Some(reply) = self.replies.remove(&query) {
+                    reply(answer);
+                }
+            }
+            Effect::Note(note) => notes::report(self.handle.meters(), &note),
+        }
+    }
+
+    /// A request was written, or waits.
+    fn asked(&mut self, conn: ConnId, ask: AskId, written: Written, follows: Option<Millis>) {
+        let until = match written {
+            Written::At(at) => {
+                let time = self.engine.time();
+                self.engine.handle(time, Input::Delivered { conn, ask, at });
+                at
+            }
+            // A request that waits for its reader is no longer ours to hurry.
+            Written::Later => self.engine.now_ms(),
+            Written::Full => return self.full.push(conn),
+        };
+        if let Some(at) = follows {
+            self.handle.meters().turn_ms.add(until.saturating_sub(at));
+        }
+    }
+
+    fn put(&mut self, conn: ConnId, put: impl FnOnce(&Outbox) -> bool) {
+        if let Some(outbox) = self.outboxes.get(&conn)
+            && !put(outbox)
+        {
+            self.full.push(conn);
+        }
+    }
+
+    fn forget(&mut self, conn: ConnId) {
+        self.outboxes.remove(&conn);
+        self.checking.remove(&conn);
+    }
+
+    /// Writes what was sent to connections that share a socket.
+    fn flush(&mut self) {
+        for conn in self.unflushed.drain(..) {
+            if let Some(outbox) = self.outboxes.get(&conn) {
+                outbox.flush();
+            }
+        }
+    }
+
+    /// Hands the log the records since the last time, all at once.
+    fn submit(&mut self) {
+        if self.appends.is_empty() {
+            return;
+        }
+        let streams = std::mem::take(&mut self.streams);
+        let appends = std::mem::take(&mut self.appends);
+        let handle = self.handle.clone();
+        let done = move |results| handle.put(Message::Committed { streams, results });
+        self.log.submit_all(appends, Box::new(done));
+    }
+
+    /// Has a password checked on another thread, unless the connection is closed before.
+    fn check_password(
+        &mut self,
+        conn: ConnId,
+        from: IpAddr,
+        account: PlayerName,
+        check: PasswordCheck,
+    ) {
+        let checking = Arc::new(());
+        let open = Arc::downgrade(&checking);
+        self.checking.insert(conn, checking);
+        let purpose = match check {
+            PasswordCheck::Verify { .. } | PasswordCheck::Change { .. } => Purpose::Proof,
+            PasswordCheck::VerifyNobody { .. } => Purpose::ProofOfNobody,
+            PasswordCheck::Hash { .. } => Purpose::New,
+        };
+        let attempt = Attempt { from, account, purpose, at: self.engine.now_ms() };
+        let handle = self.handle.clone();
+        let work = move |start: Result<(), Unchecked>| {
+            let result = match start {
+                Ok(()) => checked(check),
+                Err(why) => PasswordResult::NotChecked(why.to_string()),
+            };
+            let verdict = match result {
+                PasswordResult::Right | PasswordResult::Hashed(_) => Verdict::Right,
+                PasswordResult::Wrong => Verdict::Wrong,
+                PasswordResult::Failed(_) | PasswordResult::NotChecked(_) => Verdict::Unchecked,
+            };
+            let deliver = Box::new(move || handle.send(Input::Checked { conn, result }));
+            Finished { verdict, deliver }
+        };
+        let is_wanted = move || open.strong_count() > 0;
+        self.handle.passwords().submit(attempt, is_wanted, work);
+    }
+
+    fn keep_snapshot(&mut self, seq: u64, lobby: Lobby) {
+        let (log, handle) = (Arc::clone(&self.log), self.handle.clone());
+        self.snapshot = Some(std::thread::spawn(move || {
+            let (stream, format) = (StreamKey::Lobby.name(), Lobby::SNAPSHOT_VERSION);
+            let snapshot = Snapshot { stream, format, seq, state: lobby.snapshot() };
+            if let Err(error) = log.keep_snapshot(&snapshot) {
+                tracing::warn!("no snapshot of the lobby: {error}; the next start takes longer");
+            }
+            handle.send(Input::SnapshotKept);
+        }));
+    }
+
+    fn wait_for_snapshot(&mut self) {
+        if let Some(writing) = self.snapshot.take() {
+            let _ = writing.join();
+        }
+    }
+
+    /// Waits for the log, says goodbye and leaves a snapshot for the next start.
+    fn drain(mut self) -> Result<(), ServerError> {
+        let give_up = Instant::now() + DRAIN_MAX;
+        while !self.engine.is_drained() {
+            self.submit();
+            let left = give_up.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(left) {
+                Ok(message) => self.take(message),
+                Err(_) => return Err(ServerError::Undrained(DRAIN_MAX)),
+            }
+            if let Some(error) = self.failure() {
+                self.say_goodbye();
+                return Err(error);
+            }
+        }
+        self.log.flush()?;
+        self.say_goodbye();
+        self.wait_for_snapshot();
+        self.engine.finish();
+        self.carry_out();
+        self.wait_for_snapshot();
+        self.handle.passwords().keep();
+        Ok(())
+    }
+
+    /// Ends for a fault of ours: players are told no more than that.
+    fn end_with(mut self, error: ServerError) -> ServerError {
+        if !self.engine.is_stopping() {
+            self.engine.tell_stopping();
+            self.carry_out();
+        }
+        self.say_goodbye();
+        error
+    }
+
+    /// Closes the outboxes and waits until gateways have written what was in them.
+    fn say_goodbye(&mut self) {
+        let mut leaving: HashSet<ConnId> = self.outboxes.keys().copied().collect();
+        self.outboxes.values().for_each(|outbox| outbox.ends(CloseReason::Stopping));
+        self.outboxes.clear();
+        let give_up = Instant::now() + GOODBYE_MAX;
+        while !leaving.is_empty() {
+            let left = give_up.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(left) {
+                Ok(Message::Input(Input::Closed { conn })) => drop(leaving.remove(&conn)),
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Checks or hashes a password. Slow on purpose.
+fn checked(check: PasswordCheck) -> PasswordResult {
+    let hashed = |password: &str| match auth::hash(password) {
+        Ok(hash) => PasswordResult::Hashed(hash),
+        Err(error) => PasswordResult::Failed(error),
+    };
+    match check {
+        PasswordCheck::Verify { password, hash: Some(hash) } if auth::matches(&password, &hash) => {
+            PasswordResult::Right
+        }
+        PasswordCheck::Verify { .. } => PasswordResult::Wrong,
+        PasswordCheck::VerifyNobody { password } => {
+            // As slow as a wrong password, so that names cannot be guessed by the clock.
+            let _ = auth::hash(&password);
+            PasswordResult::Wrong
+        }
+        PasswordCheck::Hash { password } => hashed(&password),
+        PasswordCheck::Change { old, new, hash: Some(hash) } if auth::matches(&old, &hash) => {
+            hashed(&new)
+        }
+        PasswordCheck::Change { .. } => PasswordResult::Wrong,
+    }
+}

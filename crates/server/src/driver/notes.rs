@@ -1,0 +1,78 @@
+//! What the engine reports to the operator: counts, and lines on stderr.
+//!
+//! Names and ids only. No password, token, answer, view or evidence is ever in them: those are in
+//! the log, for the players they concern.
+
+use crate::engine::{LoginOutcome, Note};
+use crate::meters::Meters;
+use agon_core::{MatchId, PlayerName};
+
+/// Counts a note and writes it to the diagnostics.
+pub(super) fn report(meters: &Meters, note: &Note) {
+    match note {
+        Note::Login { conn, from, account, outcome } => {
+            meters.login(*outcome).add();
+            let from = from.map(tracing::field::display);
+            let account = account.as_ref().map(PlayerName::as_str);
+            match outcome {
+                LoginOutcome::Good => tracing::info!(conn, from, account, "logged in"),
+                LoginOutcome::Wrong => {
+                    tracing::info!(conn, from, account, "wrong password or token");
+                }
+                LoginOutcome::Throttled => tracing::debug!(conn, from, account, "login held up"),
+                LoginOutcome::Refused => tracing::info!(conn, from, account, "login refused"),
+            }
+        }
+        Note::SignUpRefused { conn, name, why } => {
+            tracing::info!(conn, account = name.as_str(), why, "a sign-up was refused");
+        }
+        Note::ObserverRefused { conn, max } => {
+            tracing::info!(conn, max, "an observer was refused: too many");
+        }
+        Note::Fault { conn, tournament, of_match, faulted } => {
+            let kind = faulted.fault.kind;
+            meters.fault(kind).add();
+            let (tournament, of_match) =
+                (tournament.as_str(), of_match.as_ref().map(MatchId::as_str));
+            let account = faulted.player.as_str();
+            let request = faulted.request.as_ref().map(|request| request.as_str());
+            let game = faulted.game;
+            tracing::info!(
+                conn,
+                account,
+                tournament,
+                r#match = of_match,
+                game,
+                request,
+                fault = %kind,
+                "a player is at fault"
+            );
+        }
+        Note::Blacklisted { conn, account, why } => {
+            tracing::info!(conn, account = account.as_str(), why, "a player is on the blacklist");
+        }
+        Note::MatchEnded(key) => {
+            tracing::debug!(tournament = %key.tournament, r#match = %key.id, "a match is over");
+        }
+        Note::TournamentStarted { tournament, players } => {
+            tracing::info!(%tournament, players, "a tournament runs");
+        }
+        Note::TournamentEnded { tournament, winners } => {
+            tracing::info!(%tournament, winners, "a tournament is over");
+        }
+        Note::PlayersPresent(tournament) => {
+            tracing::info!(%tournament, "the players of a tournament are here");
+        }
+        Note::NotHeld { tournament, why } => {
+            tracing::info!(%tournament, why, "a tournament that was asked for is not held");
+        }
+        Note::NotPlayable { tournament, why } => {
+            tracing::warn!(%tournament, error = why, "a tournament cannot be played");
+        }
+        Note::Interrupted { tournament, missing } => {
+            tracing::warn!(%tournament, missing, "a restart interrupted a tournament");
+        }
+        Note::TimerLate(ms) => meters.late_ms.add(*ms),
+        Note::Warning(words) => tracing::warn!("{words}"),
+    }
+}
