@@ -107,13 +107,18 @@ fn processes_that_cannot_be_reached_are_not_charged_and_the_tournament_is_interr
     assert_eq!(interrupted(), Some(["bob", "cat"].map(String::from).into()));
     assert_eq!(host.place.faults(), Vec::<String>::new());
     let http = host.server.said["http"].as_str().expect("an address").to_owned();
-    let body = r#"{"winners":["ann"],"why":"the machine of room 3 is gone"}"#;
-    let path = "/api/v1/tournaments/class-1/award";
-    let answer = crate::questions::send(&http, "POST", &host.token, path, body);
-    assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
-    one.hear("{end_tournament,\"ann\"}");
+    let award = |winner: &str| {
+        let body = format!(r#"{{"winners":[{winner:?}],"why":"the machine of room 3 is gone"}}"#);
+        let path = "/api/v1/tournaments/class-1/award";
+        crate::questions::send(&http, "POST", &host.token, path, &body)
+    };
+    // If the draw paired ann with dan, their match may be over by now, and ann may have lost it.
+    let mut answers = ["ann", "dan"].into_iter().map(|winner| (winner, award(winner)));
+    let awarded = answers.find(|(_, answer)| answer.starts_with("HTTP/1.1 204"));
+    let (winner, _) = awarded.expect("one of them may win");
+    one.hear(&format!("{{end_tournament,{winner:?}}}"));
     host.wait_until_over("class-1");
-    assert_eq!(host.winner("class-1").as_deref(), Some("ann"));
+    assert_eq!(host.winner("class-1").as_deref(), Some(winner));
     assert_eq!(host.place.faults(), Vec::<String>::new());
     host.verify();
 }

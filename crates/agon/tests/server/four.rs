@@ -136,7 +136,7 @@ fn results(server: &Server) -> Vec<String> {
         let mut text = String::new();
         socket.read_to_string(&mut text).expect("it answers");
         let body = text.split_once("\r\n\r\n").expect("head and body").1;
-        let shown: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        let shown: Value = serde_json::from_str(body).expect("JSON");
         assert!(shown["results"].is_object(), "no results: {text}");
         shown["results"].to_string()
     });

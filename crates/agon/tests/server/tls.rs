@@ -144,7 +144,7 @@ fn ports_of_other_systems_use_tls_if_configured() {
     let place = Place::new(&format!("[fish]\n{settings}tls = true\n"));
     let (code, said) = place.agon(&["serve", "--check", "--config", "agon.toml"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("[fish]: tls = true takes a certificate"), "{said}");
+    assert!(said.contains("[fish]: tls = true needs a certificate"), "{said}");
 }
 
 #[test]
