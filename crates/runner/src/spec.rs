@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_a_reason() {
-        for (spec, why) in [("", "names no player"), ("house:", "names no"), ("a 'b", "quote")] {
+        for (spec, why) in [("", "not a player"), ("house:", "not a player"), ("a 'b", "quote")] {
             let error = name_players(&[spec.to_owned()]).unwrap_err().to_string();
             assert!(error.contains(why), "{spec:?}: {error}");
         }
