@@ -41,15 +41,18 @@ impl Engine {
         self.cut_off.extend(earlier);
     }
 
-    /// Whether a player was without a connection before the restart: then one of its matches says
-    /// so, and the policy of its tournament holds.
+    /// Whether a player was disconnected before the restart: then one of their matches says so, and
+    /// the policy of its tournament holds. A match that has removed the player says nothing: they
+    /// may have reconnected since, and no match records that.
     fn had_left(&self, player: &PlayerName) -> bool {
         let mut matches = self.matches.keys_of(player);
         matches.any(|key| {
             self.live_match(key).is_some_and(|played| {
                 let mut own = played.faults().iter().rev().filter(|one| one.player == *player);
                 let last = own.next().map(|faulted| faulted.fault.kind);
-                !played.is_here(player) && last == Some(FaultKind::Disconnected)
+                !played.is_here(player)
+                    && !played.has_removed(player)
+                    && last == Some(FaultKind::Disconnected)
             })
         })
     }

@@ -52,6 +52,16 @@ fn a_thousand_seeds_pass() {
 }
 
 #[test]
+fn seeds_that_found_a_bug_pass() {
+    // 2904: a program that a match had removed came back, and the next restart was charged to it.
+    for seed in [2904] {
+        if let Err(failure) = agon_sim::run(seed, None) {
+            panic!("{}", agon_sim::report(seed, None, &failure));
+        }
+    }
+}
+
+#[test]
 fn a_seed_is_a_run() {
     for seed in 1..=25 {
         let runs = [(); 2].map(|()| agon_sim::run(seed, None).unwrap());

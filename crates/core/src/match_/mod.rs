@@ -373,6 +373,11 @@ impl Match {
         self.side_of(player).is_some_and(|side| self.here(side))
     }
 
+    /// Whether `player` may not play on in this match, connected or not.
+    pub fn has_removed(&self, player: &PlayerName) -> bool {
+        self.side_of(player).is_some_and(|side| self.is_out(&self.state.sides[side]))
+    }
+
     /// Whether both machines are in the same state, the clocks of open requests aside.
     pub fn same_state(&self, other: &Match) -> bool {
         self.plan == other.plan && self.state == other.state
