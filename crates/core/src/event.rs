@@ -74,7 +74,7 @@ macro_rules! events {
 events! {
     /// A tournament was made. First event of its stream.
     "tournament-created" TournamentCreated {
-        /// What it is about.
+        /// The plan.
         plan: TournamentPlan,
         /// The commitment to the tournament's secret.
         commitment: Commitment,
@@ -82,9 +82,9 @@ events! {
 
     /// A player answered the greeting.
     "player-greeted" PlayerGreeted {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Which request.
+        /// The id of the request.
         request: RequestId,
         /// Whether the greeting asked for a proposal.
         proposing: bool,
@@ -95,7 +95,7 @@ events! {
 
     /// A player is out of the tournament for something it did before or after the rounds.
     "player-dropped" PlayerDropped {
-        /// Who, and why.
+        /// The player and the reason.
         faulted: Faulted,
     }
 
@@ -119,7 +119,7 @@ events! {
 
     /// The result of a match reached the tournament.
     "match-reported" MatchReported {
-        /// Which.
+        /// The match.
         id: MatchId,
         /// What came of it.
         result: MatchResult,
@@ -130,15 +130,15 @@ events! {
 
     /// The last round is over and it is known who won, unless somebody fails at the farewell.
     "rounds-ended" RoundsEnded {
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
     }
 
     /// A player was told how the tournament ended for it, and confirmed.
     "farewell-confirmed" FarewellConfirmed {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Which request.
+        /// The id of the request.
         request: RequestId,
     }
 
@@ -155,7 +155,7 @@ events! {
 
     /// The tournament could not be played. Last event of its stream.
     "tournament-aborted" TournamentAborted {
-        /// Why.
+        /// The reason.
         reason: String,
         /// The secret all luck would have come from.
         secret: Secret,
@@ -166,7 +166,7 @@ events! {
 
     /// A match was made. First event of its stream.
     "match-created" MatchCreated {
-        /// What it is about.
+        /// The plan.
         plan: MatchPlan,
     }
 
@@ -179,7 +179,7 @@ events! {
 
     /// A player is there.
     "player-arrived" PlayerArrived {
-        /// Who.
+        /// The player.
         player: PlayerName,
         /// What it adds to the luck of its games from now on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,19 +188,19 @@ events! {
 
     /// A player is no longer there.
     "player-left" PlayerLeft {
-        /// Who, and why.
+        /// The player and the reason.
         faulted: Faulted,
     }
 
     /// A player did something wrong and is still there.
     "player-faulted" PlayerFaulted {
-        /// Who, and what.
+        /// The player and the fault.
         faulted: Faulted,
     }
 
     /// A player was waited for in vain.
     "wait-expired" WaitExpired {
-        /// Who, and why it is charged.
+        /// The player, and the fault that is charged.
         faulted: Faulted,
     }
 
@@ -224,9 +224,9 @@ events! {
 
     /// An answer was accepted.
     "answer-accepted" AnswerAccepted {
-        /// To which request.
+        /// The id of the request.
         request: RequestId,
-        /// From which seat.
+        /// The seat.
         seat: Seat,
         /// The answer, in canonical form.
         answer: Raw,
@@ -239,7 +239,7 @@ events! {
 
     /// A seat was taken out of the game.
     "seat-removed" SeatRemoved {
-        /// Which.
+        /// The seat.
         seat: Seat,
         /// What luck gave in consequence.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -256,15 +256,15 @@ events! {
 
     /// A player confirmed the result of a game.
     "result-confirmed" ResultConfirmed {
-        /// Which request.
+        /// The id of the request.
         request: RequestId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
     /// The match starts again from nothing.
     "match-restarted" MatchRestarted {
-        /// Why.
+        /// The reason.
         why: Restart,
         /// The configuration from now on, where it is not the match's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -282,14 +282,14 @@ events! {
 
     /// An operator stopped the tournament for a while.
     "tournament-paused" TournamentPaused {
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// The tournament goes on, and what was ruled in the pause takes effect.
     "tournament-resumed" TournamentResumed {
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
@@ -311,7 +311,7 @@ events! {
 
     /// An operator gave a match another result, or one before its end.
     "result-overridden" ResultOverridden {
-        /// Which match.
+        /// The match.
         id: MatchId,
         /// Who won instead; who says so, and why.
         #[serde(flatten)]
@@ -320,18 +320,18 @@ events! {
 
     /// An operator had a match played again: its result counts no more.
     "replay-ordered" ReplayOrdered {
-        /// Which match.
+        /// The match.
         id: MatchId,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// What was ruled about a match in this pause does not hold.
     "ruling-undone" RulingUndone {
-        /// Which match.
+        /// The match.
         id: MatchId,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
@@ -352,25 +352,25 @@ events! {
 
     /// A game counts for nothing; another takes its place when the match goes on.
     "game-voided" GameVoided {
-        /// Which.
+        /// The game's number.
         game: u32,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// A game that was voided in this pause counts again.
     "void-undone" VoidUndone {
-        /// Which.
+        /// The game's number.
         game: u32,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// The match ends, because an operator gave it a result.
     "match-called-off" MatchCalledOff {
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
@@ -384,7 +384,7 @@ events! {
 
     /// The secret of a tournament that runs, in a stream of its own that nobody is shown.
     "secret-kept" SecretKept {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
         /// The secret.
         secret: Secret,
@@ -405,7 +405,7 @@ events! {
 
     /// An account has another password.
     "password-changed" PasswordChanged {
-        /// Whose.
+        /// The account.
         account: PlayerName,
         /// The new one, as a salted hash.
         password: PasswordHash,
@@ -413,9 +413,9 @@ events! {
 
     /// An account may not enter tournaments.
     "account-blacklisted" AccountBlacklisted {
-        /// Which.
+        /// The account.
         account: PlayerName,
-        /// Why.
+        /// The reason.
         reason: String,
         /// The operator who did it; nobody where a tournament's policy did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -427,17 +427,17 @@ events! {
 
     /// An account may enter tournaments again.
     "blacklist-lifted" BlacklistLifted {
-        /// Which.
+        /// The account.
         account: PlayerName,
         /// The operator who did it.
         by: PlayerName,
-        /// Why.
+        /// The reason.
         reason: String,
     }
 
     /// An account got a token to come back with.
     "token-issued" TokenIssued {
-        /// Whose.
+        /// The account.
         account: PlayerName,
         /// The hash of the token.
         token: TokenHash,
@@ -447,25 +447,25 @@ events! {
 
     /// A token is good no more.
     "token-revoked" TokenRevoked {
-        /// Its hash.
+        /// The hash of the token.
         token: TokenHash,
     }
 
     /// An account logged in, and waits at the end of the line.
     "account-logged-in" AccountLoggedIn {
-        /// Which.
+        /// The account.
         account: PlayerName,
     }
 
     /// An account logged out, or was gone for too long.
     "account-logged-out" AccountLoggedOut {
-        /// Which.
+        /// The account.
         account: PlayerName,
     }
 
     /// It became known how a player's program can be reached after a restart of the server.
     "player-located" PlayerLocated {
-        /// Whose.
+        /// The account.
         account: PlayerName,
         /// What its gateway needs to reach it, as JSON; absent for programs that reconnect by
         /// themselves.
@@ -476,23 +476,23 @@ events! {
     /// An account that never played and that nobody can log in to is no longer there: its name is
     /// free again.
     "account-dropped" AccountDropped {
-        /// Which.
+        /// The account.
         account: PlayerName,
     }
 
     /// A player wants to play once more.
     "player-enqueued" PlayerEnqueued {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// In which queue.
+        /// The queue.
         queue: QueueName,
     }
 
     /// A player wants to play once less.
     "player-dequeued" PlayerDequeued {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// In which queue.
+        /// The queue.
         queue: QueueName,
     }
 
@@ -516,9 +516,9 @@ events! {
 
     /// A player signed up.
     "player-signed-up" PlayerSignedUp {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
         /// The player's age, if the player gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -527,37 +527,37 @@ events! {
 
     /// A player took the sign-up back, or lost a connection that the sign-up depended on.
     "sign-up-withdrawn" SignUpWithdrawn {
-        /// From which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
     /// The wait for players goes into its second half.
     "sign-up-extended" SignUpExtended {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
     }
 
     /// Somebody who was invited comes.
     "invitation-accepted" InvitationAccepted {
-        /// To which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
     /// Somebody who was invited does not come.
     "invitation-rejected" InvitationRejected {
-        /// To which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
     /// Drawn players have not answered for a while. They may still accept; others are asked too.
     "silence-noted" SilenceNoted {
-        /// By which tournament.
+        /// The tournament.
         tournament: TournamentId,
         /// Who has not answered.
         players: Vec<PlayerName>,
@@ -565,7 +565,7 @@ events! {
 
     /// The next players of a draw are asked, because players before them do not come.
     "players-drawn" PlayersDrawn {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
         /// Who is asked now.
         players: Vec<PlayerName>,
@@ -573,37 +573,37 @@ events! {
 
     /// Enough come; now they are asked to be ready.
     "readiness-asked" ReadinessAsked {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
     }
 
     /// Somebody who comes is ready.
     "player-ready" PlayerReady {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
     /// A tournament starts with these players.
     "tournament-started" TournamentStarted {
-        /// What it is about.
+        /// The plan.
         plan: TournamentPlan,
     }
 
     /// A tournament found too few players.
     "tournament-called-off" TournamentCalledOff {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Why.
+        /// The reason.
         reason: String,
     }
 
     /// A tournament is over.
     "tournament-finished" TournamentFinished {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
         /// The head of the tournament's stream, its last event included; a tournament that could not
         /// be played has no stream.
@@ -613,13 +613,13 @@ events! {
 
     /// Whoever asked for a tournament was told what came of it.
     "result-delivered" ResultDelivered {
-        /// Of which.
+        /// The tournament.
         tournament: TournamentId,
     }
 
     /// Somebody without an account asked for a tournament, and waits to be told of it.
     "requester-noted" RequesterNoted {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
         /// What the gateway needs to answer, as JSON.
         reply_to: Raw,
@@ -636,38 +636,38 @@ events! {
 
     /// An operator had a tournament that waits for players start now.
     "start-ordered" StartOrdered {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// An operator gave up a tournament that waits for players.
     "call-off-ordered" CallOffOrdered {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// An operator took a player out of a sign-up, or off the invited.
     "withdrawal-ordered" WithdrawalOrdered {
-        /// From which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Who ordered it, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// An operator logged an account out: it leaves the line, and its tokens are good no more.
     "log-out-ordered" LogOutOrdered {
-        /// Which account.
+        /// The account.
         account: PlayerName,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }

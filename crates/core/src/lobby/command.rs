@@ -26,7 +26,7 @@ pub enum LobbyCommand {
     },
     /// Change a password that was checked.
     ChangePassword {
-        /// Whose.
+        /// The account.
         account: PlayerName,
         /// The new one.
         password: PasswordHash,
@@ -35,9 +35,9 @@ pub enum LobbyCommand {
     },
     /// Put an account on the blacklist.
     Blacklist {
-        /// Which.
+        /// The account.
         account: PlayerName,
-        /// Why.
+        /// The reason.
         reason: String,
         /// The operator, unless a policy did it.
         by: Option<PlayerName>,
@@ -46,68 +46,68 @@ pub enum LobbyCommand {
     },
     /// Take an account off the blacklist.
     Lift {
-        /// Which.
+        /// The account.
         account: PlayerName,
         /// The operator.
         by: PlayerName,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Give an account a token.
     IssueToken {
-        /// Whose.
+        /// The account.
         account: PlayerName,
-        /// Its hash.
+        /// The hash of the token.
         token: TokenHash,
         /// When it ends.
         expires_at: Millis,
     },
     /// Revoke a token.
     RevokeToken {
-        /// Its hash.
+        /// The hash of the token.
         token: TokenHash,
     },
     /// An account that proved itself is here.
     LogIn {
-        /// Which.
+        /// The account.
         account: PlayerName,
     },
     /// An account leaves.
     LogOut {
-        /// Which.
+        /// The account.
         account: PlayerName,
     },
     /// Keep how an account's program is reached, or that it reconnects by itself.
     Locate {
-        /// Whose.
+        /// The account.
         account: PlayerName,
         /// What its gateway needs.
         location: Option<Raw>,
     },
     /// Keep who asked for a tournament without an account.
     NoteRequester {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
         /// What the gateway needs to answer.
         reply_to: Raw,
     },
     /// An account that never played and that nobody can log in to goes for good.
     Drop {
-        /// Which.
+        /// The account.
         account: PlayerName,
     },
     /// Wait in a queue once more.
     Enqueue {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Where.
+        /// The queue.
         queue: QueueName,
     },
     /// Wait in a queue once less.
     Dequeue {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Where.
+        /// The queue.
         queue: QueueName,
     },
     /// Hold a tournament.
@@ -123,58 +123,58 @@ pub enum LobbyCommand {
     },
     /// Sign up for a tournament.
     SignUp {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
         /// The player's age, if the player gave one.
         age: Option<Age>,
     },
     /// Take a sign-up back.
     Withdraw {
-        /// From which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
     /// Accept an invitation.
     Accept {
-        /// To which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
     /// Reject an invitation, or take its acceptance back.
     Reject {
-        /// To which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
     /// Be ready for a tournament one was invited to.
     BeReady {
-        /// For which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
     /// The wait of a sign-up or of invitations is over.
     Close {
-        /// Which tournament.
+        /// The tournament.
         tournament: TournamentId,
     },
     /// A tournament is over.
     Finish {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
         /// The head of the tournament's stream, its last event included.
         head: Option<Head>,
     },
     /// Whoever asked for a tournament was told what came of it.
     Deliver {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
     },
     /// The server is back, after nobody could reach it for a while.
@@ -186,9 +186,9 @@ pub enum LobbyCommand {
     },
     /// An operator decides something.
     Order {
-        /// What.
+        /// The order.
         order: LobbyOrder,
-        /// Who, and why.
+        /// The operator and their reason.
         ruling: Ruling,
     },
 }

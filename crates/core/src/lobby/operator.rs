@@ -18,9 +18,9 @@ pub enum LobbyOrder {
     CallOff(TournamentId),
     /// A player is taken out of a sign-up, or off those who are invited.
     Withdraw {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
     /// An account leaves the line, and its tokens are good no more.

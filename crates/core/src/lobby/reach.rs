@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Somebody without an account who asked for a tournament and waits to be told of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Request {
-    /// For which tournament.
+    /// The tournament.
     pub tournament: TournamentId,
     /// What the gateway needs to answer, as JSON.
     pub reply_to: Raw,

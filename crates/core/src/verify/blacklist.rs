@@ -17,9 +17,9 @@ pub struct Listing {
     pub seq: u64,
     /// When the lobby decided it.
     pub at: Millis,
-    /// Who.
+    /// The account.
     pub account: PlayerName,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The cheat; logs of earlier programs do not name it.
     pub cause: Option<Cause>,

@@ -31,7 +31,7 @@ pub enum ReceiptEntry {
     },
     /// The server named a tournament and committed itself to its luck.
     Tournament {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
         /// To what.
         commitment: Commitment,
@@ -45,7 +45,7 @@ pub enum ReceiptEntry {
     },
     /// The server refused an answer.
     Refused {
-        /// To which request.
+        /// The request's id.
         id: String,
         /// A stable word: `late`, `repeated` …
         code: String,
@@ -54,9 +54,9 @@ pub enum ReceiptEntry {
     Lost {},
     /// The server said how a match ended.
     MatchOver {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Which.
+        /// The match.
         r#match: MatchId,
         /// Whether the player won it.
         won: bool,
@@ -66,9 +66,9 @@ pub enum ReceiptEntry {
     },
     /// The server said how a tournament ended.
     TournamentEnded {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
         /// The secret all luck came from.
         secret: Secret,
