@@ -264,7 +264,7 @@ mod tests {
 
     /// The formulas of the module, put together by hand.
     #[test]
-    fn what_follows_from_a_secret_is_documented() {
+    fn derived_secrets_and_seeds_match_the_documented_formulas() {
         let secret = Secret::from_bytes([7; 32]);
         let mac = |key: &Secret, text: &str| -> [u8; 32] {
             let mut mac = Hmac::<Sha256>::new_from_slice(&key.0).unwrap();

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_a_cheat_only_if_it_is_against_the_rules() {
+    fn rejected_answer_is_a_cheat_only_if_it_breaks_a_rule() {
         let refusals = [
             (Refusal::illegal("held", "somebody holds it"), FaultKind::Cheat),
             (Refusal::wrong_kind("a place, not a move"), FaultKind::Illegal),

@@ -10,7 +10,7 @@ fn written(event: impl Into<Event>) -> String {
 
 /// Fields that came later are left out where they say nothing, so that logs stay what they were.
 #[test]
-fn what_came_later_is_written_only_if_it_says_something() {
+fn fields_added_later_are_written_only_if_set() {
     let resumed = |answers_until| ServerResumed { away_ms: 5, answers_until };
     assert_eq!(written(resumed(0)), r#"{"away_ms":5}"#);
     assert_eq!(written(resumed(7)), r#"{"away_ms":5,"answers_until":7}"#);

@@ -1,4 +1,4 @@
-//! Why a policy blacklisted an account: the cheat, named by its event.
+//! Why a policy blacklisted an account: the cheat, identified by its event.
 
 use crate::event::Event;
 use crate::ids::{MatchId, PlayerName, TournamentId};

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_agree_with_the_host() {
+    fn exp_and_ln_agree_with_the_host() {
         for step in -4_000..=4_000 {
             let x = f64::from(step) * 0.171;
             let (ours, host) = (exp(x), x.exp());

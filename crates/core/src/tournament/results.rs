@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_of_a_match_is_counted() {
+    fn only_games_that_count_are_added_up() {
         let games = vec![
             game(1, GameEnd::Played, [90, 80], &["ann"]), // before it started again
             game(2, GameEnd::Played, [7, 9], &["bob"]),

@@ -128,7 +128,7 @@ fn long_values_are_cut() {
 }
 
 #[test]
-fn an_answer_is_given_again_where_all_of_it_is_known() {
+fn rejected_answer_is_checked_again_if_the_log_holds_all_of_it() {
     let of = |kind: FaultKind, length: usize| {
         let fault = Fault::new(kind, "some", "thing").with_answer(&"x".repeat(length));
         let faulted = Faulted { player: name("ann"), game: None, request: None, fault };
@@ -222,7 +222,7 @@ fn reported(results: &[&str], settled: bool) -> TournamentCheck {
 }
 
 #[test]
-fn a_match_and_its_tournament_tell_the_same_story() {
+fn match_and_tournament_must_report_the_same_results() {
     let differs = Err("its result is not the one the tournament reports");
     let reopened = Err("it was reopened, but the tournament ordered no replay");
     for (of_tournament, of_match, due) in [
