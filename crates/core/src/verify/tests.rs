@@ -1,4 +1,4 @@
-//! What a check says: where a log goes wrong, and in which words.
+//! Findings of the verifier: where a log goes wrong, and how the finding describes it.
 
 use super::*;
 use crate::event::{MatchEnded, PlayerArrived, WaitExpired};
@@ -119,7 +119,7 @@ fn long_values_are_cut() {
                 .into(),
         )
     };
-    // Three names in a list, with quotes and commas: 10 characters more than they have.
+    // Three names in a list: quotes, commas and brackets add 10 characters.
     let fits = format!("[\"{}\",\"y\",\"{}\"]", "x".repeat(39), "z".repeat(40));
     assert_eq!(fits.len(), 90);
     assert_eq!(with(39), format!("result.winners should be [], not {fits}"));
@@ -167,7 +167,7 @@ fn won(winner: &str) -> MatchResult {
     }
 }
 
-/// A match that ended like this, one result after the other, and is over or goes on.
+/// A match with these results, one after the other. It is over, or still goes on.
 fn ended(results: &[&str], over: bool) -> MatchCheck {
     let mut earlier: Vec<MatchResult> = results.iter().map(|winner| won(winner)).collect();
     let result = if over { earlier.pop() } else { None };
@@ -187,8 +187,8 @@ fn ended(results: &[&str], over: bool) -> MatchCheck {
     }
 }
 
-/// A tournament to which these results of r1m1 were reported; all but the latest are replayed, and
-/// so is that if it is not `settled`.
+/// A tournament to which these results of r1m1 were reported. All but the latest were replayed; so
+/// was the latest if it is not `settled`.
 fn reported(results: &[&str], settled: bool) -> TournamentCheck {
     let mut earlier: Vec<MatchResult> = results.iter().map(|winner| won(winner)).collect();
     let latest = if settled { earlier.pop() } else { None };
