@@ -1,4 +1,4 @@
-//! The heart of Agon: referee, match and tournament, as plain state machines.
+//! The core of Agon: referee, match and tournament, as plain state machines.
 //!
 //! ```text
 //!               commands                                   requests, deadlines
@@ -9,8 +9,8 @@
 //!     └──── commit, then speak ──── log ◀───────┘
 //! ```
 //!
-//! Nothing here has a clock, a socket, a task or entropy. `now`, secrets and messages come in;
-//! events come out, and a machine changes only by applying them. A machine that is folded from its
+//! Nothing here has a clock, a socket, a task or entropy. `now`, secrets and messages come in, and
+//! events come out. A machine changes only by applying events. A machine that is folded from its
 //! log equals the one that wrote it.
 //!
 //! - [`Match`] plays games between a few players until it knows who won; [`referee`] runs one game.

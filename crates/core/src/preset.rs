@@ -21,7 +21,7 @@ pub struct Preset {
     pub policy: Policy,
 }
 
-/// There is no preset of that name.
+/// No preset has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no preset {0:?}; there are: {known}", known = Preset::NAMES.join(", "))]
 pub struct UnknownPreset(pub String);
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(class.rules.time, TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 });
         assert_eq!(fish.format, Knockout { min: 2, max: 4 }.into());
         assert_eq!(trains.format, Knockout { min: 2, max: 8 }.into());
-        // Trains asks everybody about the end, of each game as well; Fish only the winners.
+        // Trains asks everybody to confirm the end, also of each game; Fish asks only the winners.
         assert_eq!((fish.rules.confirm_result, trains.rules.confirm_result), (false, true));
         assert_eq!((fish.farewell, trains.farewell), (Farewell::Winners, Farewell::Everybody));
         assert_eq!((fish.rules.time.answer_ms, trains.rules.time.answer_ms), (10_000, 2_000));
