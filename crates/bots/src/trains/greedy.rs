@@ -2,8 +2,8 @@
 //!
 //! It keeps the two destinations that are cheapest to connect. For each it plans the cheapest way
 //! over its own and free connections, and acquires connections of that plan as soon as it can pay.
-//! When nothing is left to connect, it acquires the longest connection it can, first those that touch its
-//! own. It plans again on every turn, from the view alone.
+//! When nothing is left to connect, it acquires the longest connection it can, first those that
+//! touch its own. It plans again on every turn, from the view alone.
 
 use super::default_map;
 use super::plain::state;
