@@ -65,7 +65,7 @@ macro_rules! events {
             /// Writes the event's data as JSON.
             pub fn write(&self, out: &mut Vec<u8>) {
                 match self { $(Event::$name(event) => serde_json::to_writer(out, event),)* }
-                    .expect("events are JSON and memory takes them");
+                    .expect("events serialise, and a buffer accepts them");
             }
         }
     };
@@ -395,9 +395,9 @@ events! {
     "account-registered" AccountRegistered {
         /// Its name.
         account: PlayerName,
-        /// What sort of player the account is.
+        /// The kind of player.
         kind: AccountKind,
-        /// What the account may do.
+        /// The role of the account.
         role: Role,
         /// The password, as a salted hash; house players have none.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -117,7 +117,7 @@ impl Secret {
     }
 
     fn mac(&self, parts: &[&[u8]]) -> [u8; 32] {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length will do");
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes any key length");
         parts.iter().for_each(|part| mac.update(part));
         mac.finalize().into_bytes().into()
     }

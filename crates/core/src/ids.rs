@@ -205,7 +205,7 @@ impl Spelt {
     }
 
     fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..self.len]).expect("an id and digits")
+        std::str::from_utf8(&self.bytes[..self.len]).expect("ids and digits are UTF-8")
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_kept_as_they_came_are_equal_by_their_text() {
+    fn raw_values_are_equal_if_their_text_is() {
         let raw = |text| Raw::parse(text).unwrap();
         assert_eq!(
             (raw("[1, 2]").get(), format!("{:?}", raw("[1, 2]"))),

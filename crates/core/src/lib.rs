@@ -15,11 +15,11 @@
 //!
 //! - [`Match`] plays games between a few players until it knows who won; [`referee`] runs one game.
 //! - [`Tournament`] decides who meets whom, from the results of matches.
-//! - [`lobby`] knows accounts, who is here, queues, sign-ups and which tournaments run.
-//! - [`Policy`] is what organisers differ in; [`presets`](Preset) are the policies of known systems.
+//! - [`lobby`] manages accounts, logins, queues, sign-ups and the running tournaments.
+//! - [`Policy`] holds the settings of organisers; [`presets`](Preset) are those of known systems.
 //! - [`fair`] derives all luck from secrets that are committed to before and revealed after.
 //! - [`Event`] is the one vocabulary of the log; [`verify`] checks a log against the rules.
-//! - [`rating`] and [`statistics`] are what results say about players.
+//! - [`rating`] and [`statistics`] evaluate the results of players.
 #![forbid(unsafe_code)]
 
 mod chain;

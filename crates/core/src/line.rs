@@ -139,7 +139,7 @@ pub(crate) fn write_line(stream: &str, seq: u64, at: Millis, more: u32, event: &
         r#"{{"v":{FORMAT_VERSION},"stream":"{stream}","seq":{seq},"at":{at},"more":{more},"type":"{}","data":"#,
         event.tag()
     )
-    .expect("memory takes it");
+    .expect("a buffer accepts the header");
     event.write(&mut out);
     out.push(b'}');
     String::from_utf8(out).expect("JSON is UTF-8")
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_counts_down_what_follows() {
+    fn lines_of_a_record_count_down_the_events_that_follow() {
         let event =
             || Event::from(PlayerArrived { player: PlayerName::new("ann").unwrap(), nonce: None });
         let lines = record_lines("match/t/r1m1", 5, 9, &[event(), event(), event()]);

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_of_nothing_is_not_written() {
+    fn zero_delay_is_not_written() {
         let mut policy = Preset::named("fish").unwrap().policy;
         let text = |policy: &Policy| serde_json::to_value(policy).unwrap();
         assert_eq!(text(&policy).get("observer_delay_ms"), None);

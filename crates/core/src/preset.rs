@@ -33,7 +33,7 @@ impl Preset {
 
     /// All presets.
     pub fn all() -> Vec<Preset> {
-        Preset::NAMES.iter().map(|name| Preset::named(name).expect("a name of the list")).collect()
+        Preset::NAMES.iter().map(|name| Preset::named(name).expect("a known name")).collect()
     }
 
     /// The preset called `name`.
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_are_what_they_say_they_are() {
+    fn presets_have_their_documented_policies() {
         let all: Vec<(&str, &str, &str)> =
             Preset::all().iter().map(|preset| (preset.name, preset.game, preset.config)).collect();
         let confirm = r#"{"confirm":true}"#;

@@ -76,7 +76,7 @@ impl Ruling {
 
     /// A ruling of the server.
     pub(crate) fn of_server(why: Why) -> Ruling {
-        let by = PlayerName::new(Ruling::SERVER).expect("a good name");
+        let by = PlayerName::new(Ruling::SERVER).expect("a valid player name");
         Ruling { by, why }
     }
 

@@ -567,7 +567,7 @@ impl Statistics {
     ) -> Result<(), ApplyError> {
         self.running(tournament, event.tag())?;
         let ended = self.tournaments.insert(tournament.clone(), None).flatten();
-        let Running { game, players, .. } = ended.expect("it was running");
+        let Running { game, players, .. } = ended.expect("the tournament was running");
         for player in &players {
             let record = self.record(player, &game);
             match winners {

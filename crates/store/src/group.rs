@@ -76,9 +76,8 @@ impl Drop for Group {
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // This may run on that very thread, if an answer there dropped the last owner; the
-            // thread then ends by itself. Otherwise the panic hook has reported any panic of the
-            // thread.
+            // The thread must not join itself: an answer on it may drop the last owner. The panic
+            // hook has reported any panic of the thread.
             let _ = thread.join();
         }
     }

@@ -79,7 +79,7 @@ mod tests {
     const USUAL: &str = r#"{"v":1,"stream":"a/b","seq":5,"at":17,"more":2,"type":"t","data":{}}"#;
 
     #[test]
-    fn both_ways_read_the_same() {
+    fn peek_and_parse_read_the_same_header() {
         let shuffled = r#" {"seq":5, "data":{"seq":9},"more":2,"stream":"a\/b"}"#;
         for line in [USUAL, shuffled] {
             let whole = Header::parse(line).unwrap();

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_astray_are_refused() {
+    fn invalid_names_are_rejected() {
         let long = "a".repeat(STREAM_NAME_CHARS_MAX + 1);
         let names = [
             "",

@@ -37,7 +37,7 @@ pub fn not_on_map(map: &Map) -> Connection {
     });
     // For each pair and colour a map has at most one of the three lengths.
     let mut missing = all.filter(|connection| map.find(connection).is_none());
-    missing.next().expect("one length of three")
+    missing.next().expect("at most one of three lengths exists")
 }
 
 /// Keeps the two first destinations, and acquires only with more than ten cards in hand.
@@ -104,5 +104,5 @@ fn has_acted(view: &View, seat: Seat) -> bool {
 
 /// The state that the Trains wire would show on this turn.
 pub(super) fn state(ask: &Ask<'_, Trains>) -> PlayerState {
-    ask.view.player_state(ask.seat).expect("a player on its turn sees its own things")
+    ask.view.player_state(ask.seat).expect("players on their turn see their own state")
 }

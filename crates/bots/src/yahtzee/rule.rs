@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_boxed_game_has_jokers_after_a_nothing() {
+    fn boxed_game_allows_jokers_after_a_zero() {
         let after = boxes(&[(ScoreBox::Yahtzee, 0), (ScoreBox::Fours, 0)]);
         for rule in [Rule::ForcedJoker, Rule::FreeJoker] {
             let points = rule.points(after, ScoreBox::SmallStraight, &counts([4; 5]));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forced_joker_takes_upper_then_lower_then_nothing() {
+    fn forced_joker_fills_the_upper_box_then_a_lower_one_then_a_zero() {
         let points = |boxes: Boxes, at| Rule::ForcedJoker.points(boxes, at, &counts([4; 5]));
         let first = boxes(&[(ScoreBox::Yahtzee, 50)]);
         assert_eq!(points(first, ScoreBox::Fours), Some(120));

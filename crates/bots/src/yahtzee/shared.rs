@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_cannot_be_is_reported_and_no_matter() {
+    fn unusable_cache_directory_is_reported_but_not_fatal() {
         let file = Some(PathBuf::from("/dev/null/agon/table"));
         let mut origin = Origin { file, ..Origin::default() };
         load_or_solve(Rule::Tournament, &mut origin, &mut |_| ());

@@ -115,9 +115,9 @@ impl From<QueueName> for String {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
-    /// What sort of player the account is.
+    /// The kind of player.
     pub kind: AccountKind,
-    /// What the account may do.
+    /// The role of the account.
     pub role: Role,
     /// The hash of the password; house players have none.
     pub password: Option<PasswordHash>,

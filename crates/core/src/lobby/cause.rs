@@ -22,11 +22,11 @@ pub struct Cause {
 /// A cheat that a policy blacklists for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cheat {
-    /// Who cheated.
+    /// The player who cheated.
     pub account: PlayerName,
-    /// What the lobby gives as the reason.
+    /// The reason that the lobby records.
     pub reason: String,
-    /// Which event says so.
+    /// The event that records the cheat.
     pub cause: Cause,
 }
 

@@ -17,9 +17,9 @@ pub enum LobbyCommand {
     Register {
         /// Its name.
         account: PlayerName,
-        /// What sort of player the account is.
+        /// The kind of player.
         kind: AccountKind,
-        /// What the account may do.
+        /// The role of the account.
         role: Role,
         /// Its password.
         password: Option<PasswordHash>,

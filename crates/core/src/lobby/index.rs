@@ -5,7 +5,7 @@ use super::{Lobby, QueueName, Standing};
 use crate::ids::{Millis, PlayerName, TournamentId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one player takes part in.
+/// The queues and tournaments of one player.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Own {
     queues: BTreeSet<QueueName>,

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_decide_as_soon_as_they_can() {
+    fn verdict_follows_as_soon_as_replies_decide_it() {
         let wait = || Verdict::Wait;
         let ready = || Verdict::AskReady;
         let off = |sure: usize| {

@@ -80,7 +80,7 @@ impl Queue {
         let places = players.iter().filter_map(|player| self.of.get(player)).flatten();
         let places: BTreeSet<u64> = places.copied().collect();
         for place in places {
-            let player = self.places.get(&place).expect("a place somebody has").clone();
+            let player = self.places.get(&place).expect("a place in `of` is in `places`").clone();
             self.remove(&player, Some(place));
             self.push(player);
         }

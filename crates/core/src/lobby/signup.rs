@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_counts_on() {
+    fn series_numbers_its_tournaments() {
         let next = |id: &str, series: &str| sign_up(id, series).next_number();
         assert_eq!((next("cup", "cup"), next("cup-2", "cup"), next("cup-41", "cup")), (2, 3, 42));
         assert_eq!((next("cup-2", "cup-2"), next("cup-2-5", "cup-2")), (2, 6));

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_good_until_their_end_and_forgotten_when_the_next_is_issued() {
+    fn tokens_are_valid_until_they_expire_and_deleted_at_the_next_issue() {
         let mut tokens = Tokens::default();
         let [one, two, three] = ["one", "two", "three"].map(TokenHash::of);
         tokens.issue(0, name("ann"), one.clone(), 100);

@@ -6,7 +6,7 @@
 //! ```text
 //!            everybody is there              the game is over        nothing to confirm
 //! Gathering ───────────────────▶ Playing ───────────────────▶ Confirming ─────▶ Gathering or Ended
-//!     ▲  └─ waited in vain ─▶ Ended │ forfeit, removal                │
+//!     ▲  └─ wait timed out ─▶ Ended │ forfeit, removal                │
 //!     └────────────────────────────┴──────────── next game ──────────┘
 //! ```
 //!

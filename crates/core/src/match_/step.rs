@@ -145,7 +145,7 @@ impl Match {
             CrashCost::Remove => self.remove_seat(record, side),
             CrashCost::Resume => {
                 let referee = self.state.referee.as_ref().expect("a game in progress");
-                let seat = referee.seat_of(&self.state.sides[side].player).expect("a seat of it");
+                let seat = referee.seat_of(&self.state.sides[side].player).expect("has a seat");
                 if referee.lapses(seat) > self.plan.rules.lapses_max {
                     self.forfeit_match(record, side, How::Forfeit, false);
                 }

@@ -1,4 +1,4 @@
-//! Which players have left a tournament that goes on, and in which place.
+//! The players who have left a running tournament, and their places.
 
 use super::{Phase, Tournament};
 use crate::ids::PlayerName;

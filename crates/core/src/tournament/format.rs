@@ -90,7 +90,7 @@ pub struct MatchCount {
     pub is_exact: bool,
 }
 
-/// What a format decides when a round is over.
+/// The decision of a format when a round is over.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NextRound {
     /// The next round has these matches and byes.

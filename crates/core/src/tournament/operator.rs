@@ -124,7 +124,7 @@ impl Tournament {
 
     /// Checks that a match can be replayed: it is over, and none of its players has left.
     fn may_replay(&self, at: usize, id: &MatchId) -> Result<(), TournamentRejection> {
-        let round = self.state.rounds.last().expect("it has a place in it");
+        let round = self.state.rounds.last().expect("the match is in the latest round");
         if round.reported[at].is_none() {
             return Err(TournamentRejection::NotOver(id.clone()));
         }
@@ -134,7 +134,7 @@ impl Tournament {
     }
 
     fn may_win(&self, at: usize, winners: &[PlayerName]) -> Result<(), TournamentRejection> {
-        let plan = &self.state.rounds.last().expect("it has a place in it").matches[at];
+        let plan = &self.state.rounds.last().expect("the match is in the latest round").matches[at];
         if let Some(player) = winners.iter().find(|player| !plan.players.contains(player)) {
             let why = format!("{player} does not play in match {}", plan.id);
             return Err(TournamentRejection::Winners(why));

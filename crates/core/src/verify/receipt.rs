@@ -150,7 +150,7 @@ impl Receipt {
     ) -> Result<ReceiptCheck, Finding> {
         let mut seen = ReceiptCheck::default();
         let Some(first) = stream.first() else { return Ok(seen) };
-        let last = stream.last().expect("it has a first line");
+        let last = stream.last().expect("the stream has a first line");
         for entry in &self.entries {
             match entry {
                 ReceiptEntry::Tournament { tournament, commitment }

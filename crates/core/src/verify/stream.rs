@@ -122,7 +122,7 @@ pub fn read(texts: &[String]) -> Result<Stream, Finding> {
         lines.push(line);
     }
     if more > 0 {
-        let last = lines.last().expect("a line said more would follow");
+        let last = lines.last().expect("the last line announced more");
         let what = format!("{more} more events of its decision should follow");
         return Err(super::finding(last, what));
     }

@@ -34,7 +34,7 @@ fn lines() -> Vec<Line> {
 }
 
 #[test]
-fn lines_are_numbered_of_one_stream_and_all_there() {
+fn lines_must_be_numbered_complete_and_of_one_stream() {
     assert_eq!(read(&texts()).map(|lines| lines.len()), Ok(3));
     assert_eq!(read(&[]), Ok(Stream::default()));
     let said = |change: &dyn Fn(&mut Vec<String>)| {
@@ -67,7 +67,7 @@ fn records_are_what_one_decision_wrote() {
 }
 
 #[test]
-fn a_record_has_what_follows_and_nothing_else() {
+fn record_must_hold_exactly_the_expected_events() {
     let record = &lines()[1..];
     let compared = |expected: &[Event]| {
         compare(record, expected).map_err(|found| (found.seq, found.event, found.what))

@@ -196,7 +196,7 @@ fn open_files(dir: &Path) -> usize {
 }
 
 #[test]
-fn a_file_changed_behind_our_back_is_noticed() {
+fn foreign_change_of_a_file_is_detected() {
     let (dir, lines) = small_log();
     let log = FileLog::open(dir.path(), Sync::Process).unwrap();
     assert_eq!(log.load("m/1", 0).unwrap(), lines);

@@ -116,7 +116,7 @@ fn records_before_a_broken_link_are_recovered() {
 }
 
 #[test]
-fn a_group_that_was_taken_back_leaves_no_trace() {
+fn rolled_back_group_leaves_no_trace() {
     let (_dir, path) = killed_log();
     let db = schema::open_writer(&path).unwrap();
     let mut writer = Writer::new(&db).unwrap();

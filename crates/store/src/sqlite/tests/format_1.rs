@@ -1,4 +1,5 @@
-//! Databases of format 1, as earlier programs wrote them: read as they are, converted to be written.
+//! Databases of format 1, as earlier programs wrote them: readers use them as they are, writers
+//! convert them.
 
 use super::*;
 
