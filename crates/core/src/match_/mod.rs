@@ -246,7 +246,7 @@ struct Side {
     out: bool,
     /// The game in which the player was removed. If that game is voided, the player may play on.
     removed_in: Option<u32>,
-    /// The wait for this player timed out while another absent player could still reconnect.
+    /// The wait for this player timed out. The match may still wait for other absent players.
     missed: bool,
 }
 
