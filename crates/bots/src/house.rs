@@ -1,4 +1,4 @@
-//! What a house player is, and the list of them by game and name.
+//! The interface of house players, and the list of them by game and name.
 
 use crate::{Random, fish, trains, yahtzee};
 use agon_games::fish::Fish;
@@ -10,53 +10,53 @@ use std::fmt;
 /// One request to a house player.
 #[derive(Debug)]
 pub struct Ask<'a, G: Game> {
-    /// Who is asked: the name the player has in the tournament.
+    /// The player's name in the tournament.
     pub player: &'a str,
     /// The request's id. The same id is the same request.
     pub key: &'a str,
-    /// The seat it plays.
+    /// The player's seat.
     pub seat: Seat,
-    /// What is asked.
+    /// The question.
     pub question: &'a G::Question,
-    /// All it may know.
+    /// The view of the seat: everything that the player may know.
     pub view: &'a G::View,
 }
 
 /// A program that plays `G`.
 pub trait Bot<G: Game>: Send {
-    /// Its answer. House players answer at once; those that search bound their search.
+    /// Answers a request. House players answer at once; players that search bound their search.
     fn answer(&mut self, ask: &Ask<'_, G>) -> G::Answer;
 
-    /// What it proposes when a tournament asks for proposals (a Trains map); JSON text.
+    /// The player's proposal when a tournament asks for one (a Trains map), as JSON text.
     fn propose(&mut self) -> Option<Json> {
         None
     }
 }
 
-/// Why there is no such house player, or why it cannot answer.
+/// Why no house player was found, or why it cannot answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum HouseError {
-    /// Nobody of that name plays that game.
+    /// No house player of that name plays that game.
     #[error("no house player {name:?} for {game}; there are: {known}")]
     Unknown {
-        /// The game asked for.
+        /// The requested game.
         game: String,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are, comma-separated.
+        /// The known names, comma-separated.
         known: String,
     },
-    /// The request is not one of the player's game.
+    /// The request does not fit the player's game.
     #[error("the request does not fit the game: {0}")]
     Request(String),
 }
 
-/// A house player, whatever its game.
+/// A house player of any game.
 pub trait HousePlayer: Send {
-    /// Answers for `seat` of a game in this process. Looks at the seat's view only.
+    /// Answers for `seat` of a game in this process. Uses only the seat's view.
     ///
     /// # Panics
-    /// If the game is of another kind or the seat is not asked: both are bugs of the caller.
+    /// If the game is of another kind or the seat has no question: both are bugs of the caller.
     fn answer(&mut self, player: &str, key: &str, seat: Seat, game: &dyn GameState) -> Json;
 
     /// Answers a request that came over a wire.
@@ -106,7 +106,7 @@ type Make = Box<dyn Fn(&str) -> Option<Box<dyn HousePlayer>> + Send + Sync>;
 
 struct Entry {
     game: &'static str,
-    /// As people write it; `search:D` for names with a parameter.
+    /// The name as people write it; `search:D` for names with a parameter.
     shown: &'static str,
     about: &'static str,
     make: Make,
@@ -154,8 +154,8 @@ impl Houses {
         self.with_parameter::<G, B>(name, about, move |given| (given == name).then(|| B::default()))
     }
 
-    /// Adds a player whose name carries a parameter: `make` gets the name as written and gives
-    /// `None` where it is not its own.
+    /// Adds a player whose name carries a parameter. `make` gets the name as written and returns
+    /// `None` if it is not a name of this player.
     #[must_use]
     pub fn with_parameter<G: Game, B: Bot<G> + 'static>(
         mut self,
@@ -170,7 +170,7 @@ impl Houses {
         self
     }
 
-    /// Adds the player that plays any legal answer.
+    /// Adds the player that plays a random legal answer.
     #[must_use]
     pub fn with_random<G: Game>(self) -> Houses {
         self.with::<G, Random>("random", "any legal answer, each as likely as the other")

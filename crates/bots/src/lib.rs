@@ -1,8 +1,8 @@
 //! House players: programs that come with Agon and play its games.
 //!
 //! A house player sees a question and a view, as every player does. So the same code plays inside
-//! the server's process and, over a wire, on somebody else's server. House players have no memory
-//! and no entropy: the same request gets the same answer, also after a crash.
+//! the server's process and, over a wire, on another server. House players have no memory and no
+//! entropy: the same request gets the same answer, even after a crash.
 #![forbid(unsafe_code)]
 
 mod house;

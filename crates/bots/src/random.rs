@@ -1,4 +1,4 @@
-//! The player that plays any legal answer, and the repeatable choices of house players.
+//! The player that plays a random legal answer, and the repeatable choices of house players.
 
 use crate::SplitMix64;
 use crate::house::{Ask, Bot};
@@ -24,13 +24,13 @@ impl Dice {
         self.0.next_word()
     }
 
-    /// A number below `n`, near enough to even for playing.
+    /// A number below `n`, close enough to uniform for playing.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next_word()) * n as u128) >> 64) as usize
     }
 }
 
-/// Plays any legal answer, each as likely as the other.
+/// Plays a random legal answer, each with the same probability.
 #[derive(Clone, Debug, Default)]
 pub struct Random;
 

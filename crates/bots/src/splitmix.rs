@@ -1,4 +1,4 @@
-//! The one generator of repeatable numbers: house players, the simulator, fuzzing and tests use it.
+//! The only generator of repeatable numbers, for house players, the simulator, fuzzing and tests.
 
 /// SplitMix64 (Steele, Lea and Flood): the same numbers for the same seed, on every machine. Not
 /// fit for secrets. [`below`](SplitMix64::below) takes a remainder, so its bias is `end` in 2^64.
@@ -13,12 +13,12 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The numbers of a seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64(seed)
     }
 
-    /// The seed that gives the numbers still to come.
+    /// The seed of a generator that continues with the same numbers.
     pub fn seed(&self) -> u64 {
         self.0
     }
@@ -52,10 +52,10 @@ impl SplitMix64 {
         self.below(1_000) < per_mille
     }
 
-    /// One of several.
+    /// A random element of a list.
     ///
     /// # Panics
-    /// If there are none.
+    /// If the list is empty.
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.index(all.len())]
     }
@@ -67,7 +67,7 @@ impl SplitMix64 {
         }
     }
 
-    /// A generator of its own, so that its use does not change the numbers of this one.
+    /// An independent generator, whose use does not change the numbers of this one.
     #[must_use]
     pub fn fork(&mut self) -> SplitMix64 {
         SplitMix64(self.next_word())

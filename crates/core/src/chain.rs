@@ -5,10 +5,10 @@
 //! head after a line          = SHA-256(head before it ‖ the line without its line end)
 //! ```
 //!
-//! Lines carry no head of their own: whoever writes or reads a stream computes it. The streams record
-//! it where it matters. The last event of a match and of a tournament holds the head of the lines
-//! before it, `match-reported` holds the head of the whole match, and `tournament-finished` in the
-//! lobby holds the head of the whole tournament. So the head of a tournament covers all its matches.
+//! Lines carry no head of their own: the writer or reader of a stream computes it. Some events
+//! record it. The last event of a match and of a tournament holds the head of the lines before it.
+//! `match-reported` holds the head of the whole match, and `tournament-finished` in the lobby holds
+//! the head of the whole tournament. So the head of a tournament covers all its matches.
 
 use crate::event::Event;
 use crate::fair::{BadHex, from_hex, to_hex};
@@ -75,12 +75,12 @@ impl fmt::Display for Head {
     }
 }
 
-/// The end of a stream as its writer knows it: how many events it has, and the head of its chain.
+/// The end of a stream as its writer knows it: the number of events, and the head of its chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StreamEnd {
     name: Arc<str>,
     version: u64,
-    /// Streams of the lobby and of secrets have no chain.
+    /// `None` for the streams of the lobby and of secrets, which have no chain.
     head: Option<Head>,
 }
 
@@ -109,7 +109,7 @@ impl StreamEnd {
         &self.name
     }
 
-    /// How many events the stream has.
+    /// The number of events in the stream.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -119,8 +119,8 @@ impl StreamEnd {
         self.head.as_ref()
     }
 
-    /// Writes one more decision, and gives its lines. Events that hold the head of their own stream
-    /// get it here.
+    /// Writes one more decision, and returns its lines. This also fills in the heads of events that
+    /// hold the head of their own stream.
     pub fn record(&mut self, at: Millis, events: &[Event]) -> Vec<String> {
         let count = events.len();
         let lines = events.iter().enumerate().map(|(place, event)| {
@@ -138,7 +138,7 @@ impl StreamEnd {
 }
 
 impl Event {
-    /// The head of its own stream that an event holds; `None` if it has no place for one.
+    /// The head of its own stream that an event holds; `None` for events that hold none.
     pub fn own_head(&self) -> Option<Option<&Head>> {
         match self {
             Event::MatchEnded(ended) => Some(ended.head.as_ref()),
@@ -148,7 +148,7 @@ impl Event {
         }
     }
 
-    /// The same event with another head of its own stream, if it has a place for one.
+    /// The event with another head of its own stream, if it holds one.
     #[must_use]
     pub fn with_own_head(&self, head: Option<Head>) -> Event {
         let mut event = self.clone();

@@ -1,8 +1,8 @@
 //! The vocabulary of the log: past-tense facts, in one list for recovery, replay and observers.
 //!
-//! A decision is one record of one or more events. Its first event is the *cause*: what came from
-//! outside. Those that follow are *consequences*, which the machines derive from it; `verify`
-//! derives them again. `docs/protocol/log.md` is the contract.
+//! A decision is one record of one or more events. Its first event is the *cause*: an input from
+//! outside. The events after it are *consequences*, which the state machines derive from the cause;
+//! `verify` derives them again. `docs/protocol/log.md` is the contract.
 
 use crate::chain::Head;
 use crate::fair::{Commitment, Nonce, Secret};
@@ -15,13 +15,13 @@ use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::Seat;
 use serde::{Deserialize, Serialize};
 
-/// Why a match starts again from nothing.
+/// Why a match restarts from the beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Restart {
-    /// Too many tied games in a row.
+    /// Too many games in a row were tied.
     Undecidable,
-    /// Everybody was gone between two games: what was played is void.
+    /// All players were gone between two games: the games so far do not count.
     AllGone,
 }
 
@@ -65,16 +65,16 @@ macro_rules! events {
             /// Writes the event's data as JSON.
             pub fn write(&self, out: &mut Vec<u8>) {
                 match self { $(Event::$name(event) => serde_json::to_writer(out, event),)* }
-                    .expect("events are JSON and memory takes them");
+                    .expect("events serialise, and a buffer accepts them");
             }
         }
     };
 }
 
 events! {
-    /// A tournament was made. First event of its stream.
+    /// A tournament was created. First event of its stream.
     "tournament-created" TournamentCreated {
-        /// What it is about.
+        /// The plan.
         plan: TournamentPlan,
         /// The commitment to the tournament's secret.
         commitment: Commitment,
@@ -82,71 +82,72 @@ events! {
 
     /// A player answered the greeting.
     "player-greeted" PlayerGreeted {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Which request.
+        /// The id of the request.
         request: RequestId,
         /// Whether the greeting asked for a proposal.
         proposing: bool,
-        /// Its proposal, where one was asked for.
+        /// The player's proposal, if the greeting asked for one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         proposal: Option<Raw>,
     }
 
-    /// A player is out of the tournament for something it did before or after the rounds.
+    /// A player is out of the tournament for a fault before or after the rounds.
     "player-dropped" PlayerDropped {
-        /// Who, and why.
+        /// The player and the reason.
         faulted: Faulted,
     }
 
     /// The games' configuration was chosen from the proposals.
     "config-chosen" ConfigChosen {
-        /// Whose proposal.
+        /// The player whose proposal was chosen.
         by: PlayerName,
         /// The configuration, in full.
         config: Raw,
     }
 
-    /// A round was drawn up; its matches may start.
+    /// A round was paired; its matches may start.
     "round-paired" RoundPaired {
         /// The round, from 1.
         round: u32,
         /// Its matches.
         matches: Vec<MatchPlan>,
-        /// Who does not play, and why.
+        /// The places without a match, each with a reason.
         byes: Vec<Bye>,
     }
 
     /// The result of a match reached the tournament.
     "match-reported" MatchReported {
-        /// Which.
+        /// The match.
         id: MatchId,
-        /// What came of it.
+        /// The result of the match.
         result: MatchResult,
-        /// The head of the match's stream, its last event included.
+        /// The head of the match's stream, including its last event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<Head>,
     }
 
-    /// The last round is over and it is known who won, unless somebody fails at the farewell.
+    /// The last round is over, and the winners are known. A player who fails at the farewell can
+    /// still lose their win.
     "rounds-ended" RoundsEnded {
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
     }
 
-    /// A player was told how the tournament ended for it, and confirmed.
+    /// A player was notified of how the tournament ended for them, and confirmed it.
     "farewell-confirmed" FarewellConfirmed {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Which request.
+        /// The id of the request.
         request: RequestId,
     }
 
     /// The tournament is over. Last event of its stream.
     "tournament-ended" TournamentEnded {
-        /// Who won; nobody where a bye won.
+        /// The winners; empty where a bye won.
         winners: Vec<PlayerName>,
-        /// The secret all luck came from.
+        /// The secret that all luck came from.
         secret: Secret,
         /// The head of the stream before this event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,52 +156,52 @@ events! {
 
     /// The tournament could not be played. Last event of its stream.
     "tournament-aborted" TournamentAborted {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// The secret all luck would have come from.
+        /// The secret that all luck would have come from.
         secret: Secret,
         /// The head of the stream before this event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<Head>,
     }
 
-    /// A match was made. First event of its stream.
+    /// A match was created. First event of its stream.
     "match-created" MatchCreated {
-        /// What it is about.
+        /// The plan.
         plan: MatchPlan,
     }
 
-    /// The tournament's secret was lost with the process that held it; from here on luck comes from
-    /// another. Matches that were not over begin anew.
+    /// The tournament's secret was lost with the process that held it. From here on luck comes from
+    /// a new secret. Matches that were not over restart.
     "luck-renewed" LuckRenewed {
         /// The commitment to the new secret.
         commitment: Commitment,
     }
 
-    /// A player is there.
+    /// A player connected to the match.
     "player-arrived" PlayerArrived {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// What it adds to the luck of its games from now on.
+        /// The nonce that the player adds to the luck of their games from now on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         nonce: Option<Nonce>,
     }
 
-    /// A player is no longer there.
+    /// A player left the match.
     "player-left" PlayerLeft {
-        /// Who, and why.
+        /// The player and the reason.
         faulted: Faulted,
     }
 
-    /// A player did something wrong and is still there.
+    /// A fault was charged to a player who is still connected.
     "player-faulted" PlayerFaulted {
-        /// Who, and what.
+        /// The player and the fault.
         faulted: Faulted,
     }
 
-    /// A player was waited for in vain.
+    /// The wait for a player timed out.
     "wait-expired" WaitExpired {
-        /// Who, and why it is charged.
+        /// The player, and the fault that is charged.
         faulted: Faulted,
     }
 
@@ -208,45 +209,45 @@ events! {
     "game-started" GameStarted {
         /// Its number in the match, from 1.
         game: u32,
-        /// Who sits where.
+        /// The players by seat.
         seats: Vec<PlayerName>,
-        /// The configuration, where it is not the match's own.
+        /// The configuration, if it is not the match's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         config: Option<Raw>,
         /// The commitment to the game's secret.
         commitment: Commitment,
-        /// What each seat added to the luck.
+        /// The nonce of each seat.
         nonces: Vec<Option<Nonce>>,
-        /// What luck gave at set-up.
+        /// The result of luck at set-up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         drawn: Option<Raw>,
     }
 
     /// An answer was accepted.
     "answer-accepted" AnswerAccepted {
-        /// To which request.
+        /// The id of the request.
         request: RequestId,
-        /// From which seat.
+        /// The seat.
         seat: Seat,
         /// The answer, in canonical form.
         answer: Raw,
-        /// What luck gave in consequence.
+        /// The result of luck after the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         drawn: Option<Raw>,
-        /// How long it took, from the request being written to the answer being read.
+        /// The time from writing the request to reading the answer.
         took_ms: u64,
     }
 
-    /// A seat was taken out of the game.
+    /// A seat was removed from the game.
     "seat-removed" SeatRemoved {
-        /// Which.
+        /// The seat.
         seat: Seat,
-        /// What luck gave in consequence.
+        /// The result of luck after the removal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         drawn: Option<Raw>,
     }
 
-    /// A game ended, and its luck can be checked.
+    /// A game ended, and its luck can be verified.
     "game-ended" GameEnded {
         /// The result.
         result: GameResult,
@@ -256,17 +257,17 @@ events! {
 
     /// A player confirmed the result of a game.
     "result-confirmed" ResultConfirmed {
-        /// Which request.
+        /// The id of the request.
         request: RequestId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
-    /// The match starts again from nothing.
+    /// The match restarts from the beginning.
     "match-restarted" MatchRestarted {
-        /// Why.
+        /// The reason.
         why: Restart,
-        /// The configuration from now on, where it is not the match's own.
+        /// The configuration from now on, if it is not the match's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         config: Option<Raw>,
     }
@@ -280,394 +281,395 @@ events! {
         head: Option<Head>,
     }
 
-    /// An operator stopped the tournament for a while.
+    /// An operator paused the tournament.
     "tournament-paused" TournamentPaused {
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// The tournament goes on, and what was ruled in the pause takes effect.
+    /// The tournament was resumed, and the rulings of the pause take effect.
     "tournament-resumed" TournamentResumed {
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// A restart of the server cut players off that cannot reconnect: the tournament rests, and
+    /// A restart of the server cut off players who cannot reconnect. The tournament is paused, and
     /// nobody is charged.
     "tournament-interrupted" TournamentInterrupted {
-        /// Which players are missing, and why.
+        /// The missing players, and the reason.
         #[serde(flatten)]
         interruption: Interruption,
     }
 
-    /// An operator decided who won a tournament that could not be played to its end.
+    /// An operator awarded a tournament that could not be played to its end.
     "tournament-awarded" TournamentAwarded {
-        /// Who won; who says so, and why.
+        /// The winners, and the operator and their reason.
         #[serde(flatten)]
         result: Override,
     }
 
-    /// An operator gave a match another result, or one before its end.
+    /// An operator overrode the result of a match, or set it before the match ended.
     "result-overridden" ResultOverridden {
-        /// Which match.
+        /// The match.
         id: MatchId,
-        /// Who won instead; who says so, and why.
+        /// The new winners, and the operator and their reason.
         #[serde(flatten)]
         result: Override,
     }
 
-    /// An operator had a match played again: its result counts no more.
+    /// An operator ordered a replay of a match: its result no longer counts.
     "replay-ordered" ReplayOrdered {
-        /// Which match.
+        /// The match.
         id: MatchId,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// What was ruled about a match in this pause does not hold.
+    /// An operator undid a ruling about a match in this pause.
     "ruling-undone" RulingUndone {
-        /// Which match.
+        /// The match.
         id: MatchId,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// The match rests with its tournament.
+    /// The match was paused with its tournament.
     "match-paused" MatchPaused {
-        /// Who paused the tournament, and why.
+        /// The operator who paused the tournament, and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// The match goes on with its tournament.
+    /// The match was resumed with its tournament.
     "match-resumed" MatchResumed {
-        /// Who resumed the tournament, and why.
+        /// The operator who resumed the tournament, and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// A game counts for nothing; another takes its place when the match goes on.
+    /// A game was voided; another takes its place when the match resumes.
     "game-voided" GameVoided {
-        /// Which.
+        /// The game's number.
         game: u32,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// A game that was voided in this pause counts again.
     "void-undone" VoidUndone {
-        /// Which.
+        /// The game's number.
         game: u32,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
     /// The match ends, because an operator gave it a result.
     "match-called-off" MatchCalledOff {
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// A match that was over begins anew.
+    /// A finished match restarts from the beginning.
     "match-reopened" MatchReopened {
-        /// Who ordered the replay, and why.
+        /// The operator who ordered the replay, and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// The secret of a tournament that runs, in a stream of its own that nobody is shown.
+    /// The secret of a running tournament, in a stream of its own that is never published.
     "secret-kept" SecretKept {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
         /// The secret.
         secret: Secret,
     }
 
-    /// An account was made.
+    /// An account was registered.
     "account-registered" AccountRegistered {
         /// Its name.
         account: PlayerName,
-        /// What sort of player it is.
+        /// The kind of player.
         kind: AccountKind,
-        /// What it may do.
+        /// The role of the account.
         role: Role,
         /// The password, as a salted hash; house players have none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         password: Option<PasswordHash>,
     }
 
-    /// An account has another password.
+    /// The password of an account was changed.
     "password-changed" PasswordChanged {
-        /// Whose.
+        /// The account.
         account: PlayerName,
-        /// The new one, as a salted hash.
+        /// The new password, as a salted hash.
         password: PasswordHash,
     }
 
-    /// An account may not enter tournaments.
+    /// An account was blacklisted: it may not enter tournaments.
     "account-blacklisted" AccountBlacklisted {
-        /// Which.
+        /// The account.
         account: PlayerName,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// The operator who did it; nobody where a tournament's policy did.
+        /// The operator; absent where a tournament's policy blacklisted the account.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<PlayerName>,
-        /// The cheat that a policy did it for. Logs of earlier programs do not name it.
+        /// The cheat that a policy blacklisted for. Logs of earlier programs do not name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Cause>,
     }
 
-    /// An account may enter tournaments again.
+    /// An account was taken off the blacklist.
     "blacklist-lifted" BlacklistLifted {
-        /// Which.
+        /// The account.
         account: PlayerName,
-        /// The operator who did it.
+        /// The operator.
         by: PlayerName,
-        /// Why.
+        /// The reason.
         reason: String,
     }
 
-    /// An account got a token to come back with.
+    /// An account got a token to authenticate with.
     "token-issued" TokenIssued {
-        /// Whose.
+        /// The account.
         account: PlayerName,
         /// The hash of the token.
         token: TokenHash,
-        /// When it ends.
+        /// When the token expires.
         expires_at: Millis,
     }
 
-    /// A token is good no more.
+    /// A token was revoked.
     "token-revoked" TokenRevoked {
-        /// Its hash.
+        /// The hash of the token.
         token: TokenHash,
     }
 
     /// An account logged in, and waits at the end of the line.
     "account-logged-in" AccountLoggedIn {
-        /// Which.
+        /// The account.
         account: PlayerName,
     }
 
-    /// An account logged out, or was gone for too long.
+    /// An account logged out, or was disconnected for too long.
     "account-logged-out" AccountLoggedOut {
-        /// Which.
+        /// The account.
         account: PlayerName,
     }
 
-    /// It became known how a player's program can be reached after a restart of the server.
+    /// The server learnt how to reach a player's program after a restart.
     "player-located" PlayerLocated {
-        /// Whose.
+        /// The account.
         account: PlayerName,
-        /// What its gateway needs to reach it, as JSON; absent for programs that reconnect by
-        /// themselves.
+        /// The data that the gateway needs to reach the program, as JSON; absent for programs that
+        /// reconnect by themselves.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         location: Option<Raw>,
     }
 
-    /// An account that never played and that nobody can log in to is no longer there: its name is
-    /// free again.
+    /// An account that never played and that nobody can log in to was deleted. Its name is free
+    /// again.
     "account-dropped" AccountDropped {
-        /// Which.
+        /// The account.
         account: PlayerName,
     }
 
-    /// A player wants to play once more.
+    /// A player took one more place in a queue.
     "player-enqueued" PlayerEnqueued {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// In which queue.
+        /// The queue.
         queue: QueueName,
     }
 
-    /// A player wants to play once less.
+    /// A player gave up one place in a queue.
     "player-dequeued" PlayerDequeued {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// In which queue.
+        /// The queue.
         queue: QueueName,
     }
 
-    /// A tournament was asked for, and players may sign up.
+    /// A tournament was announced, and players may sign up.
     "tournament-announced" TournamentAnnounced {
-        /// Which, and how it is to be.
+        /// The tournament and its settings.
         announcement: Announcement,
-        /// The first of the sign-ups it repeats, if it does.
+        /// The first sign-up of the series, if this one repeats it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeats: Option<TournamentId>,
         /// The commitment to the tournament's secret, where luck decides whom it takes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commitment: Option<Commitment>,
-        /// Players who would have been taken, had they been connected. They keep their places.
+        /// Players who would have been taken if they had been connected. They keep their places.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         passed_over: Vec<PlayerName>,
-        /// The order in which players are asked to come, where it is drawn by lot.
+        /// The order in which players are invited, where it is drawn by lot.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         draw_order: Vec<PlayerName>,
     }
 
     /// A player signed up.
     "player-signed-up" PlayerSignedUp {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
         /// The player's age, if the player gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         age: Option<Age>,
     }
 
-    /// A player took the sign-up back, or lost a connection that the sign-up depended on.
+    /// A player withdrew their sign-up, or lost the connection that it depended on.
     "sign-up-withdrawn" SignUpWithdrawn {
-        /// From which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
-    /// The wait for players goes into its second half.
+    /// The first wait for players ended, and the second begins.
     "sign-up-extended" SignUpExtended {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
     }
 
-    /// Somebody who was invited comes.
+    /// An invited player accepted.
     "invitation-accepted" InvitationAccepted {
-        /// To which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
-    /// Somebody who was invited does not come.
+    /// An invited player rejected.
     "invitation-rejected" InvitationRejected {
-        /// To which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
-    /// Drawn players have not answered for a while. They may still accept; others are asked too.
+    /// Drawn players have not replied for a while. They may still accept, and others are invited
+    /// too.
     "silence-noted" SilenceNoted {
-        /// By which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who has not answered.
+        /// The players who have not replied.
         players: Vec<PlayerName>,
     }
 
-    /// The next players of a draw are asked, because players before them do not come.
+    /// The next players of a draw are invited, because players before them do not come.
     "players-drawn" PlayersDrawn {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who is asked now.
+        /// The players who are invited now.
         players: Vec<PlayerName>,
     }
 
-    /// Enough come; now they are asked to be ready.
+    /// Enough players have accepted, and are now asked to be ready.
     "readiness-asked" ReadinessAsked {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
     }
 
-    /// Somebody who comes is ready.
+    /// A player who accepted is ready.
     "player-ready" PlayerReady {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     }
 
     /// A tournament starts with these players.
     "tournament-started" TournamentStarted {
-        /// What it is about.
+        /// The plan.
         plan: TournamentPlan,
     }
 
-    /// A tournament found too few players.
+    /// A tournament was called off.
     "tournament-called-off" TournamentCalledOff {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Why.
+        /// The reason.
         reason: String,
     }
 
     /// A tournament is over.
     "tournament-finished" TournamentFinished {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
-        /// The head of the tournament's stream, its last event included; a tournament that could not
-        /// be played has no stream.
+        /// The head of the tournament's stream, including its last event. A tournament that could
+        /// not be played has no stream.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<Head>,
     }
 
-    /// Whoever asked for a tournament was told what came of it.
+    /// The account that asked for a tournament was notified of its result.
     "result-delivered" ResultDelivered {
-        /// Of which.
+        /// The tournament.
         tournament: TournamentId,
     }
 
-    /// Somebody without an account asked for a tournament, and waits to be told of it.
+    /// A sender without an account asked for a tournament, and waits for the result.
     "requester-noted" RequesterNoted {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// What the gateway needs to answer, as JSON.
+        /// The data that the gateway needs to reply, as JSON.
         reply_to: Raw,
     }
 
-    /// The server is back; what waits in the lobby waits for so much longer.
+    /// The server is up again after an outage, and extends the waits in the lobby.
     "server-resumed" ServerResumed {
-        /// How long it was away: the time since the last event before.
+        /// The length of the outage: the time since the last event before it.
         away_ms: Millis,
-        /// Until when those who are invited may answer in any case.
+        /// The earliest deadline for replies to invitations.
         #[serde(default, skip_serializing_if = "is_zero")]
         answers_until: Millis,
     }
 
-    /// An operator had a tournament that waits for players start now.
+    /// An operator started a tournament that waits for players.
     "start-ordered" StartOrdered {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// An operator gave up a tournament that waits for players.
+    /// An operator called off a tournament that waits for players.
     "call-off-ordered" CallOffOrdered {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// An operator took a player out of a sign-up, or off the invited.
+    /// An operator removed a player from a sign-up, or from the invited players.
     "withdrawal-ordered" WithdrawalOrdered {
-        /// From which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Who ordered it, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
 
-    /// An operator logged an account out: it leaves the line, and its tokens are good no more.
+    /// An operator logged an account out: it leaves the line, and its tokens are revoked.
     "log-out-ordered" LogOutOrdered {
-        /// Which account.
+        /// The account.
         account: PlayerName,
-        /// Who, and why.
+        /// The operator and their reason.
         #[serde(flatten)]
         ruling: Ruling,
     }
@@ -679,7 +681,7 @@ fn is_zero(at: &Millis) -> bool {
 }
 
 impl PlayerGreeted {
-    /// The answer it gave, where that was no proposal.
+    /// The player's answer, where it was no proposal.
     pub(crate) fn plain_answer(&self) -> &'static str {
         if self.proposing { "null" } else { "true" }
     }

@@ -1,7 +1,6 @@
-//! Evidence: what a player was asked when it did something wrong, found again by a replay.
+//! Evidence: the open request of a player at the time of a fault, recovered by a replay.
 //!
-//! It holds what that player was shown, and nothing of what others hold. Who may read it is for the
-//! shell to decide.
+//! The evidence holds only what that player was shown. The shell decides who may read it.
 
 use crate::event::Event;
 use crate::fault::Faulted;
@@ -32,14 +31,14 @@ pub struct OpenRequest {
     pub view: Option<Raw>,
 }
 
-/// A fault, when it happened, and what was asked then.
+/// A fault, when it happened, and the request that was open.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evidence {
-    /// When it was noted.
+    /// When the fault was recorded.
     pub at: Millis,
-    /// Whose fault, and what sort.
+    /// The player and the fault.
     pub faulted: Faulted,
-    /// What was asked, if something was.
+    /// The open request, if there was one.
     pub asked: Option<OpenRequest>,
 }
 

@@ -1,10 +1,10 @@
-//! Fair luck: who could have known what, and when.
+//! Fair luck: nobody can know or steer it in advance.
 //!
-//! A tournament has one 32-byte secret. Its *commitment* is published before anybody plays; the
-//! secret itself when the tournament is over. From it every match and every game gets a secret of
-//! its own; a game's commitment is published when the game starts, its secret when it ends, which
-//! tells nothing about any other game. Seats may add nonces, which the server learns only after it
-//! has committed itself, so neither side can steer the dice.
+//! A tournament has one 32-byte secret. The server publishes its *commitment* before anybody plays,
+//! and the secret itself when the tournament is over. Every match and every game gets a secret
+//! derived from it. A game's commitment is published when the game starts, and its secret when it
+//! ends; that reveals nothing about any other game. Seats may add nonces. The server learns them
+//! only after it has committed itself, so neither side can steer the dice.
 //!
 //! ```text
 //! commitment(s)      = SHA-256("agon commit 1\n" ‖ s)
@@ -42,7 +42,7 @@ pub struct Commitment([u8; 32]);
 #[serde(try_from = "String", into = "String")]
 pub struct Nonce(String);
 
-/// Text that is not a secret, a commitment or a nonce.
+/// A text that is not a secret, a commitment or a nonce.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadHex(String);
@@ -53,8 +53,8 @@ impl Secret {
         Secret(bytes)
     }
 
-    /// A secret from a number, for experiments that must be repeatable. Whoever can guess the
-    /// number knows all luck in advance.
+    /// A secret from a number, for repeatable experiments. Anybody who guesses the number knows all
+    /// luck in advance.
     pub fn from_seed_number(number: u64) -> Secret {
         let mut hash = Sha256::new();
         hash.update(b"agon seed number 1\n");
@@ -67,7 +67,7 @@ impl Secret {
         to_hex(&self.0)
     }
 
-    /// What is published before.
+    /// The commitment that is published before the secret.
     pub fn commitment(&self) -> Commitment {
         let mut hash = Sha256::new();
         hash.update(b"agon commit 1\n");
@@ -75,22 +75,22 @@ impl Secret {
         Commitment(hash.finalize().into())
     }
 
-    /// The secret of a tournament, from one that holds for a whole server.
+    /// The secret of a tournament, derived from a server-wide secret.
     pub fn of_tournament(&self, id: &TournamentId) -> Secret {
         Secret(self.mac(&[b"agon tournament 1\n", id.as_str().as_bytes()]))
     }
 
-    /// The secret of a match, from that of its tournament.
+    /// The secret of a match, derived from its tournament's secret.
     pub fn of_match(&self, id: &MatchId) -> Secret {
         Secret(self.mac(&[b"agon match 1\n", id.as_str().as_bytes()]))
     }
 
-    /// The secret of a game, from that of its match.
+    /// The secret of a game, derived from its match's secret.
     pub fn of_game(&self, game: u32) -> Secret {
         Secret(self.mac(&[b"agon game 1\n", game.to_string().as_bytes()]))
     }
 
-    /// The seed of a game's luck, from the game's secret.
+    /// The seed of a game's luck, derived from the game's secret.
     pub fn game_seed(
         &self,
         tournament: &TournamentId,
@@ -106,18 +106,18 @@ impl Secret {
         Seed::from_bytes(self.mac(&[text.as_bytes()]))
     }
 
-    /// The seed of random pairings, from a tournament's secret.
+    /// The seed of random pairings, derived from a tournament's secret.
     pub fn pairing_seed(&self, tournament: &TournamentId) -> Seed {
         Seed::from_bytes(self.mac(&[b"agon pairing 1\n", tournament.as_str().as_bytes()]))
     }
 
-    /// The seed of a random selection of players, from a tournament's secret.
+    /// The seed of a random selection of players, derived from a tournament's secret.
     pub fn selection_seed(&self, tournament: &TournamentId) -> Seed {
         Seed::from_bytes(self.mac(&[b"agon selection 1\n", tournament.as_str().as_bytes()]))
     }
 
     fn mac(&self, parts: &[&[u8]]) -> [u8; 32] {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length will do");
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes any key length");
         parts.iter().for_each(|part| mac.update(part));
         mac.finalize().into_bytes().into()
     }
@@ -262,9 +262,9 @@ mod tests {
         }
     }
 
-    /// The formulas of the module, put together by hand.
+    /// Applies the formulas of the module step by step.
     #[test]
-    fn what_follows_from_a_secret_is_documented() {
+    fn derived_secrets_and_seeds_match_the_documented_formulas() {
         let secret = Secret::from_bytes([7; 32]);
         let mac = |key: &Secret, text: &str| -> [u8; 32] {
             let mut mac = Hmac::<Sha256>::new_from_slice(&key.0).unwrap();

@@ -1,4 +1,4 @@
-//! Faults of players: what sort, and the evidence their owner can read.
+//! Faults of players: their kinds, and the evidence that the player can read.
 
 use crate::ids::{PlayerName, RequestId};
 use agon_games::{Refusal, RefusalKind};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The code of an answer to somebody else's request.
+/// The code of an answer to another player's request.
 pub(crate) const FOREIGN_REQUEST: &str = "foreign-request";
 
 /// What a player did wrong. Faults of the server are never among these.
@@ -84,24 +84,24 @@ impl Fault {
         Fault::new(FaultKind::Disconnected, "disconnected", detail)
     }
 
-    /// Not there in time.
+    /// The player did not connect in time.
     pub fn no_show(wait_ms: u64) -> Fault {
         let wait = wait_ms as f64 / 1_000.0;
         Fault::new(FaultKind::NoShow, "no-show", format!("did not come within {wait} s"))
     }
 
-    /// An answer to the open request of `owner`, from somebody else.
+    /// A player answered the open request of `owner`, another player.
     pub fn foreign_request(owner: &PlayerName) -> Fault {
         let detail = format!("answered a request to {owner}");
         Fault::new(FaultKind::Cheat, FOREIGN_REQUEST, detail)
     }
 
-    /// Bytes that are no answer.
+    /// The text is not an answer.
     pub fn malformed(detail: impl Into<String>, answer: &str) -> Fault {
         Fault::new(FaultKind::Malformed, "malformed", detail).with_answer(answer)
     }
 
-    /// A game's refusal of `answer`.
+    /// The game rejected `answer`.
     pub fn refused(refusal: &Refusal, answer: &str) -> Fault {
         let kind = match refusal.kind {
             RefusalKind::Illegal => FaultKind::Cheat,
@@ -119,20 +119,20 @@ impl Fault {
         self
     }
 
-    /// The same fault with what the player sent in the words of its own system as evidence.
+    /// The same fault with the original text as evidence, in the format of the player's own system.
     #[must_use]
     pub fn with_sent(mut self, sent: &str) -> Fault {
         self.sent = Some(cut(sent).to_owned());
         self
     }
 
-    /// Whether it counts as cheating rather than failing.
+    /// Whether the fault counts as cheating.
     pub fn is_cheat(&self) -> bool {
         self.kind == FaultKind::Cheat
     }
 }
 
-/// As much of a text as is kept for evidence.
+/// Cuts a text to the length that is kept as evidence.
 fn cut(text: &str) -> &str {
     let mut end = text.len().min(Fault::EVIDENCE_MAX);
     while !text.is_char_boundary(end) {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_a_cheat_only_if_it_is_against_the_rules() {
+    fn rejected_answer_is_a_cheat_only_if_it_breaks_a_rule() {
         let refusals = [
             (Refusal::illegal("held", "somebody holds it"), FaultKind::Cheat),
             (Refusal::wrong_kind("a place, not a move"), FaultKind::Illegal),

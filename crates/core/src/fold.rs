@@ -1,4 +1,4 @@
-//! Folding a stream, and naming the event that does not fit.
+//! Folds a stream, and names the event that does not fit.
 
 use crate::chain::StreamEnd;
 use crate::ids::Millis;
@@ -11,13 +11,13 @@ use agon_games::Registry;
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("event {seq}: {error}")]
 pub struct Misfit {
-    /// The event's place among those folded, from 1.
+    /// The event's index among the folded events, from 1.
     pub seq: u64,
-    /// What is wrong.
+    /// What is wrong with the event.
     pub error: ApplyError,
 }
 
-/// A match as its stream leaves it: everything that is needed to go on with it.
+/// A match recovered from its stream, with everything needed to continue it.
 #[derive(Clone, Debug)]
 pub struct RecoveredMatch {
     /// The match.
@@ -30,18 +30,18 @@ pub struct RecoveredMatch {
     pub latest_at: Millis,
 }
 
-/// A stream from which no match can be recovered.
+/// Why no match can be recovered from a stream.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum BadStream {
-    /// An event that cannot be read.
+    /// An event cannot be read.
     #[error("event {seq}: {bad}")]
     Line {
         /// The event's number.
         seq: u64,
-        /// What is wrong.
+        /// What is wrong with the line.
         bad: BadLine,
     },
-    /// An event that does not fit.
+    /// An event does not fit.
     #[error(transparent)]
     Misfit(#[from] Misfit),
 }
@@ -73,8 +73,8 @@ impl RecoveredMatch {
     }
 }
 
-/// Folds a machine from a stream. If that fails, finds the first event that does not fit, which
-/// takes a few more folds: every fold of fewer lines goes well, and of more fails.
+/// Folds a machine from a stream. If that fails, it searches for the first event that does not fit,
+/// with a few more folds: every shorter fold succeeds, and every longer one fails.
 pub fn fold<T>(
     lines: &[Line],
     fold: impl Fn(&[Line]) -> Result<T, ApplyError>,

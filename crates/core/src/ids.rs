@@ -1,4 +1,4 @@
-//! Names and numbers that cross module borders, each its own type.
+//! Names and numbers that several modules share, each with a type of its own.
 
 use agon_games::Json;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Milliseconds since the Unix epoch, or a length of time in milliseconds.
 pub type Millis = u64;
 
-/// A player's name is empty, too long or has characters that would spoil a table or a log.
+/// A player's name that is empty, too long, or has characters that would break a table or a log.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is not a player's name: 1 to 50 characters, no control characters, no outer spaces")]
 pub struct BadName(pub String);
@@ -35,15 +35,15 @@ impl PlayerName {
         Ok(PlayerName(name.into()))
     }
 
-    /// What the names of house players begin with.
+    /// The prefix of the names of house players.
     pub const HOUSE: &str = "house:";
 
-    /// The name that a house player has in tournaments.
+    /// The name of a house player in tournaments.
     pub fn of_house(name: &str) -> Result<PlayerName, BadName> {
         PlayerName::new(&format!("{}{name}", PlayerName::HOUSE))
     }
 
-    /// Which house player this is, if it is one.
+    /// The house player that this is; `None` if it is not one.
     pub fn house(&self) -> Option<&str> {
         self.0.strip_prefix(PlayerName::HOUSE)
     }
@@ -88,7 +88,7 @@ macro_rules! text_id {
         pub struct $name(#[schemars(with = "String")] $text);
 
         impl $name {
-            /// The id that is spelt so.
+            /// The id with this text.
             pub fn from_text(text: &str) -> $name {
                 $name(text.into())
             }
@@ -136,7 +136,7 @@ text_id! {
     MatchId(Arc<str>)
 }
 
-// Many of these are made and few are long: short ones need no memory of their own.
+// Many request ids are created and few are long: short ones need no allocation.
 text_id! {
     /// One request to one player. The same id is the same request, also after a restart:
     /// `r2m1.3.0.17` is the 18th question to seat 0 in game 3 of match `r2m1`.
@@ -144,8 +144,8 @@ text_id! {
 }
 
 impl RequestId {
-    /// A match's id and numbers after it, joined by dots. Made for every request, so it avoids the
-    /// formatting machinery and all memory but its own.
+    /// A match's id followed by numbers, joined by dots. It is created for every request, so it
+    /// avoids the formatting machinery and extra allocations.
     pub(crate) fn numbered(id: &MatchId, numbers: [u32; 3]) -> RequestId {
         let mut text = Spelt::default();
         if text.spell(id, numbers) {
@@ -155,7 +155,7 @@ impl RequestId {
         RequestId(format!("{id}.{game}.{seat}.{turn}").into())
     }
 
-    /// Whether this is how [`RequestId::numbered`] spells it.
+    /// Whether the id is spelt as [`RequestId::numbered`] spells it.
     pub(crate) fn is_numbered(&self, id: &MatchId, numbers: [u32; 3]) -> bool {
         let mut text = Spelt::default();
         match text.spell(id, numbers) {
@@ -165,7 +165,7 @@ impl RequestId {
     }
 }
 
-/// A request's id on its way to become one.
+/// A buffer in which a request id is put together.
 struct Spelt {
     bytes: [u8; 96],
     len: usize,
@@ -178,7 +178,7 @@ impl Default for Spelt {
 }
 
 impl Spelt {
-    /// Puts the parts of an id together; `false` if there is no room for them.
+    /// Joins the parts of an id; `false` if the buffer is too small.
     fn spell(&mut self, id: &MatchId, numbers: [u32; 3]) -> bool {
         // A dot and ten digits for each number.
         if id.0.len() + numbers.len() * 11 > self.bytes.len() {
@@ -205,7 +205,7 @@ impl Spelt {
     }
 
     fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..self.len]).expect("an id and digits")
+        std::str::from_utf8(&self.bytes[..self.len]).expect("ids and digits are UTF-8")
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_kept_as_they_came_are_equal_by_their_text() {
+    fn raw_values_are_equal_if_their_text_is() {
         let raw = |text| Raw::parse(text).unwrap();
         assert_eq!(
             (raw("[1, 2]").get(), format!("{:?}", raw("[1, 2]"))),

@@ -1,4 +1,4 @@
-//! The heart of Agon: referee, match and tournament, as plain state machines.
+//! The core of Agon: referee, match and tournament, as plain state machines.
 //!
 //! ```text
 //!               commands                                   requests, deadlines
@@ -9,17 +9,17 @@
 //!     └──── commit, then speak ──── log ◀───────┘
 //! ```
 //!
-//! Nothing here has a clock, a socket, a task or entropy. `now`, secrets and messages come in;
-//! events come out, and a machine changes only by applying them. A machine that is folded from its
+//! Nothing here has a clock, a socket, a task or entropy. `now`, secrets and messages come in, and
+//! events come out. A machine changes only by applying events. A machine that is folded from its
 //! log equals the one that wrote it.
 //!
 //! - [`Match`] plays games between a few players until it knows who won; [`referee`] runs one game.
 //! - [`Tournament`] decides who meets whom, from the results of matches.
-//! - [`lobby`] knows accounts, who is here, queues, sign-ups and which tournaments run.
-//! - [`Policy`] is what organisers differ in; [`presets`](Preset) are the policies of known systems.
+//! - [`lobby`] manages accounts, logins, queues, sign-ups and the running tournaments.
+//! - [`Policy`] holds the settings of organisers; [`presets`](Preset) are those of known systems.
 //! - [`fair`] derives all luck from secrets that are committed to before and revealed after.
 //! - [`Event`] is the one vocabulary of the log; [`verify`] checks a log against the rules.
-//! - [`rating`] and [`statistics`] are what results say about players.
+//! - [`rating`] and [`statistics`] evaluate the results of players.
 #![forbid(unsafe_code)]
 
 mod chain;

@@ -6,42 +6,42 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The version of the log's format this program writes. It reads all versions up to this one.
+/// The version of the log format that this program writes. It reads all versions up to this one.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// One line of a log.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Line {
-    /// The stream it belongs to.
+    /// The stream of the line.
     pub stream: String,
     /// Its number in the stream, from 1.
     pub seq: u64,
-    /// When it was decided.
+    /// When the event was decided.
     pub at: Millis,
-    /// How many further events of the same decision follow.
+    /// How many more events of the same decision follow.
     pub more: u32,
     /// The event.
     pub event: Event,
 }
 
-/// A line that cannot be read.
+/// Why a line cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadLine {
-    /// Not JSON, or not an envelope.
+    /// The line is not JSON, or not an envelope.
     #[error("not an event: {0}")]
     Envelope(String),
-    /// Written by a newer program.
+    /// A newer program wrote the line.
     #[error("format version {0}, and this program reads up to {FORMAT_VERSION}: use a newer agon")]
     Newer(u32),
-    /// No such event in this vocabulary.
+    /// The event is not in this vocabulary.
     #[error("unknown event {0:?}")]
     Unknown(String),
-    /// The event's data is not what it should be.
+    /// The event's data is invalid.
     #[error("bad {tag} event: {why}")]
     Data {
         /// The event's name.
         tag: String,
-        /// What is wrong.
+        /// What is wrong with the data.
         why: String,
     },
 }
@@ -69,8 +69,8 @@ impl Line {
         }
     }
 
-    /// Reads a line as this program writes it: fields in their order and no spaces between them.
-    /// `None` for all others, whatever is wrong with them.
+    /// Reads a line as this program writes it: fields in order, without spaces. Returns `None` for
+    /// all other lines, valid or not.
     fn read_own(text: &str) -> Option<Line> {
         let (stream, rest) = plain(text.strip_prefix(r#"{"v":1,"stream":""#)?)?;
         let (seq, rest) = number(rest.strip_prefix(r#"","seq":"#)?)?;
@@ -105,14 +105,14 @@ impl Line {
     }
 }
 
-/// The text before the next quotation mark, and the rest from there on; `None` if the text holds
-/// anything that JSON escapes or refuses.
+/// The text before the next quotation mark, and the rest from there on; `None` if the text holds a
+/// character that JSON escapes or forbids.
 fn plain(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().position(|byte| !byte.is_ascii_graphic() || b"\"\\".contains(&byte))?;
     text[end..].starts_with('"').then(|| text.split_at(end))
 }
 
-/// A number as JSON writes it, and the rest: digits only, no sign, no zero in front.
+/// A number as JSON writes it, and the rest: digits only, no sign, no leading zero.
 fn number(text: &str) -> Option<(u64, &str)> {
     let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -139,7 +139,7 @@ pub(crate) fn write_line(stream: &str, seq: u64, at: Millis, more: u32, event: &
         r#"{{"v":{FORMAT_VERSION},"stream":"{stream}","seq":{seq},"at":{at},"more":{more},"type":"{}","data":"#,
         event.tag()
     )
-    .expect("memory takes it");
+    .expect("a buffer accepts the header");
     event.write(&mut out);
     out.push(b'}');
     String::from_utf8(out).expect("JSON is UTF-8")
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_counts_down_what_follows() {
+    fn lines_of_a_record_count_down_the_events_that_follow() {
         let event =
             || Event::from(PlayerArrived { player: PlayerName::new("ann").unwrap(), nonce: None });
         let lines = record_lines("match/t/r1m1", 5, 9, &[event(), event(), event()]);

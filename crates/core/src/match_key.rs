@@ -1,5 +1,5 @@
-//! Which match. Keys are hashed and compared several times for every decision, so they are made once,
-//! with their hash, and shared.
+//! The key of a match. Keys are hashed and compared several times for every decision, so each is
+//! made once, with its hash, and shared.
 
 use crate::ids::{MatchId, TournamentId};
 use std::fmt;
@@ -18,7 +18,7 @@ struct Shared {
     hash: u64,
 }
 
-/// Which match of which tournament.
+/// The match and its tournament.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MatchName {
     /// The tournament.

@@ -1,19 +1,19 @@
-//! Plans: everything a match or a tournament needs to know before it starts.
+//! Plans: everything a match or a tournament must know before it starts.
 
 use crate::ids::{MatchId, PlayerName, Raw, TournamentId};
 use crate::policy::{MatchRules, Policy};
 use serde::{Deserialize, Serialize};
 
-/// What a match is about.
+/// The plan of a match.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MatchPlan {
     /// The tournament it belongs to.
     pub tournament: TournamentId,
-    /// Its own name.
+    /// The match's own id.
     pub id: MatchId,
     /// The round, from 1.
     pub round: u32,
-    /// Who plays, in the order of seats of the first game.
+    /// The players, in the order of seats of the first game.
     pub players: Vec<PlayerName>,
     /// Why these players meet, for people.
     pub reason: String,
@@ -21,11 +21,11 @@ pub struct MatchPlan {
     pub game: String,
     /// The game's configuration, in full.
     pub config: Raw,
-    /// How it goes.
+    /// The rules of the match.
     pub rules: MatchRules,
 }
 
-/// What a tournament is about.
+/// The plan of a tournament.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TournamentPlan {
     /// Its name.
@@ -39,6 +39,6 @@ pub struct TournamentPlan {
     pub config: Raw,
     /// The policy.
     pub policy: Policy,
-    /// Who is in, in order of sign-up.
+    /// The players, in order of sign-up.
     pub players: Vec<PlayerName>,
 }

@@ -1,4 +1,4 @@
-//! Policies: what organisers differ in, as data.
+//! Policies: the settings in which tournaments differ, as data.
 
 use crate::ids::Millis;
 use crate::tournament::Format;
@@ -157,10 +157,10 @@ fn is_zero(value: &Millis) -> bool {
 }
 
 impl Policy {
-    /// The most observers may be behind.
+    /// The longest delay for observers.
     pub const OBSERVER_DELAY_MS_MAX: Millis = 3_600_000;
 
-    /// Whether the policy makes sense; otherwise a sentence that says what does not.
+    /// Checks that the policy is consistent; the error says what is not.
     pub fn check(&self) -> Result<(), String> {
         let rules = &self.rules;
         if rules.best_of.is_multiple_of(2) || rules.best_of > 99 {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_of_nothing_is_not_written() {
+    fn zero_delay_is_not_written() {
         let mut policy = Preset::named("fish").unwrap().policy;
         let text = |policy: &Policy| serde_json::to_value(policy).unwrap();
         assert_eq!(text(&policy).get("observer_delay_ms"), None);

@@ -21,7 +21,7 @@ pub struct Preset {
     pub policy: Policy,
 }
 
-/// There is no preset of that name.
+/// No preset has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no preset {0:?}; there are: {known}", known = Preset::NAMES.join(", "))]
 pub struct UnknownPreset(pub String);
@@ -33,7 +33,7 @@ impl Preset {
 
     /// All presets.
     pub fn all() -> Vec<Preset> {
-        Preset::NAMES.iter().map(|name| Preset::named(name).expect("a name of the list")).collect()
+        Preset::NAMES.iter().map(|name| Preset::named(name).expect("a known name")).collect()
     }
 
     /// The preset called `name`.
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_are_what_they_say_they_are() {
+    fn presets_have_their_documented_policies() {
         let all: Vec<(&str, &str, &str)> =
             Preset::all().iter().map(|preset| (preset.name, preset.game, preset.config)).collect();
         let confirm = r#"{"confirm":true}"#;
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(class.rules.time, TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 });
         assert_eq!(fish.format, Knockout { min: 2, max: 4 }.into());
         assert_eq!(trains.format, Knockout { min: 2, max: 8 }.into());
-        // Trains asks everybody about the end, of each game as well; Fish only the winners.
+        // Trains asks everybody to confirm the end, also of each game; Fish asks only the winners.
         assert_eq!((fish.rules.confirm_result, trains.rules.confirm_result), (false, true));
         assert_eq!((fish.farewell, trains.farewell), (Farewell::Winners, Farewell::Everybody));
         assert_eq!((fish.rules.time.answer_ms, trains.rules.time.answer_ms), (10_000, 2_000));

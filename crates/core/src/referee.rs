@@ -1,6 +1,6 @@
-//! The referee of one game: whose answer is due, under which request id, within what time.
+//! The referee of one game: whose answer is due, under which request id, and by when.
 //!
-//! It leaves to the match what a fault costs, and to the game what the rules are.
+//! The match decides what a fault costs, and the game knows its rules.
 
 use crate::fair::{Nonce, Secret};
 use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
@@ -20,14 +20,14 @@ pub struct Referee {
     lapses: Vec<u32>,
 }
 
-/// What a request id says when it is looked at closely.
+/// How a request id relates to this game.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Reading {
     /// The open request of a seat.
     Open(Seat),
-    /// A request the seat has answered already; what was accepted, if that is still known.
+    /// A request that the seat has answered; the accepted answer, if it is still known.
     Answered(Seat, Option<Raw>),
-    /// A request that the seat is not asked: not any more, or not yet.
+    /// A request that is not open: closed, or in the future.
     Closed(Seat),
     /// A request of another game.
     Past,
@@ -35,7 +35,7 @@ pub(crate) enum Reading {
     Foreign,
 }
 
-/// Everything a game is set up from.
+/// Everything needed to set up a game.
 #[derive(Debug)]
 pub(crate) struct SetUp<'a> {
     pub(crate) tournament: &'a TournamentId,
@@ -65,17 +65,17 @@ impl Referee {
         self.number
     }
 
-    /// Who sits where.
+    /// The players by seat.
     pub fn seats(&self) -> &[PlayerName] {
         &self.seats
     }
 
-    /// The game itself. Whoever passes anything of it on does so through a view.
+    /// The game itself. Callers must pass it on only through a view.
     pub fn game(&self) -> &dyn GameState {
         &*self.game
     }
 
-    /// The seats that owe an answer.
+    /// The seats whose answer is due.
     pub fn awaiting(&self) -> SeatSet {
         self.game.awaiting()
     }
@@ -91,7 +91,7 @@ impl Referee {
         RequestId::numbered(&self.id, numbers)
     }
 
-    /// How long the seat may take over its open request.
+    /// The time limit of the seat's open request.
     pub(crate) fn limit_ms(&self, seat: Seat, answer_ms: Millis) -> Millis {
         answer_ms.saturating_add(self.bank_ms[seat.index()])
     }
@@ -104,7 +104,7 @@ impl Referee {
         self.lapses[seat.index()] += 1;
     }
 
-    /// What `request` is to this game.
+    /// How `request` relates to this game.
     pub(crate) fn read(&self, request: &RequestId) -> Reading {
         let mut parts = request.as_str().split('.');
         if parts.next() != Some(self.id.as_str()) {
@@ -114,7 +114,7 @@ impl Referee {
         let (Some(game), Some(seat), Some(turn)) = (number(), number(), number()) else {
             return Reading::Foreign;
         };
-        // One request has one spelling: no leading zeros, nothing after the last number.
+        // A request has exactly one spelling: no leading zeros, nothing after the last number.
         let spelt = request.is_numbered(&self.id, [game, seat, turn]);
         if seat as usize >= self.seats.len() || !spelt {
             return Reading::Foreign;
@@ -134,7 +134,7 @@ impl Referee {
         }
     }
 
-    /// Checks and applies an answer, and gives it back in canonical form. A refusal changes
+    /// Checks and applies an answer, and returns it in canonical form. A rejected answer changes
     /// nothing.
     pub(crate) fn accept(
         &mut self,

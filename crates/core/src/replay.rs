@@ -1,7 +1,7 @@
 //! Replay: the events of a match in order, each with the match before and after it.
 //!
 //! Two machines follow the stream, one of them an event behind. That costs two folds and copies no
-//! state, whatever the reader looks at: a position, an open request, or what an answer changed.
+//! state, whether the reader needs a position, an open request, or what an answer changed.
 
 use crate::fold::Misfit;
 use crate::line::Line;
@@ -9,7 +9,7 @@ use crate::match_::{ApplyError, Match, Secrets};
 use crate::plan::MatchPlan;
 use agon_games::Registry;
 
-/// A match that is replayed from its stream.
+/// The replay of a match from its stream.
 pub struct MatchReplay<'a, I> {
     rest: I,
     /// The event that `before` has not applied yet.
@@ -43,7 +43,7 @@ impl<'a, I: Iterator<Item = &'a Line>> MatchReplay<'a, I> {
         Ok(MatchReplay { rest, latest: None, before, after })
     }
 
-    /// What the match is about.
+    /// The plan of the match.
     pub fn plan(&self) -> &MatchPlan {
         self.after.plan()
     }
@@ -53,7 +53,7 @@ impl<'a, I: Iterator<Item = &'a Line>> MatchReplay<'a, I> {
         &self.after
     }
 
-    /// The next event; `None` after the last.
+    /// Advances by one event; `None` after the last.
     pub fn step(&mut self) -> Option<Result<ReplayStep<'_>, Misfit>> {
         let line = self.rest.next()?;
         if let Some(latest) = self.latest.take() {

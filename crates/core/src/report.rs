@@ -1,5 +1,6 @@
-//! Results: of a game, a match and a tournament. They hold no times, so that two runs with the same
-//! answers and luck have equal results to the byte, but for the head of the log, which covers times.
+//! Results of a game, a match and a tournament. They hold no times, so two runs with the same
+//! answers and luck have byte-identical results, except for the head of the log, which covers
+//! times.
 
 use crate::chain::Head;
 use crate::fault::Faulted;
@@ -45,7 +46,7 @@ pub struct GameResult {
 }
 
 impl GameResult {
-    /// The same game if it counts for nothing.
+    /// The result of the same game as a void game.
     pub(crate) fn void(&self, ruling: &Ruling) -> GameResult {
         GameResult {
             end: GameEnd::Void,
@@ -95,8 +96,8 @@ pub struct MatchResult {
 }
 
 impl MatchResult {
-    /// The result after an operator's override: what was played stays, who won does not, and no
-    /// winner is out. Without a winner the match is void.
+    /// The result after an operator's override. The games stay, the winners change, and no winner
+    /// is out. Without a winner the match is void.
     pub(crate) fn overridden(&self, by: &Override) -> MatchResult {
         let winners = by.winners.clone();
         let out = self.out.iter().filter(|player| !winners.contains(player)).cloned().collect();

@@ -1,8 +1,8 @@
-//! The clock of one request: the only authority on whether an answer is late.
+//! The clock of one request. It alone decides whether an answer is late.
 //!
-//! It runs from socket to socket: from when the request was written to the player's socket to when
-//! the answer was read from it. Time that the server needs in between counts against nobody. A
-//! player who reconnects is sent the request again and has the time that is left.
+//! The clock runs from socket to socket: it starts when the request is written to the player's
+//! socket, and stops when the answer is read from it. Time that the server needs in between is not
+//! charged. A player who reconnects gets the request again, with the time that is left.
 //!
 //! ```text
 //!   new ──▶ waiting ──deliver──▶ running ──recall──▶ recalled ──resume──▶ waiting …
@@ -14,23 +14,23 @@ use crate::ids::Millis;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RequestClock {
     limit_ms: Millis,
-    /// Time that was spent on earlier connections.
+    /// Time that was used on earlier connections.
     spent_ms: Millis,
     state: State,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// The request was handed over, and is not written yet.
+    /// The request was handed over, but is not written yet.
     Waiting,
     /// The request was written at this time.
     Running { written_at: Millis },
-    /// The player changed its connection; the request is to be sent again. If it was written on
-    /// the earlier connection, the clock began at `began_at`.
+    /// The player changed their connection, and the request must be sent again. If it was written
+    /// on the earlier connection, the clock began at `began_at`.
     Recalled { began_at: Option<Millis> },
 }
 
-/// How an answer stands to the time limit of its request.
+/// How long an answer took, and whether it is late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
     /// How long the player took; never more than the limit if the answer is in time.
@@ -45,23 +45,23 @@ impl RequestClock {
         RequestClock { limit_ms, spent_ms: 0, state: State::Waiting }
     }
 
-    /// How long the player has in all.
+    /// The time limit of the request.
     pub fn limit_ms(&self) -> Millis {
         self.limit_ms
     }
 
-    /// How much of the limit was spent on earlier connections.
+    /// How much of the limit was used on earlier connections.
     pub fn spent_before_ms(&self) -> Millis {
         self.spent_ms
     }
 
-    /// The request was written to the player's socket. The latest time counts: a program that is
-    /// new to its tournament is told the beginning first, in several messages.
+    /// Records that the request was written to the player's socket. The latest time counts: a
+    /// program that joins its tournament late first gets the beginning, in several messages.
     pub fn deliver(&mut self, at: Millis) {
         self.state = State::Running { written_at: at };
     }
 
-    /// When the clock began to run: before it was written by as much as was spent by then.
+    /// When the clock began to run: the time of writing, minus the time used before.
     pub fn began_at(&self) -> Option<Millis> {
         match self.state {
             State::Running { written_at } => Some(written_at.saturating_sub(self.spent_ms)),
@@ -69,12 +69,12 @@ impl RequestClock {
         }
     }
 
-    /// When the time runs out if the request is written no earlier than `now`.
+    /// When the request times out if it is written no earlier than `now`.
     pub fn due_at(&self, now: Millis) -> Millis {
         self.began_at().unwrap_or(now).saturating_add(self.limit_ms)
     }
 
-    /// The clock after the player lost the connection at `now`. Time that the request waits for the
+    /// The clock after the player's connection closed at `now`. Time that the request waits for the
     /// server to write it again does not count.
     #[must_use]
     pub fn recall(&self, now: Millis) -> RequestClock {
@@ -83,19 +83,20 @@ impl RequestClock {
         RequestClock { limit_ms: self.limit_ms, spent_ms, state: State::Recalled { began_at } }
     }
 
-    /// The clock of the request that is handed over again.
+    /// The clock of the request when it is handed over again.
     #[must_use]
     pub fn resume(&self) -> RequestClock {
         RequestClock { state: State::Waiting, ..self.clone() }
     }
 
-    /// The time that is left for the player.
+    /// The time that the player has left.
     pub fn left_ms(&self) -> Millis {
         self.limit_ms.saturating_sub(self.spent_ms)
     }
 
-    /// How an answer that was read at `read_at` stands to the limit. Only a request that was handed
-    /// over can be answered late: a player who reconnects may answer before it is asked again.
+    /// How long an answer that was read at `read_at` took. An answer can be late only after the
+    /// request was handed over: a player who reconnects may answer before the request is sent
+    /// again.
     pub fn timing(&self, read_at: Millis) -> Timing {
         let took_ms = match self.state {
             State::Waiting => 0,

@@ -1,4 +1,4 @@
-//! Rulings: what an operator decides about a tournament, always with who and why.
+//! Rulings: decisions of an operator about a tournament, always with the operator and their reason.
 
 use crate::ids::PlayerName;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// A reason that is empty, too long or has characters that would spoil a table or a log.
+/// A reason that is empty, too long, or has characters that would break a table or a log.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a reason (`why`) has 1 to {max} characters, no control characters, no outer spaces", max = Why::CHARS_MAX)]
 pub struct BadWhy;
@@ -71,16 +71,16 @@ pub struct Ruling {
 }
 
 impl Ruling {
-    /// Who rules where the server itself had to: no account has this name.
+    /// The name under which the server makes rulings. No account has this name.
     pub const SERVER: &str = "the server";
 
     /// A ruling of the server.
     pub(crate) fn of_server(why: Why) -> Ruling {
-        let by = PlayerName::new(Ruling::SERVER).expect("a good name");
+        let by = PlayerName::new(Ruling::SERVER).expect("a valid player name");
         Ruling { by, why }
     }
 
-    /// Whether the server made this ruling, and no operator did.
+    /// Whether the server made this ruling, not an operator.
     pub fn is_of_server(&self) -> bool {
         self.by.as_str() == Ruling::SERVER
     }

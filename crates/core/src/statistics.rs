@@ -1,14 +1,15 @@
 //! Statistics: what players have done so far, folded from the streams of tournaments.
 //!
-//! The streams may be interleaved in any way, and a stream may be fed whole after others: every
-//! number is the same, ratings included, because a round is rated at the time of its last report
-//! and not when it is heard of.
+//! The streams may be interleaved in any way, and a stream may be fed whole after others. Every
+//! number stays the same, ratings included, because a round is rated at the time of its last report
+//! and not when this module receives it.
 //!
-//! What counts: finished matches, and in them the games since the latest restart, and the ties that
-//! a restart followed (as ties, without their points). Void matches,
-//! games that were broken off or voided, byes and walkovers count for nobody. Where an operator
-//! overrides a result or orders a replay, what it stood for is taken back. A no-show is a match won and a
-//! match lost. Cheating counts whatever became of the game: it is about conduct, not results.
+//! Statistics count finished matches. In a match they count the games since the latest restart, and
+//! the ties that a restart followed (as ties, without their points). They do not count void
+//! matches, games that were broken off or voided, byes and walkovers. If an operator overrides a
+//! result or orders a replay, the earlier result is subtracted. A no-show is a match won for one
+//! player and a match lost for the other. Cheating counts even if the game does not: it is about
+//! conduct, not results.
 
 use crate::event::{Event, RoundPaired, TournamentCreated};
 use crate::fault::{FaultKind, Faulted};
@@ -108,7 +109,7 @@ impl Record {
         self.points += other.points;
     }
 
-    /// Takes back what was added.
+    /// Subtracts another record.
     fn take(&mut self, other: &Record) {
         self.games.take(&other.games);
         self.matches.take(&other.matches);
@@ -121,7 +122,7 @@ impl Record {
         self.points -= other.points;
     }
 
-    /// What one match adds to the record of one of its players.
+    /// The record of one player in one match.
     fn of_match(player: &PlayerName, result: &MatchResult) -> Record {
         let mut record = Record::default();
         record.add_match(player, result);
@@ -140,7 +141,7 @@ impl Record {
         match result.how {
             How::Forfeit => self.matches_forfeited += u32::from(lost),
             How::NoShow => self.no_shows += u32::from(lost),
-            // Removed from a match of several, which went on without it.
+            // The player was removed from a match of several, which continued without them.
             _ => self.no_shows += u32::from(absent),
         }
         counted_games(result).for_each(|game| self.add_game(player, game));
@@ -208,28 +209,28 @@ pub struct HeadToHead {
 #[derive(Clone, Debug)]
 struct Running {
     game: String,
-    /// Who plays: everybody who was not out before the first round.
+    /// The players: everybody who was not out before the first round.
     players: BTreeSet<PlayerName>,
     /// The number of the latest round; 0 before the first.
     number: u32,
     round: Option<Round>,
-    /// Under which key the round is rated, once it is over.
+    /// The key under which the round is rated, once it is over.
     rated: Option<RoundKey>,
-    /// When it last heard of a result; never goes back, whatever clocks do.
+    /// When the latest result was reported. It never goes back, even if clocks do.
     at: Millis,
-    /// Whether an operator gave it up: then nobody has lost it.
+    /// Whether an operator abandoned the tournament. Then nobody has lost it.
     given_up: bool,
 }
 
-/// When a round was over; then by tournament and round, so that the order is total.
+/// When a round was over, then its tournament and number, so that the order is total.
 type RoundKey = (Millis, TournamentId, u32);
 
-/// A game's rounds, and the ladder they make.
+/// The rounds of a game, and the ladder that follows from them.
 #[derive(Clone, Debug)]
 struct Rounds {
     empty: Ladder,
     rounds: BTreeMap<RoundKey, Vec<Outcome>>,
-    /// Made when it is asked for, kept up to date while rounds come in order.
+    /// Computed on first use, and kept up to date while rounds come in order.
     ladder: OnceLock<Ladder>,
 }
 
@@ -243,7 +244,7 @@ impl Rounds {
         self.rounds.insert(key, outcomes);
     }
 
-    /// Takes a round back that is not rated any more, or not so.
+    /// Removes a round that is no longer rated, or whose rating changes.
     fn remove(&mut self, key: &RoundKey) {
         if self.rounds.remove(key).is_some() {
             self.ladder = OnceLock::new();
@@ -261,12 +262,12 @@ impl Rounds {
     }
 }
 
-/// What all players have done so far.
+/// The records of all players so far.
 #[derive(Clone, Debug)]
 pub struct Statistics {
     settings: RatingSettings,
     systems: BTreeMap<String, RatingSystem>,
-    /// `None` for those that are over.
+    /// `None` for tournaments that are over.
     tournaments: BTreeMap<TournamentId, Option<Running>>,
     records: BTreeMap<PlayerName, BTreeMap<String, Record>>,
     /// By the two names in order, from the view of the first.
@@ -275,7 +276,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Statistics of nothing. A game's seats decide by which system it is rated.
+    /// Empty statistics. The number of seats of a game decides its rating system.
     pub fn new(games: &Registry, settings: RatingSettings) -> Statistics {
         let seats_max = |name: &str| games.kind(name).map_or(0, |kind| *kind.seats().end());
         let system = |name: &str| (name.to_owned(), RatingSystem::for_seats(seats_max(name)));
@@ -289,8 +290,8 @@ impl Statistics {
         }
     }
 
-    /// Applies an event of the stream of `tournament` that was decided at `at`. Events of a stream
-    /// come in their order, streams in any. An event that does not fit changes nothing.
+    /// Applies an event of the stream of `tournament` that was decided at `at`. Events of one
+    /// stream come in order; streams come in any order. An event that does not fit changes nothing.
     pub fn apply(
         &mut self,
         tournament: &TournamentId,
@@ -327,7 +328,7 @@ impl Statistics {
         }
     }
 
-    /// What a player has done. Nothing, for who never played.
+    /// The statistics of a player; empty for a player who never played.
     pub fn player(&self, player: &PlayerName) -> PlayerStatistics {
         let mut total = Record::default();
         let mut by_game = BTreeMap::new();
@@ -341,12 +342,12 @@ impl Statistics {
         PlayerStatistics { player: player.clone(), total, by_game }
     }
 
-    /// Everybody there is something to say about, by name.
+    /// All players with statistics, by name.
     pub fn players(&self) -> impl Iterator<Item = &PlayerName> {
         self.records.keys()
     }
 
-    /// How `one` did against `other`.
+    /// The record of `one` against `other`.
     pub fn head_to_head(&self, one: &PlayerName, other: &PlayerName) -> HeadToHead {
         let turned = one > other;
         let (first, second) = if turned { (other, one) } else { (one, other) };
@@ -361,7 +362,7 @@ impl Statistics {
         met
     }
 
-    /// Everybody a player has met, by name.
+    /// All opponents of a player, by name.
     pub fn opponents(&self, player: &PlayerName) -> Vec<&PlayerName> {
         let met = self.meetings.keys().filter_map(|(one, other)| match (one, other) {
             (own, other) if own == player => Some(other),
@@ -378,7 +379,7 @@ impl Statistics {
         self.ladders.get(game).map(Rounds::ladder)
     }
 
-    /// Everybody who is rated at a game, the strongest first.
+    /// All rated players of a game, the strongest first.
     pub fn ranking(&self, game: &str) -> Vec<Ranked> {
         self.ladder(game).map_or_else(Vec::new, Ladder::ranking)
     }
@@ -430,7 +431,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// The result of a match is there, or is another one now.
+    /// Records the result of a match, or replaces it with a new one.
     fn settle(
         &mut self,
         tournament: &TournamentId,
@@ -472,7 +473,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// Rates the latest round of a tournament as it stands now, if it is over.
+    /// Rates the latest round of a tournament with its current results, if it is over.
     fn rate(&mut self, tournament: &TournamentId) -> Result<(), ApplyError> {
         let count_forfeits = self.settings.count_forfeits;
         let running = self.running(tournament, "match-reported")?;
@@ -495,7 +496,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// Counts a result, or takes it back.
+    /// Adds a result, or subtracts it.
     fn count(&mut self, players: &[PlayerName], game: &str, result: &MatchResult, add: bool) {
         for player in players {
             let own = Record::of_match(player, result);
@@ -516,7 +517,7 @@ impl Statistics {
 
     fn meet(&mut self, players: &[PlayerName], game: &str, result: &MatchResult, add: bool) {
         let places = places(players, result);
-        // Who was removed from a game is behind all who were not.
+        // Players who were removed from a game rank behind all others.
         let rank = |game: &GameResult, player| rank_in(game, player).unwrap_or(u8::MAX);
         for (at, one) in players.iter().enumerate() {
             for (other_at, other) in players.iter().enumerate().filter(|(_, other)| one < *other) {
@@ -534,7 +535,7 @@ impl Statistics {
         }
     }
 
-    /// Who is out before the first round has not played the tournament.
+    /// Records a dropped player. One who is out before the first round has not played.
     fn drop_player(
         &mut self,
         tournament: &TournamentId,
@@ -557,7 +558,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// Ends a tournament; without winners to tell of, it was not played at all.
+    /// Ends a tournament. If `winners` is `None`, it counts as not played.
     fn end(
         &mut self,
         tournament: &TournamentId,
@@ -566,7 +567,7 @@ impl Statistics {
     ) -> Result<(), ApplyError> {
         self.running(tournament, event.tag())?;
         let ended = self.tournaments.insert(tournament.clone(), None).flatten();
-        let Running { game, players, .. } = ended.expect("it was running");
+        let Running { game, players, .. } = ended.expect("the tournament was running");
         for player in &players {
             let record = self.record(player, &game);
             match winners {
@@ -582,7 +583,7 @@ impl Statistics {
 mod tests {
     use super::*;
 
-    /// A ladder that was made is kept where rounds come in order, and made anew where they do not.
+    /// A ladder is kept while rounds come in order, and computed again when they do not.
     #[test]
     fn a_ladder_is_kept_while_rounds_come_in_order() {
         let empty = Ladder::new(RatingSystem::Glicko2, RatingSettings::default());

@@ -1,8 +1,9 @@
-//! Checking a log: does every event follow from the rules, the luck and what came from outside?
+//! Verifies a log: every event must follow from the rules, the luck and the inputs from outside.
 //!
-//! A record's first event says what came from outside. The machine is given that again, and must
-//! come to the same events: the same dice, cards, pairings, scores, forfeits and results. What
-//! cannot be known from the log, such as that an answer really came too late, is taken as it is.
+//! A record's first event holds the input from outside. The state machine processes that input
+//! again, and must produce the same events: the same dice, cards, pairings, scores, forfeits and
+//! results. Facts that the log cannot prove, such as that an answer was really late, are taken as
+//! they are.
 
 mod agree;
 mod blacklist;
@@ -40,19 +41,19 @@ use stream::{check_reports, records};
 pub struct Finding {
     /// The stream.
     pub stream: String,
-    /// The event's number in the stream; one past the end if something is missing there.
+    /// The event's number in the stream; one past the end if an event is missing there.
     pub seq: u64,
-    /// The event's name, where it has one.
+    /// The event's name, if it has one.
     pub event: String,
-    /// What is wrong with it.
+    /// What is wrong with the event.
     pub what: String,
 }
 
 impl Finding {
-    /// What the event of a line is called that is no event.
+    /// The event name of a line that cannot be read.
     const UNREADABLE: &str = "unreadable";
 
-    /// Whether the line is no event at all.
+    /// Whether the line is not an event at all.
     pub fn is_unreadable(&self) -> bool {
         self.event == Finding::UNREADABLE
     }
@@ -65,67 +66,69 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What the check of a match found to be in order.
+/// The result of verifying a match.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MatchCheck {
-    /// What the match was about.
+    /// The plan of the match.
     pub plan: MatchPlan,
-    /// How it ended, if it did.
+    /// The result, if the match has ended.
     pub result: Option<MatchResult>,
-    /// How it had ended each time before it was reopened.
+    /// The results before each time the match was reopened.
     pub earlier: Vec<MatchResult>,
-    /// Whether it was called off, since it was last reopened.
+    /// Whether the match was called off since it was last reopened.
     pub called_off: bool,
-    /// Events checked.
+    /// The number of verified events.
     pub events: u64,
-    /// Events of a game that is still running, which cannot be checked before its secret is known.
+    /// The number of events of a game that is still running. They cannot be verified before its
+    /// secret is known.
     pub unchecked: u64,
-    /// Games checked to the end.
+    /// The number of games verified to the end.
     pub games: u64,
     /// The cheats that the policy blacklists for, and when each was charged.
     pub cheats: Vec<(Cheat, Millis)>,
-    /// The head of its stream each time it had ended.
+    /// The head of the stream at each end of the match.
     pub heads: Vec<Head>,
-    /// Whether a version wrote its end that had no chain.
+    /// Whether a version without a chain wrote the end of the match.
     pub predates_chain: bool,
 }
 
-/// What the check of a tournament found to be in order.
+/// The result of verifying a tournament.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TournamentCheck {
-    /// What it was about.
+    /// The plan of the tournament.
     pub plan: TournamentPlan,
-    /// Its secret, if it is over.
+    /// The secret, if the tournament is over.
     pub secret: Option<Secret>,
-    /// Matches that were over when luck was renewed: the secret they came from is lost.
+    /// Matches that were over when luck was renewed: the secret of their luck is lost.
     pub of_lost_luck: BTreeSet<MatchId>,
-    /// All matches it paired.
+    /// All matches that the tournament paired.
     pub matches: BTreeMap<MatchId, MatchPlan>,
-    /// The results it reported, as the matches came to them.
+    /// The reported results, as the matches came to them.
     pub reported: BTreeMap<MatchId, MatchResult>,
-    /// The results that were reported before, each until a replay was ordered.
+    /// Results that were reported before a replay was ordered, by match.
     pub earlier: BTreeMap<MatchId, Vec<MatchResult>>,
-    /// When results were reported, in order.
+    /// When each result was reported, in order.
     pub reports: Vec<(MatchId, Millis)>,
-    /// Matches that operators gave a result.
+    /// Matches whose result an operator overrode.
     pub overridden: BTreeSet<MatchId>,
-    /// Whether an operator awarded it, so that matches were called off.
+    /// Whether an operator awarded the tournament, so that matches were called off.
     pub awarded: bool,
-    /// Its results as they follow from the log.
+    /// The results as they follow from the log.
     pub results: Results,
-    /// Events checked.
+    /// The number of verified events.
     pub events: u64,
-    /// Events that cannot be checked before its secret is known: its pairings are drawn by lot.
+    /// The number of events that cannot be verified before the secret is known, because pairings
+    /// are drawn by lot.
     pub unchecked: u64,
-    /// The heads it reported of its matches, those of earlier results included.
+    /// The reported heads of its matches, including those of earlier results.
     pub reported_heads: BTreeMap<MatchId, Vec<Option<Head>>>,
-    /// The head of its stream, if it is over.
+    /// The head of its stream, if the tournament is over.
     pub head: Option<Head>,
-    /// Whether a version wrote its end that had no chain.
+    /// Whether a version without a chain wrote the end of the tournament.
     pub predates_chain: bool,
 }
 
-/// Checks a match. With the tournament's secret, the secrets of its games are checked as well.
+/// Verifies a match. With the tournament's secret, this also verifies the secrets of its games.
 pub fn verify_match(
     lines: &Stream,
     games: &Registry,
@@ -198,11 +201,11 @@ pub fn verify_match(
     Ok(check)
 }
 
-/// Whether an accepted answer took no longer than it had: the time per answer, and what is left of
-/// the seat's reserve. Whoever writes the log records at most that.
+/// Checks that an accepted answer was within its limit: the time per answer, and what is left of
+/// the seat's reserve. A correct log records at most that time.
 fn in_time(line: &Line, played: &Match) -> Result<(), Finding> {
     let Event::AnswerAccepted(accepted) = &line.event else { return Ok(()) };
-    // A longer time than the time per answer needs a reserve, and few answers draw on that.
+    // Only an answer beyond the time per answer draws on the reserve, and few answers do.
     if accepted.took_ms <= played.plan().rules.time.answer_ms {
         return Ok(());
     }
@@ -218,7 +221,8 @@ fn in_time(line: &Line, played: &Match) -> Result<(), Finding> {
     }
 }
 
-/// Whether a stream has the name of what it is about: a copy under another name is not another match.
+/// Checks that a stream has the name of its match or tournament: a copy under another name does not
+/// pass for another match.
 fn named(line: &Line, name: String) -> Result<(), Finding> {
     match line.stream == name {
         true => Ok(()),
@@ -226,7 +230,7 @@ fn named(line: &Line, name: String) -> Result<(), Finding> {
     }
 }
 
-/// Whether a game starts here, as it has to whatever its luck is.
+/// Checks that the next game starts here. It must do so whatever its luck is.
 fn starts(record: &[Line], at: usize, played: &Match) -> Result<(), Finding> {
     let missing = || finding(record.last().expect("a record"), "game-started is missing".into());
     let line = record.get(at).ok_or_else(missing)?;
@@ -241,7 +245,7 @@ fn starts(record: &[Line], at: usize, played: &Match) -> Result<(), Finding> {
     }
 }
 
-/// Whether the rest of a stream is that of a game still running: then its secret is not due yet.
+/// Checks that the rest of a stream belongs to a running game, whose secret is not due yet.
 fn still_running(rest: &[Line], game: u32) -> Result<(), Finding> {
     let over = rest.iter().enumerate().find(|(at, line)| match &line.event {
         Event::GameStarted(started) => *at != 0 || started.game != game,
@@ -252,7 +256,7 @@ fn still_running(rest: &[Line], game: u32) -> Result<(), Finding> {
     over.map_or(Ok(()), |(_, line)| Err(finding(line, what())))
 }
 
-/// The secrets the stream reveals, checked against the match's own where that is known.
+/// The secrets that the stream reveals, checked against the match's own secret if that is known.
 fn revealed(lines: &[Line], secret: Option<&Secret>) -> Result<Secrets, Finding> {
     let mut secrets = BTreeMap::new();
     for line in lines {
@@ -271,7 +275,7 @@ fn revealed(lines: &[Line], secret: Option<&Secret>) -> Result<Secrets, Finding>
     })
 }
 
-/// The command a record of a match began with.
+/// The command that caused a record of a match.
 fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
     match &line.event {
         Event::PlayerArrived(arrived) => {
@@ -315,7 +319,7 @@ fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
     }
 }
 
-/// What an operator ordered, if the event says that.
+/// The order of an operator that an event records; `None` if it records none.
 fn match_order(event: &Event) -> Option<(MatchOrder, &Ruling)> {
     Some(match event {
         Event::MatchPaused(paused) => (MatchOrder::Pause, &paused.ruling),
@@ -328,7 +332,7 @@ fn match_order(event: &Event) -> Option<(MatchOrder, &Ruling)> {
     })
 }
 
-/// An answer to the open request of somebody else, again: the fault's detail says whose it was.
+/// Reconstructs an answer to another player's open request. The fault's detail names that player.
 fn foreign_answer(line: &Line, faulted: &Faulted, played: &Match) -> Result<Command, Finding> {
     let Faulted { player, fault, .. } = faulted;
     let open = played.pending().into_iter();
@@ -340,7 +344,7 @@ fn foreign_answer(line: &Line, faulted: &Faulted, played: &Match) -> Result<Comm
     Ok(answered(player, stolen.id, answer, fault))
 }
 
-/// An answer as it came, with the words of another system where it came in such words.
+/// The answer as it was sent, with the original text if it came in the format of another system.
 fn answered(player: &PlayerName, request: RequestId, answer: &str, fault: &Fault) -> Command {
     let (player, answer, took_ms) = (player.clone(), answer.to_owned(), Some(0));
     match fault.sent.clone() {
@@ -349,13 +353,13 @@ fn answered(player: &PlayerName, request: RequestId, answer: &str, fault: &Fault
     }
 }
 
-/// The refused answer again, where the log holds all of it.
+/// Reconstructs the rejected answer, if the log holds all of it.
 fn answer_again(faulted: &Faulted) -> Option<Command> {
     again(faulted)
         .map(|(request, answer)| answered(&faulted.player, request, answer, &faulted.fault))
 }
 
-/// The request and the answer that the rules refused, where the log holds all of it.
+/// The request and the answer that the rules rejected, if the log holds all of it.
 fn again(faulted: &Faulted) -> Option<(RequestId, &str)> {
     let Fault { kind, answer, .. } = &faulted.fault;
     let answer = answer.as_ref().filter(|answer| answer.len() < Fault::EVIDENCE_MAX - 4)?;
@@ -363,7 +367,7 @@ fn again(faulted: &Faulted) -> Option<(RequestId, &str)> {
     by_rules.then(|| (faulted.request.clone().unwrap_or_else(|| "none".into()), answer.as_str()))
 }
 
-/// Checks a tournament's own stream. `known` is its secret, where the log does not reveal it yet.
+/// Verifies a tournament's own stream. `known` is its secret, if the log does not reveal it yet.
 pub fn verify_tournament(
     lines: &Stream,
     games: &Registry,
@@ -384,7 +388,7 @@ pub fn verify_tournament(
     });
     let secret = secret.or(known);
     let renewed = check_commitment(lines, secret)?;
-    // Pairings that were drawn from a lost secret cannot be drawn again; what followed can.
+    // Pairings that were drawn from a lost secret cannot be drawn again; later ones can.
     let lost = renewed.filter(|_| created.plan.policy.pairing == Pairing::Random).unwrap_or(0);
     let mut tournament = if lost > 0 {
         let folded = Tournament::fold(&lines[..lost], games, secret.cloned());
@@ -408,8 +412,8 @@ pub fn verify_tournament(
         }
         let command = tournament_cause(&record[0])?;
         let events = match tournament.step(command) {
-            // Random pairings cannot be checked before the end. Otherwise the secret is missing at
-            // the end only, where it should have been revealed.
+            // Random pairings cannot be verified before the end. In all other cases the secret is
+            // needed only at the end, where the log should have revealed it.
             Err(TournamentRejection::NoSecret)
                 if created.plan.policy.pairing == Pairing::Random =>
             {
@@ -441,8 +445,8 @@ pub fn verify_tournament(
     Ok(check)
 }
 
-/// Whether the latest commitment of a tournament is to its secret, where that is known. Gives the
-/// place of the event that renewed it, if one did.
+/// Checks that a tournament's latest commitment matches its secret, if that is known. Returns the
+/// index of the event that renewed the commitment, if any.
 fn check_commitment(lines: &[Line], secret: Option<&Secret>) -> Result<Option<usize>, Finding> {
     let mut commitments = lines.iter().enumerate().filter_map(|(at, line)| match &line.event {
         Event::TournamentCreated(created) => Some((at, &created.commitment)),
@@ -456,7 +460,7 @@ fn check_commitment(lines: &[Line], secret: Option<&Secret>) -> Result<Option<us
     }
 }
 
-/// What a tournament that follows from its log says of its matches.
+/// The facts about its matches that a verified tournament states.
 fn checked(tournament: &Tournament, secret: Option<Secret>, events: u64) -> TournamentCheck {
     let mut check = TournamentCheck {
         plan: tournament.plan().clone(),
@@ -494,7 +498,7 @@ fn checked(tournament: &Tournament, secret: Option<Secret>, events: u64) -> Tour
 }
 
 impl TournamentCheck {
-    /// Whether one of its matches says the same as the tournament does; otherwise what differs.
+    /// Checks that one of its matches agrees with the tournament; the error says what differs.
     pub fn agrees(&self, check: &MatchCheck) -> Result<(), &'static str> {
         let id = &check.plan.id;
         let Some(plan) = self.matches.get(id) else {
@@ -510,7 +514,7 @@ impl TournamentCheck {
         if check.called_off && !self.awarded && !self.overridden.contains(id) {
             return Err("it was called off, but the tournament has no result for it");
         }
-        // The match may be ahead by a result that did not reach the tournament any more.
+        // The match may be ahead by a result that has not reached the tournament.
         let ended: Vec<_> = check.earlier.iter().chain(&check.result).collect();
         let reported: Vec<_> = replayed.iter().chain(self.reported.get(id)).collect();
         let ahead = usize::from(!self.reported.contains_key(id));
@@ -571,7 +575,7 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
     }
 }
 
-/// What an operator ordered, if the event says that.
+/// The order of an operator that an event records; `None` if it records none.
 fn tournament_order(event: &Event) -> Option<(TournamentOrder, &Ruling)> {
     Some(match event {
         Event::TournamentPaused(paused) => (TournamentOrder::Pause, &paused.ruling),
@@ -604,10 +608,10 @@ fn finding(line: &Line, what: String) -> Finding {
     Finding { stream, seq: line.seq, event, what }
 }
 
-/// Compares a record with what should be in it.
+/// Compares a record with the expected events.
 fn compare(record: &[Line], expected: &[Event]) -> Result<(), Finding> {
     for (line, expected) in record.iter().zip(expected) {
-        // The head of the stream is no consequence: `Stream::check_heads` compares it.
+        // The head of the stream is not a consequence; `Stream::check_heads` compares it.
         let ending = line.event.own_head().map(|head| expected.with_own_head(head.cloned()));
         let expected = ending.as_ref().unwrap_or(expected);
         if line.event != *expected {
@@ -629,7 +633,7 @@ fn compare(record: &[Line], expected: &[Event]) -> Result<(), Finding> {
     }
 }
 
-/// The first place where two events differ, in words.
+/// Describes the first place where two events differ.
 fn difference(found: &Event, expected: &Event) -> String {
     if found.tag() != expected.tag() {
         return format!("{} should be here", expected.tag());

@@ -20,7 +20,7 @@ pub struct Append {
     pub lines: Vec<String>,
 }
 
-/// Called once with the new version of the stream, or with why the append was refused.
+/// Called once with the new version of the stream, or with the reason why the append was rejected.
 pub type Done = Box<dyn FnOnce(Result<u64, AppendError>) + Send>;
 
 impl Append {
@@ -35,7 +35,7 @@ impl Append {
         self.check_with(|line| Header::parse(line))
     }
 
-    /// Like [`Append::check`], but trusts that what follows the header of a line is JSON.
+    /// Like [`Append::check`], but trusts that the text after the header of a line is JSON.
     pub(crate) fn check_headers(&self) -> Result<(), AppendError> {
         self.check_with(|line| Header::peek(line))
     }
@@ -82,7 +82,7 @@ impl Append {
 /// Called once with the result of each of several appends, in their order.
 pub type DoneAll = Box<dyn FnOnce(Vec<Result<u64, AppendError>>) + Send>;
 
-/// Submits appends one by one, and answers when the last of them is answered.
+/// Submits appends one by one, and calls `done` when the last of them is answered.
 pub(crate) fn gather(appends: Vec<Append>, done: DoneAll, mut submit: impl FnMut(Append, Done)) {
     if appends.is_empty() {
         return done(Vec::new());
@@ -101,7 +101,7 @@ pub(crate) fn gather(appends: Vec<Append>, done: DoneAll, mut submit: impl FnMut
                 && let Some(done) = done.take()
             {
                 let results = std::mem::take(results);
-                // It may submit again: not under the lock.
+                // `done` may submit again, so it must not run under the lock.
                 drop(all);
                 done(results);
             }
@@ -110,8 +110,8 @@ pub(crate) fn gather(appends: Vec<Append>, done: DoneAll, mut submit: impl FnMut
     }
 }
 
-/// Appends of one caller waiting in a queue. If they are dropped unanswered, they report that the
-/// log is closed. So `done` is called once, whatever happens to the writer thread.
+/// Appends of one caller, waiting in a queue. If they are dropped unanswered, they report that the
+/// log is closed. So `done` is called exactly once, even if the writer thread fails.
 pub(crate) struct Pending {
     pub(crate) appends: Vec<Append>,
     done: Option<DoneAll>,
@@ -138,8 +138,8 @@ impl Pending {
 
     fn call(&mut self, results: Vec<Result<u64, AppendError>>) {
         if let Some(done) = self.done.take() {
-            // A bug in one caller must not stop the log for all others; the panic hook has
-            // reported it by the time it arrives here.
+            // A bug in one caller must not stop the log for all others. The panic hook has already
+            // reported it.
             let _ = catch_unwind(AssertUnwindSafe(|| done(results)));
         }
     }

@@ -1,4 +1,4 @@
-//! Small things about files that must still be there after the power failed.
+//! Helpers for files that must survive a power failure.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
-/// The same for the folder a file is in.
+/// Like `sync_folder`, for the folder that holds a file.
 pub(crate) fn sync_above(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() => sync_folder(Path::new(".")),
@@ -18,7 +18,7 @@ pub(crate) fn sync_above(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes an empty file that only its owner may read.
+/// Creates an empty file that only its owner may read.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

@@ -6,10 +6,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why an append was not accepted. No reader sees anything of it.
+/// Why an append was rejected. Readers see nothing of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
-    /// The stream is not where the writer believed it to be: someone else writes it.
+    /// The stream does not have the version that the writer expected: another writer uses it.
     #[error("stream {stream} is at version {actual}, not {expected}")]
     Conflict {
         /// The stream.
@@ -37,7 +37,7 @@ pub enum AppendError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The append has no lines, or is larger than a log takes in one piece.
+    /// The append has no lines, or is larger than a log accepts at once.
     #[error(
         "an append to stream {stream} has {bytes} bytes; it must have between 1 and \
         {bytes_max}"
@@ -50,9 +50,9 @@ pub enum AppendError {
         /// The largest allowed size.
         bytes_max: usize,
     },
-    /// The disk is full or failing. The append may be tried again: in the rare case that it was
-    /// the last sync that failed, and the log was opened again since, a conflict then shows that
-    /// the disk had it after all.
+    /// The disk is full or failing. The append may be retried. In the rare case that only the last
+    /// sync failed, and the log was opened again since, a conflict then shows that the disk holds
+    /// the append.
     #[error("failed to write stream {stream}: {message}")]
     Io {
         /// The stream.
@@ -67,7 +67,7 @@ pub enum AppendError {
     Poisoned {
         /// The stream.
         stream: String,
-        /// The failure that did it.
+        /// The failure that poisoned the stream.
         message: String,
     },
     /// The events already in the stream cannot be read.
@@ -106,15 +106,15 @@ pub enum LogError {
         /// What is wrong there.
         reason: String,
     },
-    /// The database is damaged, or is not a log of ours.
+    /// The database is damaged, or does not belong to Agon.
     #[error("{path}: {reason}", path = path.display())]
     BadDatabase {
         /// The database file.
         path: PathBuf,
-        /// What was found.
+        /// What is wrong with the database.
         reason: String,
     },
-    /// Records that were acknowledged are not in the database.
+    /// Acknowledged records are missing in the database.
     #[error(
         "{path}: {lost} acknowledged records are gone: it ends with record {found}, and {acknowledged} \
          were acknowledged. The database or its write-ahead log was damaged, removed or replaced. \
@@ -124,7 +124,7 @@ pub enum LogError {
     Lost {
         /// The database file.
         path: PathBuf,
-        /// The last record there is.
+        /// The last record in the database.
         found: u64,
         /// The last record that was acknowledged.
         acknowledged: u64,
@@ -150,18 +150,18 @@ pub enum LogError {
         stream: String,
         /// The first missing or damaged event.
         seq: u64,
-        /// What is wrong.
+        /// What is wrong with the event.
         reason: String,
     },
-    /// A snapshot cannot be used. The log can: it has everything.
+    /// A snapshot cannot be used. The log still has everything.
     #[error("the snapshot of stream {stream} is not used: {reason}")]
     BadSnapshot {
         /// The stream.
         stream: String,
-        /// What is wrong.
+        /// What is wrong with the snapshot.
         reason: String,
     },
-    /// The database was written by a later version of this program.
+    /// A later version of this program wrote the database.
     #[error(
         "{path} has format {found}, this program knows formats up to {known}: use a later version",
         path = path.display()

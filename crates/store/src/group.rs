@@ -1,8 +1,8 @@
-//! Group commit: one thread that makes everything waiting durable in one go.
+//! Group commit: one thread that makes all waiting appends durable together.
 //!
-//! While one group is being synced the next gathers, so the busier the log, the larger the group
-//! and the cheaper each append. This module answers for the thread, the queue in front of it and
-//! the answers; how a group is made durable is the caller's part.
+//! While one group is being synced, the next gathers. So the busier the log, the larger the group
+//! and the cheaper each append. This module provides the thread, the queue in front of it and the
+//! answers; the caller makes a group durable.
 
 use std::io;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ enum Job {
     Flush(SyncSender<()>),
 }
 
-/// The thread and the way to it. Dropping this waits until everything submitted is answered.
+/// The thread and its queue. Dropping this waits until everything submitted is answered.
 pub(crate) struct Group {
     queue: Arc<Queue<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -33,7 +33,7 @@ pub(crate) struct Turns {
 }
 
 impl Group {
-    /// Starts a thread that runs `body`, which is to call [`Turns::serve`].
+    /// Starts a thread that runs `body`, which must call [`Turns::serve`].
     pub(crate) fn start(body: impl FnOnce(Turns) + Send + 'static) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(QUEUE_MAX));
         let turns = Turns { queue: Arc::clone(&queue) };
@@ -45,11 +45,11 @@ impl Group {
         if let Err(refused) = append.check() {
             return done(Err(refused));
         }
-        // A job refused by a closed queue answers for itself when it is dropped.
+        // A job that a closed queue rejects reports this itself when it is dropped.
         let _ = self.queue.push(Job::Append(Pending::one(append, done)));
     }
 
-    /// Several at once, from a caller whose lines are JSON.
+    /// Submits several appends at once, from a caller whose lines are JSON.
     pub(crate) fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
         let checked: Result<Vec<()>, AppendError> =
             appends.iter().map(Append::check_headers).collect();
@@ -57,7 +57,8 @@ impl Group {
             Ok(_) => {
                 let _ = self.queue.push(Job::Append(Pending::new(appends, done)));
             }
-            // One that is wrong is refused alone, each of the others as if it had come alone.
+            // An invalid append is rejected alone; each of the others is handled as if submitted
+            // alone.
             Err(_) => gather(appends, done, |append, done| self.submit(append, done)),
         }
     }
@@ -75,16 +76,16 @@ impl Drop for Group {
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // The last owner may be an answer given on that very thread, which then ends by
-            // itself. Otherwise a panic there was reported by the panic hook.
+            // The thread must not join itself: an answer on it may drop the last owner. The panic
+            // hook has reported any panic of the thread.
             let _ = thread.join();
         }
     }
 }
 
 impl Turns {
-    /// Hands over groups of appends until the log is closed. `commit` gives the results for each,
-    /// in order, after all that succeeded are durable.
+    /// Hands over groups of appends until the log is closed. `commit` returns the results of each,
+    /// in order, after all successful ones are durable.
     pub(crate) fn serve(
         &self,
         mut commit: impl FnMut(&[Pending]) -> Vec<Vec<Result<u64, AppendError>>>,
@@ -114,7 +115,7 @@ impl Turns {
 
 impl Drop for Turns {
     fn drop(&mut self) {
-        // Without a thread nobody would answer, so refuse new and waiting appends.
+        // Without the thread nobody would answer, so reject new and waiting appends.
         self.queue.abandon();
     }
 }

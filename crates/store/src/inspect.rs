@@ -1,6 +1,6 @@
 //! Reads a log that may be damaged: every stream up to its first bad record.
 //!
-//! Normal reads refuse a damaged stream. This module returns the sound records before the first bad
+//! Normal reads reject a damaged stream. This module returns the sound records before the first bad
 //! one, and changes nothing.
 
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Inspection {
 pub struct Damage {
     /// The number of its first event.
     pub seq: u64,
-    /// What is wrong.
+    /// What is wrong with the record.
     pub reason: String,
     /// Whether a crash explains it: the last decision of a file is incomplete, and was never
     /// acknowledged.
@@ -42,14 +42,14 @@ enum Place {
 }
 
 impl Inspector {
-    /// Over a SQLite database, as of now, even while a server writes it.
+    /// Inspects a SQLite database as of now, even while a server writes it.
     pub fn of_sqlite(path: impl AsRef<Path>) -> Result<Inspector, LogError> {
         let reader = Reader::open(path.as_ref())?;
         reader.hold_still()?;
         Ok(Inspector { place: Place::Sqlite(reader) })
     }
 
-    /// Over a folder of files.
+    /// Inspects a folder of files.
     pub fn of_folder(dir: impl AsRef<Path>) -> Result<Inspector, LogError> {
         // Fails if there is no such folder.
         FileLog::open_read_only(dir.as_ref())?;
@@ -83,14 +83,14 @@ impl Inspector {
     }
 }
 
-/// Keeps everybody else from writing a database, also one that cannot be opened.
+/// Prevents all other processes from writing a database, even one that cannot be opened.
 #[derive(Debug)]
 pub struct Hold {
     _lock: Lock,
 }
 
 impl Hold {
-    /// Takes the place of the writer.
+    /// Takes the writer's lock.
     pub fn take(database: impl AsRef<Path>) -> Result<Hold, LogError> {
         let path = database.as_ref();
         Ok(Hold { _lock: Lock::take(&lock_path(path), path)? })

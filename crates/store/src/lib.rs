@@ -1,10 +1,10 @@
 //! Storage of the log.
 //!
 //! The log is a set of streams; a stream is a sequence of events, each one line of JSON. The only
-//! way to change it is to [`Append`] the events of one decision, which succeeds only if the stream
-//! is still where the writer believes it to be. This crate answers for that comparison, for the
-//! decision being kept whole or not at all, and for it being durable before anyone is told. What
-//! an event means it leaves to others: of a line it reads `stream`, `seq` and `more`.
+//! way to change it is to [`Append`] the events of one decision. That succeeds only if the stream
+//! has the version that the writer expects. This crate makes that comparison, stores a decision
+//! whole or not at all, and makes it durable before it is acknowledged. It does not interpret
+//! events: of a line it reads only `stream`, `seq` and `more`.
 //!
 //! ```text
 //!             submit(Append, done)                       load, streams

@@ -2,8 +2,8 @@
 //!
 //! A line looks like
 //! `{"v":1,"stream":"match/r1m1","seq":5,"at":1763182800000,"more":0,"type":"…","data":{…}}`.
-//! `seq` numbers the events of a stream from 1; `more` says how many further events of the same
-//! decision follow, which is what makes a decision torn by a crash visible.
+//! `seq` numbers the events of a stream from 1. `more` says how many further events of the same
+//! decision follow, so that a decision torn by a crash can be detected.
 
 use std::borrow::Cow;
 
@@ -22,20 +22,20 @@ impl<'a> Header<'a> {
     /// Reads the header and checks that the whole line is one JSON object.
     pub(crate) fn parse(line: &'a str) -> Result<Self, serde_json::Error> {
         let header = serde_json::from_str(line)?;
-        // To serde an array of the three values would do as well.
+        // Serde would also accept an array of the three values.
         if !line.trim_ascii_start().starts_with('{') {
             return Err(serde::de::Error::custom("not a JSON object"));
         }
         Ok(header)
     }
 
-    /// Reads the header alone if the fields come in the usual order, the whole line otherwise.
-    /// Ten times as fast as [`Header::parse`], for those who can trust the rest of the line.
+    /// Reads only the header if the fields come in the usual order, the whole line otherwise. It is
+    /// ten times as fast as [`Header::parse`], for callers that can trust the rest of the line.
     pub(crate) fn peek(line: &'a str) -> Result<Self, serde_json::Error> {
         peek(line).map_or_else(|| Self::parse(line), Ok)
     }
 
-    /// Compares with the place the event was found at, or is to have.
+    /// Compares the header with the expected position of the event.
     pub(crate) fn expect(&self, stream: &str, seq: u64, more: Option<u64>) -> Result<(), String> {
         if self.stream != stream {
             return Err(format!("an event of stream {}, not {stream}", self.stream));
@@ -79,7 +79,7 @@ mod tests {
     const USUAL: &str = r#"{"v":1,"stream":"a/b","seq":5,"at":17,"more":2,"type":"t","data":{}}"#;
 
     #[test]
-    fn both_ways_read_the_same() {
+    fn peek_and_parse_read_the_same_header() {
         let shuffled = r#" {"seq":5, "data":{"seq":9},"more":2,"stream":"a\/b"}"#;
         for line in [USUAL, shuffled] {
             let whole = Header::parse(line).unwrap();

@@ -1,4 +1,4 @@
-//! The port through which everything else sees the log.
+//! The interface through which all other crates use the log.
 
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -11,17 +11,17 @@ use crate::{Append, AppendError, Done, DoneAll, LogError, Meter, Snapshot};
 /// Any number of threads may use one log. An append is compared with the version of its stream
 /// and made durable in one step, so of all writers racing for one version exactly one wins.
 pub trait Log: Send + Sync {
-    /// Hands an append to the log. `done` is called once, after the append is durable or refused,
-    /// either before this returns or on the log's own thread; it should be short and must not
-    /// wait for the log (that is, it may `submit`, but not `append` or `flush`).
+    /// Hands an append to the log. `done` is called once, after the append is durable or rejected.
+    /// That happens either before this returns or on the log's own thread. It should be short and
+    /// must not wait for the log (that is, it may `submit`, but not `append` or `flush`).
     ///
-    /// Appends of one stream are answered in the order they were submitted in. A log with a
+    /// Appends of one stream are answered in the order in which they were submitted. A log with a
     /// queue makes the caller wait here while the queue is full.
     fn submit(&self, append: Append, done: Done);
 
-    /// Hands several appends over at once, which costs less than one by one. `done` is called once
-    /// with what came of each, in their order, under the same rules as that of
-    /// [`submit`](Log::submit). A log may trust that the lines are JSON behind their headers.
+    /// Hands over several appends at once, which costs less than one by one. `done` is called once
+    /// with the result of each, in order, under the same rules as in [`submit`](Log::submit). A log
+    /// may trust that the lines are JSON behind their headers.
     fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
         gather(appends, done, |append, done| self.submit(append, done));
     }
@@ -29,8 +29,8 @@ pub trait Log: Send + Sync {
     /// The events of a stream after the first `after`, in order; none if there is no such stream.
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError>;
 
-    /// One more reader of the same log, for another thread; `None` if threads can share this one.
-    /// It is meant for reading much at once.
+    /// Opens one more reader of the same log, for another thread; `None` if threads can share this
+    /// one. It is meant for reading much at once.
     fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {
         Ok(None)
     }
@@ -51,8 +51,8 @@ pub trait Log: Send + Sync {
         None
     }
 
-    /// Keeps a snapshot in place of the one before, if this log keeps snapshots. It must be of
-    /// events that are durable. May take long, and holds no append up.
+    /// Stores a snapshot in place of the previous one, if this log stores snapshots. Its events
+    /// must be durable. This may take long, but delays no append.
     fn keep_snapshot(&self, _snapshot: &Snapshot) -> Result<(), LogError> {
         Ok(())
     }

@@ -19,7 +19,7 @@ impl MemoryLog {
     }
 
     fn streams(&self) -> MutexGuard<'_, HashMap<String, Vec<String>>> {
-        // Nothing in here can panic half-way through a change.
+        // No code under the lock can panic halfway through a change.
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use crate::AppendError;
 
-/// A commit that takes longer is told to whoever runs the server.
+/// The server reports commits that take longer than this.
 const SLOW: Duration = Duration::from_millis(250);
 
 /// Bounds for how long a commit takes, in microseconds.
 const COMMIT_US: &[u64] =
     &[100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000];
 
-/// Bounds for how many records a commit has.
+/// Bounds for the number of records of a commit.
 const RECORDS: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 4_096];
 
 /// The answers to the appends that were submitted together.
@@ -21,14 +21,14 @@ type Answers = Vec<Result<u64, AppendError>>;
 /// Numbers counted in buckets, by any number of threads.
 #[derive(Debug)]
 pub struct Histogram {
-    /// The largest number of every bucket, from small to large; one more bucket takes the rest.
+    /// The largest number of each bucket, ascending; one more bucket holds all larger numbers.
     bounds: &'static [u64],
     counts: Vec<AtomicU64>,
     sum: AtomicU64,
 }
 
 impl Histogram {
-    /// Buckets up to these bounds, each included, and one for all that is larger.
+    /// Creates a bucket up to each of these bounds, inclusive, and one for all larger numbers.
     pub fn new(bounds: &'static [u64]) -> Histogram {
         let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
         Histogram { bounds, counts, sum: AtomicU64::new(0) }
@@ -41,7 +41,7 @@ impl Histogram {
         self.sum.fetch_add(number, Ordering::Relaxed);
     }
 
-    /// The bounds, each with how many numbers are no larger.
+    /// The bounds, each with the count of numbers up to it.
     pub fn cumulated(&self) -> Vec<(u64, u64)> {
         let mut so_far = 0;
         let counts = self.bounds.iter().zip(&self.counts).map(|(bound, count)| {
@@ -51,12 +51,12 @@ impl Histogram {
         counts.collect()
     }
 
-    /// How many numbers are larger than every bound.
+    /// The count of numbers larger than every bound.
     pub fn beyond(&self) -> u64 {
         self.counts[self.bounds.len()].load(Ordering::Relaxed)
     }
 
-    /// All numbers together.
+    /// The sum of all numbers.
     pub fn sum(&self) -> u64 {
         self.sum.load(Ordering::Relaxed)
     }
@@ -67,9 +67,9 @@ impl Histogram {
 pub struct Meter {
     /// How long commits took, in microseconds.
     pub commit_us: Histogram,
-    /// How many records they had.
+    /// How many records commits had.
     pub records: Histogram,
-    /// Records that were refused.
+    /// The number of rejected records.
     pub refused: AtomicU64,
 }
 

@@ -1,7 +1,7 @@
 //! Names of streams, and which of them are allowed.
 //!
-//! A name is also a path below a folder in the file log, so two names must never mean one file,
-//! and no name may lead out of the folder.
+//! A name is also a path below a folder in the file log. So two names must never mean one file, and
+//! no name may lead out of the folder.
 
 use crate::{AppendError, LogError};
 
@@ -19,7 +19,7 @@ pub fn check_stream_name(name: &str) -> Result<(), AppendError> {
     }
 }
 
-/// The same check for readers.
+/// Like `check_stream_name`, for readers.
 pub(crate) fn check_for_reading(name: &str) -> Result<(), LogError> {
     match fault(name) {
         None => Ok(()),
@@ -56,7 +56,7 @@ fn fault(name: &str) -> Option<&'static str> {
     None
 }
 
-/// A bad name may be anything, so an error repeats only its beginning.
+/// The beginning of a bad name, for an error: the name may have any length.
 fn shortened(name: &str) -> String {
     name.chars().take(STREAM_NAME_CHARS_MAX).collect()
 }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_astray_are_refused() {
+    fn invalid_names_are_rejected() {
         let long = "a".repeat(STREAM_NAME_CHARS_MAX + 1);
         let names = [
             "",

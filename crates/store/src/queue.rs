@@ -32,7 +32,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Adds an item, waiting for room; gives it back if the queue is closed.
+    /// Adds an item, waiting for room; returns it if the queue is closed.
     pub(crate) fn push(&self, item: T) -> Result<(), T> {
         let mut state = self.lock();
         if state.consumer != Some(thread::current().id()) {
@@ -60,14 +60,14 @@ impl<T> Queue<T> {
         !batch.is_empty()
     }
 
-    /// Takes no more items; those already in are still handed out.
+    /// Accepts no more items; those in the queue are still handed out.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.filled.notify_all();
         self.emptied.notify_all();
     }
 
-    /// Takes no more items and drops those already in.
+    /// Accepts no more items and drops those in the queue.
     pub(crate) fn abandon(&self) {
         self.close();
         // Dropped outside the lock: an item may push from its destructor.
@@ -76,7 +76,7 @@ impl<T> Queue<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // No code of others runs under the lock, so its state is whole even after a panic.
+        // No foreign code runs under the lock, so its state is consistent even after a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

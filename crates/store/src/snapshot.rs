@@ -1,8 +1,9 @@
 //! Snapshots: the state of a stream after one of its events, so that a start reads only the rest.
 //!
-//! A snapshot is never the truth. It names the event it follows and carries that event's checksum,
-//! so a snapshot of another log, for example after a restore, is ignored. It also has a checksum of
-//! its own, so a damaged one is ignored too. The caller interprets the state.
+//! The log is authoritative, not the snapshot. A snapshot names the event it follows and carries
+//! that event's checksum, so a snapshot of another log, for example after a restore, is ignored. It
+//! also has a checksum of its own, so a damaged one is ignored too. The caller interprets the
+//! state.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ pub struct Snapshot {
     pub stream: String,
     /// The version of the state's format, chosen by the caller.
     pub format: u32,
-    /// After how many events.
+    /// The number of events that the state includes.
     pub seq: u64,
     /// The state.
     pub state: String,
@@ -78,7 +79,7 @@ pub fn seal(text: &str) -> String {
     format!("{:08x} {text}", crc32fast::hash(text.as_bytes()))
 }
 
-/// The checksum of an event; an error if the log has none of that number.
+/// The checksum of an event; an error if the log has no event of that number.
 fn event_sum(log: &dyn Log, stream: &str, seq: u64) -> Result<u32, LogError> {
     let lines = log.load(stream, seq.saturating_sub(1))?;
     let line = lines.first().filter(|_| seq > 0).ok_or_else(|| LogError::BadSnapshot {

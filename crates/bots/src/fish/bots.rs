@@ -1,15 +1,15 @@
-//! The players: they place on the first free tile and move as the search says.
+//! The players: they place on the first free tile and move as the search decides.
 
 use super::search::best_action_within;
 use crate::house::{Ask, Bot};
 use agon_games::fish::{Answer, Fish, Question, View};
 use agon_games::{Game, Seat};
 
-/// How many positions a player looks at for one move before it makes do with a shallower search:
-/// a second or so. Depth 2 hardly ever gets there, on any board.
+/// The most positions a player examines for one move, about a second. Beyond that it uses a
+/// shallower search. Depth 2 hardly ever reaches this limit, on any board.
 const POSITIONS_MAX: u64 = 10_000_000;
 
-/// Looks some own moves ahead, every opponent playing against it.
+/// Looks some of its own moves ahead, assuming that every opponent plays against it.
 #[derive(Clone, Debug)]
 pub struct Searcher {
     depth: u32,
@@ -19,7 +19,7 @@ impl Searcher {
     /// The deepest search.
     pub const DEPTH_MAX: u32 = 6;
 
-    /// A player that looks `depth` own moves ahead; `None` unless that is 1 to
+    /// A player that looks `depth` of its own moves ahead; `None` unless that is 1 to
     /// [`Searcher::DEPTH_MAX`].
     pub fn new(depth: u32) -> Option<Searcher> {
         (1..=Self::DEPTH_MAX).contains(&depth).then_some(Searcher { depth })
@@ -29,7 +29,7 @@ impl Searcher {
     pub fn named(name: &str) -> Option<Searcher> {
         let depth = name.strip_prefix("search")?;
         match depth.strip_prefix(':') {
-            // One spelling for each depth: no sign, no leading zeros.
+            // Each depth has exactly one spelling: no sign, no leading zeros.
             Some(digits) if digits.len() == 1 => Searcher::new(digits.parse().ok()?),
             None if depth.is_empty() => Searcher::new(2),
             _ => None,
@@ -58,8 +58,8 @@ fn answer(seat: Seat, question: &Question, view: &View, depth: u32) -> Answer {
         Question::Move => best_action_within(&view.state(seat), depth, POSITIONS_MAX),
         _ => None,
     };
-    // Placements are listed row by row. A question without a legal answer is a bug of the server
-    // that asks; any answer will do for it.
+    // Placements are listed row by row. A question without a legal answer is a bug of the server,
+    // and any answer is good enough.
     best.map(Answer::Move)
         .or_else(|| Fish::legal_in(question, view).into_iter().next())
         .unwrap_or(Answer::Ok)

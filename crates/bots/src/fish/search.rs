@@ -1,21 +1,21 @@
-//! Depth-limited search: what the first player of a position should do if every opponent plays
-//! against it.
+//! Depth-limited search: the best move of the first player of a position if every opponent plays
+//! against them.
 //!
-//! The value of a line is the first player's score right after its last own move within the depth,
-//! or when it can move no more. Own moves maximise it, every opponent's move minimises it; who
-//! cannot move is passed over. Of equally good actions the lowest wins, by from-row, from-column,
-//! to-row, to-column.
+//! The value of a line is the first player's score right after their last own move within the
+//! depth, or when they can move no more. Own moves maximise it, and every opponent's move minimises
+//! it. A player who cannot move is skipped. Of equally good actions the lowest wins, by from-row,
+//! from-column, to-row, to-column.
 //!
-//! Three facts keep the search small, without changing what it finds:
+//! Three facts keep the search small, without changing its result:
 //! - no line gains more than the most fish on as many tiles ([`Search::ceiling`]);
 //! - an opponent's move takes away at most one free tile next to a penguin, so a penguin with more
 //!   free neighbours than opponents move before it can certainly move ([`Search::certain`]);
-//! - where a penguin goes with its last move does not matter.
+//! - the destination of a penguin's last move does not matter.
 
 use agon_games::fish::{Action, Ice, State, TILES_MAX, Tile};
 
 /// The best action of the first player of `state`, looking `depth` own moves ahead (at least one);
-/// `None` if it cannot move.
+/// `None` if they cannot move.
 ///
 /// ```
 /// use agon_bots::fish::best_action;
@@ -30,8 +30,9 @@ pub fn best_action(state: &State, depth: u32) -> Option<Action> {
     Search::new(state, depth, u64::MAX).best(depth).ok().flatten()
 }
 
-/// As [`best_action`], but looks at `positions_max` positions at most (and always one move ahead);
-/// if they do not suffice, the answer is that of the deepest search that could be finished.
+/// Like [`best_action`], but examines at most `positions_max` positions (and always looks one move
+/// ahead). If they do not suffice, it returns the result of the deepest search that it could
+/// finish.
 pub fn best_action_within(state: &State, depth: u32, positions_max: u64) -> Option<Action> {
     let depth = bounded(depth);
     let mut search = Search::new(state, depth, positions_max);
@@ -50,10 +51,10 @@ fn bounded(depth: u32) -> usize {
     (depth as usize).clamp(1, TILES_MAX)
 }
 
-/// The search was stopped before it had an answer.
+/// The search ran out of positions before it had a result.
 struct OutOfPositions;
 
-/// A position that is changed and changed back as lines are tried.
+/// A position that the search changes and restores as it tries lines.
 struct Search {
     ice: Ice,
     /// Penguins by player.
@@ -86,7 +87,7 @@ impl Search {
         for penguin in 0..self.flocks.first().map_or(0, Vec::len) {
             let from = self.flocks[0][penguin];
             for to in self.ice.reach(from).iter() {
-                // Another action must be better than the best to take its place.
+                // Another action replaces the best one only if it is better.
                 if best.is_some() && start + self.most(from, depth) <= least {
                     break;
                 }
@@ -104,7 +105,7 @@ impl Search {
         self.ceiling[depth].min(self.ceiling[depth - 1] + u32::from(self.ice.fish(from)))
     }
 
-    /// The value of one move of the first player, `depth` counting it.
+    /// The value of one move of the first player; `depth` includes it.
     fn own_move(
         &mut self,
         penguin: usize,
@@ -121,8 +122,8 @@ impl Search {
         value
     }
 
-    /// The value with the first player to move and `depth` of its moves left. A value at or below
-    /// the window, or at or above it, only says so.
+    /// The value with the first player to move and `depth` of their moves left. Outside the window
+    /// the value is only a bound.
     fn own(&mut self, depth: usize, window: (u32, u32)) -> Result<u32, OutOfPositions> {
         let mut penguins: Vec<(u32, usize)> = Vec::with_capacity(self.flocks[0].len());
         for (penguin, tile) in self.flocks[0].iter().enumerate() {
@@ -154,7 +155,7 @@ impl Search {
         Ok(best)
     }
 
-    /// The value with `player` to move, an opponent unless all have moved.
+    /// The value with `player` to move: an opponent, unless all of them have moved.
     fn opponents(
         &mut self,
         player: usize,
@@ -192,8 +193,8 @@ impl Search {
         (player..self.flocks.len()).find(moves)
     }
 
-    /// Between which scores the value lies if `opponents` may move before the first player does,
-    /// which has `depth` moves left.
+    /// The bounds of the value if `opponents` may move before the first player, who has `depth`
+    /// moves left.
     fn certain(&self, opponents: usize, depth: usize) -> (u32, u32) {
         let (mut certain, mut possible) = (0, 0);
         for tile in &self.flocks[0] {
@@ -210,7 +211,7 @@ impl Search {
         (self.score + certain, self.score + highest)
     }
 
-    /// Moves a penguin; gives back where it stood.
+    /// Moves a penguin, and returns where it stood.
     fn step(&mut self, player: usize, penguin: usize, to: Tile) -> Tile {
         self.ice.occupy(to);
         std::mem::replace(&mut self.flocks[player][penguin], to)

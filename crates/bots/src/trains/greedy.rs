@@ -1,9 +1,9 @@
-//! A player that builds towards its destinations, and then along its longest path.
+//! A player that builds towards its destinations, and then extends its longest path.
 //!
-//! It keeps the two destinations that are cheapest to join, plans the cheapest way to join each
-//! over what it holds and what is free, and acquires connections of that plan as soon as it can
-//! pay. When nothing is left to join it acquires the longest connection it can, those that touch
-//! its own first. It plans anew on every turn: the view is all it remembers.
+//! It keeps the two destinations that are cheapest to connect. For each it plans the cheapest way
+//! over its own and free connections, and acquires connections of that plan as soon as it can pay.
+//! When nothing is left to connect, it acquires the longest connection it can, first those that
+//! touch its own. It plans again on every turn, from the view alone.
 
 use super::default_map;
 use super::plain::state;
@@ -13,7 +13,7 @@ use agon_games::trains::{
     Answer, Connection, KEEP_LEN, Map, OFFER_LEN, Pair, PlayerState, Question, Trains,
 };
 
-/// Joins its destinations, then lengthens its path.
+/// Connects its destinations, then extends its path.
 #[derive(Clone, Debug, Default)]
 pub struct Greedy;
 
@@ -52,7 +52,8 @@ fn play(map: &Map, state: &PlayerState) -> Answer {
     let free: Vec<bool> = map.connections().iter().map(|held| !state.is_held(held)).collect();
     let mut planned = Vec::new();
     for pair in [state.this.destination1, state.this.destination2] {
-        // Own connections are free of charge; so is nothing else, and others' are no way at all.
+        // The player's own connections cost nothing, free ones cost their length, and those of
+        // others cannot be used.
         let way = cheapest_way(map, &pair, |at| match (mine[at], free[at]) {
             (true, _) => Some(0),
             (_, true) => Some(u32::from(map.connections()[at].length.segments())),
@@ -60,7 +61,7 @@ fn play(map: &Map, state: &PlayerState) -> Answer {
         });
         let way = way.unwrap_or_default();
         let missing: Vec<usize> = way.into_iter().filter(|at| !mine[*at]).collect();
-        // A way that costs more rails than there are is no plan.
+        // A way that needs more rails than the player has is not a plan.
         if u64::from(cost(map, &missing)) <= state.this.rails.0 {
             planned.push(missing);
         }
@@ -74,7 +75,7 @@ fn play(map: &Map, state: &PlayerState) -> Answer {
     if wanted.is_empty() { lengthen(map, state) } else { Answer::MoreCards }
 }
 
-/// The connection that adds most, those that touch the player's own first.
+/// The longest connection that can be acquired, first those that touch the player's own.
 fn lengthen(map: &Map, state: &PlayerState) -> Answer {
     let own = || state.this.acquired.iter().map(|held| held.pair);
     let touches = |connection: &Connection| {
@@ -86,8 +87,8 @@ fn lengthen(map: &Map, state: &PlayerState) -> Answer {
     best.map_or(Answer::MoreCards, |best| Answer::Acquire(*best))
 }
 
-/// The cheapest way between two cities as places of connections; `price` gives what a connection
-/// costs, or `None` where it cannot be used.
+/// The cheapest way between two cities, as indices of connections. `price` returns the cost of a
+/// connection, or `None` if it cannot be used.
 fn cheapest_way(
     map: &Map,
     pair: &Pair,
@@ -96,8 +97,8 @@ fn cheapest_way(
     let (from, to) = (map.city(pair.first())?, map.city(pair.second())?);
     let mut best: Vec<Option<(u32, usize)>> = vec![None; map.cities().len()];
     best[from] = Some((0, usize::MAX));
-    // Prices are at most 5 and ways short: going over all connections until nothing improves is
-    // quick enough, and needs no queue.
+    // Prices are at most 5 and ways are short. Scanning all connections until nothing improves is
+    // fast enough, and needs no queue.
     let mut improved = true;
     while improved {
         improved = false;

@@ -1,7 +1,7 @@
 //! House players of Trains.
 //!
-//! [`plain`] has the three simple ones whose every move the rules fix, for tests and
-//! demonstration; [`Greedy`] plays to win. All of them propose the map that comes with the game.
+//! [`plain`] has the three simple players whose every move the rules define, for tests and
+//! demonstrations. [`Greedy`] plays to win. All of them propose the map that comes with the game.
 
 mod greedy;
 pub mod plain;
@@ -14,7 +14,7 @@ use crate::random::Random;
 use agon_games::trains::{Answer, Config, Trains};
 use agon_games::{Json, json};
 
-/// Plays any legal answer, each as likely as the other, and proposes a map.
+/// Plays a random legal answer, each with the same probability, and proposes a map.
 #[derive(Clone, Debug, Default)]
 pub struct Anything(Random);
 

@@ -1,7 +1,7 @@
-//! The strategies that the rules spell out: hold-10, buy-now and cheat.
+//! The strategies that the rules define: hold-10, buy-now and cheat.
 //!
 //! Each is a function of what the Trains wire shows on a turn, so that it can be compared with
-//! other implementations of the same rules, and a house player around it.
+//! other implementations of the same rules. A house player wraps each function.
 
 use super::default_map;
 use crate::house::{Ask, Bot};
@@ -14,13 +14,13 @@ use agon_games::{Json, Seat};
 /// With this many cards or fewer, hold-10 asks for more.
 const HOLD: u64 = 10;
 
-/// What hold-10 does on its turn: asks for cards while it holds ten or fewer, else acquires the
-/// first connection it can, else asks for cards.
+/// The turn of hold-10: it asks for cards while it holds ten or fewer, else acquires the first
+/// connection it can, else asks for cards.
 pub fn hold_10(map: &Map, state: &PlayerState) -> Answer {
     if state.cards_total() <= HOLD { Answer::MoreCards } else { buy_now(map, state) }
 }
 
-/// What buy-now does on its turn: acquires the first connection it can, else asks for cards.
+/// The turn of buy-now: it acquires the first connection it can, else asks for cards.
 pub fn buy_now(map: &Map, state: &PlayerState) -> Answer {
     state.choices(map).next().map_or(Answer::MoreCards, |first| Answer::Acquire(*first))
 }
@@ -35,9 +35,9 @@ pub fn not_on_map(map: &Map) -> Connection {
     let all = Color::ALL.into_iter().flat_map(|color| {
         Length::ALL.into_iter().map(move |length| Connection::new(pair, color, length))
     });
-    // A map has at most one of the three lengths for each pair and colour.
+    // For each pair and colour a map has at most one of the three lengths.
     let mut missing = all.filter(|connection| map.find(connection).is_none());
-    missing.next().expect("one length of three")
+    missing.next().expect("at most one of three lengths exists")
 }
 
 /// Keeps the two first destinations, and acquires only with more than ten cards in hand.
@@ -102,7 +102,7 @@ fn has_acted(view: &View, seat: Seat) -> bool {
     view.history.iter().any(|action| action.seat == seat && turn(&action.did))
 }
 
-/// What the Trains wire would show on this turn.
+/// The state that the Trains wire would show on this turn.
 pub(super) fn state(ask: &Ask<'_, Trains>) -> PlayerState {
-    ask.view.player_state(ask.seat).expect("a player on its turn sees its own things")
+    ask.view.player_state(ask.seat).expect("players on their turn see their own state")
 }

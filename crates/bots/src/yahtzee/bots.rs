@@ -1,4 +1,4 @@
-//! The players: one that plays to the exact table, one that sees no further than this turn.
+//! The players: one plays by the exact table, the other looks only at the current turn.
 
 use super::card::Card;
 use super::roll::Roll;
@@ -9,8 +9,8 @@ use crate::house::{Ask, Bot};
 use agon_games::yahtzee::{Answer, Question, ScoreBox, View, Yahtzee};
 use std::sync::OnceLock;
 
-/// Plays for the highest mean score, exactly: no player's is higher. (To beat an opponent is
-/// another aim: one who is behind late in a game may do better by taking chances.)
+/// Plays for the highest mean score, exactly: no player has a higher one. (Beating an opponent is a
+/// different aim: a player who is behind late in a game may do better by taking risks.)
 #[derive(Clone, Debug, Default)]
 pub struct Optimal;
 
@@ -20,7 +20,7 @@ impl Bot<Yahtzee> for Optimal {
     }
 }
 
-/// Plays for the most points in the turn at hand. Of boxes with the same points it takes the one
+/// Plays for the most points in the current turn. Of boxes with the same points it takes the one
 /// that is worth least to an expert.
 #[derive(Clone, Debug, Default)]
 pub struct Greedy;
@@ -31,14 +31,14 @@ impl Bot<Yahtzee> for Greedy {
     }
 }
 
-/// What the best player scores in each box on average, in hundredths of a point.
+/// The mean score of the best player in each box, in hundredths of a point.
 const USUAL: [u16; 13] =
     [211, 528, 857, 1216, 1569, 1919, 2166, 1310, 2259, 2946, 3271, 1687, 2201];
 
-/// Less than a point for all boxes together: decides only between boxes with the same points.
+/// Less than a point for all boxes together, so it decides only between boxes with the same points.
 const USUAL_WEIGHT: f64 = 1e-5;
 
-/// The table of one who does not care what comes next but for a box used up.
+/// The table of a player who ignores later turns, except that filling a box costs a little.
 fn greedy_table(rule: Rule) -> &'static Table {
     static TABLES: [OnceLock<Table>; 3] = [const { OnceLock::new() }; 3];
     TABLES[rule as usize].get_or_init(|| {
@@ -57,7 +57,7 @@ fn answer(ask: &Ask<'_, Yahtzee>, table: impl Fn(Rule) -> &'static Table) -> Ans
             let best = card
                 .zip(Roll::new(dice))
                 .and_then(|(card, roll)| table(rule).best_keepers(&card, roll, rolls_left));
-            // Questions that no game asks come from wires only; any answer will do.
+            // A question that no game asks can come only from outside; any answer is good enough.
             Answer::keep_places(best.map_or([true; 5], |best| best.choice.flags()))
         }
         Question::Score { dice } => {
@@ -69,7 +69,7 @@ fn answer(ask: &Ask<'_, Yahtzee>, table: impl Fn(Rule) -> &'static Table) -> Ans
     }
 }
 
-/// The card of the seat that is asked; `None` if it cannot come about in play.
+/// The card of the asked seat; `None` if the card cannot occur in play.
 fn own_card(ask: &Ask<'_, Yahtzee>) -> Option<Card> {
     let View { cards, .. } = ask.view;
     let boxes = &cards.get(ask.seat.index())?.boxes;

@@ -1,5 +1,5 @@
-//! A solved table as bytes, so that it need not be solved again. Where the bytes lie is for others
-//! to say.
+//! A solved table as bytes, so that it need not be solved again. The caller decides where the bytes
+//! are stored.
 //!
 //! The format, all numbers little-endian: eight bytes of magic, the version (`u32`), the rule's
 //! name padded with zero bytes to 16, the number of values (`u64`), the values (`f64` each), and
@@ -13,38 +13,38 @@ use std::io::{self, ErrorKind, Read, Write};
 
 const MAGIC: [u8; 8] = *b"AGONYHTZ";
 
-/// To be raised whenever the values, their order or their number change.
+/// Raise this whenever the values, their order or their number change.
 const VERSION: u32 = 1;
 
 const HEADER_BYTES: usize = 36;
 const VALUE_BYTES: usize = size_of::<Value>();
 const SUM_BYTES: usize = size_of::<u64>();
 
-/// Why bytes are not the table asked for. The answer to all of them is to solve it again.
+/// Why bytes are not the requested table. The remedy is always to solve it again.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// They do not begin like a table.
+    /// The bytes do not begin like a table.
     #[error("not a table of solved Yahtzee")]
     NotATable,
-    /// They were written by another version of the program.
+    /// Another version of the program wrote the bytes.
     #[error("the table has format {found}, not {VERSION}")]
     Version {
-        /// The version they have.
+        /// The version of the bytes.
         found: u32,
     },
-    /// They are the table of another rule.
+    /// The bytes are the table of another rule.
     #[error("the table is not of the rule {wanted}")]
     OtherRule {
-        /// The rule asked for.
+        /// The requested rule.
         wanted: Rule,
     },
-    /// They end too early.
+    /// The bytes end too early.
     #[error("the table is cut off")]
     Truncated,
-    /// They were changed since they were written, or go on after their end.
+    /// The bytes were changed after they were written, or continue after their end.
     #[error("the table is damaged")]
     Corrupt,
-    /// They could not be read.
+    /// Reading the bytes failed.
     #[error("failed to read the table: {0}")]
     Read(#[source] io::Error),
 }
@@ -59,7 +59,7 @@ impl Table {
         to.write_all(&bytes)
     }
 
-    /// Reads the table of `rule` back. Reads no more than a byte past where it should end.
+    /// Reads the table of `rule` back. Reads at most one byte past its expected end.
     pub fn load(rule: Rule, from: &mut dyn Read) -> Result<Table, CacheError> {
         let count = States::shared().count();
         let mut head = [0; HEADER_BYTES];
@@ -110,7 +110,7 @@ fn refusal(error: io::Error, at_end: CacheError) -> CacheError {
     if error.kind() == ErrorKind::UnexpectedEof { at_end } else { CacheError::Read(error) }
 }
 
-/// FNV-1a: against accidents, not against anyone.
+/// FNV-1a: it protects against accidents, not against attacks.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -121,7 +121,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Not solved: a cache does not ask what the values are.
+    /// Not a solved table: a cache does not check the values.
     fn table() -> Table {
         let value = |place: usize| 1.0 / (place + 1) as Value;
         Table { rule: Rule::FreeJoker, values: (0..States::shared().count()).map(value).collect() }

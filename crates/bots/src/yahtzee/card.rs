@@ -1,17 +1,17 @@
-//! A solitaire score card, reduced to what decides the points still to come: which boxes are
-//! filled, whether the Yahtzee box holds 50, and the upper section's total up to 63.
+//! A solitaire score card, reduced to what decides the points still to come: the filled boxes,
+//! whether the Yahtzee box holds 50, and the upper section's total up to 63.
 
 use super::rule::plain;
 use agon_games::yahtzee::ScoreBox;
 use std::fmt;
 
-/// The upper total that earns the upper bonus. Totals above it are as good as it.
+/// The upper total that earns the upper bonus. Higher totals count as this one.
 pub const UPPER_GOAL: u8 = 63;
 
-/// What the upper bonus is worth.
+/// The points of the upper bonus.
 pub const UPPER_BONUS: u16 = 35;
 
-/// The value (1 to 6) that `at` collects, if it is of the upper section.
+/// The face (1 to 6) that `at` collects; `None` for a lower box.
 pub(super) fn face_of(at: ScoreBox) -> Option<u8> {
     at.is_upper().then_some(at as u8 + 1)
 }
@@ -25,7 +25,7 @@ fn bit(at: ScoreBox) -> u16 {
     1 << at as u16
 }
 
-/// Which boxes are filled, and whether the Yahtzee box holds 50.
+/// The filled boxes, and whether the Yahtzee box holds 50.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Boxes(u16);
 
@@ -33,20 +33,20 @@ pub struct Boxes(u16);
 const FIFTY: u16 = 1 << 13;
 
 impl Boxes {
-    /// How many different bit patterns there are, impossible ones included.
+    /// The number of bit patterns, including impossible ones.
     pub(super) const PATTERNS: usize = 1 << 14;
 
     /// No box filled.
     pub const EMPTY: Boxes = Boxes(0);
 
-    /// The boxes with these bits, unless they say 50 of an open Yahtzee box.
+    /// The boxes with these bits; `None` if they say that an open Yahtzee box holds 50.
     pub(super) fn from_bits(bits: u16) -> Option<Boxes> {
         let boxes = Boxes(bits);
         let possible = !boxes.yahtzee_is_50() || !boxes.is_open(ScoreBox::Yahtzee);
         (usize::from(bits) < Boxes::PATTERNS && possible).then_some(boxes)
     }
 
-    /// A number below [`Boxes::PATTERNS`], another for every value.
+    /// A number below [`Boxes::PATTERNS`], different for every value.
     pub(super) fn bits(self) -> usize {
         usize::from(self.0)
     }
@@ -76,12 +76,12 @@ impl Boxes {
         usize::from(self.0 & 63)
     }
 
-    /// With `at` filled; a Yahtzee box with 0.
+    /// These boxes with `at` filled; the Yahtzee box with 0.
     pub(super) fn with(self, at: ScoreBox) -> Boxes {
         Boxes(self.0 | bit(at))
     }
 
-    /// With 50 in the Yahtzee box.
+    /// These boxes with 50 in the Yahtzee box.
     pub(super) fn with_50(self) -> Boxes {
         Boxes(self.0 | bit(ScoreBox::Yahtzee) | FIFTY)
     }
@@ -94,17 +94,17 @@ impl fmt::Debug for Boxes {
     }
 }
 
-/// Why thirteen numbers are no score card.
+/// Why thirteen numbers are not a score card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the {at} box cannot hold {score}")]
 pub struct BadCard {
     /// The box.
     pub at: ScoreBox,
-    /// What it was said to hold.
+    /// The score given for it.
     pub score: u16,
 }
 
-/// A card that can come about in play, between two turns.
+/// A card that can occur in play, between two turns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Card {
     boxes: Boxes,
@@ -115,8 +115,8 @@ impl Card {
     /// The card before the first turn.
     pub const EMPTY: Card = Card { boxes: Boxes::EMPTY, upper: 0 };
 
-    /// A card from what its boxes hold, in the order of the card and without Yahtzee bonuses.
-    /// Lower boxes but Yahtzee may hold anything: points that are in are in.
+    /// A card from the scores in its boxes, in the order of the card and without Yahtzee bonuses.
+    /// Lower boxes other than Yahtzee may hold any score, because it does not affect later points.
     ///
     /// ```
     /// use agon_bots::yahtzee::Card;
@@ -143,12 +143,12 @@ impl Card {
         Ok(card)
     }
 
-    /// Which boxes are filled.
+    /// The filled boxes.
     pub fn boxes(&self) -> Boxes {
         self.boxes
     }
 
-    /// The upper section's total, 63 standing for all from there on.
+    /// The upper section's total; 63 stands for all totals from 63 on.
     pub fn upper(&self) -> u8 {
         self.upper
     }
@@ -158,7 +158,7 @@ impl Card {
         self.enter(at, plain(at, counts))
     }
 
-    /// The card with `score` in `at`, known to fit.
+    /// The card with `score` in `at`; the caller has checked that it fits.
     fn enter(self, at: ScoreBox, score: u16) -> Card {
         let boxes = match (at, score) {
             (ScoreBox::Yahtzee, 50) => self.boxes.with_50(),

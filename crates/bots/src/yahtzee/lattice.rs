@@ -1,34 +1,34 @@
-//! All multisets of up to five dice, and how one becomes another by one die more or less.
+//! All multisets of up to five dice, and how they are connected by adding or removing one die.
 //!
-//! The 462 multisets are numbered by size, so that the numbers of the 252 rolls (five dice) are the
-//! last. A die more always means a higher number: going down the numbers, a multiset's value can be
-//! computed from those with a die more (what to expect of a throw), and going up, from those with a
-//! die less (the best choice of keepers).
+//! The 462 multisets are numbered by size, so the 252 rolls (five dice) have the last numbers. One
+//! die more always means a higher number. Going down the numbers, the value of a multiset follows
+//! from those with one die more (the mean of a throw). Going up, it follows from those with one die
+//! less (the best choice of keepers).
 
 use super::rule::plain;
 use agon_games::yahtzee::ScoreBox;
 use std::sync::OnceLock;
 
-/// How many multisets there are.
+/// The number of multisets.
 pub(super) const MULTISETS: usize = 462;
 
 /// The number of the first multiset of five.
 pub(super) const FIRST_ROLL: usize = 210;
 
-/// How many multisets of five there are.
+/// The number of multisets of five.
 pub(super) const ROLLS: usize = MULTISETS - FIRST_ROLL;
 
-/// The boxes, but Yahtzee, that score the same for every roll that fits them.
+/// The boxes, except Yahtzee, that score the same for every roll that fits them.
 const OWN_SCORES: [(ScoreBox, u8); 3] =
     [(ScoreBox::FullHouse, 25), (ScoreBox::SmallStraight, 30), (ScoreBox::LargeStraight, 40)];
 
-/// How the multisets hang together. The same for every rule.
+/// How the multisets are connected. It is the same for every rule.
 pub(super) struct Lattice {
     /// By multiset of fewer than five: the multisets with a 1, 2 … 6 more.
     pub(super) more: [[u16; 6]; FIRST_ROLL],
     /// By multiset: those with a die less, then padding.
     less: [[u16; 5]; MULTISETS],
-    /// By multiset: how many of `less` count.
+    /// By multiset: how many entries of `less` count.
     kinds: [u8; MULTISETS],
     /// By roll.
     pub(super) rolls: [RollFacts; ROLLS],
@@ -38,26 +38,26 @@ pub(super) struct Lattice {
     pub(super) alike: [usize; 6],
 }
 
-/// What is known of five dice without a card.
+/// The facts about five dice that do not depend on a card.
 pub(super) struct RollFacts {
     /// How many show 1, 2 … 6.
     pub(super) counts: [u8; 6],
-    /// The chance that five dice thrown show them.
+    /// The probability of this roll with five dice.
     pub(super) chance: f64,
     /// The sum of all dice.
     pub(super) sum: u8,
-    /// How many boxes of chance, three and four of a kind score the sum: 1 to 3, in that order.
+    /// How many of the boxes chance, three and four of a kind score the sum: 1 to 3, in that order.
     pub(super) sum_boxes: u8,
 }
 
 impl Lattice {
-    /// The only one.
+    /// The only instance.
     pub(super) fn shared() -> &'static Lattice {
         static SHARED: OnceLock<Box<Lattice>> = OnceLock::new();
         SHARED.get_or_init(|| Box::new(Lattice::build()))
     }
 
-    /// The multisets that lack one die of multiset `number`.
+    /// The multisets with one die less than multiset `number`.
     #[inline(always)]
     pub(super) fn less(&self, number: usize) -> &[u16] {
         &self.less[number][..usize::from(self.kinds[number]).min(5)]
@@ -110,7 +110,7 @@ fn multisets() -> Vec<[u8; 6]> {
         let next_at = all.len();
         for from in size_at..next_at {
             let counts = all[from];
-            // Dice are added in ascending order, so that every multiset comes about once.
+            // Dice are added in ascending order, so that every multiset occurs once.
             let highest = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
             for index in highest..6 {
                 let mut with = counts;

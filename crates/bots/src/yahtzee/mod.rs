@@ -1,12 +1,12 @@
 //! House players of Yahtzee, and the exact solution of its solitaire game.
 //!
-//! The solution is a [`Table`] that [`solve()`] computes: the points to expect from every state of
-//! a [`Card`] between two turns, if every choice is the best. Choices within a turn are not in it;
-//! [`Table::best_keepers`] and [`Table::best_box`] work them out for the one turn at hand. The
-//! solver has types of its own for cards, dice and rules, reduced to what it needs.
+//! The solution is a [`Table`] that [`solve()`] computes: the expected points from every state of a
+//! [`Card`] between two turns, if every choice is the best. It does not hold choices within a turn;
+//! [`Table::best_keepers`] and [`Table::best_box`] compute them for the current turn. The solver
+//! has its own types for cards, dice and rules, reduced to what it needs.
 //!
-//! Programs that play ask [`table()`] (or [`prepare`], which tells more) for the one table that a
-//! process has for each rule; [`use_cache`] says where tables are kept between runs.
+//! Players call [`table()`] (or [`prepare`], which reports more) for the one table that a process
+//! has for each rule. [`use_cache`] sets where tables are kept between runs.
 
 mod bots;
 mod cache;

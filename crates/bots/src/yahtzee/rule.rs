@@ -1,15 +1,15 @@
-//! What a roll scores in a box, under three rules that differ in what a *joker* may do: five alike
-//! when the Yahtzee box is filled already.
+//! The score of a roll in a box, under three rules. They differ in what a *joker* may do: five
+//! alike when the Yahtzee box is filled already.
 
 use super::card::{Boxes, upper_box};
 use agon_games::yahtzee::ScoreBox;
 use std::fmt;
 use std::str::FromStr;
 
-/// What every Yahtzee after a first one that scored 50 earns besides.
+/// The bonus of every Yahtzee after a first one that scored 50.
 const YAHTZEE_BONUS: u16 = 100;
 
-/// Which jokers there are.
+/// The rules for jokers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Rule {
     /// A joker only after 50 in the Yahtzee box, if the upper box of its value is filled; free
@@ -27,7 +27,7 @@ impl Rule {
     /// All rules.
     pub const ALL: [Rule; 3] = [Rule::Tournament, Rule::ForcedJoker, Rule::FreeJoker];
 
-    /// Its name on command lines and in files.
+    /// The rule's name on command lines and in files.
     pub fn name(self) -> &'static str {
         match self {
             Rule::Tournament => "tournament",
@@ -36,8 +36,8 @@ impl Rule {
         }
     }
 
-    /// What dice with these `counts` of 1 … 6 earn in the open box `at`, Yahtzee bonus
-    /// included and upper bonus not; `None` where the rule forbids the box.
+    /// The points for dice with these `counts` of 1 … 6 in the open box `at`, with the Yahtzee
+    /// bonus and without the upper bonus; `None` if the rule forbids the box.
     pub fn points(self, boxes: Boxes, at: ScoreBox, counts: &[u8; 6]) -> Option<u16> {
         let Some(face) = five_alike(counts) else { return Some(plain(at, counts)) };
         let bonus = if boxes.yahtzee_is_50() { YAHTZEE_BONUS } else { 0 };
@@ -75,7 +75,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A name that no rule has.
+/// The name of no rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no rule {0:?}; there are: tournament, forced-joker, free-joker")]
 pub struct UnknownRule(String);
@@ -89,7 +89,7 @@ impl FromStr for Rule {
     }
 }
 
-/// Whether five dice of `face` may go into `at` where jokers are forced.
+/// Whether five dice of `face` may go into `at` under the forced-joker rule.
 fn forced_allows(boxes: Boxes, at: ScoreBox, face: u8) -> bool {
     if boxes.is_open(ScoreBox::Yahtzee) {
         true
@@ -100,12 +100,12 @@ fn forced_allows(boxes: Boxes, at: ScoreBox, face: u8) -> bool {
     }
 }
 
-/// The face all five dice show, if they show one.
+/// The face that all five dice show; `None` if they differ.
 pub(super) fn five_alike(counts: &[u8; 6]) -> Option<u8> {
     counts.iter().position(|count| *count == 5).map(|index| index as u8 + 1)
 }
 
-/// The score without bonuses and jokers. Five alike are no full house.
+/// The score without bonuses and jokers. Five alike are not a full house.
 pub(super) fn plain(at: ScoreBox, counts: &[u8; 6]) -> u16 {
     let sum = || (1..).zip(counts).map(|(face, count)| face * u16::from(*count)).sum();
     let most = counts.iter().copied().max().unwrap_or(0);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_boxed_game_has_jokers_after_a_nothing() {
+    fn boxed_game_allows_jokers_after_a_zero() {
         let after = boxes(&[(ScoreBox::Yahtzee, 0), (ScoreBox::Fours, 0)]);
         for rule in [Rule::ForcedJoker, Rule::FreeJoker] {
             let points = rule.points(after, ScoreBox::SmallStraight, &counts([4; 5]));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forced_joker_takes_upper_then_lower_then_nothing() {
+    fn forced_joker_fills_the_upper_box_then_a_lower_one_then_a_zero() {
         let points = |boxes: Boxes, at| Rule::ForcedJoker.points(boxes, at, &counts([4; 5]));
         let first = boxes(&[(ScoreBox::Yahtzee, 50)]);
         assert_eq!(points(first, ScoreBox::Fours), Some(120));

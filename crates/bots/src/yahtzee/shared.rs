@@ -1,5 +1,5 @@
-//! The tables of this process: one for each rule, made when somebody first asks for it, from a
-//! cache file if there is a good one.
+//! The tables of this process: one for each rule. A table is made on first use, from a valid cache
+//! file if there is one.
 
 use super::cache::CacheError;
 use super::rule::Rule;
@@ -12,32 +12,32 @@ use std::sync::OnceLock;
 
 static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 
-/// Where tables come from, and what went wrong on the way. Nothing of it keeps the table from
-/// being right.
+/// The source of a table, and the problems on the way. None of them affects the values of the
+/// table.
 #[derive(Debug, Default)]
 pub struct Origin {
-    /// Whether it had to be solved now.
+    /// Whether this call had to solve the table.
     pub solved: bool,
-    /// The cache file, if there is to be one.
+    /// The cache file, if one is set.
     pub file: Option<PathBuf>,
-    /// Why the file there was not used.
+    /// Why the existing file was not used.
     pub refused: Option<CacheError>,
-    /// Why the solved table is not in the file.
+    /// Why the solved table was not saved to the file.
     pub not_saved: Option<io::Error>,
 }
 
-/// Has tables kept in the directory `dir`. To be called once, before any table is asked for: tells
+/// Keeps tables in the directory `dir`. Call it once, before the first use of a table. Returns
 /// whether this was the first call.
 pub fn use_cache(dir: impl Into<PathBuf>) -> bool {
     DIRECTORY.set(dir.into()).is_ok()
 }
 
-/// The table of `rule`. The first call takes as long as solving, if it is not in the cache.
+/// The table of `rule`. If it is not in the cache, the first call takes as long as solving.
 pub fn table(rule: Rule) -> &'static Table {
     prepare(rule, &mut |_| ()).0
 }
 
-/// The table of `rule`, and how this call came by it. `progress` is called as by [`solve`].
+/// The table of `rule`, and how this call obtained it. `progress` is called as by [`solve`].
 pub fn prepare(rule: Rule, progress: &mut dyn FnMut(f64)) -> (&'static Table, Origin) {
     static TABLES: [OnceLock<Table>; 3] = [const { OnceLock::new() }; 3];
     let mut origin = Origin::default();
@@ -66,7 +66,7 @@ fn load(rule: Rule, file: &Path) -> Result<Table, CacheError> {
     Table::load(rule, &mut BufReader::new(File::open(file).map_err(CacheError::Read)?))
 }
 
-/// Writes beside the file and renames, so that another process never reads half a table.
+/// Writes to a draft beside the file and renames it, so that no other process reads half a table.
 fn save(table: &Table, file: &Path) -> io::Result<()> {
     if let Some(dir) = file.parent() {
         fs::create_dir_all(dir)?;
@@ -75,7 +75,7 @@ fn save(table: &Table, file: &Path) -> io::Result<()> {
     let written = File::create(&draft).and_then(|mut draft| table.save(&mut draft));
     let saved = written.and_then(|()| fs::rename(&draft, file));
     if saved.is_err() {
-        // What is left of it is of no use; that it cannot be removed adds nothing to the error.
+        // The draft is useless now. A failure to remove it adds nothing to the error.
         let _ = fs::remove_file(&draft);
     }
     saved
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_cannot_be_is_reported_and_no_matter() {
+    fn unusable_cache_directory_is_reported_but_not_fatal() {
         let file = Some(PathBuf::from("/dev/null/agon/table"));
         let mut origin = Origin { file, ..Origin::default() };
         load_or_solve(Rule::Tournament, &mut origin, &mut |_| ());

@@ -1,7 +1,7 @@
 //! Solves the game: the value of every state, from the last turn back to the first.
 //!
-//! States with as many boxes filled do not depend on each other, so the groups of one level are
-//! shared out among threads; each takes the next group when it is done with one.
+//! States with the same number of filled boxes do not depend on each other. So the groups of one
+//! level are divided among threads: each takes the next group when it has finished one.
 
 use super::card::{Boxes, UPPER_BONUS, UPPER_GOAL};
 use super::rule::Rule;
@@ -13,14 +13,14 @@ use std::sync::Mutex;
 use std::thread;
 use std::vec;
 
-/// Solves solitaire Yahtzee under `rule` on all cores there are.
+/// Solves solitaire Yahtzee under `rule` on all available cores.
 ///
-/// Calls `progress` now and then, on this thread, with the fraction done: 0 to 1, ascending.
+/// Calls `progress` from time to time, on this thread, with the fraction done: 0 to 1, ascending.
 pub fn solve(rule: Rule, progress: &mut dyn FnMut(f64)) -> Table {
     solve_on(rule, thread::available_parallelism().map_or(1, NonZero::get), progress)
 }
 
-/// Solves on `threads` threads, this one included. Their number does not change the result.
+/// Solves on `threads` threads, including this one. Their number does not change the result.
 pub fn solve_on(rule: Rule, threads: usize, progress: &mut dyn FnMut(f64)) -> Table {
     let states = States::shared();
     let mut values: Vec<Value> = vec![0.0; states.count()];
@@ -55,10 +55,10 @@ pub fn solve_on(rule: Rule, threads: usize, progress: &mut dyn FnMut(f64)) -> Ta
     Table { rule, values }
 }
 
-/// A group to solve, and where its values go.
+/// A group to solve, and the place for its values.
 type Job<'a> = (Boxes, &'a mut [Value]);
 
-/// Cuts the values of `level`, which come first in `values`, into those of its groups.
+/// Splits the values of `level`, which come first in `values`, into those of its groups.
 fn jobs<'a>(level: &Level, mut values: &'a mut [Value]) -> Vec<Job<'a>> {
     let job = |boxes: &Boxes| {
         let (own, rest) =
@@ -69,7 +69,7 @@ fn jobs<'a>(level: &Level, mut values: &'a mut [Value]) -> Vec<Job<'a>> {
     level.groups.iter().map(job).collect()
 }
 
-/// Solves groups until none is left; tells how many are after each.
+/// Solves groups until none is left. After each, it reports how many remain.
 fn work(
     rule: Rule,
     done: &[Value],
@@ -123,7 +123,7 @@ impl Turns {
     }
 }
 
-/// The first `L` totals; the last of them again where there are fewer.
+/// The first `L` totals; the last total repeats if there are fewer.
 fn first<const L: usize>(totals: &[u8]) -> [u8; L] {
     std::array::from_fn(|lane| totals[lane.min(totals.len() - 1)])
 }
@@ -132,7 +132,7 @@ fn first<const L: usize>(totals: &[u8]) -> [u8; L] {
 mod tests {
     use super::*;
 
-    /// The published optima of the boxed game, and ours, which nobody published.
+    /// The published optima of the boxed game, and that of our rule, which is not published.
     #[test]
     fn optima_are_the_published_ones() {
         let optimum = |rule| format!("{:.4}", solve(rule, &mut |_| ()).optimum());

@@ -1,20 +1,20 @@
-//! The states between two turns, and where the value of each lies in a table.
+//! The states between two turns, and the index of each in a table.
 //!
 //! A *group* is all states with the same boxes; its states differ in the upper total. Totals that
-//! cannot come about have no state, and all totals from which the upper bonus is out of reach share
-//! one: nothing that follows depends on them any more. Groups with more boxes filled come first, so
-//! that a turn only ever leads to states further ahead in the table.
+//! cannot occur have no state. All totals from which the upper bonus is out of reach share one
+//! state, because the rest of the game does not depend on them. Groups with more boxes filled come
+//! first, so that a turn leads only to states nearer to the start of the table.
 
 use super::card::{Boxes, Card, UPPER_GOAL};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Stands for totals that cannot come about.
+/// Stands for totals that cannot occur.
 const NOWHERE: u8 = u8::MAX;
 
 /// All states. The same for every rule.
 pub(super) struct States {
-    /// By the bits of the boxes: where the group starts.
+    /// By the bits of the boxes: the index where the group starts.
     starts: Vec<u32>,
     /// By the bits of the filled upper boxes.
     totals: Vec<Totals>,
@@ -26,7 +26,7 @@ pub(super) struct States {
 pub(super) struct Level {
     /// The groups, in the order of the table.
     pub(super) groups: Vec<Boxes>,
-    /// Where they lie in the table.
+    /// Their range in the table.
     pub(super) range: Range<usize>,
 }
 
@@ -34,18 +34,18 @@ pub(super) struct Level {
 struct Totals {
     /// One total for each state of a group, ascending.
     all: Vec<u8>,
-    /// By total: the place of its state in the group.
+    /// By total: the index of its state in the group.
     places: [u8; UPPER_GOAL as usize + 1],
 }
 
 impl States {
-    /// The only ones.
+    /// The only instance.
     pub(super) fn shared() -> &'static States {
         static SHARED: OnceLock<States> = OnceLock::new();
         SHARED.get_or_init(States::build)
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub(super) fn count(&self) -> usize {
         self.levels.last().expect("fourteen levels").range.end
     }
@@ -60,7 +60,7 @@ impl States {
         &self.totals[boxes.upper_bits()].all
     }
 
-    /// Where the state with `boxes` and the upper total `upper` (at most 63) lies in the table.
+    /// The index in the table of the state with `boxes` and the upper total `upper` (at most 63).
     #[inline]
     pub(super) fn place(&self, boxes: Boxes, upper: u8) -> usize {
         let place = self.totals[boxes.upper_bits()].places[usize::from(upper)];
@@ -68,7 +68,7 @@ impl States {
         self.starts[boxes.bits()] as usize + usize::from(place)
     }
 
-    /// Where the state of `card` lies in the table.
+    /// The index in the table of the state of `card`.
     pub(super) fn place_of(&self, card: &Card) -> usize {
         self.place(card.boxes(), card.upper())
     }

@@ -9,26 +9,26 @@ use super::widget::{Value, Widget};
 use agon_games::yahtzee::ScoreBox;
 use std::fmt;
 
-/// What the rest of the game is worth from every state, under one rule.
+/// The value of the rest of the game from every state, under one rule.
 #[derive(Clone, PartialEq)]
 pub struct Table {
     pub(super) rule: Rule,
     pub(super) values: Vec<Value>,
 }
 
-/// A choice, and what it is worth: the points to expect from here to the end if all later choices
-/// are the best ones, the upper bonus included if it is or will be earned.
+/// A choice and its value: the expected points from here to the end if all later choices are the
+/// best ones. This includes the upper bonus if it is or will be earned.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Best<C> {
-    /// What to choose.
+    /// The choice.
     pub choice: C,
-    /// What to expect.
+    /// The expected points.
     pub value: f64,
 }
 
 impl Table {
-    /// A table that was not solved: what each set of boxes is said to be worth, whatever the upper
-    /// total. Who plays by it plays turn by turn as well as these values are right.
+    /// A table that was not solved: `worth` gives the value of each set of boxes, whatever the
+    /// upper total. A player who uses it plays each turn as well as these values are right.
     pub(super) fn imagined(rule: Rule, worth: impl Fn(Boxes) -> Value) -> Table {
         let states = States::shared();
         let groups = states.levels().iter().flat_map(|level| &level.groups);
@@ -36,17 +36,17 @@ impl Table {
         Table { rule, values: values.collect() }
     }
 
-    /// The rule it was solved for.
+    /// The rule that the table was solved for.
     pub fn rule(&self) -> Rule {
         self.rule
     }
 
-    /// The mean score of a whole game played as well as can be.
+    /// The mean score of a whole game with the best choices.
     pub fn optimum(&self) -> f64 {
         self.value(&Card::EMPTY)
     }
 
-    /// The points still to expect before a turn, upper bonus included even if it is sure already.
+    /// The expected points before a turn, including the upper bonus even if it is certain already.
     pub fn value(&self, card: &Card) -> f64 {
         self.values[States::shared().place_of(card)]
     }
@@ -66,7 +66,8 @@ impl Table {
     }
 
     /// The best dice to keep of `roll` with `rolls_left` (at least 1) re-rolls to come; `None` if
-    /// the card is full or nothing is left to roll. Of equals, the one that keeps most dice.
+    /// the card is full or no re-roll is left. Of equal choices, it returns the one that keeps most
+    /// dice.
     pub fn best_keepers(&self, card: &Card, roll: Roll, rolls_left: u8) -> Option<Best<Keepers>> {
         if rolls_left == 0 || card.boxes().filled() == ScoreBox::ALL.len() {
             return None;

@@ -1,8 +1,8 @@
-//! One turn for many states at once: what it is worth at its start, and at every choice in it.
+//! One turn for many states at once: its value at the start, and at every choice in it.
 //!
-//! A *widget* holds a value for every multiset of dice, and that in several *lanes*, one per upper
-//! total. All lanes go through the same steps with the same dice, so the compiler turns each step
-//! into vector instructions. The steps of a turn, from its end to its start:
+//! A *widget* holds a value for every multiset of dice, in several *lanes*, one per upper total.
+//! All lanes go through the same steps with the same dice, so the compiler turns each step into
+//! vector instructions. The steps of a turn, from its end to its start:
 //!
 //! 1. [`follow`](Widget::follow): what the game is worth after each box that can be filled;
 //! 2. [`score`](Widget::score): every roll is worth its best box;
@@ -16,14 +16,14 @@ use super::rule::Rule;
 use super::states::States;
 use agon_games::yahtzee::ScoreBox;
 
-/// What values are computed in and kept as. With `f32` the optimum comes out up to 0.0002 too high,
-/// as its rounding adds up over thirteen turns; the error of `f64` is far below any digit shown.
+/// The type of values. With `f32` the computed optimum is up to 0.0002 too high, because its
+/// rounding errors add up over thirteen turns. The error of `f64` is far below any digit shown.
 pub(super) type Value = f64;
 
 /// A value for each of `L` upper totals.
 pub(super) type Lanes<const L: usize> = [Value; L];
 
-/// Less than any value: what closed boxes are worth.
+/// The value of closed boxes, which is less than any real value.
 const NEVER: Value = -1e6;
 
 /// A power of two above [`MULTISETS`], so that a masked number needs no bounds check.
@@ -31,18 +31,18 @@ const ROOM: usize = 512;
 
 /// See the module.
 pub(super) struct Widget<const L: usize> {
-    /// By face and count: the score in the upper box, and what follows.
+    /// By face and count: the score in the upper box, plus the value of the rest of the game.
     upper: [[Lanes<L>; 6]; 6],
-    /// By lower box: what follows it. Of the Yahtzee box, what follows a 0.
+    /// By lower box: the value of the rest of the game. For the Yahtzee box, after a 0.
     lower: [Lanes<L>; 7],
-    /// What follows 50 in the Yahtzee box.
+    /// The value of the rest of the game after 50 in the Yahtzee box.
     after_50: Lanes<L>,
     /// By multiset.
     values: [Lanes<L>; ROOM],
 }
 
 impl<const L: usize> Widget<L> {
-    /// A widget to be filled. Large: keep it for many turns.
+    /// An empty widget. It is large, so use one for many turns.
     pub(super) fn new() -> Box<Widget<L>> {
         Box::new(Widget {
             upper: [[[NEVER; L]; 6]; 6],
@@ -52,7 +52,7 @@ impl<const L: usize> Widget<L> {
         })
     }
 
-    /// The whole turn: what the states of `boxes` with these upper totals are worth, given the
+    /// Computes a whole turn: the values of the states of `boxes` with these upper totals, from the
     /// values of all states with more boxes filled.
     pub(super) fn turn(
         &mut self,
@@ -70,7 +70,7 @@ impl<const L: usize> Widget<L> {
         self.start()
     }
 
-    /// Looks up what follows each box.
+    /// Looks up the value of the rest of the game after each box.
     pub(super) fn follow(&mut self, boxes: Boxes, totals: &[u8; L], table: &[Value]) {
         let states = States::shared();
         for at in boxes.open() {
@@ -101,7 +101,7 @@ impl<const L: usize> Widget<L> {
     /// Gives every roll the value of its best box.
     pub(super) fn score(&mut self, rule: Rule, boxes: Boxes) {
         let lattice = Lattice::shared();
-        // What follows the best lower box with 0: all of them can take that, whatever the roll.
+        // The value after the best lower box with a 0: any roll can score that.
         let mut nothing = [NEVER; L];
         let mut sums = [[NEVER; L]; 3];
         for at in boxes.open().filter(|at| !at.is_upper()) {
@@ -138,7 +138,7 @@ impl<const L: usize> Widget<L> {
         }
     }
 
-    /// The best box for five alike, where rules differ.
+    /// The best box for five alike, where the rules differ.
     fn score_alike(&self, rule: Rule, boxes: Boxes, counts: &[u8; 6]) -> Lanes<L> {
         let mut best = [NEVER; L];
         for at in boxes.open() {
@@ -157,7 +157,7 @@ impl<const L: usize> Widget<L> {
         best
     }
 
-    /// Gives all multisets of fewer than five the mean of those with one die more.
+    /// Gives all multisets of fewer than five dice the mean of those with one die more.
     pub(super) fn throw(&mut self) {
         for (number, more) in Lattice::shared().more.iter().enumerate().rev() {
             let mut sum = self.values[usize::from(more[0]) % ROOM];
@@ -204,7 +204,8 @@ impl<const L: usize> Widget<L> {
     }
 }
 
-/// The higher of two values in every lane. (`max` of floating point minds NaN, which costs.)
+/// The higher of two values in every lane. (The `max` of floating point handles NaN, which is
+/// slower.)
 #[inline(always)]
 fn raise<const L: usize>(best: &mut Lanes<L>, other: &Lanes<L>) {
     for lane in 0..L {
@@ -212,7 +213,7 @@ fn raise<const L: usize>(best: &mut Lanes<L>, other: &Lanes<L>) {
     }
 }
 
-/// The same more in every lane.
+/// Adds the same number in every lane.
 #[inline(always)]
 fn plus<const L: usize>(lanes: &Lanes<L>, more: Value) -> Lanes<L> {
     let mut sum = *lanes;

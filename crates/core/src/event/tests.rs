@@ -1,4 +1,4 @@
-//! What events look like when they are written.
+//! How events are written.
 
 use super::*;
 
@@ -8,9 +8,9 @@ fn written(event: impl Into<Event>) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Fields that came later are left out where they say nothing, so that logs stay what they were.
+/// Fields that were added later are left out when they are not set, so that old logs read the same.
 #[test]
-fn what_came_later_is_written_only_if_it_says_something() {
+fn fields_added_later_are_written_only_if_set() {
     let resumed = |answers_until| ServerResumed { away_ms: 5, answers_until };
     assert_eq!(written(resumed(0)), r#"{"away_ms":5}"#);
     assert_eq!(written(resumed(7)), r#"{"away_ms":5,"answers_until":7}"#);

@@ -1,4 +1,4 @@
-//! Accounts, their roles and kinds, and the hashes kept of what they prove themselves with.
+//! Accounts, their roles and kinds, and the hashes of their passwords and tokens.
 
 use crate::ids::Millis;
 use schemars::JsonSchema;
@@ -35,12 +35,12 @@ pub enum Role {
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// A hash that somebody else made.
+    /// Wraps a hash that the caller has computed.
     pub fn new(phc: impl Into<String>) -> PasswordHash {
         PasswordHash(phc.into())
     }
 
-    /// The text to check a password against.
+    /// The PHC text to check a password against.
     pub fn phc(&self) -> &str {
         &self.0
     }
@@ -52,7 +52,7 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// The SHA-256 of a token, in hexadecimal. Tokens themselves are kept nowhere.
+/// The SHA-256 of a token, in hexadecimal. The server stores no token itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TokenHash(String);
@@ -65,13 +65,13 @@ impl TokenHash {
         TokenHash(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// What comes before every hash in their order.
+    /// The smallest hash in their order.
     pub(super) fn first() -> TokenHash {
         TokenHash(String::new())
     }
 }
 
-/// Text that names no queue.
+/// A text that is no valid name of a queue.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} names no queue: use a-z, 0-9 and -, up to 60")]
 pub struct BadQueueName(String);
@@ -115,19 +115,19 @@ impl From<QueueName> for String {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
-    /// What sort of player.
+    /// The kind of player.
     pub kind: AccountKind,
-    /// What it may do.
+    /// The role of the account.
     pub role: Role,
-    /// Its password; house players have none.
+    /// The hash of the password; house players have none.
     pub password: Option<PasswordHash>,
-    /// Why it may not enter tournaments, if so.
+    /// Why the account may not enter tournaments; `None` if it may.
     pub blacklisted: Option<String>,
-    /// When it was made. Age, where policies go by it, is the order of registration.
+    /// When the account was registered. Policies that go by age use the order of registration.
     pub registered_at: Millis,
     /// Its number among all accounts.
     pub number: u64,
-    /// Whether it ever was in a tournament that started.
+    /// Whether the account was ever in a tournament that started.
     pub played: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Announcing tournaments, and whom they take.
+//! Announces tournaments and selects their players.
 
 use super::invitation::Verdict;
 use super::{Announcement, Lobby, LobbyRejection, Selection, SignUp, Terms};
@@ -9,11 +9,11 @@ use crate::plan::TournamentPlan;
 use agon_games::Luck;
 use std::collections::BTreeSet;
 
-/// Whom a selection takes.
+/// The players whom a selection takes.
 #[derive(Default)]
 struct Taken {
     players: Vec<PlayerName>,
-    /// Who would have been taken, had they been connected.
+    /// The players who would have been taken if they had been connected.
     passed_over: Vec<PlayerName>,
 }
 
@@ -39,8 +39,8 @@ impl Taken {
 }
 
 impl Lobby {
-    /// Whether a tournament could be announced now, and the plan it would start with if it would
-    /// start at once. Players who are `absent` are not taken. Changes nothing.
+    /// Checks whether a tournament could be announced now, and returns its plan if it would start
+    /// at once. Players who are `absent` are not taken. Changes nothing.
     pub fn try_announce(
         &self,
         announcement: &Announcement,
@@ -50,7 +50,8 @@ impl Lobby {
         Ok(self.decide(announcement, secret, absent)?.1)
     }
 
-    /// Whom a tournament would take, or ask to come, if it were announced now. Changes nothing.
+    /// The players whom a tournament would take, or invite, if it were announced now. Changes
+    /// nothing.
     pub(crate) fn try_take(
         &self,
         announcement: &Announcement,
@@ -60,7 +61,7 @@ impl Lobby {
         Ok(self.decide(announcement, secret, absent)?.0.players)
     }
 
-    /// Whom a tournament takes if it is announced now, and the plan it starts with if it starts at
+    /// The players whom a tournament takes if it is announced now, and its plan if it starts at
     /// once.
     fn decide(
         &self,
@@ -134,7 +135,7 @@ impl Lobby {
         Ok(())
     }
 
-    /// Whom a selection takes from the connected players.
+    /// The players whom a selection takes from the connected players.
     fn select(
         &self,
         announcement: &Announcement,
@@ -198,7 +199,7 @@ impl Lobby {
     }
 }
 
-/// Whether a text can be part of the names of streams and, before a colon, of ids of requests.
+/// Whether a text can be part of stream names, and of request ids before their colon.
 fn names_tournament(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=60).contains(&id.len()) && id.bytes().all(plain) && !id.starts_with('-')

@@ -1,4 +1,4 @@
-//! How events change the lobby: the only way it changes.
+//! How events change the lobby. Nothing else changes it.
 
 use super::{Account, AccountKind, Invitation, Lobby, Reply, Selection, SignUp, Standing};
 use crate::event::{
@@ -47,7 +47,7 @@ impl Lobby {
                 self.index.enqueued(&enqueued.player, &enqueued.queue);
             }
             Event::PlayerDequeued(dequeued) => {
-                // Of several places, the last is given up.
+                // A player with several places gives up the last one.
                 if let Some(queue) = self.queues.get_mut(&dequeued.queue) {
                     queue.remove_last(&dequeued.player);
                 }
@@ -62,7 +62,7 @@ impl Lobby {
         Ok(())
     }
 
-    /// The events about tournaments.
+    /// Applies the events about tournaments.
     fn apply_play(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
         match event {
             Event::TournamentAnnounced(announced) => self.apply_announced(at, announced),
@@ -82,7 +82,7 @@ impl Lobby {
             Event::SignUpExtended(extended) => {
                 self.change_sign_up(&extended.tournament, event, |sign_up| {
                     sign_up.extended = true;
-                    // From now, not from when the first wait should have ended: the server may
+                    // The second wait starts now, not at the end of the first one: the server may
                     // have been down in between.
                     sign_up.closes_at = at.saturating_add(sign_up.window.second_wait_ms);
                 })?;
@@ -141,7 +141,7 @@ impl Lobby {
             Event::ServerResumed(resumed) => {
                 self.prolong_waits(at, resumed.away_ms, resumed.answers_until);
             }
-            // What follows from them is in the next event.
+            // The next event holds the consequences.
             Event::StartOrdered(_) | Event::CallOffOrdered(_) => {}
             Event::WithdrawalOrdered(ordered) => {
                 self.withdraw(&ordered.tournament, &ordered.player, event)?;
@@ -202,14 +202,14 @@ impl Lobby {
                 invitation.wait_for_drawn(at);
                 self.put(id, Standing::Inviting(Box::new(invitation)));
             }
-            // Tournaments that take whom they find are started by the next event of the record.
+            // The next event of the record starts a tournament that selects its players at once.
             selection => {
                 self.selections.insert(id, selection);
             }
         }
     }
 
-    /// New invitations; house players have accepted and are ready.
+    /// Creates invitations. House players have accepted and are ready.
     pub(super) fn invitation(
         &self,
         announcement: super::Announcement,
@@ -227,8 +227,8 @@ impl Lobby {
         Invitation { announcement, replies, readying, closes_at, draws_at, terms }
     }
 
-    /// Players that a tournament takes move to the end of the line, and wait once less in the queue
-    /// it took them from.
+    /// Moves the players of a started tournament to the end of the line, or gives up one place of
+    /// each in the queue that it took them from.
     fn apply_started(&mut self, started: &TournamentStarted) {
         let plan = &started.plan;
         match self.selections.remove(&plan.id) {
@@ -253,7 +253,7 @@ impl Lobby {
         self.put(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
     }
 
-    /// A player leaves a sign-up, or does not come to what it was invited to.
+    /// Removes a player from a sign-up, or records that they reject an invitation.
     fn withdraw(
         &mut self,
         tournament: &TournamentId,
@@ -272,7 +272,7 @@ impl Lobby {
         Ok(())
     }
 
-    /// An account is not here any more, and has no tokens.
+    /// Removes an account from the line, and revokes its tokens.
     fn forget_session(&mut self, account: &PlayerName) {
         self.line.remove_all(account);
         self.locations.remove(account);
@@ -281,8 +281,8 @@ impl Lobby {
         }
     }
 
-    /// A blacklisted player leaves every queue and every sign-up, and comes to nothing it was
-    /// invited to.
+    /// Removes a blacklisted player from every queue and every sign-up, and rejects all their
+    /// invitations.
     fn leave_all(&mut self, player: &PlayerName) {
         for queue in self.index.queues_of(player).cloned().collect::<Vec<_>>() {
             if let Some(waiting) = self.queues.get_mut(&queue) {
@@ -307,7 +307,7 @@ impl Lobby {
         }
     }
 
-    /// Notes what a policy blacklisted for, so that it is not blacklisted for that again.
+    /// Records the cheat that a policy blacklisted for, so that it does not blacklist for it again.
     fn note_cause(&mut self, listed: &AccountBlacklisted) {
         match &listed.cause {
             Some(cause) => drop(self.causes.insert(cause.clone())),
@@ -318,8 +318,8 @@ impl Lobby {
         }
     }
 
-    /// Notes that a player gave up a place. Queues are made by whoever waits in them, so those
-    /// without anybody must not pile up.
+    /// Records that a player gave up a place. A queue exists only while a player waits in it, so
+    /// that empty queues do not pile up.
     fn left_queue(&mut self, player: &PlayerName, queue: &super::QueueName) {
         let waiting = self.queue(queue);
         let (empty, still_there) = (waiting.is_empty(), waiting.contains(player));
@@ -331,7 +331,7 @@ impl Lobby {
         }
     }
 
-    /// Whoever asked for a tournament is to be told of its end.
+    /// Records that the account that asked for a tournament must be notified of its end.
     fn owe_result(&mut self, tournament: &TournamentId) {
         let Some(asker) = self.askers.get(tournament) else { return };
         let owed = self.owed.entry(asker.clone()).or_default();

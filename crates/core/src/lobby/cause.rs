@@ -1,4 +1,4 @@
-//! Why a policy blacklisted an account: the cheat, named by its event.
+//! Why a policy blacklisted an account: the cheat, identified by its event.
 
 use crate::event::Event;
 use crate::ids::{MatchId, PlayerName, TournamentId};
@@ -22,11 +22,11 @@ pub struct Cause {
 /// A cheat that a policy blacklists for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cheat {
-    /// Who cheated.
+    /// The player who cheated.
     pub account: PlayerName,
-    /// What the lobby gives as the reason.
+    /// The reason that the lobby records.
     pub reason: String,
-    /// Which event says so.
+    /// The event that records the cheat.
     pub cause: Cause,
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked of the lobby, and why it says no.
+//! Commands to the lobby, and the reasons to reject them.
 
 use super::{
     AccountKind, Announcement, Cause, Lobby, LobbyOrder, PasswordHash, QueueName, Role, TokenHash,
@@ -9,113 +9,113 @@ use crate::ids::{Age, Millis, PlayerName, Raw, TournamentId};
 use crate::ruling::Ruling;
 use std::collections::BTreeSet;
 
-/// What comes to the lobby from outside. Who is allowed to say it is known to the shell, which has
-/// the connection; whether it can be done is decided here.
+/// An input to the lobby from outside. The shell has the connection and checks who may send a
+/// command. The lobby decides whether the command is possible.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LobbyCommand {
-    /// Make an account.
+    /// Create an account.
     Register {
         /// Its name.
         account: PlayerName,
-        /// What sort of player.
+        /// The kind of player.
         kind: AccountKind,
-        /// What it may do.
+        /// The role of the account.
         role: Role,
         /// Its password.
         password: Option<PasswordHash>,
     },
-    /// Change a password that was checked.
+    /// Change a password after the old one was checked.
     ChangePassword {
-        /// Whose.
+        /// The account.
         account: PlayerName,
         /// The new one.
         password: PasswordHash,
-        /// The token of whoever asks; all others are revoked.
+        /// The token of the session that asks; all others are revoked.
         keep: Option<TokenHash>,
     },
     /// Put an account on the blacklist.
     Blacklist {
-        /// Which.
+        /// The account.
         account: PlayerName,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// The operator, unless a policy did it.
+        /// The operator; `None` if a policy blacklisted the account.
         by: Option<PlayerName>,
-        /// The cheat that a policy did it for.
+        /// The cheat that a policy blacklisted for.
         cause: Option<Cause>,
     },
     /// Take an account off the blacklist.
     Lift {
-        /// Which.
+        /// The account.
         account: PlayerName,
         /// The operator.
         by: PlayerName,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Give an account a token.
     IssueToken {
-        /// Whose.
+        /// The account.
         account: PlayerName,
-        /// Its hash.
+        /// The hash of the token.
         token: TokenHash,
-        /// When it ends.
+        /// When the token expires.
         expires_at: Millis,
     },
     /// Revoke a token.
     RevokeToken {
-        /// Its hash.
+        /// The hash of the token.
         token: TokenHash,
     },
-    /// An account that proved itself is here.
+    /// An authenticated account logs in.
     LogIn {
-        /// Which.
+        /// The account.
         account: PlayerName,
     },
-    /// An account leaves.
+    /// An account logs out.
     LogOut {
-        /// Which.
+        /// The account.
         account: PlayerName,
     },
-    /// Keep how an account's program is reached, or that it reconnects by itself.
+    /// Store how to reach an account's program, or that it reconnects by itself.
     Locate {
-        /// Whose.
+        /// The account.
         account: PlayerName,
-        /// What its gateway needs.
+        /// The data that the gateway needs to reach the program.
         location: Option<Raw>,
     },
-    /// Keep who asked for a tournament without an account.
+    /// Store the sender of a request for a tournament who has no account.
     NoteRequester {
-        /// For which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// What the gateway needs to answer.
+        /// The data that the gateway needs to reply.
         reply_to: Raw,
     },
-    /// An account that never played and that nobody can log in to goes for good.
+    /// Delete an account that never played and that nobody can log in to.
     Drop {
-        /// Which.
+        /// The account.
         account: PlayerName,
     },
-    /// Wait in a queue once more.
+    /// Add one place in a queue.
     Enqueue {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Where.
+        /// The queue.
         queue: QueueName,
     },
-    /// Wait in a queue once less.
+    /// Give up one place in a queue.
     Dequeue {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Where.
+        /// The queue.
         queue: QueueName,
     },
-    /// Hold a tournament.
+    /// Announce a tournament.
     Announce {
-        /// Which.
+        /// The tournament.
         announcement: Box<Announcement>,
-        /// The tournament's secret, which the luck of a random selection comes from; others need
-        /// none yet.
+        /// The tournament's secret, from which a random selection gets its luck; other selections
+        /// do not need it yet.
         secret: Option<Secret>,
         /// Players in line or in queues who are not connected. They are not taken, and keep their
         /// places.
@@ -123,80 +123,81 @@ pub enum LobbyCommand {
     },
     /// Sign up for a tournament.
     SignUp {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
         /// The player's age, if the player gave one.
         age: Option<Age>,
     },
-    /// Take a sign-up back.
+    /// Withdraw a sign-up.
     Withdraw {
-        /// From which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
     /// Accept an invitation.
     Accept {
-        /// To which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
-    /// Reject an invitation, or take its acceptance back.
+    /// Reject an invitation, or withdraw an acceptance.
     Reject {
-        /// To which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
-    /// Be ready for a tournament one was invited to.
+    /// Report that an invited player is ready.
     BeReady {
-        /// For which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
     /// The wait of a sign-up or of invitations is over.
     Close {
-        /// Which tournament.
+        /// The tournament.
         tournament: TournamentId,
     },
     /// A tournament is over.
     Finish {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
-        /// The head of the tournament's stream, its last event included.
+        /// The head of the tournament's stream, including its last event.
         head: Option<Head>,
     },
-    /// Whoever asked for a tournament was told what came of it.
+    /// The account that asked for a tournament was notified of its result.
     Deliver {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
     },
-    /// The server is back, after nobody could reach it for a while.
+    /// The server is up again after an outage.
     Resume {
-        /// For how long.
+        /// The length of the outage.
         away_ms: Millis,
-        /// Until when those who are invited may answer in any case: they have to come back first.
+        /// The earliest deadline for replies to invitations: invited players have to reconnect
+        /// first.
         answers_until: Millis,
     },
-    /// An operator decides something.
+    /// An operator gives an order.
     Order {
-        /// What.
+        /// The order.
         order: LobbyOrder,
-        /// Who, and why.
+        /// The operator and their reason.
         ruling: Ruling,
     },
 }
 
-/// A command that changes nothing, with the reason for whoever sent it.
+/// Why a command was rejected, in words for its sender. A rejected command changes nothing.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LobbyRejection {
-    /// The name is taken.
+    /// The name is in use.
     #[error("the name {0} is taken; log in, or choose another")]
     Taken(PlayerName),
     /// There are too many accounts.
@@ -211,70 +212,70 @@ pub enum LobbyRejection {
     /// The account is not on the blacklist.
     #[error("{0} is not on the blacklist")]
     NotBlacklisted(PlayerName),
-    /// The account stays: it has played, takes part in something, or can log in.
+    /// The account cannot be deleted: it has played, takes part in something, or can log in.
     #[error("the account {0} stays: it has played, takes part in something, or can log in")]
     Stays(PlayerName),
-    /// The token is not known.
+    /// No such token exists.
     #[error("there is no such token")]
     NoToken,
-    /// The player waits often enough.
+    /// The player has the most places allowed in one queue.
     #[error("{0} waits {max} times in this queue already", max = Lobby::QUEUED_MAX)]
     QueuedEnough(PlayerName),
-    /// The player waits in enough queues.
+    /// The player waits in the most queues allowed.
     #[error("{0} waits in {max} queues already; leave one first", max = Lobby::QUEUES_MAX)]
     ManyQueues(PlayerName),
-    /// The player does not wait there.
+    /// The player does not wait in this queue.
     #[error("{0} does not wait in this queue")]
     NotQueued(PlayerName),
-    /// There is a tournament of that name.
+    /// A tournament of that name exists.
     #[error("there is a tournament {0} already; choose another name")]
     Announced(TournamentId),
-    /// The name would spoil the log or the ids of requests.
+    /// The name is not valid in the log or in request ids.
     #[error("{0:?} names no tournament: use a-z, 0-9 and -, up to 60")]
     BadId(String),
-    /// The sign-up contradicts itself.
+    /// The settings of the sign-up contradict each other.
     #[error("{0}")]
     BadWindow(String),
     /// A player is named twice.
     #[error("{0} is named twice; a player enters a tournament once")]
     Twice(PlayerName),
-    /// Too many tournaments at once.
+    /// Too many tournaments are open or running.
     #[error("too many tournaments are open or running; wait for one to end")]
     TooMany,
-    /// There is no such tournament, or it takes nobody any more.
+    /// The tournament does not exist, or takes no more players.
     #[error("tournament {0} takes no sign-ups")]
     NotOpen(TournamentId),
-    /// The player signed up before.
+    /// The player is already signed up.
     #[error("{0} is signed up already")]
     SignedUp(PlayerName),
     /// The player is not signed up.
     #[error("{0} is not signed up")]
     NotSignedUp(PlayerName),
-    /// The player was not invited, or not in time.
+    /// The player was not invited, or the invitation has expired.
     #[error("{0} has no open invitation to this tournament")]
     NotInvited(PlayerName),
-    /// It is asked whether it comes, not whether it is ready.
+    /// The player was asked whether they come, but not yet whether they are ready.
     #[error("{0} is not asked to be ready yet; accept first, and wait until you are asked")]
     NotAsked(PlayerName),
-    /// The description of a program is too long to be kept.
+    /// The description of a program is too long to store.
     #[error("a program is described in at most {max} bytes", max = Lobby::LOCATION_BYTES_MAX)]
     LongLocation,
-    /// Nobody waits to be told.
+    /// Nobody waits for the result.
     #[error("nobody waits for the result of {0}")]
     NotOwed(TournamentId),
-    /// A random selection without luck.
+    /// A random selection needs the secret, which is not known.
     #[error("a random selection needs the tournament's secret")]
     NoSecret,
     /// Too few players are connected for a draw.
     #[error("{0} players are connected, and {1} are needed")]
     TooFew(usize, u32),
-    /// Nobody to play.
+    /// No connected player waits for this tournament.
     #[error("no connected player waits for this tournament")]
     Nobody,
-    /// It does not run.
+    /// The tournament is not running.
     #[error("tournament {0} does not run")]
     NotRunning(TournamentId),
-    /// It is about to run.
+    /// The tournament is about to start.
     #[error("tournament {0} is about to start; ask again in a moment")]
     Starting(TournamentId),
 }

@@ -1,11 +1,11 @@
-//! What would otherwise be looked for among all tournaments there ever were: which are open or
-//! run, what is due next, and what each player is in. It follows from the rest of the lobby.
+//! An index over all tournaments there ever were: which are open or running, what is due next, and
+//! what each player takes part in. It is derived from the rest of the lobby.
 
 use super::{Lobby, QueueName, Standing};
 use crate::ids::{Millis, PlayerName, TournamentId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one player is in.
+/// The queues and tournaments of one player.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Own {
     queues: BTreeSet<QueueName>,
@@ -17,7 +17,7 @@ struct Own {
 /// The index.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Index {
-    /// Tournaments that wait for players or for answers.
+    /// Tournaments that wait for players or for replies.
     open: BTreeSet<TournamentId>,
     running: BTreeSet<TournamentId>,
     deadlines: BTreeSet<(Millis, TournamentId)>,
@@ -33,7 +33,7 @@ impl Index {
         self.running.iter()
     }
 
-    /// How many tournaments are open or run.
+    /// The number of tournaments that are open or running.
     pub(super) fn live(&self) -> usize {
         self.open.len() + self.running.len()
     }
@@ -58,22 +58,22 @@ impl Index {
         self.own.get(player).into_iter().flat_map(|own| &own.playing)
     }
 
-    /// Notes that a player waits in a queue.
+    /// Records that a player waits in a queue.
     pub(super) fn enqueued(&mut self, player: &PlayerName, queue: &QueueName) {
         self.change(player, |own| own.queues.insert(queue.clone()));
     }
 
-    /// Notes that a player does not wait in a queue any more.
+    /// Records that a player no longer waits in a queue.
     pub(super) fn dequeued(&mut self, player: &PlayerName, queue: &QueueName) {
         self.change(player, |own| own.queues.remove(queue));
     }
 
-    /// Notes that a player is signed up.
+    /// Records that a player signed up.
     pub(super) fn signed_up(&mut self, player: &PlayerName, id: &TournamentId) {
         self.change(player, |own| own.signed_up.insert(id.clone()));
     }
 
-    /// Notes that a player is not signed up any more.
+    /// Records that a player is no longer signed up.
     pub(super) fn withdrew(&mut self, player: &PlayerName, id: &TournamentId) {
         self.change(player, |own| own.signed_up.remove(id));
     }
@@ -144,7 +144,7 @@ impl Index {
     }
 }
 
-/// When a tournament has to be decided, if time decides it.
+/// The deadline of a tournament; `None` if time decides nothing about it.
 fn deadline(standing: &Standing) -> Option<Millis> {
     match standing {
         Standing::Open(sign_up) if !sign_up.rests() => Some(sign_up.closes_at),
@@ -154,7 +154,7 @@ fn deadline(standing: &Standing) -> Option<Millis> {
 }
 
 impl Lobby {
-    /// Puts a tournament where it stands now.
+    /// Sets the standing of a tournament, and updates the index.
     pub(super) fn put(&mut self, id: TournamentId, standing: Standing) {
         if let Some(before) = self.tournaments.get(&id) {
             self.index.remove(&id, before);
@@ -163,7 +163,7 @@ impl Lobby {
         self.tournaments.insert(id, standing);
     }
 
-    /// Changes a tournament that waits; who is in it is noted by the caller.
+    /// Changes a waiting tournament and its deadline. The caller updates the index of its players.
     pub(super) fn change(&mut self, id: &TournamentId, change: impl FnOnce(&mut Standing)) {
         let Some(standing) = self.tournaments.get_mut(id) else { return };
         self.index.remove_deadline(id, standing);
@@ -171,7 +171,7 @@ impl Lobby {
         self.index.add_deadline(id, standing);
     }
 
-    /// Makes all waits longer by time that nobody could do anything in.
+    /// Extends all waits by an outage, in which nobody could act.
     pub(super) fn prolong_waits(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
         let waiting: Vec<TournamentId> =
             self.index.deadlines.iter().map(|(_, id)| id.clone()).collect();
@@ -184,7 +184,7 @@ impl Lobby {
         }
     }
 
-    /// Makes the index anew from everything else.
+    /// Rebuilds the index from the rest of the lobby.
     pub(super) fn index_all(&mut self) {
         let mut index = Index::default();
         for (id, standing) in &self.tournaments {

@@ -1,11 +1,12 @@
-//! Invitations: who is asked, what they say, and what comes of it.
+//! Invitations: who is invited, their replies, and the consequences.
 //!
-//! First everybody is asked whether it comes (`accept` or `reject`); when enough do, those are
-//! asked whether they are ready. Who does not answer in time is left out.
+//! First the lobby asks every invited player whether they come (`accept` or `reject`). When enough
+//! accept, it asks those players whether they are ready. A player who does not reply in time is
+//! left out.
 //!
-//! A draw asks players in an order that is drawn by lot: first as many as may play. When a player
-//! rejects, the next one is asked. When players stay silent for a quarter of the wait, others are
-//! asked too; the silent ones may still accept while a place is free.
+//! A draw invites players in an order drawn by lot: first as many as may play. When a player
+//! rejects, the draw invites the next one. When players do not reply for a quarter of the wait, it
+//! invites others too; the silent players may still accept while a place is free.
 
 use super::{Announcement, signup};
 use crate::ids::{Millis, PlayerName};
@@ -39,12 +40,12 @@ impl Terms {
         10_000
     }
 
-    /// The most that may come.
+    /// The most players who may come.
     pub fn most(&self) -> usize {
         self.at_most.map_or(self.players.len(), |most| most as usize)
     }
 
-    /// Whether the numbers agree with each other.
+    /// Checks that the numbers are consistent.
     pub fn check(&self) -> Result<(), String> {
         let (least, most, count) = (self.at_least as usize, self.most(), self.players.len());
         if count > Terms::PLAYERS_MAX {
@@ -77,10 +78,10 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// A draw waits so many times shorter for one answer than for all of them.
+    /// A draw waits for one reply only this fraction of the whole wait.
     const PATIENCE_PARTS: Millis = 4;
 
-    /// Whether the numbers agree with each other.
+    /// Checks that the numbers are consistent.
     pub fn check(&self) -> Result<(), String> {
         let (least, most) = (self.at_least, self.at_most);
         match least == 0 || least > most || most as usize > Terms::PLAYERS_MAX {
@@ -92,7 +93,7 @@ impl Draw {
         }
     }
 
-    /// The invitation of these players, in this order.
+    /// The terms for inviting these players, in this order.
     pub(super) fn terms(&self, drawn: &[PlayerName]) -> Terms {
         Terms {
             players: drawn.to_vec(),
@@ -125,29 +126,29 @@ pub enum Reply {
     Silent,
 }
 
-/// Invitations that are open.
+/// Open invitations to one tournament.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invitation {
-    /// What is asked for.
+    /// The announced tournament.
     pub announcement: Announcement,
-    /// Who is invited, in order, and what they said.
+    /// The invited players in order, each with their reply.
     pub replies: Vec<(PlayerName, Reply)>,
-    /// Whether those who come are now asked to be ready.
+    /// Whether the players who accepted are now asked to be ready.
     pub readying: bool,
     /// When the wait ends.
     pub closes_at: Millis,
-    /// When a draw asks others in place of players who have not answered.
+    /// When a draw invites others in place of players who have not replied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) draws_at: Option<Millis>,
     pub(super) terms: Terms,
 }
 
-/// What is to become of invitations.
+/// The next step for invitations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Wait,
-    /// The next players of a draw are asked.
+    /// The draw invites these players next.
     Draw(Vec<PlayerName>),
     AskReady,
     Start(Vec<PlayerName>),
@@ -155,12 +156,12 @@ pub(super) enum Verdict {
 }
 
 impl Invitation {
-    /// What a player said, if it is invited.
+    /// The reply of a player; `None` if they are not invited.
     pub fn reply(&self, player: &PlayerName) -> Option<Reply> {
         self.replies.iter().find(|(name, _)| name == player).map(|(_, reply)| *reply)
     }
 
-    /// Who comes, as far as is known.
+    /// The players who have accepted or are ready.
     pub fn coming(&self) -> impl Iterator<Item = &PlayerName> {
         let comes = |reply| matches!(reply, Reply::Accepted | Reply::Ready);
         self.replies.iter().filter(move |(_, reply)| comes(*reply)).map(|(player, _)| player)
@@ -172,31 +173,31 @@ impl Invitation {
         }
     }
 
-    /// Whether a draw may still ask others.
+    /// Whether a draw can still invite others.
     pub(super) fn has_reserve(&self) -> bool {
         self.replies.iter().any(|(_, reply)| *reply == Reply::Reserve)
     }
 
-    /// Notes when a draw next looks for players who have not answered, if that is not known.
+    /// Sets when a draw next looks for players who have not replied, unless it is set already.
     pub(super) fn wait_for_drawn(&mut self, now: Millis) {
         let patience_ms = (self.terms.wait_ms / Draw::PATIENCE_PARTS).max(1);
         self.draws_at = self.draws_at.or(Some(now.saturating_add(patience_ms)));
     }
 
-    /// When something has to be decided at the latest.
+    /// When the lobby has to decide something at the latest.
     pub fn deadline(&self) -> Millis {
         let draws_at = self.draws_at.filter(|_| self.has_reserve());
         draws_at.map_or(self.closes_at, |at| at.min(self.closes_at))
     }
 
-    /// Players whose answer is still open.
+    /// The players who have not replied yet.
     pub(super) fn unanswered(&self) -> Vec<PlayerName> {
         let open = self.replies.iter().filter(|(_, reply)| *reply == Reply::Open);
         open.map(|(player, _)| player.clone()).collect()
     }
 
-    /// Makes the wait longer by time that nobody could answer in, but no longer than a new one, and
-    /// at least until those who are invited can be back.
+    /// Extends the wait by an outage, but not beyond the length of a new wait, and at least until
+    /// the invited players can have reconnected.
     pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
         let wait_ms = if self.readying { self.terms.ready_ms } else { self.terms.wait_ms };
         let closes_at = signup::prolonged(self.closes_at, wait_ms, now, away_ms);
@@ -204,12 +205,13 @@ impl Invitation {
         self.draws_at = self.draws_at.map(|at| at.max(answers_until));
     }
 
-    /// Who plays if nobody else is waited for.
+    /// The players of the tournament if the lobby waits for nobody else.
     pub(super) fn there(&self) -> Vec<PlayerName> {
         self.coming().take(self.terms.most()).cloned().collect()
     }
 
-    /// What follows from the replies so far, or, if the wait is `over`, from those there are.
+    /// The next step after the replies so far. If the wait is `over`, missing replies are not
+    /// waited for.
     pub(super) fn verdict(&self, over: bool) -> Verdict {
         let count = |reply| self.replies.iter().filter(|(_, own)| *own == reply).count();
         let (accepted, ready) = (count(Reply::Accepted), count(Reply::Ready));
@@ -231,7 +233,7 @@ impl Invitation {
             let next: Vec<_> = next.take(free).map(|(player, _)| player.clone()).collect();
             return if next.is_empty() { Verdict::Wait } else { Verdict::Draw(next) };
         }
-        // House players need not be asked whether they are ready.
+        // House players are not asked whether they are ready.
         if !self.readying && self.terms.ready_ms > 0 && accepted > 0 {
             return Verdict::AskReady;
         }
@@ -257,8 +259,8 @@ mod tests {
         Terms { players: players(count), at_least, at_most, wait_ms: 60, ready_ms: 10 }
     }
 
-    /// Invitations by what was said: `a`ccepted, `r`ejected, read`y`, `m`issed, `s`ilent, not
-    /// `d`rawn yet, or still `o`pen.
+    /// Invitations by reply: `a`ccepted, `r`ejected, read`y`, `m`issed, `s`ilent, not `d`rawn yet,
+    /// or still `o`pen.
     fn invitation(said: &str, terms: Terms) -> Invitation {
         let preset = Preset::named("fish").unwrap();
         let announcement = Announcement {
@@ -308,13 +310,13 @@ mod tests {
     }
 
     #[test]
-    fn replies_decide_as_soon_as_they_can() {
+    fn verdict_follows_as_soon_as_replies_decide_it() {
         let wait = || Verdict::Wait;
         let ready = || Verdict::AskReady;
         let off = |sure: usize| {
             Verdict::CallOff(format!("{sure} of 4 invited accepted, and 2 are needed"))
         };
-        // Two to three of four; what is said, before the end of the wait, and at it.
+        // Two to three of four: the replies, and the verdict before and at the end of the wait.
         for (said, before, after) in [
             ("oooo", wait(), off(0)),
             ("aooo", wait(), off(1)),
@@ -328,10 +330,10 @@ mod tests {
             let asked = invitation(said, terms(4, 2, Some(3)));
             assert_eq!((asked.verdict(false), asked.verdict(true)), (before, after), "{said}");
         }
-        // House players are ready by themselves.
+        // House players are ready without being asked.
         let house = invitation("yyrr", terms(4, 2, Some(3)));
         assert_eq!(house.verdict(false), Verdict::Start(players(2)));
-        // Where nobody is asked whether it is ready, who accepted plays.
+        // Where readiness is not asked for, the players who accepted play.
         let quick = invitation("aaaa", Terms { ready_ms: 0, ..terms(4, 2, Some(3)) });
         assert_eq!(quick.verdict(false), Verdict::Start(players(3)));
         assert_eq!(quick.there(), players(3));
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_ready_plays() {
+    fn ready_players_play() {
         let off = |sure: usize| {
             Verdict::CallOff(format!("{sure} of 4 invited are ready, and 2 are needed"))
         };
@@ -405,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_are_those_of_who_gave_them_and_waits_are_made_longer() {
+    fn replies_belong_to_their_players_and_outages_extend_waits() {
         let mut asked = invitation("oo", terms(2, 1, None));
         let [one, other] = [players(2)[0].clone(), players(2)[1].clone()];
         asked.set(&other, Reply::Accepted);

@@ -1,4 +1,4 @@
-//! What becomes of answers to invitations.
+//! Processes replies to invitations.
 
 use super::invitation::Verdict;
 use super::{Invitation, Lobby, LobbyRejection, Reply, Standing};
@@ -19,7 +19,7 @@ impl Lobby {
         self.may_play(&player)?;
         let invitation = self.invitation_of(&tournament, &player)?;
         match invitation.reply(&player) {
-            // Said again, because the answer was lost on the way.
+            // The player repeats an acceptance, because the confirmation was lost.
             Some(Reply::Accepted | Reply::Ready) => return Ok(()),
             Some(Reply::Open | Reply::Rejected | Reply::Silent) if !invitation.readying => {}
             _ => return Err(LobbyRejection::NotInvited(player)),
@@ -69,7 +69,8 @@ impl Lobby {
         Ok(())
     }
 
-    /// The wait for answers is over, or a draw has waited long enough for those it asked so far.
+    /// Handles the end of the wait, or a draw that has waited long enough for the players invited
+    /// so far.
     pub(super) fn close_invitation(
         &mut self,
         now: Millis,
@@ -90,7 +91,7 @@ impl Lobby {
         }
     }
 
-    /// Does what follows from the answers so far, if anything.
+    /// Applies the consequences of the replies so far, if any.
     pub(super) fn settle(
         &mut self,
         now: Millis,

@@ -1,12 +1,12 @@
-//! The lobby: accounts, who is here, queues, sign-ups, invitations, and which tournaments run.
+//! The lobby: accounts, logins, queues, sign-ups, invitations, and the running tournaments.
 //!
-//! It answers for who may do what, in which order players are taken, how long a sign-up or an
-//! invitation waits, and who still has to be told of a result. It leaves connections, hashing of
-//! passwords and making of tokens to the shell, and everything that happens in a tournament to the
+//! The lobby decides whether a command is allowed, in which order players are taken, how long a
+//! sign-up or an invitation waits, and which results still have to be delivered. The shell handles
+//! connections, hashes passwords and creates tokens. The tournament handles everything inside a
 //! tournament.
 //!
-//! First come, first served: players wait in the order they logged in; those a tournament takes
-//! move to the end of the line.
+//! First come, first served: players wait in the order in which they logged in. Players whom a
+//! tournament takes move to the end of the line.
 
 mod account;
 mod announce;
@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tokens::Tokens;
 
-/// Where a tournament stands, as far as the lobby knows.
+/// The state of a tournament, as far as the lobby knows it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
@@ -51,11 +51,11 @@ pub enum Standing {
     Open(Box<SignUp>),
     /// Players are invited, and have not all answered.
     Inviting(Box<Invitation>),
-    /// It runs.
+    /// The tournament runs.
     Running(Box<TournamentPlan>),
-    /// It is over.
+    /// The tournament is over, with these winners.
     Finished(Vec<PlayerName>),
-    /// It found too few players.
+    /// The tournament was called off, for this reason.
     CalledOff(String),
 }
 
@@ -63,53 +63,55 @@ pub enum Standing {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lobby {
     accounts: BTreeMap<PlayerName, Account>,
-    /// How many accounts were dropped: numbers of accounts are not used again.
+    /// How many accounts were deleted: numbers of accounts are never reused.
     dropped: u64,
     tokens: Tokens,
-    /// Who is logged in, first the one who waits longest.
+    /// The players who are logged in, the longest waiting first.
     line: Queue,
     queues: BTreeMap<QueueName, Queue>,
     tournaments: BTreeMap<TournamentId, Standing>,
-    /// What would otherwise be looked for among all tournaments.
+    /// An index over all tournaments.
     index: Index,
-    /// Whom a tournament takes, between its announcement and its start in the same record.
+    /// The selection of a tournament, between its announcement and its start in the same record.
     selections: BTreeMap<TournamentId, Selection>,
-    /// Of sign-ups that repeat each other, the latest by the first.
+    /// The latest tournament of each series, by the first one.
     series: BTreeMap<TournamentId, TournamentId>,
-    /// The first of the series that a tournament continues, until the tournament is over.
+    /// The first tournament of the series that a tournament continues, until the tournament is
+    /// over.
     continues: BTreeMap<TournamentId, TournamentId>,
-    /// Who asked for a tournament.
+    /// The account that asked for each tournament.
     askers: BTreeMap<TournamentId, PlayerName>,
-    /// Which results those who asked have not been told yet, the oldest first.
+    /// The results that have not been delivered to the accounts that asked, the oldest first.
     owed: BTreeMap<PlayerName, VecDeque<TournamentId>>,
-    /// How programs are reached that cannot reconnect by themselves, by account.
+    /// How to reach programs that cannot reconnect by themselves, by account.
     locations: BTreeMap<PlayerName, Raw>,
-    /// Who asked for a tournament without an account and was not told of it yet, the oldest first.
+    /// Requests for tournaments from senders without an account that are not answered yet, the
+    /// oldest first.
     requests: VecDeque<Request>,
-    /// The cheats in tournaments that run for which a policy has blacklisted a player.
+    /// The cheats in running tournaments for which a policy has blacklisted a player.
     causes: BTreeSet<Cause>,
-    /// Accounts, with the reason, that a policy blacklisted before the log named causes.
+    /// Accounts that a policy blacklisted before the log named causes, each with the reason.
     unnamed_causes: BTreeSet<(PlayerName, String)>,
 }
 
 impl Lobby {
-    /// The most accounts there may be.
+    /// The most accounts that can exist.
     pub const ACCOUNTS_MAX: usize = 1_000_000;
-    /// The most times one player may wait in one queue.
+    /// The most places that one player may have in one queue.
     pub const QUEUED_MAX: usize = 16;
     /// The most queues one player may wait in.
     pub const QUEUES_MAX: usize = 16;
-    /// The most tokens one account may have; the one that ends first makes room.
+    /// The most tokens of one account; the token that expires first makes room.
     pub const TOKENS_MAX: usize = 32;
     /// The most tournaments that may be open or running at once.
     pub const TOURNAMENTS_MAX: usize = 10_000;
-    /// The most results kept for one account to be told; the oldest makes room.
+    /// The most undelivered results kept for one account; the oldest makes room.
     pub const OWED_MAX: usize = 16;
-    /// The most requests of processes without an account that are kept; the oldest makes room.
+    /// The most requests kept from senders without an account; the oldest makes room.
     pub const REQUESTS_MAX: usize = 1_000;
-    /// How long such a request is kept: a week.
+    /// How long such a request is kept: one week.
     pub const REQUEST_MS_MAX: Millis = 7 * 24 * 3_600_000;
-    /// The longest description of where a program is, or of who asked for a tournament, in bytes.
+    /// The longest description of a program's location, or of the sender of a request, in bytes.
     pub const LOCATION_BYTES_MAX: usize = 4_096;
 
     /// Folds the lobby from its stream.
@@ -131,34 +133,33 @@ impl Lobby {
         self.accounts.iter()
     }
 
-    /// Whether the blacklisting that follows from a cheat is recorded. An operator may have lifted
-    /// it since.
+    /// Whether the log records the blacklisting for a cheat. An operator may have lifted it since.
     pub fn has_recorded(&self, cheat: &Cheat) -> bool {
         let unnamed = || (cheat.account.clone(), cheat.reason.clone());
         self.causes.contains(&cheat.cause) || self.unnamed_causes.contains(&unnamed())
     }
 
-    /// Whose token this is, if it is good at `now`.
+    /// The account that owns a token; `None` if the token is not valid at `now`.
     pub fn holder(&self, token: &TokenHash, now: Millis) -> Option<&PlayerName> {
         self.tokens.holder(token, now)
     }
 
-    /// The tokens of an account that were not revoked.
+    /// The tokens of an account that are not revoked.
     pub(crate) fn tokens_of(&self, account: &PlayerName) -> impl Iterator<Item = &TokenHash> {
         self.tokens.of(account)
     }
 
-    /// Who is logged in, first the one who waits longest.
+    /// The players who are logged in, the longest waiting first.
     pub fn line(&self) -> &Queue {
         &self.line
     }
 
-    /// Who waits in a queue, in order.
+    /// The players who wait in a queue, in order.
     pub fn queue(&self, queue: &QueueName) -> &Queue {
         self.queues.get(queue).unwrap_or(Queue::EMPTY)
     }
 
-    /// All queues somebody waits in, by name.
+    /// All queues that are not empty, by name.
     pub fn queues(&self) -> impl Iterator<Item = (&QueueName, &Queue)> {
         self.queues.iter()
     }
@@ -173,7 +174,7 @@ impl Lobby {
         self.tournaments.get(id)
     }
 
-    /// The tournaments that run, by name.
+    /// The running tournaments, by name.
     pub fn running(&self) -> impl Iterator<Item = &TournamentPlan> {
         self.index.running().filter_map(|id| match self.tournaments.get(id) {
             Some(Standing::Running(plan)) => Some(&**plan),
@@ -181,7 +182,7 @@ impl Lobby {
         })
     }
 
-    /// The sign-ups that are open, by name.
+    /// The open sign-ups, by name.
     pub fn sign_ups(&self) -> impl Iterator<Item = &SignUp> {
         self.index.open().filter_map(|id| match self.tournaments.get(id) {
             Some(Standing::Open(sign_up)) => Some(&**sign_up),
@@ -189,17 +190,17 @@ impl Lobby {
         })
     }
 
-    /// The running tournaments a player is in, by name.
+    /// The running tournaments of a player, by name.
     pub fn playing_in(&self, player: &PlayerName) -> impl Iterator<Item = &TournamentId> {
         self.index.playing_in(player)
     }
 
-    /// The open sign-ups a player has a place in, by name.
+    /// The open sign-ups in which a player has a place, by name.
     pub fn signed_up_for(&self, player: &PlayerName) -> impl Iterator<Item = &TournamentId> {
         self.index.signed_up_for(player)
     }
 
-    /// The open invitations of a player, by tournament. A player whom a draw has not asked yet is
+    /// The open invitations of a player, by tournament. A player whom a draw has not reached yet is
     /// not invited.
     pub fn invited_to(&self, player: &PlayerName) -> impl Iterator<Item = &Invitation> {
         self.index.invited_to(player).filter_map(move |id| match self.tournaments.get(id) {
@@ -210,7 +211,7 @@ impl Lobby {
         })
     }
 
-    /// In how many running tournaments a player is, and in how many it waits to be.
+    /// How many running tournaments a player is in, and how many they wait for.
     pub fn involvement(&self, player: &PlayerName) -> (usize, usize) {
         let places = self.index.queues_of(player).map(|queue| self.queue(queue).times(player));
         let accepted = self.invited_to(player).filter(|invitation| {
@@ -220,29 +221,31 @@ impl Lobby {
         (self.index.playing_in(player).count(), waits + places.sum::<usize>())
     }
 
-    /// Who asked for a tournament, if anybody with an account did.
+    /// The account that asked for a tournament, if one did.
     pub fn asker(&self, id: &TournamentId) -> Option<&PlayerName> {
         self.askers.get(id)
     }
 
-    /// The tournaments whose end an account asked for and was not told yet, the oldest first.
+    /// The tournaments that an account asked for and whose results are not delivered yet, the
+    /// oldest first.
     pub fn owed_to(&self, account: &PlayerName) -> impl Iterator<Item = &TournamentId> {
         self.owed.get(account).into_iter().flatten()
     }
 
-    /// The name of the first in a series stands for the latest.
+    /// The latest tournament of the series that begins with `tournament`; itself if there is no
+    /// series.
     pub fn latest_of(&self, tournament: TournamentId) -> TournamentId {
         self.series.get(&tournament).cloned().unwrap_or(tournament)
     }
 
-    /// The first tournament of the series that a tournament belongs to: its own name if it is the
-    /// first or alone. Of tournaments that are over, nobody asks.
+    /// The first tournament of the series that a tournament belongs to: itself if it is the first
+    /// or alone. Callers ask only about tournaments that are not over.
     pub fn series_of<'a>(&'a self, tournament: &'a TournamentId) -> &'a TournamentId {
         self.continues.get(tournament).unwrap_or(tournament)
     }
 
-    /// Which tournament a player means that wants to leave one: the one of that name if it is in
-    /// it, else the latest that repeats it.
+    /// The tournament that a player wants to leave: the one of that name if they are in it,
+    /// otherwise the latest that repeats it.
     pub fn left_by(&self, tournament: TournamentId, player: &PlayerName) -> TournamentId {
         let own = match self.tournaments.get(&tournament) {
             Some(Standing::Open(sign_up)) => sign_up.players.contains(player),
@@ -252,12 +255,13 @@ impl Lobby {
         if own { tournament } else { self.latest_of(tournament) }
     }
 
-    /// When the next sign-up or invitation has to be decided, if any waits.
+    /// The deadline of the next sign-up or invitation, if any waits.
     pub fn deadline(&self) -> Option<Millis> {
         self.index.first_deadline().map(|(at, _)| *at)
     }
 
-    /// The command that time alone makes due at `now`, if any. Callers step it and ask again.
+    /// The command that is due at `now` because time has passed, if any. Callers step it and ask
+    /// again.
     pub fn due(&self, now: Millis) -> Option<LobbyCommand> {
         let (at, id) = self.index.first_deadline()?;
         (*at <= now).then(|| LobbyCommand::Close { tournament: id.clone() })

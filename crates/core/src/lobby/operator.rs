@@ -1,4 +1,4 @@
-//! What an operator may decide in the lobby, each with who and why.
+//! Orders of an operator to the lobby, each with the operator and their reason.
 
 use super::{Lobby, LobbyRejection, Reply, Standing};
 use crate::event::{
@@ -9,21 +9,21 @@ use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::plan::TournamentPlan;
 use crate::ruling::Ruling;
 
-/// What an operator may decide in the lobby.
+/// An order of an operator to the lobby.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LobbyOrder {
-    /// A sign-up starts now, with those who are there; or invitations, with those who accepted.
+    /// Start a sign-up now with the players who signed up, or invitations with those who accepted.
     Start(TournamentId),
-    /// A sign-up is given up, and those that would repeat it; or invitations.
+    /// Call off a sign-up and its repetitions, or invitations.
     CallOff(TournamentId),
-    /// A player is taken out of a sign-up, or off those who are invited.
+    /// Remove a player from a sign-up, or from the invited players.
     Withdraw {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who.
+        /// The player.
         player: PlayerName,
     },
-    /// An account leaves the line, and its tokens are good no more.
+    /// Log an account out: remove it from the line, and revoke its tokens.
     LogOut(PlayerName),
 }
 
@@ -72,7 +72,7 @@ impl Lobby {
             }
         }
     }
-    /// What a tournament that waits for players would start with if it had to now. Changes nothing.
+    /// The plan with which a waiting tournament would start now. Changes nothing.
     pub fn try_start(&self, tournament: TournamentId) -> Result<TournamentPlan, LobbyRejection> {
         let tournament = self.latest_of(tournament);
         let (announcement, players) = match self.tournaments.get(&tournament) {

@@ -1,10 +1,10 @@
-//! Players in the order they came: the line of those logged in, and the queues.
+//! Players in the order they came: the line of logged-in players, and the queues.
 
 use crate::ids::PlayerName;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Players in order. One that wants to play twice is there twice.
+/// Players in order. A player who wants to play twice has two places.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "Vec<PlayerName>")]
 pub struct Queue {
@@ -15,7 +15,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Nobody.
+    /// The empty queue.
     pub(super) const EMPTY: &'static Queue =
         &Queue { places: BTreeMap::new(), of: BTreeMap::new(), next: 0 };
 
@@ -24,22 +24,22 @@ impl Queue {
         self.places.len()
     }
 
-    /// Whether nobody is there.
+    /// Whether there are no places.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Who is there, first the one who waits longest.
+    /// The players in order, the longest waiting first.
     pub fn iter(&self) -> impl Iterator<Item = &PlayerName> {
         self.places.values()
     }
 
-    /// The same as a list.
+    /// The players in order, as a list.
     pub fn to_vec(&self) -> Vec<PlayerName> {
         self.iter().cloned().collect()
     }
 
-    /// Whether a player is there.
+    /// Whether a player has a place.
     pub fn contains(&self, player: &PlayerName) -> bool {
         self.of.contains_key(player)
     }
@@ -49,7 +49,7 @@ impl Queue {
         self.of.get(player).map_or(0, BTreeSet::len)
     }
 
-    /// One more place, at the end.
+    /// Adds a place for a player at the end.
     pub(super) fn push(&mut self, player: PlayerName) {
         self.places.insert(self.next, player.clone());
         self.of.entry(player).or_default().insert(self.next);
@@ -75,12 +75,12 @@ impl Queue {
         }
     }
 
-    /// Moves those of these players who are there to the end, in the order they had.
+    /// Moves the places of these players to the end, in their previous order.
     pub(super) fn move_to_end(&mut self, players: &[PlayerName]) {
         let places = players.iter().filter_map(|player| self.of.get(player)).flatten();
         let places: BTreeSet<u64> = places.copied().collect();
         for place in places {
-            let player = self.places.get(&place).expect("a place somebody has").clone();
+            let player = self.places.get(&place).expect("a place in `of` is in `places`").clone();
             self.remove(&player, Some(place));
             self.push(player);
         }
@@ -96,7 +96,7 @@ impl Queue {
     }
 }
 
-/// Which numbers the places have is nobody's business.
+/// Two queues are equal if their players are; the numbers of the places do not matter.
 impl PartialEq for Queue {
     fn eq(&self, other: &Queue) -> bool {
         self.iter().eq(other.iter())
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_drawn_goes_to_the_end_in_the_same_order() {
+    fn players_move_to_the_end_in_the_same_order() {
         let mut line = queue("ann bob ann cat dan");
         line.move_to_end(&names("cat ann"));
         assert_eq!(line, queue("bob dan ann ann cat"));

@@ -1,37 +1,37 @@
-//! How programs are reached that do not reconnect by themselves, and who waits for a result without
-//! having an account.
+//! How to reach programs that do not reconnect by themselves, and who waits for a result without an
+//! account.
 //!
-//! What a location or a request says is known to the gateway that wrote it; the lobby keeps it, so
-//! that a server that was restarted can find them again.
+//! Only the gateway that wrote a location or a request understands its content. The lobby stores
+//! it, so that a restarted server can reach the program or the sender again.
 
 use super::{Lobby, LobbyRejection};
 use crate::event::{Event, PlayerLocated, RequesterNoted};
 use crate::ids::{Millis, PlayerName, Raw, TournamentId};
 use serde::{Deserialize, Serialize};
 
-/// Somebody without an account who asked for a tournament and waits to be told of it.
+/// A request for a tournament, from a sender without an account who waits for the result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Request {
-    /// For which tournament.
+    /// The tournament.
     pub tournament: TournamentId,
-    /// What the gateway needs to answer, as JSON.
+    /// The data that the gateway needs to reply, as JSON.
     pub reply_to: Raw,
-    /// Since when.
+    /// When the request was made.
     pub since: Millis,
 }
 
 impl Lobby {
-    /// How an account's program is reached after a restart, if it cannot reconnect by itself.
+    /// How to reach an account's program after a restart; `None` if it can reconnect by itself.
     pub fn location(&self, account: &PlayerName) -> Option<&Raw> {
         self.locations.get(account)
     }
 
-    /// The accounts whose programs cannot reconnect by themselves, and how each is reached.
+    /// The accounts whose programs cannot reconnect by themselves, and how to reach each.
     pub fn locations(&self) -> impl Iterator<Item = (&PlayerName, &Raw)> {
         self.locations.iter()
     }
 
-    /// Who waits to be told of a tournament without having an account, the oldest first.
+    /// The open requests from senders without an account, the oldest first.
     pub fn requests(&self) -> impl Iterator<Item = &Request> {
         self.requests.iter()
     }
@@ -91,7 +91,7 @@ impl Lobby {
         }
     }
 
-    /// Whether somebody without an account waits to be told of a tournament.
+    /// Whether a sender without an account waits for the result of a tournament.
     pub(super) fn is_requested(&self, tournament: &TournamentId) -> bool {
         self.requests.iter().any(|request| request.tournament == *tournament)
     }

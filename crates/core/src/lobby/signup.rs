@@ -1,4 +1,4 @@
-//! Sign-ups: for which tournament, how long, and whom to take.
+//! Sign-ups: for which tournament, how long they wait, and which players they take.
 
 use super::{Draw, QueueName, Terms};
 use crate::ids::{Age, Millis, PlayerName, Raw, TournamentId};
@@ -30,7 +30,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether the numbers agree with each other.
+    /// Checks that the numbers are consistent.
     pub fn check(&self) -> Result<(), String> {
         let Window { at_least, at_most, second_at_least, .. } = *self;
         if at_least == 0 || at_least > at_most {
@@ -94,7 +94,7 @@ impl Selection {
     }
 }
 
-/// A tournament that is asked for.
+/// A tournament that an account asked for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Announcement {
     /// Its name.
@@ -108,9 +108,9 @@ pub struct Announcement {
     pub config: Raw,
     /// The policy.
     pub policy: Policy,
-    /// Whom it takes.
+    /// How players are selected.
     pub selection: Selection,
-    /// Who asked for it.
+    /// The account that asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<PlayerName>,
 }
@@ -133,9 +133,9 @@ impl Announcement {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignUp {
-    /// What is asked for.
+    /// The announced tournament.
     pub announcement: Announcement,
-    /// Who signed up, in order.
+    /// The players who signed up, in order.
     pub players: Vec<PlayerName>,
     /// The ages that players gave.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -145,17 +145,17 @@ pub struct SignUp {
     /// Whether this is the second wait.
     pub extended: bool,
     pub(super) window: Window,
-    /// The first of those that repeat each other: its own name, if it is the first or alone.
+    /// The first tournament of its series: its own name if it is the first or alone.
     pub(super) series: TournamentId,
 }
 
 impl SignUp {
-    /// Whether its wait has not begun: it repeats others, and nobody is there yet.
+    /// Whether the wait has not begun: the sign-up repeats, and nobody has signed up yet.
     pub(super) fn rests(&self) -> bool {
         self.window.repeat && self.players.is_empty()
     }
 
-    /// Makes its wait longer by time that nobody could sign up in, but no longer than a new one.
+    /// Extends the wait by an outage, but not beyond the length of a new wait.
     pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis) {
         if self.rests() {
             return;
@@ -175,15 +175,15 @@ impl SignUp {
         self.players.push(player);
     }
 
-    /// Takes a player out.
+    /// Removes a player.
     pub(super) fn remove(&mut self, player: &PlayerName) {
         self.ages.remove(player);
         self.players.retain(|one| one != player);
     }
 
-    /// The players in the order they play in. Players without an age keep the places that the
-    /// order of sign-up gives them. Players with an age share the other places by age; those of
-    /// the same age are in order of sign-up.
+    /// The players in playing order. Players without an age keep the places that the order of
+    /// sign-up gives them. Players with an age share the other places by age; those of the same age
+    /// keep the order of sign-up.
     pub fn in_playing_order(&self) -> Vec<PlayerName> {
         let mut aged: Vec<(Age, &PlayerName)> = self
             .players
@@ -203,16 +203,16 @@ impl SignUp {
         ordered.collect()
     }
 
-    /// The number of the next one in its series; the first is 1.
+    /// The number of the next tournament of the series; the first is 1.
     pub(super) fn next_number(&self) -> u64 {
         let tail = self.announcement.id.as_str().strip_prefix(self.series.as_str());
-        // One that is larger was made up: no series gets that far.
+        // A number beyond `u32` was not counted up: no series gets that far.
         let number = tail.and_then(|tail| tail.strip_prefix('-')?.parse::<u32>().ok());
         u64::from(number.unwrap_or(1)) + 1
     }
 }
 
-/// When a wait ends that is longer by `away_ms`, but no longer than a new one.
+/// The end of a wait that is extended by `away_ms`, but not beyond the length of a new wait.
 pub(super) fn prolonged(ends_at: Millis, wait_ms: Millis, now: Millis, away_ms: Millis) -> Millis {
     let longest = ends_at.max(now.saturating_add(wait_ms));
     ends_at.saturating_add(away_ms).min(longest)
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_gets_back_what_was_lost_and_no_more() {
+    fn outage_extends_a_wait_but_not_beyond_a_new_one() {
         for (ends_at, now, away_ms, due) in [
             (100, 90, 5, 105),
             (100, 90, 20, 120),
@@ -278,7 +278,7 @@ mod tests {
         waiting.extended = true;
         waiting.prolong(90, 7);
         assert_eq!(waiting.closes_at, 110, "the second wait is shorter");
-        // Nobody is there: the wait has not begun.
+        // Nobody has signed up, so the wait has not begun.
         waiting.window.repeat = true;
         assert!(waiting.rests());
         waiting.prolong(100, 7);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_counts_on() {
+    fn series_numbers_its_tournaments() {
         let next = |id: &str, series: &str| sign_up(id, series).next_number();
         assert_eq!((next("cup", "cup"), next("cup-2", "cup"), next("cup-41", "cup")), (2, 3, 42));
         assert_eq!((next("cup-2", "cup-2"), next("cup-2-5", "cup-2")), (2, 6));

@@ -1,8 +1,8 @@
-//! The lobby as text, so that a start need not fold all that ever happened in it.
+//! The lobby as text, so that a start need not fold its whole log.
 //!
-//! A snapshot is never the truth: the log is. One that cannot be read, or is of another version, is
-//! passed over, and the lobby is folded from its first event. Who keeps it, and who says up to
-//! which event it goes, is the shell.
+//! The log is authoritative, and a snapshot only saves time. If a snapshot cannot be read, or has
+//! another version, the server folds the lobby from its first event. The shell stores the snapshot
+//! together with the number of the last event it covers.
 
 use super::index::Index;
 use super::tokens::Tokens;
@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Text that is no snapshot this program can use.
+/// A text that is not a usable snapshot.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not a snapshot of the lobby: {0}")]
 pub struct BadSnapshot(String);
 
-/// What is kept of a lobby: all but its index, which follows from the rest.
+/// The content of a snapshot: the lobby without its index, which is derived from the rest.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept<'a> {
@@ -39,11 +39,12 @@ struct Kept<'a> {
 }
 
 impl Lobby {
-    /// The version of snapshots this program writes, and the only one it reads. It changes whenever
-    /// the lobby's fields do, or what an event does to them: a new program then folds the log.
+    /// The version of snapshots that this program writes, and the only one it reads. It must change
+    /// whenever the lobby's fields change, or what an event does to them. A new program then folds
+    /// the log.
     pub const SNAPSHOT_VERSION: u32 = 2;
 
-    /// The lobby as text. It holds hashes of passwords and tokens, as the log does.
+    /// The lobby as text. Like the log, it holds hashes of passwords and tokens.
     pub fn snapshot(&self) -> String {
         let kept = Kept {
             accounts: Cow::Borrowed(&self.accounts),
@@ -65,12 +66,12 @@ impl Lobby {
         serde_json::to_string(&kept).expect("a lobby is JSON")
     }
 
-    /// About how many things a snapshot holds: what it costs to take one.
+    /// Roughly how many items a snapshot holds, which is the cost of taking one.
     pub fn size(&self) -> usize {
         self.accounts.len() + self.tokens.len() + self.tournaments.len()
     }
 
-    /// The lobby a snapshot was made of.
+    /// Restores the lobby from a snapshot.
     pub fn from_snapshot(text: &str) -> Result<Lobby, BadSnapshot> {
         let kept: Kept<'_> =
             serde_json::from_str(text).map_err(|error| BadSnapshot(error.to_string()))?;

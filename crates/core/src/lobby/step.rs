@@ -1,4 +1,4 @@
-//! What the lobby makes of a command.
+//! How the lobby processes commands.
 
 use super::{
     Account, AccountKind, Cause, Lobby, LobbyCommand, LobbyRejection, QueueName, Role, SignUp,
@@ -14,7 +14,7 @@ use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::ruling::Ruling;
 
 impl Lobby {
-    /// Decides a command and applies what follows from it. A rejected command changes nothing.
+    /// Decides a command and applies its consequences. A rejected command changes nothing.
     pub fn step(
         &mut self,
         now: Millis,
@@ -90,7 +90,7 @@ impl Lobby {
         Ok(events)
     }
 
-    /// The commands about playing.
+    /// Processes the commands about playing.
     fn step_play(
         &mut self,
         now: Millis,
@@ -148,7 +148,7 @@ impl Lobby {
         Ok(())
     }
 
-    /// The commands about the course of tournaments.
+    /// Processes the commands about the course of tournaments.
     fn step_course(
         &mut self,
         now: Millis,
@@ -173,7 +173,7 @@ impl Lobby {
                 return self.note_requester(now, events, tournament, reply_to);
             }
             LobbyCommand::Resume { away_ms, answers_until } => {
-                // Nothing waits that could wait longer: nothing to remember.
+                // If nothing waits, there is no wait to extend and nothing to record.
                 if self.deadline().is_some() {
                     self.emit(now, events, ServerResumed { away_ms, answers_until });
                 }
@@ -199,8 +199,8 @@ impl Lobby {
         self.accounts.get(account).ok_or_else(|| LobbyRejection::Unknown(account.clone()))
     }
 
-    /// Whether a policy has blacklisted for this cheat. It can only be one of a tournament that
-    /// runs.
+    /// Whether a policy has already blacklisted for this cheat. The cheat must belong to a running
+    /// tournament.
     fn is_recorded(&self, cause: Option<&Cause>) -> Result<bool, LobbyRejection> {
         let Some(cause) = cause else { return Ok(false) };
         match self.tournaments.get(&cause.tournament) {
@@ -218,8 +218,8 @@ impl Lobby {
         room.then_some(()).ok_or(LobbyRejection::NoRoom)
     }
 
-    /// Whether nobody would miss an account: a name that was given at a port where a name is all
-    /// that is needed, and that never played.
+    /// Whether an account can be deleted: it belongs to a program that gave only a name, never
+    /// played and takes part in nothing.
     fn may_drop(&self, account: &PlayerName) -> Result<(), LobbyRejection> {
         let Account { kind, role, password, blacklisted, played, .. } = self.known(account)?;
         let is_bare = *kind == AccountKind::Program && *role == Role::Player && password.is_none();

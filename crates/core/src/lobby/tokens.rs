@@ -1,11 +1,11 @@
-//! Tokens: whose they are, until when they are good, and which one has to go.
+//! Tokens: their owners, when they expire, and which one makes room for a new one.
 
 use super::{Lobby, TokenHash};
 use crate::ids::{Millis, PlayerName};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A token that is good until it ends or is revoked.
+/// A token that is valid until it expires or is revoked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Token {
@@ -18,13 +18,13 @@ struct Token {
 #[serde(from = "BTreeMap<TokenHash, Token>")]
 pub(super) struct Tokens {
     all: BTreeMap<TokenHash, Token>,
-    /// By whose they are; the first of an account is the one that ends first.
+    /// By account; the first token of an account is the one that expires first.
     by_account: BTreeMap<PlayerName, BTreeSet<(Millis, TokenHash)>>,
     by_end: BTreeSet<(Millis, TokenHash)>,
 }
 
 impl Tokens {
-    /// Whose token this is, if it is good at `now`.
+    /// The account that owns a token; `None` if the token is not valid at `now`.
     pub(super) fn holder(&self, token: &TokenHash, now: Millis) -> Option<&PlayerName> {
         let token = self.all.get(token)?;
         (token.expires_at > now).then_some(&token.account)
@@ -38,12 +38,12 @@ impl Tokens {
         self.all.contains_key(token)
     }
 
-    /// The tokens of an account, the one that ends first before the others.
+    /// The tokens of an account, in order of expiry.
     pub(super) fn of(&self, account: &PlayerName) -> impl Iterator<Item = &TokenHash> {
         self.by_account.get(account).into_iter().flatten().map(|(_, token)| token)
     }
 
-    /// The token that has to go if the account gets another one.
+    /// The token to revoke if the account gets another one; `None` if there is room.
     pub(super) fn surplus(&self, account: &PlayerName, now: Millis) -> Option<TokenHash> {
         let own = self.by_account.get(account)?;
         let mut good = own.range((now.saturating_add(1), TokenHash::first())..);
@@ -51,7 +51,7 @@ impl Tokens {
         (1 + good.count() >= Lobby::TOKENS_MAX).then(|| first.1.clone())
     }
 
-    /// Adds a token, and forgets those that have ended.
+    /// Adds a token, and deletes the expired ones.
     pub(super) fn issue(
         &mut self,
         at: Millis,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_good_until_their_end_and_forgotten_when_the_next_is_issued() {
+    fn tokens_are_valid_until_they_expire_and_deleted_at_the_next_issue() {
         let mut tokens = Tokens::default();
         let [one, two, three] = ["one", "two", "three"].map(TokenHash::of);
         tokens.issue(0, name("ann"), one.clone(), 100);
@@ -124,7 +124,7 @@ mod tests {
         tokens.issue(100, name("ann"), three.clone(), 300);
         assert_eq!((tokens.contains(&one), tokens.len()), (false, 2));
         assert!(tokens.of(&name("ann")).eq([&three]));
-        // Issued again, it is the other's.
+        // Issued again to another account, the token belongs to that account.
         tokens.issue(101, name("bob"), three.clone(), 400);
         assert_eq!(tokens.holder(&three, 399), Some(&name("bob")));
         assert_eq!(tokens.of(&name("ann")).count(), 0);
@@ -141,7 +141,7 @@ mod tests {
         let of = |number: usize| TokenHash::of(&format!("token {number}"));
         for number in 0..Lobby::TOKENS_MAX {
             assert_eq!(tokens.surplus(&name("ann"), 5), None, "{number}");
-            // The latest one ends first.
+            // The latest token expires first.
             let end = 1_000 - number as Millis;
             tokens.issue(0, name("ann"), of(number), end);
         }

@@ -1,4 +1,4 @@
-//! How events change a match: the only way it changes.
+//! How events change a match. Nothing else changes it.
 
 use super::{Finished, Match, Phase, Presence, Secrets};
 use crate::event::{AnswerAccepted, Event, GameEnded, GameStarted, MatchRestarted, Restart};
@@ -11,37 +11,37 @@ use crate::report::GameEnd;
 use agon_games::{GameKind, Refusal, Registry, Seat, SetupError};
 use std::sync::Arc;
 
-/// An event that does not fit the state: the log is damaged, or not of this match.
+/// An event that does not fit the state: the log is damaged, or belongs to another match.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// A stream that does not begin with a match being created.
+    /// The stream does not begin with the creation of a match.
     #[error("a match begins with match-created, not {0}")]
     NotAMatch(&'static str),
-    /// A stream that does not begin with a tournament being created.
+    /// The stream does not begin with the creation of a tournament.
     #[error("a tournament begins with tournament-created, not {0}")]
     NotATournament(&'static str),
-    /// The result of a match that is not in the latest round.
+    /// The event reports a match that is not in the latest round.
     #[error("there is no match {0} in the latest round")]
     UnknownMatch(MatchId),
     /// The stream is empty.
     #[error("the stream is empty")]
     Empty,
-    /// No such game.
+    /// The registry has no such game.
     #[error("unknown game {0:?}")]
     UnknownGame(String),
-    /// An event of another stream.
+    /// The event belongs to another kind of stream.
     #[error("{0} does not belong here")]
     OutOfPlace(&'static str),
-    /// Somebody who does not play.
+    /// The event names a player who does not play in this match.
     #[error("{0} does not play in this match")]
     Stranger(PlayerName),
-    /// An answer the rules refuse.
+    /// The rules reject the answer.
     #[error("the answer is not legal: {0}")]
     Refused(#[from] Refusal),
-    /// A game that cannot be set up.
+    /// The game cannot be set up.
     #[error("the game cannot be set up: {0}")]
     SetUp(#[from] SetupError),
-    /// The secret is not known.
+    /// The secret of the game is not known.
     #[error("the secret of game {0} is not known yet: the game is not over")]
     NoSecret(u32),
 }
@@ -126,7 +126,7 @@ impl Match {
         Ok(())
     }
 
-    /// Applies an answer: the one place where a game moves on.
+    /// Applies an answer. Only this function advances a game.
     pub(super) fn accept(
         &mut self,
         request: &RequestId,
@@ -146,7 +146,7 @@ impl Match {
         self.state.faults.push(faulted.clone());
         self.state.sides[side].presence = Presence::Gone(at);
         if faulted.fault.kind == FaultKind::Withdrew {
-            // It left for good, whatever becomes of the game.
+            // A player who withdraws is out of the match, even if the game is voided later.
             self.state.sides[side].out = true;
         } else if self.crash_cost() == CrashCost::Remove {
             self.take_out(side);
@@ -162,7 +162,7 @@ impl Match {
         Ok(())
     }
 
-    /// A player that fails instead of confirming a result leaves the ranking.
+    /// Removes a player who fails instead of confirming a result: they leave the ranking.
     fn apply_unconfirmed(&mut self, side: usize) {
         if let Phase::Confirming(open) = &self.state.phase
             && open[side]
@@ -224,7 +224,7 @@ impl Match {
         Ok(())
     }
 
-    /// Adds up what counts: games since the latest restart that are not void.
+    /// Counts the games won since the latest restart, without void games.
     pub(super) fn recount(&mut self) {
         let ties = self.plan.rules.ties;
         let mut halves = vec![0; self.state.sides.len()];
@@ -249,7 +249,8 @@ impl Match {
         sides.for_each(|(side, halves)| side.halves = halves);
     }
 
-    /// Takes a side out of the match: for good, or with the game that is played or confirmed.
+    /// Removes a side from the match. If the game in progress, or the one being confirmed, is
+    /// voided later, the side may play on; without such a game the removal is final.
     fn take_out(&mut self, side: usize) {
         let playing = self.state.referee.as_ref().map(|referee| referee.number);
         let confirming = matches!(self.state.phase, Phase::Confirming(_));

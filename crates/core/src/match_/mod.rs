@@ -1,19 +1,20 @@
-//! A match: games between a few players until it is known who won.
+//! A match: games between a few players until there is a winner.
 //!
-//! It answers for waits, ties, replays, forfeits and what faults cost. It leaves the rules of the
-//! game to the game, and who meets whom to the tournament.
+//! The match handles waits, ties, replays, forfeits and the cost of faults. The game handles its
+//! own rules, and the tournament decides who meets whom.
 //!
 //! ```text
 //!            everybody is there              the game is over        nothing to confirm
 //! Gathering ───────────────────▶ Playing ───────────────────▶ Confirming ─────▶ Gathering or Ended
-//!     ▲  └─ waited in vain ─▶ Ended │ forfeit, removal                │
+//!     ▲  └─ wait timed out ─▶ Ended │ forfeit, removal                │
 //!     └────────────────────────────┴──────────── next game ──────────┘
 //! ```
 //!
-//! The clock of a request starts when it was delivered. That is a fact about a connection, so it is
-//! kept beside the state and not in the log: after a restart requests are sent again and their
-//! clocks start anew, so time the server was down counts against nobody. A pause is the same, but
-//! it is in the log, for what would follow a game does not follow until the match is resumed.
+//! The clock of a request starts when the request is delivered. Delivery is a fact about a
+//! connection, so the match keeps it beside its state and not in the log. After a restart the
+//! server sends requests again and their clocks start anew, so nobody is charged for the downtime.
+//! A pause also stops the clocks, but it is in the log, because the next game does not start until
+//! the match resumes.
 
 mod apply;
 mod notice;
@@ -40,69 +41,70 @@ pub use notice::Notice;
 pub use operator::MatchOrder;
 pub use view::MatchView;
 
-/// What comes to a match from outside.
+/// An input to a match from outside.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
-    /// A player is there (again).
+    /// A player connected or reconnected.
     Arrive {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// What it adds to the luck of its games.
+        /// The nonce that the player adds to the luck of their games.
         nonce: Option<Nonce>,
     },
-    /// A player is gone: its connection was lost, or it withdrew.
+    /// A player left: their connection closed, or they withdrew.
     Leave {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Why.
+        /// The fault.
         fault: Fault,
     },
     /// A player answers a request.
     Answer {
-        /// Who sent it.
+        /// The player.
         player: PlayerName,
-        /// Which request it names.
+        /// The id of the request.
         request: RequestId,
-        /// The answer: JSON text, not looked at yet.
+        /// The answer as JSON text, not parsed yet.
         answer: String,
-        /// How long it took; `None`: by the clock of the request.
+        /// How long the answer took; `None`: measured by the clock of the request.
         took_ms: Option<u64>,
     },
-    /// A player answers a request in the words of another system.
+    /// A player answers a request in the format of another system.
     Translated {
-        /// Who sent it.
+        /// The player.
         player: PlayerName,
-        /// Which request it is for.
+        /// The id of the request.
         request: RequestId,
-        /// Its translation: JSON text, not looked at yet.
+        /// The translated answer as JSON text, not parsed yet.
         answer: String,
-        /// What was sent, for the evidence of a fault.
+        /// The original text that the player sent, kept as evidence of a fault.
         sent: String,
-        /// How long it took; `None`: by the clock of the request.
+        /// How long the answer took; `None`: measured by the clock of the request.
         took_ms: Option<u64>,
     },
-    /// A player's open request failed in a way the shell saw: no answer in time, garbage.
+    /// A player's open request failed before its answer could be read: it timed out, or the answer
+    /// was malformed.
     Charge {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// What.
+        /// The fault.
         fault: Fault,
     },
-    /// Waiting for a player is over.
+    /// The wait for a player timed out.
     Expire {
-        /// Who was waited for.
+        /// The player.
         player: PlayerName,
     },
-    /// An operator decides something.
+    /// An operator gives an order.
     Order {
-        /// What.
+        /// The order.
         order: MatchOrder,
-        /// Who, and why.
+        /// The operator and their reason.
         ruling: Ruling,
     },
 }
 
-/// A command that changes nothing, with the reason for whoever sent it.
+/// Why a command was rejected, in words for its sender. A rejected command changes nothing.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum Rejection {
     /// The match is over.
@@ -114,28 +116,29 @@ pub enum Rejection {
     /// The request was answered before.
     #[error("this request was answered already")]
     Repeated {
-        /// What was accepted, if it is the latest.
+        /// The accepted answer, if it is the latest one.
         accepted: Option<Raw>,
     },
     /// The request was closed without an answer.
     #[error("this request is closed")]
     Late,
-    /// There never was such a request.
+    /// No such request ever existed.
     #[error("no such request")]
     Foreign,
-    /// The player owes no answer, so it cannot fail to give one.
+    /// The player has no open request, so they cannot fail to answer one.
     #[error("{0} owes no answer")]
     NotAsked(PlayerName),
-    /// Nobody waits for that player.
+    /// The match does not wait for that player.
     #[error("{0} is not waited for")]
     NotAwaited(PlayerName),
-    /// The next game cannot be set up, because its secret is not known (a log read without it).
+    /// The next game cannot be set up, because the log was read without its secret.
     #[error("the secret of game {0} is not known")]
     NoSecret(u32),
-    /// Nothing runs out and nobody is missed in a pause, and it is not paused twice.
+    /// The match is paused: nothing times out, nobody is charged as absent, and it cannot be paused
+    /// again.
     #[error("the match is paused; resume the tournament first")]
     Paused,
-    /// Rulings are made in a pause.
+    /// The order needs a pause, and the match is not paused.
     #[error("the match is not paused; pause the tournament first")]
     NotPaused,
     /// The game has not begun, or was discarded when the match started again.
@@ -155,15 +158,15 @@ pub enum Rejection {
 /// Where the secrets of a match's games come from.
 #[derive(Clone, Debug)]
 pub enum Secrets {
-    /// From the match's own secret: live play and recovery.
+    /// Derived from the match's own secret, in live play and recovery.
     Known(Secret),
-    /// From the log, which reveals them as games end: replay and checking.
+    /// Read from the log, which reveals them as games end, for replay and verification.
     Revealed(BTreeMap<u32, Secret>),
 }
 
 impl Secrets {
-    /// The secrets for a match's stream: from the match's own secret, or, where that is not known
-    /// or not the one its games came from, those that the stream reveals.
+    /// The secrets for a match's stream. They derive from the match's own secret `known`. If that
+    /// is missing, or is not the one its games used, they are those that the stream reveals.
     pub fn of_log<'a>(lines: impl IntoIterator<Item = &'a Line>, known: Option<Secret>) -> Secrets {
         let ended = lines.into_iter().filter_map(|line| match &line.event {
             Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
@@ -187,14 +190,14 @@ impl Secrets {
     }
 }
 
-/// What a player is asked.
+/// The question that a request puts to a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ask {
     /// The game's question to a seat.
     Game(Seat),
-    /// To confirm the result of the game: whether it won.
+    /// To confirm the result of the game.
     Confirm {
-        /// Whether it won.
+        /// Whether the player won the game.
         won: bool,
     },
 }
@@ -204,21 +207,21 @@ pub enum Ask {
 pub struct Pending {
     /// Its id.
     pub id: RequestId,
-    /// Who is asked.
+    /// The player.
     pub player: PlayerName,
-    /// What.
+    /// The question.
     pub ask: Ask,
-    /// How long the answer may take from delivery.
+    /// The time limit for the answer, counted from delivery.
     pub limit_ms: Millis,
 }
 
-/// Whether a player is there.
+/// Whether a player is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Presence {
-    /// Not there yet, and waited for since then.
+    /// Not connected yet; the match has waited since this time.
     Awaited(Millis),
     Here,
-    /// Was lost then.
+    /// Disconnected at this time.
     Gone(Millis),
 }
 
@@ -226,7 +229,7 @@ enum Presence {
 enum Phase {
     Gathering,
     Playing,
-    /// Who has not confirmed yet, by player.
+    /// Whether each player still has to confirm, by player.
     Confirming(Vec<bool>),
     Ended(MatchResult),
 }
@@ -239,11 +242,11 @@ struct Side {
     nonce: Option<Nonce>,
     /// Games won, in halves.
     halves: u32,
-    /// Removed from the match; may not go on.
+    /// Removed from the match for good.
     out: bool,
-    /// The game it was removed in: if that is voided, it may go on after all.
+    /// The game in which the player was removed. If that game is voided, the player may play on.
     removed_in: Option<u32>,
-    /// Waited for in vain, while somebody else who is gone may still come back.
+    /// The wait for this player timed out. The match may still wait for other absent players.
     missed: bool,
 }
 
@@ -251,7 +254,7 @@ struct Side {
 #[derive(Clone, Debug)]
 struct Finished {
     result: GameResult,
-    /// The result as it was played, where the game is void now.
+    /// The result as it was played, if the game is void now.
     played: Option<Box<GameResult>>,
     state: Box<dyn GameState>,
 }
@@ -270,17 +273,17 @@ struct State {
     finished: Vec<Finished>,
     ties_in_row: u32,
     restarts: u32,
-    /// The first game since the latest restart.
+    /// The number of the first game since the latest restart.
     counts_from: u32,
-    /// The configuration in force, where a restart changed it.
+    /// The current configuration, if a restart changed it.
     config: Option<Raw>,
     faults: Vec<Faulted>,
     paused: Option<Ruling>,
-    /// Games that count for nothing; the one in progress may be among them.
+    /// The void games; the one in progress may be among them.
     voids: BTreeMap<u32, Ruling>,
-    /// Those of them that were voided in this pause.
+    /// The games that were voided in this pause.
     undoable: Vec<u32>,
-    /// How often the match was over and began anew.
+    /// How often the match was reopened after its end.
     reopened: u32,
 }
 
@@ -291,22 +294,22 @@ pub struct Match {
     kind: Arc<dyn GameKind>,
     secrets: Secrets,
     state: State,
-    /// When open requests were delivered.
+    /// When each open request was delivered.
     clock: Vec<(RequestId, Millis)>,
 }
 
 impl Match {
-    /// How many times a match without decision starts again before lots are drawn.
+    /// How many times an undecided match restarts before lots are drawn.
     pub const RESTARTS_MAX: u32 = 10;
 
-    /// Makes a match from its plan. The first event of its stream comes with it.
+    /// Creates a match from its plan, and returns the first event of its stream.
     pub fn create(
         plan: MatchPlan,
         kind: Arc<dyn GameKind>,
         secrets: Secrets,
         now: Millis,
     ) -> Result<(Match, Event), SetupError> {
-        // Luck does not decide whether a game can be set up, so one try tells for all games.
+        // Luck does not decide whether a game can be set up, so one attempt covers all games.
         kind.set_up(plan.config.get(), plan.players.len(), &Seed::from_number(0))?;
         let event = MatchCreated { plan: plan.clone() }.into();
         Ok((Match::from_plan(plan, kind, secrets, now), event))
@@ -340,12 +343,12 @@ impl Match {
         Match { plan: Arc::new(plan), kind, secrets, state, clock: Vec::new() }
     }
 
-    /// What the match is about.
+    /// The plan of the match.
     pub fn plan(&self) -> &MatchPlan {
         &self.plan
     }
 
-    /// The game in progress; after the last one, `None`.
+    /// The game in progress; `None` between games and after the last one.
     pub fn referee(&self) -> Option<&Referee> {
         self.state.referee.as_ref()
     }
@@ -363,12 +366,12 @@ impl Match {
         }
     }
 
-    /// Everything players did wrong so far.
+    /// All faults of players so far.
     pub fn faults(&self) -> &[Faulted] {
         &self.state.faults
     }
 
-    /// Whether `player` is there.
+    /// Whether `player` is connected.
     pub fn is_here(&self, player: &PlayerName) -> bool {
         self.side_of(player).is_some_and(|side| self.here(side))
     }
@@ -378,13 +381,13 @@ impl Match {
         self.side_of(player).is_some_and(|side| self.is_out(&self.state.sides[side]))
     }
 
-    /// Whether both machines are in the same state, the clocks of open requests aside.
+    /// Whether both matches are in the same state. The clocks of open requests do not count.
     pub fn same_state(&self, other: &Match) -> bool {
         self.plan == other.plan && self.state == other.state
     }
 
-    /// All open requests, of players that are gone as well: whoever comes back finds its request
-    /// here.
+    /// All open requests, including those of disconnected players: a player who reconnects finds
+    /// their request here.
     pub fn pending(&self) -> Vec<Pending> {
         match (&self.state.phase, &self.state.referee) {
             (Phase::Playing, Some(referee)) => {
@@ -405,25 +408,26 @@ impl Match {
         }
     }
 
-    /// Notes that a request was written to its player at `now`: its clock starts, or starts again
-    /// if it had to be sent again.
+    /// Records that a request was written to its player at `now`. Its clock starts, or starts again
+    /// if the request was sent again.
     pub fn delivered(&mut self, request: &RequestId, now: Millis) {
         self.clock.retain(|(id, _)| id != request);
         self.clock.push((request.clone(), now));
     }
 
-    /// Notes that a request has to be sent again: it has no clock until it was.
+    /// Records that a request must be sent again. It has no clock until it is delivered again.
     pub fn recalled(&mut self, request: &RequestId) {
         self.clock.retain(|(id, _)| id != request);
     }
 
-    /// The command that time alone makes due at `now`, if any. Callers step it and ask again.
+    /// The command that is due at `now` because time has passed, if any. Callers step it and ask
+    /// again.
     pub fn due(&self, now: Millis) -> Option<Command> {
         let (at, command) = self.next_due()?;
         (at <= now).then_some(command)
     }
 
-    /// When [`due`](Match::due) will have something next.
+    /// When [`due`](Match::due) next returns a command.
     pub fn deadline(&self) -> Option<Millis> {
         self.next_due().map(|(at, _)| at)
     }
@@ -432,7 +436,8 @@ impl Match {
         if self.state.paused.is_some() {
             return None;
         }
-        // Who is gone is waited for: its request has no clock until it is sent again.
+        // The requests of disconnected players have no clock: the match waits for the players
+        // instead.
         let open = self.pending().into_iter().filter(|pending| self.is_here(&pending.player));
         let answers = open.filter_map(|pending| {
             let (_, delivered) = self.clock.iter().find(|(id, _)| *id == pending.id)?;
@@ -449,7 +454,7 @@ impl Match {
         answers.chain(waits).min_by_key(|(at, _)| *at)
     }
 
-    /// Since when the match waits for a side, if it does.
+    /// Since when the match waits for a side; `None` if it does not wait.
     fn waited_since(&self, side: usize) -> Option<Millis> {
         let out = self.is_out(&self.state.sides[side]);
         let waits = match self.state.phase {
@@ -466,7 +471,8 @@ impl Match {
         }
     }
 
-    /// What a crash costs here: in games of more than two, a lost player is always removed.
+    /// What a crash costs. In games of more than two players, the match always removes a lost
+    /// player.
     fn crash_cost(&self) -> CrashCost {
         if self.state.sides.len() > 2 { CrashCost::Remove } else { self.plan.rules.crash }
     }
@@ -492,7 +498,7 @@ impl Match {
         self.state.sides.iter().position(|side| side.player == *player)
     }
 
-    /// Whether a side may not go on.
+    /// Whether a side is out of the match.
     fn is_out(&self, side: &Side) -> bool {
         let removed = side.removed_in.is_some_and(|game| !self.state.voids.contains_key(&game));
         side.out || removed

@@ -1,30 +1,30 @@
-//! Requests that only tell their player something.
+//! Requests that only notify their player and ask no question.
 //!
-//! Some wires make a player confirm them; the native wire sends a notice and the server confirms in
-//! the player's name. Such confirmations are part of the record that opened the request, so that one
-//! decision is one record.
+//! Some wire formats make the player confirm such a request. On the native wire the server sends a
+//! notice and confirms in the player's name. These confirmations belong to the record that opened
+//! the request, so that one decision is one record.
 
 use super::{Ask, Command, Match, Pending, Phase, Rejection};
 use crate::event::Event;
 use crate::ids::{Millis, PlayerName};
 use agon_games::Json;
 
-/// The only answer to a request that tells something.
+/// The only valid answer to a notification.
 const OK: &str = "\"ok\"";
 
-/// What a request tells its player.
+/// The content of a notification.
 #[derive(Clone, Debug)]
 pub struct Notice {
     /// The player.
     pub player: PlayerName,
-    /// `told`: something about the game. `game-over`: whether the player won it.
+    /// `told`: something about the game. `game-over`: whether the player won the game.
     pub about: &'static str,
     /// The details.
     pub data: Json,
 }
 
 impl Match {
-    /// What an open request tells its player; `None` if it asks a question.
+    /// The notification in an open request; `None` if the request asks a question.
     pub fn notice(&self, pending: &Pending) -> Option<Notice> {
         let (about, data) = match (pending.ask, &self.state.referee) {
             (Ask::Confirm { won }, _) => ("game-over", agon_games::json(&won)),
@@ -36,9 +36,9 @@ impl Match {
         Some(Notice { player: pending.player.clone(), about, data })
     }
 
-    /// Confirms, in the name of every present player that `confirms_for` names, the open requests
-    /// that only tell something. Appends the events to those of the command that opened them, and
-    /// returns what the players have to be told once the record is durable.
+    /// Confirms open notifications in the name of every connected player for whom `confirms_for`
+    /// holds. Appends the events to those of the command that opened the requests. Returns the
+    /// notices to send once the record is durable.
     pub fn confirm_notices(
         &mut self,
         now: Millis,
@@ -65,7 +65,7 @@ impl Match {
         notices
     }
 
-    /// Whether a request may be open that only tells something; most of the time none is.
+    /// Whether a notification may be open. Usually none is.
     fn may_tell(&self) -> bool {
         match (&self.state.phase, &self.state.referee) {
             (Phase::Confirming(_), _) => true,
@@ -76,7 +76,7 @@ impl Match {
         }
     }
 
-    /// Decides a record of the log again: its cause, and the confirmations that it holds.
+    /// Decides a record of the log again, from its cause and the confirmations in it.
     pub(crate) fn decide_again<'a>(
         &mut self,
         now: Millis,
@@ -94,7 +94,7 @@ impl Match {
         (events, rejection)
     }
 
-    /// The command behind an event that confirms an open request which only tells something.
+    /// The command behind an event that confirms an open notification.
     fn confirmed(&self, event: &Event) -> Option<Command> {
         let request = match event {
             Event::AnswerAccepted(accepted) => &accepted.request,

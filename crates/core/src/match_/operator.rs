@@ -1,8 +1,8 @@
-//! What an operator may do to a match: `docs/decisions/0008-rulings-wait-for-resume.md`.
+//! Orders of an operator to a match: `docs/decisions/0008-rulings-wait-for-resume.md`.
 //!
-//! In a pause games may be voided and counted again; nothing follows from that before the match is
-//! resumed. It leaves to the tournament who has won and whether a match is replayed: here a match
-//! is called off, or reopened, because the tournament says so.
+//! In a pause an operator may void games and count them again. Such a ruling takes effect when the
+//! match is resumed. The tournament decides who has won and whether a match is replayed; on its
+//! behalf, this module calls a match off or reopens it.
 
 use super::step::Record;
 use super::{ApplyError, Match, Phase, Presence, Rejection};
@@ -13,35 +13,36 @@ use crate::ids::Millis;
 use crate::report::How;
 use crate::ruling::Ruling;
 
-/// What an operator may decide about a match.
+/// An order of an operator to a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MatchOrder {
-    /// It rests.
+    /// Pause the match.
     Pause,
-    /// It goes on.
+    /// Resume the match.
     Resume,
-    /// A game counts for nothing.
+    /// Void a game.
     Void(u32),
-    /// A game that was voided in this pause counts again.
+    /// Count a game again that was voided in this pause.
     UndoVoid(u32),
-    /// It ends, for the tournament has a result for it.
+    /// End the match, because the tournament has a result for it.
     CallOff,
-    /// It was over, and begins anew.
+    /// Start a finished match again from the beginning.
     Reopen,
 }
 
 impl Match {
-    /// Who paused the match and why, if it is paused.
+    /// The ruling that paused the match; `None` if it is not paused.
     pub fn paused(&self) -> Option<&Ruling> {
         self.state.paused.as_ref()
     }
 
-    /// Whether the game in progress is void and ends when the match is resumed.
+    /// The ruling that voids the game in progress, if any. The game then ends when the match
+    /// resumes.
     pub fn void_in_progress(&self) -> Option<&Ruling> {
         self.state.voids.get(&self.state.referee.as_ref()?.number)
     }
 
-    /// How often the match was over and began anew.
+    /// How often the match was reopened after its end.
     pub fn reopened(&self) -> u32 {
         self.state.reopened
     }
@@ -102,7 +103,7 @@ impl Match {
         }
     }
 
-    /// What would have followed if there had been no pause, but for the games that are void now.
+    /// Continues after a pause as if there had been none, except that void games do not count.
     fn proceed(&mut self, record: &mut Record) -> Result<(), Rejection> {
         if self.void_in_progress().is_some() {
             self.end_game_without_winner(record);
@@ -117,7 +118,7 @@ impl Match {
         match event {
             Event::MatchPaused(paused) => {
                 self.state.paused = Some(paused.ruling.clone());
-                // Requests are sent again, and have all their time again.
+                // After the pause the server sends requests again, with the full time limit.
                 self.clock.clear();
             }
             Event::MatchResumed(_) => self.apply_resumed(at),
@@ -131,7 +132,7 @@ impl Match {
                 self.state.voids.remove(&undone.game);
                 self.judge(undone.game);
             }
-            // What it means stands in the events that follow.
+            // The events that follow hold the consequences.
             Event::MatchCalledOff(_) => self.state.paused = None,
             Event::MatchReopened(_) => self.apply_reopened(at),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
@@ -139,7 +140,7 @@ impl Match {
         Ok(())
     }
 
-    /// Brings the result of a finished game into line with whether it is void.
+    /// Makes the result of a finished game agree with whether it is void.
     fn judge(&mut self, game: u32) {
         let finished = self.state.finished.iter_mut();
         if let Some(one) = finished.into_iter().find(|one| one.result.game == game) {
@@ -158,7 +159,7 @@ impl Match {
         self.recount();
     }
 
-    /// Waits begin anew, and nobody is asked to confirm the result of a game that is void.
+    /// Restarts all waits, and drops requests to confirm the result of a void game.
     fn apply_resumed(&mut self, at: Millis) {
         self.state.paused = None;
         self.state.undoable.clear();
@@ -175,7 +176,7 @@ impl Match {
         }
     }
 
-    /// Everything from the beginning, but for the numbers of games and what players did wrong.
+    /// Resets the match to its beginning, except for the numbers of games and the faults.
     fn apply_reopened(&mut self, at: Millis) {
         self.state.phase = Phase::Gathering;
         self.state.paused = None;

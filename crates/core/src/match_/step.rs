@@ -1,8 +1,8 @@
-//! What a match makes of a command: the cause as an event, then its consequences.
+//! How a match processes a command: it records the cause as an event, then the consequences.
 //!
-//! A rejected command leaves the match as it was. An accepted one gives the events of one record;
-//! they have been applied already, so the caller commits them and speaks afterwards, or drops the
-//! match if the log refuses them.
+//! A rejected command leaves the match unchanged. An accepted command returns the events of one
+//! record, which the match has applied already. The caller commits them and then notifies the
+//! players. If the log rejects the record, the caller drops the match.
 
 use super::{Command, Match, Phase, Presence, Rejection, Secrets};
 use crate::event::{
@@ -17,16 +17,16 @@ use crate::referee::Reading;
 use crate::report::{GameEnd, GameResult, How, MatchResult};
 use agon_games::{Luck, Outcome, Seat};
 
-/// The record being made: when, and what so far.
+/// The record under construction: its time, and its events so far.
 pub(super) struct Record {
     now: Millis,
     events: Vec<Event>,
 }
 
 impl Match {
-    /// Decides a command and applies what follows from it.
+    /// Decides a command and applies its consequences.
     pub fn step(&mut self, now: Millis, command: Command) -> Result<Vec<Event>, Rejection> {
-        // Only a match that is read from a log can find midway that a secret is missing.
+        // Only a match that is read from a log can find out midway that a secret is missing.
         let before = matches!(self.secrets, Secrets::Revealed(_)).then(|| self.clone());
         match self.step_as_far(now, command) {
             (events, None) => Ok(events),
@@ -39,7 +39,7 @@ impl Match {
         }
     }
 
-    /// The same, but what was decided before a secret was missing stays.
+    /// Like `step`, but keeps the events that were decided before a secret was missing.
     pub(crate) fn step_as_far(
         &mut self,
         now: Millis,
@@ -99,7 +99,7 @@ impl Match {
     fn took_ms(&self, request: &RequestId, now: Millis) -> u64 {
         let delivered = self.clock.iter().find(|(id, _)| id == request);
         let took_ms = delivered.map_or(0, |(_, at)| now.saturating_sub(*at));
-        // An answer that is accepted was in time: whatever it waited for here is not charged.
+        // An accepted answer was in time, so delays inside the server are not charged.
         let mut open = self.pending().into_iter();
         let open = open.find(|pending| pending.id == *request);
         open.map_or(took_ms, |pending| took_ms.min(pending.limit_ms))
@@ -134,7 +134,7 @@ impl Match {
         self.lost(record, side)
     }
 
-    /// What follows when a player is gone.
+    /// Applies the consequences of losing a player.
     fn lost(&mut self, record: &mut Record, side: usize) -> Result<(), Rejection> {
         if self.state.phase == Phase::Gathering {
             self.restart_if_all_gone(record);
@@ -145,7 +145,7 @@ impl Match {
             CrashCost::Remove => self.remove_seat(record, side),
             CrashCost::Resume => {
                 let referee = self.state.referee.as_ref().expect("a game in progress");
-                let seat = referee.seat_of(&self.state.sides[side].player).expect("a seat of it");
+                let seat = referee.seat_of(&self.state.sides[side].player).expect("has a seat");
                 if referee.lapses(seat) > self.plan.rules.lapses_max {
                     self.forfeit_match(record, side, How::Forfeit, false);
                 }
@@ -183,7 +183,7 @@ impl Match {
                 self.fault(record, side, with_sent(fault.with_answer(answer)))
             }
             Reading::Open(_) if !self.here(side) => Err(Rejection::Late),
-            // The answer is parsed and checked as it is applied; the event records that.
+            // `accept` parses, checks and applies the answer; the event records the result.
             Reading::Open(seat) => match self.accept(&request, seat, answer, took_ms) {
                 Ok(answer) => {
                     let drawn = self.state.referee.as_ref().and_then(|referee| referee.drawn());
@@ -195,7 +195,7 @@ impl Match {
                     self.fault(record, side, with_sent(Fault::refused(&refusal, answer)))
                 }
             },
-            // What others answered, and how often, is nothing to learn by asking.
+            // A player must not learn what others answered, or how often.
             Reading::Answered(seat, _) | Reading::Closed(seat)
                 if referee.seats[seat.index()] != player =>
             {
@@ -237,7 +237,7 @@ impl Match {
         self.fault(record, side, fault)
     }
 
-    /// Charges a fault of a player that is still there.
+    /// Charges a fault to a connected player.
     fn fault(&mut self, record: &mut Record, side: usize, fault: Fault) -> Result<(), Rejection> {
         let player = self.state.sides[side].player.clone();
         let cheat = fault.is_cheat();
@@ -274,7 +274,8 @@ impl Match {
         if sides.clone().any(|side| self.here(side)) {
             return self.meet(record);
         }
-        // Everybody has a wait of its own: who was lost later may still come back and win.
+        // Every absent player has a wait of their own: one who was lost later may still reconnect
+        // and win.
         if sides.all(|side| self.waited_since(side).is_none()) {
             self.end_game_without_winner(record);
             self.end_match(record, Vec::new(), How::Void, Vec::new());
@@ -282,8 +283,8 @@ impl Match {
         Ok(())
     }
 
-    /// What follows when somebody is there: who was waited for in vain loses the match, or, where
-    /// lost players are removed, the others play without it.
+    /// Continues once at least one player is connected. A player whose wait timed out loses the
+    /// match. Where lost players are removed, the others play on without them.
     fn meet(&mut self, record: &mut Record) -> Result<(), Rejection> {
         let missed = self.state.sides.iter().position(|side| side.missed && !self.is_out(side));
         let Some(side) = missed else { return self.gather(record) };
@@ -293,7 +294,7 @@ impl Match {
         Ok(())
     }
 
-    /// Starts the next game if everybody is there, or out for good.
+    /// Starts the next game if every player is connected or out for good.
     pub(super) fn gather(&mut self, record: &mut Record) -> Result<(), Rejection> {
         let ready = |side: &super::Side| self.is_out(side) || side.presence == Presence::Here;
         let gathering = self.state.phase == Phase::Gathering && self.state.paused.is_none();
@@ -316,7 +317,7 @@ impl Match {
         Ok(())
     }
 
-    /// The start of the next game, but for what luck gives.
+    /// The `game-started` event of the next game, without what luck gives.
     pub(crate) fn coming_game(&self, commitment: Commitment) -> GameStarted {
         let (game, count) = (self.state.finished.len() as u32 + 1, self.state.sides.len());
         let shift = if self.plan.rules.rotate_seats { (game as usize - 1) % count } else { 0 };
@@ -352,7 +353,7 @@ impl Match {
         self.after_game_if_confirmed(record)
     }
 
-    /// Ends the game in progress, if any, against `side`.
+    /// Ends the game in progress, if any, as a forfeit by `side`.
     fn end_game_by(&mut self, record: &mut Record, side: usize) {
         let Some(referee) = &self.state.referee else { return };
         let by = self.state.sides[side].player.clone();
@@ -385,7 +386,7 @@ impl Match {
         self.emit(record, GameEnded { result, secret });
     }
 
-    /// What follows a game, once nothing is left to confirm.
+    /// Continues after a game once nobody has to confirm its result.
     pub(super) fn after_game_if_confirmed(&mut self, record: &mut Record) -> Result<(), Rejection> {
         let gathering = self.state.phase == Phase::Gathering && self.state.paused.is_none();
         if !gathering || self.state.finished.is_empty() {
@@ -450,7 +451,7 @@ impl Match {
         self.plan.players[lot as usize].clone()
     }
 
-    /// Voids what was played, if everybody is gone between two games.
+    /// Restarts the match if every player is gone between two games: the games so far do not count.
     fn restart_if_all_gone(&mut self, record: &mut Record) {
         let all_gone = self.state.sides.iter().all(|side| side.presence != Presence::Here);
         let begun = self.state.sides.iter().any(|side| side.halves > 0)
@@ -497,7 +498,7 @@ impl Match {
         sides.map(|side| side.player.clone()).collect()
     }
 
-    /// A fault with the game and the open request it belongs to.
+    /// A fault, with the game and the open request that it belongs to.
     fn faulted(&self, player: &PlayerName, fault: Fault) -> Faulted {
         let game = self.state.referee.as_ref().map(|referee| referee.number);
         let open = self.pending().into_iter().find(|pending| pending.player == *player);
@@ -506,10 +507,10 @@ impl Match {
     }
 }
 
-/// Whether a command comes of time or of a connection: nobody is charged with that in a pause.
+/// Whether a command is caused by time or by a connection. Such commands are rejected in a pause.
 fn runs_out(command: &Command) -> bool {
     match command {
-        // What a player did wrong it did, also in a pause.
+        // Other faults are charged even in a pause.
         Command::Leave { fault, .. } | Command::Charge { fault, .. } => {
             matches!(fault.kind, FaultKind::Timeout | FaultKind::Disconnected | FaultKind::NoShow)
         }

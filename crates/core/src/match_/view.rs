@@ -1,4 +1,4 @@
-//! What a request shows of the match.
+//! The part of a match that requests show.
 
 use super::Match;
 use crate::ids::{MatchId, PlayerName, TournamentId};
@@ -29,7 +29,7 @@ impl Match {
         MatchView { games, ..self.score() }
     }
 
-    /// The match without its finished games: it does not grow.
+    /// The match without its finished games, so that its size does not grow.
     pub fn score(&self) -> MatchView<'_> {
         let finished = self.state.finished.len() as u32;
         MatchView {

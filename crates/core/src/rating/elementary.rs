@@ -1,11 +1,11 @@
-//! `exp` and `ln` from additions and multiplications alone. Those of the standard library come
+//! `exp` and `ln` from additions and multiplications alone. The standard library's versions come
 //! from the host and differ in the last bit between hosts; ratings must not.
 
 /// ln 2 in two parts: the first has so few digits that its small multiples are exact.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// e to the power of `x`, to within a few units in the last place. Beyond ±700 as for ±700.
+/// e to the power of `x`, to within a few units in the last place. `x` is clamped to ±700.
 pub(super) fn exp(x: f64) -> f64 {
     let x = x.clamp(-700.0, 700.0);
     let twos = (x / std::f64::consts::LN_2).round();
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_agree_with_the_host() {
+    fn exp_and_ln_agree_with_the_host() {
         for step in -4_000..=4_000 {
             let x = f64::from(step) * 0.171;
             let (ours, host) = (exp(x), x.exp());

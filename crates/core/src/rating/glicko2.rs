@@ -1,19 +1,20 @@
 //! Glicko-2, for games of two (M. Glickman, "Example of the Glicko-2 system").
 //!
-//! One player and its games of a period in, the player after the period out. Who plays whom, what
-//! counts and the bounds of the deviation are the ladder's business.
+//! Input: one player and their games of a period. Output: the player's rating after the period. The
+//! ladder decides which games count, and bounds the deviation.
 
 use super::Rating;
 use super::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
-/// Points of the public scale in one unit of the scale the formulas are in.
+/// Points of the public scale per unit of the scale of the formulas.
 const SCALE: f64 = 173.717_8;
-/// Where the search for the volatility stops; the paper stops at 1e-6.
+/// The tolerance of the search for the volatility; the paper uses 1e-6.
 const TOLERANCE: f64 = 1e-9;
-/// The most steps of the search; it takes about ten.
+/// The most steps of the search; it needs about ten.
 const STEPS_MAX: u32 = 100;
-/// Nothing is more certain than this, so that no gap between ratings makes a variance infinite.
+/// Expected scores stay this far from 0 and 1, so that no gap between ratings makes a variance
+/// infinite.
 const CERTAINTY_MAX: f64 = 1e-9;
 
 /// The constant of the system.
@@ -30,7 +31,7 @@ impl Default for Glicko2 {
     }
 }
 
-/// What the games of a period say about a player, on the scale of the formulas.
+/// The evidence about a player from the games of a period, on the scale of the formulas.
 #[derive(Clone, Copy, Debug)]
 struct Evidence {
     /// The variance of the player's strength, from the games alone.
@@ -41,8 +42,8 @@ struct Evidence {
 }
 
 impl Glicko2 {
-    /// The rating after a period with these opponents, as they were before it, and scores: 1 for a
-    /// win, 0 for a loss, ½ for a tie. Sums go in the order given.
+    /// The rating after a period. `games` holds the opponents' ratings before the period, and the
+    /// scores: 1 for a win, 0 for a loss, ½ for a tie. Sums follow the given order.
     ///
     /// ```
     /// use agon_core::rating::{Rating, glicko2::Glicko2};
@@ -115,7 +116,7 @@ fn evidence(player: &Rating, games: &[(Rating, f64)]) -> Evidence {
     Evidence { variance: 1.0 / precision, surprise }
 }
 
-/// How much a game against an opponent of this deviation tells, `g` in the paper: 1 where the
+/// The weight of a game against an opponent of this deviation, `g` in the paper. It is 1 where the
 /// opponent's strength is known exactly.
 fn weight(deviation: f64) -> f64 {
     let pi = std::f64::consts::PI;

@@ -1,4 +1,4 @@
-//! Ratings: how strong a player is at a game, and how sure that is, from results alone.
+//! Ratings: an estimate of a player's strength at a game, and its uncertainty, from results alone.
 //!
 //! ```text
 //! MatchResult ──▶ Outcome ──┐
@@ -6,13 +6,13 @@
 //! MatchResult ──▶ Outcome ──┘                              └─ Glicko-2 or Weng–Lin
 //! ```
 //!
-//! A round of a tournament is one rating period: all its results are held against the ratings
-//! before it, and everything is summed in order of names, so the same results give the same bits in
-//! whatever order they came. A match is one result, however many games it had. Who does not play
-//! in a round keeps its rating: there is no clock here to grow uncertain by.
+//! A round of a tournament is one rating period: all its results are compared with the ratings
+//! before it. Everything is summed in order of names, so the same results give the same bits in any
+//! order. A match is one result, however many games it had. A player who does not play in a round
+//! keeps their rating: there is no clock here that could increase its uncertainty.
 //!
-//! Byes, walkovers and void matches never count, nor do games that were broken off: they are no
-//! player's doing. Whether forfeits count is a [setting](RatingSettings::count_forfeits).
+//! Byes, walkovers and void matches never count, nor do games that were broken off: no player
+//! caused them. Whether forfeits count is a [setting](RatingSettings::count_forfeits).
 
 mod elementary;
 pub mod glicko2;
@@ -40,11 +40,11 @@ pub struct Rating {
 }
 
 impl Rating {
-    /// What everybody starts with.
+    /// The rating with which every player starts.
     pub const START: Rating = Rating { value: 1_500.0, deviation: 350.0, volatility: 0.06 };
 
-    /// What the player's strength very likely exceeds. Ladders go by it, so that one lucky match
-    /// leads nowhere.
+    /// A lower bound that the player's strength very likely exceeds. Ladders use it, so that one
+    /// lucky match does not lead to the top.
     pub fn conservative(&self) -> f64 {
         self.value - 2.0 * self.deviation
     }
@@ -68,20 +68,20 @@ pub enum RatingSystem {
 }
 
 impl RatingSystem {
-    /// The system for a game of up to so many seats.
+    /// The system for a game of up to this many seats.
     pub fn for_seats(seats_max: usize) -> RatingSystem {
         if seats_max > 2 { RatingSystem::WengLin } else { RatingSystem::Glicko2 }
     }
 }
 
-/// What operators may change about ratings. Changing it means computing them again.
+/// The settings of ratings. After a change, ratings must be computed again.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RatingSettings {
-    /// Whether matches decided by a forfeit or a no-show count, and players that were removed from
-    /// a game count as its last.
+    /// Whether matches decided by a forfeit or a no-show count, and whether players who were
+    /// removed from a game count as its last.
     pub count_forfeits: bool,
-    /// No deviation gets smaller than this, so that no rating is ever final.
+    /// The lower bound of the deviation, so that every rating can still change.
     pub deviation_min: f64,
     /// For games of two.
     pub glicko2: Glicko2,
@@ -101,7 +101,7 @@ impl Default for RatingSettings {
 }
 
 impl RatingSettings {
-    /// Whether ratings can be computed with these; otherwise a sentence that says why not.
+    /// Checks that ratings can be computed with these settings; the error says why not.
     pub fn check(&self) -> Result<(), String> {
         let most = Rating::START.deviation;
         let ranges = [
@@ -117,19 +117,19 @@ impl RatingSettings {
     }
 }
 
-/// What ratings need to know of a match: who took which place.
+/// The facts about a match that ratings need: the place of each player.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Outcome {
-    /// By name. Lower places are better, equal ones shared.
+    /// By name. Lower places are better; equal ones are shared.
     places: Vec<(PlayerName, u32)>,
 }
 
 impl Outcome {
-    /// The outcome of a match between `players`; `None` where it says nothing about them.
+    /// The outcome of a match between `players`; `None` if it says nothing about their strength.
     ///
-    /// A match decided by lot is a tie here: its games did not tell the players apart. Without
+    /// A match decided by lot is a tie here: its games did not separate the players. Without
     /// forfeits, a match of two counts only if its winner leads in the games that were played to
-    /// their end, and a match of more is one among those who finished it.
+    /// their end. A match of more players then counts only those who finished it.
     pub fn of(
         players: &[PlayerName],
         result: &MatchResult,
@@ -158,8 +158,8 @@ impl Outcome {
     }
 }
 
-/// The order in which players finished a match that is not void: winners first, those who may not
-/// go on last, the others by their rank in its only game, or by the games they won.
+/// The places of players in a match that is not void: winners first, players who are out last. The
+/// others are ordered by their rank in the only game, or by the games they won.
 pub(crate) fn places(players: &[PlayerName], result: &MatchResult) -> Vec<u32> {
     let counted: Vec<&GameResult> = counted_games(result).collect();
     let rank = |player: &PlayerName| match counted[..] {
@@ -183,20 +183,20 @@ pub(crate) fn counted_games(result: &MatchResult) -> impl Iterator<Item = &GameR
     since_restart.filter(|game| game.end != GameEnd::Void)
 }
 
-/// The ties that a match restarted after: they settled nothing, so they were played again. They
-/// count for nobody's rating, and they are games that were tied.
+/// The ties after which a match restarted. They decided nothing, so they were played again. They
+/// count as tied games, but not for ratings.
 pub(crate) fn replayed_ties(result: &MatchResult) -> impl Iterator<Item = &GameResult> {
     let before = result.games.iter().rev().filter(|game| game.game < result.counts_from);
     before.take_while(|game| game.end == GameEnd::Played && game.winners.len() > 1)
 }
 
-/// A player's rank in a game; `None` if it was removed from it, or forfeited it.
+/// A player's rank in a game; `None` if they were removed from it, or forfeited it.
 pub(crate) fn rank_in(game: &GameResult, player: &PlayerName) -> Option<u8> {
     let seat = game.seats.iter().position(|seated| seated == player)?;
     game.ranks.get(seat).copied().flatten()
 }
 
-/// What is left of a match's places when forfeits do not count.
+/// The remaining places of a match when forfeits do not count.
 fn without_forfeits(
     mut places: Vec<(PlayerName, u32)>,
     result: &MatchResult,
@@ -261,7 +261,7 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// A ladder with nobody on it.
+    /// An empty ladder.
     pub fn new(system: RatingSystem, settings: RatingSettings) -> Ladder {
         Ladder { system, settings, players: BTreeMap::new() }
     }
@@ -285,7 +285,7 @@ impl Ladder {
         }
     }
 
-    /// The same from a round of a tournament's results.
+    /// Like `apply_round`, for a round of a tournament's results.
     pub fn apply_result(&mut self, tournament: &TournamentId, round: &RoundResult) {
         let count_forfeits = self.settings.count_forfeits;
         let outcomes = round
@@ -295,17 +295,17 @@ impl Ladder {
         self.apply_round(tournament, round.round, &outcomes.collect::<Vec<_>>());
     }
 
-    /// A player's rating; `None` for who has no result yet.
+    /// A player's rating; `None` for a player without results.
     pub fn rating(&self, player: &PlayerName) -> Option<Rating> {
         self.players.get(player).map(|rated| rated.rating)
     }
 
-    /// A player's rating after each round it had a result in, oldest first.
+    /// A player's rating after each round in which they had a result, oldest first.
     pub fn history(&self, player: &PlayerName) -> &[RatingPoint] {
         self.players.get(player).map_or(&[], |rated| &rated.history)
     }
 
-    /// Everybody, the strongest by [`Rating::conservative`] first, equals by name.
+    /// All players, the strongest by [`Rating::conservative`] first, equals by name.
     pub fn ranking(&self) -> Vec<Ranked> {
         let ranked = self.players.iter().map(|(player, rated)| Ranked {
             rank: 0,
@@ -333,7 +333,7 @@ impl Ladder {
         self.rating(player).unwrap_or(Rating::START)
     }
 
-    /// A match of more than two, should there be one, is a game of each with each.
+    /// Treats a match of more than two players, if there is one, as a game of each against each.
     fn after_glicko2(&self, outcomes: &[&Outcome]) -> BTreeMap<PlayerName, Rating> {
         let mut games: BTreeMap<&PlayerName, Vec<(&PlayerName, u8)>> = BTreeMap::new();
         for outcome in outcomes {
@@ -376,7 +376,7 @@ impl Ladder {
     }
 }
 
-/// The stronger first.
+/// Orders the stronger rating first.
 fn by_strength(one: &Rating, other: &Rating) -> Ordering {
     other.conservative().total_cmp(&one.conservative())
 }

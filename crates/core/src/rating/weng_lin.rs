@@ -1,15 +1,15 @@
 //! The Bayesian approximation of Weng and Lin with the Plackett–Luce model, for games of several
 //! (R. C. Weng and C.-J. Lin, "A Bayesian Approximation Method for Online Ranking", algorithm 4).
 //!
-//! A game is read as a row of choices: who is first among all, who is first among the rest, and so
-//! on. Who shares a place shares its choice. Only differences of values and ratios of deviations
-//! matter, so the scale is free; here it is that of Glicko-2.
+//! The model reads a game as a series of choices: who is first among all, who is first among the
+//! rest, and so on. Players who share a place share its choice. Only differences of values and
+//! ratios of deviations matter, so the scale is free; here it is that of Glicko-2.
 
 use super::Rating;
 use super::elementary::exp;
 use serde::{Deserialize, Serialize};
 
-/// What is left of a variance at least, whatever one game says.
+/// The lower bound of the fraction of a variance that one game leaves.
 const VARIANCE_LEFT_MIN: f64 = 1e-4;
 
 /// The constants of the system.
@@ -18,8 +18,8 @@ const VARIANCE_LEFT_MIN: f64 = 1e-4;
 pub struct WengLin {
     /// How much performances vary around a player's strength, β in the paper.
     pub performance: f64,
-    /// How much a player's strength may have changed since its last period: keeps deviations from
-    /// shrinking to nothing.
+    /// How much a player's strength may have changed since their last period. It keeps deviations
+    /// from shrinking to zero.
     pub drift: f64,
 }
 
@@ -30,12 +30,12 @@ impl Default for WengLin {
     }
 }
 
-/// What one game changes about one player.
+/// The change of one player's rating by one game.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shift {
-    /// Added to the value.
+    /// The number to add to the value.
     pub value: f64,
-    /// Multiplied with the variance, the square of the deviation.
+    /// The factor for the variance, which is the square of the deviation.
     pub variance: f64,
 }
 
@@ -43,7 +43,7 @@ impl Shift {
     /// No change.
     pub const NONE: Shift = Shift { value: 0.0, variance: 1.0 };
 
-    /// Both changes.
+    /// Combines both changes.
     #[must_use]
     pub fn and(self, other: Shift) -> Shift {
         Shift { value: self.value + other.value, variance: self.variance * other.variance }
@@ -51,15 +51,15 @@ impl Shift {
 }
 
 impl WengLin {
-    /// A rating at the start of a period: a little less certain than it was.
+    /// A rating at the start of a period: a little less certain than before.
     #[must_use]
     pub fn drifted(&self, rating: &Rating) -> Rating {
         let variance = rating.deviation * rating.deviation + self.drift * self.drift;
         Rating { deviation: variance.sqrt(), ..*rating }
     }
 
-    /// What a game changes about each of its players. They come with the place they took: lower is
-    /// better, equal is shared. Sums go in the order given.
+    /// The change of each player's rating by a game. Players come with their place: lower is
+    /// better, equal is shared. Sums follow the given order.
     pub fn shifts(&self, players: &[(Rating, u32)]) -> Vec<Shift> {
         let ratings = || players.iter().map(|(rating, _)| rating);
         let variances = ratings().map(|rating| rating.deviation * rating.deviation);
@@ -90,7 +90,7 @@ impl WengLin {
         shifts.collect()
     }
 
-    /// The rating after a period that changed this much about it.
+    /// The rating after a period with this change.
     #[must_use]
     pub fn shifted(&self, rating: &Rating, shift: Shift) -> Rating {
         Rating {
@@ -101,12 +101,12 @@ impl WengLin {
     }
 }
 
-/// One of the choices a game is read as.
+/// One of the choices in a game.
 struct Choice {
     place: u32,
-    /// How many share the place.
+    /// How many players share the place.
     shared: f64,
-    /// The strengths of all who were still there to be chosen.
+    /// The sum of the strengths of all players who could still be chosen.
     strength: f64,
 }
 

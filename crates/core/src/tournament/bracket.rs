@@ -1,7 +1,7 @@
 //! Bracket: single elimination over 2^m slots. Empty slots hold byes.
 //!
-//! The players fill the smallest bracket that holds them, so that everybody has at most one bye;
-//! slots beyond it hold byes only, and whoever wins the smaller bracket beats them.
+//! The players fill the smallest bracket that holds them, so that everybody has at most one bye.
+//! Slots beyond it hold only byes, and the winner of the smaller bracket beats them.
 
 use super::format::elimination;
 use super::{
@@ -86,13 +86,13 @@ impl TournamentFormat for Bracket {
     }
 }
 
-/// A player, or nobody.
+/// A player, or a bye.
 type Slot = Option<PlayerName>;
 
 /// The slots of the first round for players in order of seed.
 ///
-/// Seeded: seed 1 meets the last seed, and 1 and 2 can meet only in the final; the byes are with
-/// the highest seeds. In order: neighbours meet, and the byes are with the first.
+/// Seeded: seed 1 meets the last seed, and seeds 1 and 2 can meet only in the final; the highest
+/// seeds get the byes. In order: neighbours meet, and the first players get the byes.
 fn slots(players: &[PlayerName], count: Option<u32>, pairing: Pairing) -> Vec<Slot> {
     let tight = players.len().next_power_of_two().max(2);
     let count = count.map_or(tight, |count| count as usize).max(tight);
@@ -186,7 +186,7 @@ fn pair_reason(round: u32, total: u32, number: u32, at: usize, first: &[Slot]) -
     format!("{stage}: who came through {one} meets who came through {other}")
 }
 
-/// The slots after a round. Who had a bye, or an opponent that dropped out, advances.
+/// The slots after a round. A player with a bye, or whose opponent dropped out, advances.
 fn advance(slots: &[Slot], round: u32, played: &Round) -> Vec<Slot> {
     let ids = played.matches.iter().map(|plan| &plan.id);
     let results: HashMap<&MatchId, &Option<MatchResult>> = ids.zip(&played.results).collect();

@@ -1,13 +1,13 @@
-//! Which players have left a tournament that goes on, and in which place.
+//! The players who have left a running tournament, and their places.
 
 use super::{Phase, Tournament};
 use crate::ids::PlayerName;
 use std::collections::BTreeSet;
 
 impl Tournament {
-    /// The players who left and are not `known` to have left, each with their place. While other
-    /// matches of a round are open, each counts as one player who goes on. Once the rounds are over
-    /// everybody has left, except players who still have to confirm the end.
+    /// The players who left and are not `known` to have left, each with their place. Each open
+    /// match of a round counts as one player who goes on. Once the rounds are over, everybody has
+    /// left, except players who still have to confirm the end.
     pub fn departures(&self, known: impl Fn(&PlayerName) -> bool) -> Vec<(PlayerName, u32)> {
         if self.is_being_awarded() {
             return Vec::new();

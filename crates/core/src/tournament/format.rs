@@ -1,8 +1,9 @@
-//! Formats: who meets whom, who is ahead, and when a tournament is over.
+//! Formats: they pair players, rank them, and decide when a tournament is over.
 //!
-//! A format is one file beside this one: a struct with its options, and [`TournamentFormat`] for
-//! it. The table at the end of this file lists all formats. Nothing else names them, except what
-//! draws a format for people and the simulator, which counts champions again without this code.
+//! A format is one file beside this one: a struct with its options, and its implementation of
+//! [`TournamentFormat`]. The table at the end of this file lists all formats. Only two other places
+//! name formats: the code that draws a format for people, and the simulator, which counts champions
+//! without this code.
 
 use super::bracket::Bracket;
 use super::knockout::Knockout;
@@ -19,20 +20,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-/// What one format decides. The tournament machine asks, and records the answers as events.
+/// The decisions of one format. The tournament asks for them and records them as events.
 pub trait TournamentFormat {
-    /// The format with its usual options, for games of so many seats.
+    /// The format with its default options, for games with this many seats.
     fn for_seats(seats: RangeInclusive<usize>) -> Self
     where
         Self: Sized;
 
-    /// One line for people: how a tournament of this format goes.
+    /// One line for people: how a tournament of this format works.
     fn about(&self) -> &'static str;
 
-    /// Changes the rules of a match that cannot go with this format.
+    /// Changes rules of a match that do not work with this format.
     fn adapt(&self, _rules: &mut MatchRules) {}
 
-    /// Whether the options make sense, also beside the rules of a match; otherwise why not.
+    /// Checks the options, also against the rules of a match; the error says what is wrong.
     fn check(&self, rules: &MatchRules) -> Result<(), String>;
 
     /// The fewest players of a tournament.
@@ -40,12 +41,12 @@ pub trait TournamentFormat {
         1
     }
 
-    /// Whether a tournament of so many players can be paired; otherwise why not.
+    /// Checks that a tournament of this many players can be paired; the error says why not.
     fn check_players(&self, _players: usize) -> Result<(), String> {
         Ok(())
     }
 
-    /// How many seats a game may have while so many players are in.
+    /// How many seats a game may have while this many players are in.
     fn game_sizes(&self, _players: usize) -> RangeInclusive<usize> {
         2..=2
     }
@@ -59,25 +60,25 @@ pub trait TournamentFormat {
     /// without those who left before the first round.
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound;
 
-    /// What each of the `records` is ranked by.
+    /// The merit of each of the `records`, by which players are ranked.
     fn merits(&self, records: &[PlayerRecord], field: &Field<'_>) -> Vec<Merit>;
 
-    /// The players who leave the tournament because they lost in `round`, each with its place.
+    /// The players who leave the tournament because they lost in `round`, each with their place.
     fn eliminated<'a>(&self, _round: &'a Round, _field: &Field<'a>) -> Vec<(&'a PlayerName, u32)> {
         Vec::new()
     }
 
-    /// The place of a player who was thrown out, or withdrew, before the rounds are over.
+    /// The place of a player who is out, or withdrew, before the rounds are over.
     fn place_of_leaver(&self, _player: &PlayerName, field: &Field<'_>) -> u32 {
         field.place_behind_all()
     }
 
-    /// How many matches a tournament of so many players has. `drawn` holds the number of matches of
-    /// each round so far.
+    /// How many matches a tournament of this many players has. `drawn` holds the number of matches
+    /// of each round so far.
     fn matches_total(&self, players: usize, drawn: &[usize]) -> MatchCount;
 }
 
-/// What a player is ranked by: the first number that differs decides, and more is better.
+/// The merit of a player: the first number that differs decides, and more is better.
 pub type Merit = Vec<i64>;
 
 /// How many matches a tournament has.
@@ -85,48 +86,48 @@ pub type Merit = Vec<i64>;
 pub struct MatchCount {
     /// The number.
     pub matches: usize,
-    /// Whether that is certain already.
+    /// Whether the number is final.
     pub is_exact: bool,
 }
 
-/// What a format says when a round is over.
+/// The decision of a format when a round is over.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NextRound {
-    /// These matches and byes come next.
+    /// The next round has these matches and byes.
     Round(Vec<DrawnMatch>, Vec<Bye>),
     /// All rounds are over, and these players won.
     Winners(Vec<PlayerName>),
 }
 
-/// Players who meet, before it is known under which configuration.
+/// A pairing whose game configuration is not known yet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DrawnMatch {
     /// The id of their match.
     pub id: MatchId,
     /// The players, in the order of seats of the first game.
     pub players: Vec<PlayerName>,
-    /// Why they meet, for people.
+    /// Why these players meet, for people.
     pub reason: String,
 }
 
-/// What one player did so far.
+/// The record of one player so far.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayerRecord {
-    /// Matches, games and points. Its rank is not known yet.
+    /// Matches, games and points. The rank is not known yet.
     pub summary: PlayerSummary,
     /// The latest round in which the player finished a match or had a bye; 0 if there is none.
     pub reached: u32,
     /// Whether the player won the tournament.
     pub has_won: bool,
-    /// Whether the player may not play on.
+    /// Whether the player is out of the tournament.
     pub is_out: bool,
 }
 
 /// A tournament as a format sees it.
 pub struct Field<'a> {
-    /// Everybody who was in the plan, in order of sign-up.
+    /// All players of the plan, in order of sign-up.
     pub players: &'a [PlayerName],
-    /// In which order players are put into slots and games.
+    /// The order in which players are put into slots and games.
     pub pairing: Pairing,
     /// The rounds so far.
     pub rounds: &'a [Round],
@@ -138,7 +139,7 @@ pub struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Whether a player may not play on.
+    /// Whether a player is out of the tournament.
     pub fn is_out(&self, player: &PlayerName) -> bool {
         self.out.contains(player)
     }
@@ -148,12 +149,12 @@ impl Field<'_> {
         self.rounds.len() as u32 + 1
     }
 
-    /// The place behind everybody who may play on.
+    /// The place behind everybody who is still in.
     pub fn place_behind_all(&self) -> u32 {
         1 + (self.players.len() - self.out.len()) as u32
     }
 
-    /// The players with the best merit among those who may play on.
+    /// The players with the best merit among those who are still in.
     pub fn leaders(&self, format: &dyn TournamentFormat) -> Vec<PlayerName> {
         let records = self.records();
         let merits = format.merits(&records, self);
@@ -164,7 +165,7 @@ impl Field<'_> {
     }
 }
 
-/// What [`TournamentFormat`] is for formats in which whoever loses a match leaves.
+/// Parts of [`TournamentFormat`] for formats in which the loser of a match leaves.
 pub(super) mod elimination {
     use super::{Field, Merit, PlayerRecord, Round};
     use crate::ids::PlayerName;
@@ -177,19 +178,19 @@ pub(super) mod elimination {
         }
     }
 
-    /// The players who lost in a round, each with the place behind all who go on.
+    /// The players who lost in a round, each with the place behind everybody who goes on.
     pub(in super::super) fn eliminated(round: &Round) -> Vec<(&PlayerName, u32)> {
         let place = place_after(round);
         round.losers().map(|player| (player, place)).collect()
     }
 
-    /// The place of a player after the round that they lost, if they lost one.
+    /// The place of a player after the round that they lost; `None` if they lost none.
     pub(in super::super) fn place_of_loser(player: &PlayerName, field: &Field<'_>) -> Option<u32> {
         let lost = |round: &&Round| round.losers().any(|loser| loser == player);
         field.rounds.iter().find(lost).map(place_after)
     }
 
-    /// The place behind all who go on after a round. One player of each open match does.
+    /// The place behind everybody who goes on after a round. Each open match counts as one player.
     fn place_after(round: &Round) -> u32 {
         let byes = round.byes.iter().filter(|bye| bye.player.is_some()).count();
         let winners = round.results.iter().map(|result| match result {
@@ -211,7 +212,7 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// All formats with their usual options, for games of so many seats.
+            /// All formats with their default options, for games with this many seats.
             pub fn all(seats: &RangeInclusive<usize>) -> Vec<Format> {
                 vec![$($(#[cfg($cfg)])? $format::for_seats(seats.clone()).into()),*]
             }
@@ -221,7 +222,7 @@ macro_rules! formats {
                 match self { $($(#[cfg($cfg)])? Format::$format(_) => $name),* }
             }
 
-            /// What the format decides.
+            /// The decisions of the format.
             pub fn rules(&self) -> &dyn TournamentFormat {
                 match self { $($(#[cfg($cfg)])? Format::$format(format) => format),* }
             }
@@ -239,12 +240,12 @@ formats! {
     "bracket" => Bracket,
     "knockout" => Knockout,
     "round-robin" => RoundRobin,
-    // Shows that a format needs one file and one line.
+    // A format for tests: it shows that a format needs only one file and one line.
     #[cfg(test)] "winner-stays" => WinnerStays,
 }
 
 impl Format {
-    /// The format called `name` with its usual options, for games of so many seats.
+    /// The format called `name` with its default options, for games with this many seats.
     pub fn named(name: &str, seats: &RangeInclusive<usize>) -> Option<Format> {
         Format::all(seats).into_iter().find(|format| format.name() == name)
     }

@@ -1,8 +1,9 @@
 //! A tournament that a restart of the server interrupted:
 //! `docs/decisions/0016-interrupted-is-a-pause-of-the-server.md`.
 //!
-//! It rests like a tournament that an operator paused, so nobody is charged and an operator decides
-//! how it goes on. Here is also what ends a tournament that cannot go on: an award.
+//! An interrupted tournament behaves like one that an operator paused: nobody is charged, and an
+//! operator decides how it continues. This module also handles the award, which ends a tournament
+//! that cannot continue.
 
 use super::{Phase, Tournament, TournamentRejection};
 use crate::event::{Event, TournamentEnded, TournamentInterrupted};
@@ -10,24 +11,23 @@ use crate::ids::PlayerName;
 use crate::ruling::{Interruption, Override, Ruling};
 
 impl Tournament {
-    /// Why the server itself paused the tournament, if it did.
+    /// Why the server paused the tournament; `None` if it did not.
     pub fn interrupted(&self) -> Option<&Interruption> {
         self.state.interrupted.as_ref()
     }
 
-    /// Whom restarts of the server cut off from this tournament, as far as it was interrupted by
-    /// them.
+    /// The players whom restarts of the server cut off from this tournament, if it was interrupted.
     pub fn cut_off(&self) -> impl Iterator<Item = &PlayerName> {
         self.state.cut_off.iter()
     }
 
-    /// What an operator decided instead of the rest of the tournament.
+    /// An operator's decision that replaced the rest of the tournament.
     pub fn awarded(&self) -> Option<&Override> {
         self.state.awarded.as_ref()
     }
 
-    /// Whether the tournament cannot go on without a player: its rounds are not over, and the
-    /// player has not left.
+    /// Whether the tournament needs a player to continue: its rounds are not over, and the player
+    /// has not left.
     pub fn needs(&self, player: &PlayerName) -> bool {
         let playing = matches!(self.state.phase, Phase::Greeting(_) | Phase::Playing);
         let known = self.state.entrants.iter().any(|entrant| entrant.player == *player);
@@ -56,7 +56,7 @@ impl Tournament {
         self.state.interrupted = Some(interruption.clone());
     }
 
-    /// Nobody is asked anything any more; what is left is that open matches are called off.
+    /// Closes all requests. Only calling off the open matches remains.
     pub(super) fn apply_awarded(&mut self, awarded: &Override) {
         self.state.awarded = Some(awarded.clone());
         (self.state.paused, self.state.interrupted) = (None, None);

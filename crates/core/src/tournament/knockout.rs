@@ -1,9 +1,9 @@
 //! Knock-out: rounds of games for several players, all first-placed finishers advance.
 //!
-//! Players fill games of the largest size in order; where the rest cannot form a game, the last
-//! game is taken back and tried one smaller, recursively. It is over when fewer players than one
-//! game needs are left, after the one game they all fit into, or when a round has exactly the
-//! winners of the round before.
+//! Players fill games of the largest size in order. If the remaining players cannot form a game,
+//! the last game is undone and tried with one player fewer, recursively. The tournament ends in one
+//! of three cases: fewer players are left than a game needs; one game held all remaining players;
+//! or a round has exactly the same winners as the round before.
 
 use super::format::elimination;
 use super::{
@@ -66,7 +66,7 @@ impl TournamentFormat for Knockout {
         }
     }
 
-    /// Later rounds may have games of any size, and so may the first if somebody is out.
+    /// Later rounds may have games of any size, and so may the first if a player is out.
     fn game_sizes(&self, players: usize) -> RangeInclusive<usize> {
         self.min as usize..=players.min(self.max as usize)
     }
@@ -77,7 +77,7 @@ impl TournamentFormat for Knockout {
         next(&active, field.rounds, self.min as usize, self.max as usize)
     }
 
-    /// A player who was thrown out is behind everybody who played fair.
+    /// Ranks a player who is out, and has not won, behind all others.
     fn merits(&self, records: &[PlayerRecord], _: &Field<'_>) -> Vec<Merit> {
         let merit = |record: &PlayerRecord| match record.is_out && !record.has_won {
             true => vec![0],
@@ -90,7 +90,8 @@ impl TournamentFormat for Knockout {
         elimination::eliminated(round)
     }
 
-    /// If one player advances from each game; how many do is known only after each round.
+    /// An estimate that lets one player advance from each game. The true number is known only after
+    /// each round.
     fn matches_total(&self, players: usize, drawn: &[usize]) -> MatchCount {
         let mut left = drawn.last().copied().unwrap_or(players);
         let mut later = 0;
@@ -103,10 +104,10 @@ impl TournamentFormat for Knockout {
     }
 }
 
-/// The sizes of the games of a round for `players`, each from `min` to `max`; `None` if there is
-/// no way to seat everybody.
+/// The sizes of the games of a round for `players`, each from `min` to `max`; `None` if not
+/// everybody can be seated.
 fn groups(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
-    // Whether a number of players can be seated at all: games × min ≤ players ≤ games × max.
+    // Whether this many players can be seated at all: games × min ≤ players ≤ games × max.
     let seatable = |rest: usize| rest == 0 || rest.div_ceil(max) * min <= rest;
     if players == 0 || !seatable(players) {
         return None;
@@ -130,7 +131,8 @@ fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usize) -> Next
         }
     };
     if let Some(last) = rounds.last() {
-        // As they stood when each round ended: who won then and was thrown out since still counts.
+        // Compares the winners as they were when each round ended: a winner who is out since then
+        // still counts.
         let before = rounds.len().checked_sub(2).map(|at| winners(&rounds[at]));
         if last.matches.len() == 1 || before == Some(winners(last)) {
             return NextRound::Winners(advancing);
@@ -165,7 +167,7 @@ fn winners(round: &Round) -> BTreeSet<&PlayerName> {
 mod tests {
     use super::*;
 
-    /// Taking back the last game, as the rules put it.
+    /// The reference implementation: it undoes the last game, as the rules say.
     fn by_taking_back(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
         if players == 0 {
             return Some(Vec::new());

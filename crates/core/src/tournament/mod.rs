@@ -1,12 +1,12 @@
-//! A tournament: who meets whom, from the results of matches, until it is known who won.
+//! A tournament: pairs players from the results of matches until there is a winner.
 //!
 //! ```text
 //! Greeting ──▶ Playing: round 1, 2, … ──▶ Farewell ──▶ Ended
 //!     └─ no configuration fits ─▶ Aborted
 //! ```
 //!
-//! It answers for greetings, pairings, byes and farewells. It leaves everything that happens
-//! between two players to the match, and who meets whom to the format (`format.rs`).
+//! The tournament handles greetings, pairings, byes and farewells. The match handles everything
+//! that happens between its players, and the format decides who meets whom (`format.rs`).
 
 mod bracket;
 mod departures;
@@ -45,78 +45,79 @@ pub use operator::TournamentOrder;
 pub use round::Round;
 pub use round_robin::RoundRobin;
 
-/// What comes to a tournament from outside.
+/// An input to a tournament from outside.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TournamentCommand {
     /// A player answers the greeting or the farewell.
     Answer {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Which request.
+        /// The id of the request.
         request: RequestId,
-        /// JSON text, not looked at yet.
+        /// The answer as JSON text, not parsed yet.
         answer: String,
     },
     /// A player fails to answer, or leaves the tournament.
     Drop {
-        /// Who.
+        /// The player.
         player: PlayerName,
-        /// Why.
+        /// The fault.
         fault: Fault,
     },
     /// A match is over.
     Report {
-        /// Which.
+        /// The match.
         id: MatchId,
-        /// What came of it.
+        /// The result of the match.
         result: MatchResult,
-        /// The head of the match's stream, its last event included.
+        /// The head of the match's stream, including its last event.
         head: Option<Head>,
     },
-    /// Players are missing because the server was restarted, and cannot reconnect by themselves.
+    /// Players are missing because the server was restarted, and they cannot reconnect by
+    /// themselves.
     Interrupt(Interruption),
-    /// The secret is lost, and luck comes from another one from now on.
+    /// The secret is lost, and luck comes from a new one from now on.
     RenewLuck {
         /// The commitment to the new secret.
         commitment: Commitment,
     },
-    /// An operator decides something.
+    /// An operator gives an order.
     Order {
-        /// What.
+        /// The order.
         order: TournamentOrder,
-        /// Who, and why.
+        /// The operator and their reason.
         ruling: Ruling,
     },
 }
 
-/// A command that changes nothing.
+/// Why a command was rejected. A rejected command changes nothing.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum TournamentRejection {
     /// The tournament is over.
     #[error("the tournament is over")]
     Over,
-    /// Not a player of this tournament, or not any more.
+    /// The player is not in this tournament, or is out of it.
     #[error("{0} is not in this tournament")]
     Stranger(PlayerName),
     /// No such request is open.
     #[error("no such request is open")]
     NotAsked,
-    /// No such match is open: unknown, or reported already.
+    /// The match is not open: it is unknown, or its result was reported already.
     #[error("match {0} is not open")]
     NotOpen(MatchId),
-    /// A random draw needs the tournament's secret (a log read without it).
+    /// A random draw needs the tournament's secret, and the log was read without it.
     #[error("the tournament's secret is not known yet")]
     NoSecret,
-    /// It is paused, and nobody is missed in a pause.
+    /// The tournament is paused, and nobody is charged as absent in a pause.
     #[error("the tournament is paused; resume it first")]
     Paused,
-    /// Rulings are made in a pause.
+    /// The order needs a pause, and the tournament is not paused.
     #[error("the tournament is not paused; pause it first")]
     NotPaused,
     /// The match does not exist, or its round is not the latest.
     #[error("{0} is no match of the latest round; what later rounds were built on stays as it is")]
     Settled(MatchId),
-    /// Rounds have not begun, or are over.
+    /// The rounds have not begun, or are over.
     #[error("no round is being played")]
     NoRound,
     /// The match is not over, so it cannot be replayed.
@@ -128,27 +129,27 @@ pub enum TournamentRejection {
     /// There is no ruling about the match in this pause.
     #[error("nothing was ruled about match {0} in this pause; what is in effect cannot be undone")]
     NotRuled(MatchId),
-    /// Nobody is missing whom the tournament still needs.
+    /// No player is missing whom the tournament still needs.
     #[error("nobody whom the tournament needs is missing")]
     NobodyMissing,
-    /// Those winners cannot be.
+    /// These players cannot win.
     #[error("{0}")]
     Winners(String),
 }
 
-/// A tournament that cannot be held.
+/// Why a tournament cannot be held.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum PlanError {
     /// The policy contradicts itself.
     #[error("{0}")]
     Policy(String),
-    /// Too few or too many players for the format and the game.
+    /// The number of players does not fit the format and the game.
     #[error("{0}")]
     Players(String),
     /// Two players have the same name.
     #[error("two players are called {0}; give each a name of its own")]
     SameName(PlayerName),
-    /// The first round is drawn at random, from a secret that is not known yet.
+    /// The first round is drawn at random, and the secret is not known yet.
     #[error("the tournament's secret is not known yet, and the first round depends on it")]
     NoSecret,
     /// The game cannot be set up.
@@ -156,19 +157,19 @@ pub enum PlanError {
     SetUp(#[from] SetupError),
 }
 
-/// What a player is asked outside matches.
+/// The question of a request outside matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TournamentAsk {
-    /// Whether it is ready: `true` or `false`.
+    /// Whether the player is ready: `true` or `false`.
     Ready,
-    /// To propose a configuration for games of up to so many players, or `null`.
+    /// To propose a configuration for games of up to `seats_max` players, or `null`.
     Propose {
         /// The players of the largest game.
         seats_max: u32,
     },
     /// To confirm the end: `"ok"`.
     Farewell {
-        /// Whether it won.
+        /// Whether the player won the tournament.
         won: bool,
     },
 }
@@ -178,20 +179,20 @@ pub enum TournamentAsk {
 pub struct TournamentPending {
     /// Its id.
     pub id: RequestId,
-    /// Who is asked.
+    /// The player.
     pub player: PlayerName,
-    /// What.
+    /// The question.
     pub ask: TournamentAsk,
-    /// How long the answer may take from delivery.
+    /// The time limit for the answer, counted from delivery.
     pub limit_ms: Millis,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 enum Phase {
-    /// Who has not answered yet, by entrant.
+    /// Whether each entrant still has to answer.
     Greeting(Vec<bool>),
     Playing,
-    /// Who has not confirmed yet, by entrant.
+    /// Whether each entrant still has to confirm.
     Farewell(Vec<bool>),
     Ended,
     Aborted(String),
@@ -201,9 +202,9 @@ enum Phase {
 struct Entrant {
     player: PlayerName,
     proposal: Option<Raw>,
-    /// Left the tournament, or was thrown out of it outside matches.
+    /// Left the tournament, or was removed from it outside matches.
     dropped: bool,
-    /// May not play on: dropped, or out by a match.
+    /// Out of the tournament: dropped, or out by a match.
     out: bool,
 }
 
@@ -216,13 +217,13 @@ struct State {
     winners: Vec<PlayerName>,
     faults: Vec<Faulted>,
     paused: Option<Ruling>,
-    /// Who ended the latest pause, and why.
+    /// The ruling that ended the latest pause.
     resumed: Option<Ruling>,
-    /// Why the server paused the tournament, if the pause is its own.
+    /// Why the server paused the tournament; `None` if an operator did.
     interrupted: Option<Interruption>,
-    /// Whom restarts of the server cut off.
+    /// The players whom restarts of the server cut off.
     cut_off: BTreeSet<PlayerName>,
-    /// What an operator decided instead of the rest of the tournament.
+    /// An operator's decision that replaced the rest of the tournament.
     awarded: Option<Override>,
 }
 
@@ -236,7 +237,7 @@ pub struct Tournament {
 }
 
 impl Tournament {
-    /// Makes a tournament from its plan. The first record of its stream comes with it.
+    /// Creates a tournament from its plan, and returns the first record of its stream.
     pub fn create(
         plan: TournamentPlan,
         kind: Arc<dyn GameKind>,
@@ -246,7 +247,7 @@ impl Tournament {
         Tournament::create_unrevealed(plan, kind, Some(secret), commitment)
     }
 
-    /// The same from a log that may not have revealed the secret yet.
+    /// Like `create`, for a log that may not have revealed the secret yet.
     pub(crate) fn create_unrevealed(
         plan: TournamentPlan,
         kind: Arc<dyn GameKind>,
@@ -293,7 +294,7 @@ impl Tournament {
         Tournament { plan: Arc::new(plan), kind, secret, state }
     }
 
-    /// Folds a tournament from its stream. `secret` is needed to go on, not to look.
+    /// Folds a tournament from its stream. `secret` is needed only to continue the tournament.
     pub fn fold<'a>(
         lines: impl IntoIterator<Item = &'a Line>,
         games: &Registry,
@@ -314,13 +315,12 @@ impl Tournament {
         Ok(folded)
     }
 
-    /// What the tournament is about.
+    /// The plan of the tournament.
     pub fn plan(&self) -> &TournamentPlan {
         &self.plan
     }
 
-    /// The configuration its games are played with: the plan's, or the one that was chosen among the
-    /// players' proposals.
+    /// The configuration of the games: the plan's, or the one chosen from the players' proposals.
     pub fn config(&self) -> &Raw {
         &self.state.config
     }
@@ -330,17 +330,17 @@ impl Tournament {
         &self.state.rounds
     }
 
-    /// The matches that are not reported yet.
+    /// The matches without a reported result.
     pub fn open_matches(&self) -> impl Iterator<Item = &MatchPlan> {
         self.state.rounds.last().into_iter().flat_map(Round::open)
     }
 
-    /// Whether nothing can happen any more.
+    /// Whether the tournament is over and cannot change any more.
     pub fn is_over(&self) -> bool {
         matches!(self.state.phase, Phase::Ended | Phase::Aborted(_))
     }
 
-    /// Why the tournament could not be played, if that is so.
+    /// Why the tournament could not be played; `None` if it could.
     pub fn aborted(&self) -> Option<&str> {
         match &self.state.phase {
             Phase::Aborted(reason) => Some(reason),
@@ -348,12 +348,12 @@ impl Tournament {
         }
     }
 
-    /// Who won, once the rounds are over.
+    /// The winners, once the rounds are over.
     pub fn winners(&self) -> &[PlayerName] {
         &self.state.winners
     }
 
-    /// The secret of one of its matches, if the tournament's own is known.
+    /// The secret of one of its matches, if the tournament's own secret is known.
     pub fn match_secret(&self, id: &MatchId) -> Option<Secret> {
         self.secret.as_ref().map(|secret| secret.of_match(id))
     }
@@ -363,7 +363,7 @@ impl Tournament {
         self.state.entrants.iter().any(|entrant| entrant.out && entrant.player == *player)
     }
 
-    /// Whether both machines are in the same state.
+    /// Whether both tournaments are in the same state.
     pub fn same_state(&self, other: &Tournament) -> bool {
         self.plan == other.plan && self.state == other.state
     }
@@ -375,7 +375,7 @@ impl Tournament {
 
     /// The open request of one player outside matches.
     pub fn pending_of(&self, player: &PlayerName) -> Option<TournamentPending> {
-        // Most of the time nobody is asked anything.
+        // Usually no request outside matches is open.
         if !matches!(self.state.phase, Phase::Greeting(_) | Phase::Farewell(_)) {
             return None;
         }
@@ -398,7 +398,8 @@ impl Tournament {
         })
     }
 
-    /// Who is told at the end whether it won, confirmed or not: everybody who is not out.
+    /// The players who are notified at the end whether they won: everybody who is not out, whether
+    /// they have confirmed or not.
     pub fn told_at_end(&self) -> Vec<(PlayerName, bool)> {
         let told = self.state.entrants.iter().filter(|entrant| !entrant.out);
         told.map(|entrant| (entrant.player.clone(), self.state.winners.contains(&entrant.player)))
@@ -415,8 +416,8 @@ impl Tournament {
         }
     }
 
-    /// The players of the largest game there may be. A later round can have a larger one than the
-    /// first: nine players make games of 7 and 2, and eight of them may advance.
+    /// The number of players of the largest possible game. A later round can have a larger game
+    /// than the first: nine players make games of 7 and 2, and eight of them may advance.
     fn seats_max(&self) -> usize {
         let players = self.state.entrants.iter().filter(|entrant| !entrant.out).count();
         let sizes = self.plan.policy.format.rules().game_sizes(players);
@@ -479,7 +480,7 @@ impl std::fmt::Debug for Tournament {
     }
 }
 
-/// The round event of a list of pairings.
+/// The event of a round with these pairings.
 pub(crate) fn paired(
     tournament: &Tournament,
     round: u32,

@@ -1,7 +1,6 @@
-//! What an operator may do to a tournament: `docs/decisions/0008-rulings-wait-for-resume.md`.
+//! Orders of an operator to a tournament: `docs/decisions/0008-rulings-wait-for-resume.md`.
 //!
-//! Nothing follows from a ruling before the pause it was made in is over, so until then it can be
-//! undone.
+//! A ruling takes effect when its pause ends. Until then it can be undone.
 
 use super::{Phase, Tournament, TournamentRejection};
 use crate::event::{
@@ -13,55 +12,55 @@ use crate::match_::ApplyError;
 use crate::ruling::{Override, Ruling};
 use std::collections::BTreeSet;
 
-/// What an operator may decide about a tournament.
+/// An order of an operator to a tournament.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TournamentOrder {
-    /// It rests.
+    /// Pause the tournament.
     Pause,
-    /// It goes on.
+    /// Resume the tournament.
     Resume,
-    /// A match of the latest round has this result.
+    /// Give a match of the latest round this result.
     Override {
-        /// Which match.
+        /// The match.
         id: MatchId,
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
     },
-    /// A match of the latest round that is over is played again.
+    /// Replay a finished match of the latest round.
     Replay {
-        /// Which match.
+        /// The match.
         id: MatchId,
     },
-    /// What was ruled about a match in this pause does not hold.
+    /// Undo the ruling about a match in this pause.
     Undo {
-        /// Which match.
+        /// The match.
         id: MatchId,
     },
-    /// The tournament is not played to its end: its open matches are void, and these players won.
+    /// End the tournament early: its open matches are void, and these players win.
     Award {
-        /// Who won; nobody, if the tournament is given up.
+        /// The winners; empty if the tournament is abandoned.
         winners: Vec<PlayerName>,
     },
 }
 
 impl Tournament {
-    /// Who paused the tournament and why, if it is paused.
+    /// The ruling that paused the tournament; `None` if it is not paused.
     pub fn paused(&self) -> Option<&Ruling> {
         self.state.paused.as_ref()
     }
 
-    /// Who ended the latest pause and why, if there was one.
+    /// The ruling that ended the latest pause; `None` if there was none.
     pub fn resumed(&self) -> Option<&Ruling> {
         self.state.resumed.as_ref()
     }
 
-    /// What an operator decided about a match of the latest round, if anything.
+    /// An operator's override of a match of the latest round, if any.
     pub fn overridden(&self, id: &MatchId) -> Option<&Override> {
         let round = self.state.rounds.last()?;
         round.overrides[round.place(id)?].as_ref()
     }
 
-    /// Who ordered the replays of a match of the latest round, and why.
+    /// The rulings that ordered replays of a match of the latest round.
     pub fn replays(&self, id: &MatchId) -> Vec<&Ruling> {
         let round = self.state.rounds.last();
         let replayed = round.and_then(|round| Some(&round.replayed[round.place(id)?]));
@@ -106,7 +105,7 @@ impl Tournament {
         Ok(())
     }
 
-    /// Where a match is in the latest round, whose results nothing was built on yet.
+    /// The index of a match in the latest round. No later round depends on its results yet.
     fn place(&self, id: &MatchId) -> Result<usize, TournamentRejection> {
         if self.state.phase != Phase::Playing {
             return Err(TournamentRejection::NoRound);
@@ -123,9 +122,9 @@ impl Tournament {
         }
     }
 
-    /// A match that is over is replayed, unless somebody would have to who has left.
+    /// Checks that a match can be replayed: it is over, and none of its players has left.
     fn may_replay(&self, at: usize, id: &MatchId) -> Result<(), TournamentRejection> {
-        let round = self.state.rounds.last().expect("it has a place in it");
+        let round = self.state.rounds.last().expect("the match is in the latest round");
         if round.reported[at].is_none() {
             return Err(TournamentRejection::NotOver(id.clone()));
         }
@@ -135,7 +134,7 @@ impl Tournament {
     }
 
     fn may_win(&self, at: usize, winners: &[PlayerName]) -> Result<(), TournamentRejection> {
-        let plan = &self.state.rounds.last().expect("it has a place in it").matches[at];
+        let plan = &self.state.rounds.last().expect("the match is in the latest round").matches[at];
         if let Some(player) = winners.iter().find(|player| !plan.players.contains(player)) {
             let why = format!("{player} does not play in match {}", plan.id);
             return Err(TournamentRejection::Winners(why));
@@ -143,7 +142,8 @@ impl Tournament {
         self.may_all_win(winners, "a match of a ")
     }
 
-    /// A tournament can be awarded until its last round is over.
+    /// Checks that the tournament can be awarded to these players: its last round is not over, and
+    /// none of them has left.
     fn may_be_awarded(&self, winners: &[PlayerName]) -> Result<(), TournamentRejection> {
         if !matches!(self.state.phase, Phase::Greeting(_) | Phase::Playing) {
             return Err(TournamentRejection::NoRound);
@@ -157,8 +157,8 @@ impl Tournament {
         }
     }
 
-    /// Whether each of them may win, and all of them together. `what` begins the refusal of several
-    /// winners, before the name of the format.
+    /// Checks that each of the players may win, and all of them together. `what` begins the error
+    /// message for several winners, before the name of the format.
     fn may_all_win(&self, winners: &[PlayerName], what: &str) -> Result<(), TournamentRejection> {
         let refuse = |why: String| Err(TournamentRejection::Winners(why));
         let mut seen = BTreeSet::new();
@@ -204,7 +204,7 @@ impl Tournament {
         Ok(())
     }
 
-    /// Who is out, after results have changed.
+    /// Recomputes who is out after results have changed.
     fn count_out(&mut self) {
         let results = self.state.rounds.iter().flat_map(|round| round.results.iter().flatten());
         let out: BTreeSet<&PlayerName> = results.flat_map(|result| &result.out).collect();

@@ -73,7 +73,7 @@ impl Tournament {
 }
 
 impl Field<'_> {
-    /// What everybody did so far, in order of sign-up.
+    /// The records of all players so far, in order of sign-up.
     pub(super) fn records(&self) -> Vec<PlayerRecord> {
         let mut records: HashMap<&PlayerName, PlayerRecord> =
             self.players.iter().map(|player| (player, self.blank(player))).collect();
@@ -99,7 +99,7 @@ impl Field<'_> {
         self.players.iter().filter_map(|player| records.remove(player)).collect()
     }
 
-    /// Everybody with their rank, best first.
+    /// All players with their rank, best first.
     fn standings(&self, format: &dyn TournamentFormat) -> Vec<PlayerSummary> {
         let records = self.records();
         let merits = format.merits(&records, self);
@@ -112,7 +112,7 @@ impl Field<'_> {
     }
 }
 
-/// Sorts by merit, keeps the order of sign-up among equals, and gives ranks.
+/// Sorts by merit, keeps the order of sign-up among equals, and assigns ranks.
 fn rank(mut all: Vec<(PlayerSummary, Merit)>) -> Vec<PlayerSummary> {
     all.sort_by(|(_, one), (_, other)| other.cmp(one));
     let mut rank = 0;
@@ -225,7 +225,7 @@ mod tests {
         MatchResult { winners, how, halves: vec![0; 2], games, counts_from: 2, faults, out }
     }
 
-    /// Matches won, lost and drawn, games won, lost and tied, points.
+    /// Matches won, lost and drawn, games won, lost and tied, and points.
     fn counts(player: &str, result: &MatchResult) -> [i64; 7] {
         let mut summary = blank(&name(player));
         add_match(&mut summary, &"r1m1".into(), result);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_of_a_match_is_counted() {
+    fn only_games_that_count_are_added_up() {
         let games = vec![
             game(1, GameEnd::Played, [90, 80], &["ann"]), // before it started again
             game(2, GameEnd::Played, [7, 9], &["bob"]),

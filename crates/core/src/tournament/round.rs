@@ -1,4 +1,4 @@
-//! A round: its matches, what they came to, and what operators made of that.
+//! A round: its matches, their results, and the rulings of operators about them.
 
 use crate::event::{Event, MatchReported, RoundPaired};
 use crate::ids::{MatchId, PlayerName};
@@ -7,26 +7,26 @@ use crate::plan::MatchPlan;
 use crate::report::{Bye, MatchResult};
 use crate::ruling::{Override, Ruling};
 
-/// A round and what has come of it so far. All lists go with `matches`.
+/// A round and its results so far. All lists run parallel to `matches`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Round {
     /// Its matches.
     pub matches: Vec<MatchPlan>,
-    /// Who does not play.
+    /// The places without a match.
     pub byes: Vec<Bye>,
-    /// The results that count so far.
+    /// The results that count, after overrides.
     pub results: Vec<Option<MatchResult>>,
-    /// The results the matches themselves came to.
+    /// The results as the matches reported them.
     pub reported: Vec<Option<MatchResult>>,
-    /// What operators decided instead.
+    /// The results that operators gave instead.
     pub overrides: Vec<Option<Override>>,
     /// Results that counted until a replay was ordered, each with who ordered it and why.
     pub replayed: Vec<Vec<(MatchResult, Ruling)>>,
-    /// How things stood before a ruling of this pause, by match.
+    /// The state of each match before a ruling of this pause.
     before: Vec<Option<Before>>,
 }
 
-/// What a ruling about a match changes.
+/// The values that a ruling about a match changes.
 #[derive(Clone, PartialEq, Debug)]
 struct Before {
     reported: Option<MatchResult>,
@@ -48,7 +48,7 @@ impl Round {
         }
     }
 
-    /// The matches that are not reported yet.
+    /// The matches without a reported result.
     pub fn open(&self) -> impl Iterator<Item = &MatchPlan> {
         let open = self.matches.iter().zip(&self.reported);
         open.filter(|(_, result)| result.is_none()).map(|(plan, _)| plan)
@@ -67,7 +67,7 @@ impl Round {
         self.reported.iter().all(Option::is_some)
     }
 
-    /// Where a match is in the lists.
+    /// The index of a match in the lists.
     pub fn place(&self, id: &MatchId) -> Option<usize> {
         self.matches.iter().position(|plan| plan.id == *id)
     }
@@ -77,7 +77,7 @@ impl Round {
         self.before[at].is_some()
     }
 
-    /// Takes a match's own result; gives where it is in the lists.
+    /// Records a match's own result, and returns its index in the lists.
     pub(crate) fn report(&mut self, reported: &MatchReported) -> Result<usize, ApplyError> {
         let at = self.known(&reported.id)?;
         self.reported[at] = Some(reported.result.clone());
@@ -85,7 +85,7 @@ impl Round {
         Ok(at)
     }
 
-    /// Applies a ruling about one of its matches; `None` if the event is no such ruling.
+    /// Applies a ruling about one of the matches; `None` if the event is no such ruling.
     pub(crate) fn rule(&mut self, event: &Event) -> Option<Result<usize, ApplyError>> {
         let out_of_place = || ApplyError::OutOfPlace(event.tag());
         let ruled = match event {
@@ -103,7 +103,7 @@ impl Round {
             Event::RulingUndone(undone) => self.known(&undone.id).and_then(|at| {
                 let before = self.before[at].take().ok_or_else(out_of_place)?;
                 self.replayed[at].truncate(before.replays);
-                // A match that was over only after the ruling stays so.
+                // A match that ended after the ruling keeps its result.
                 self.reported[at] = before.reported.or(self.reported[at].take());
                 self.overrides[at] = before.overridden;
                 Ok(at)
@@ -116,7 +116,7 @@ impl Round {
         Some(ruled)
     }
 
-    /// The pause is over: its rulings stay.
+    /// Ends the pause: its rulings can no longer be undone.
     pub(crate) fn resume(&mut self) {
         self.before.fill(None);
     }
@@ -131,7 +131,7 @@ impl Round {
         self.before[at] = Some(Before { reported, overridden, replays });
     }
 
-    /// What counts: what the match came to, or what an operator says it did.
+    /// Computes the result that counts: the operator's override, or the match's own result.
     fn settle(&mut self, at: usize) {
         let reported = self.reported[at].as_ref();
         self.results[at] = match &self.overrides[at] {

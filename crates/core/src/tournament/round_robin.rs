@@ -1,7 +1,8 @@
 //! Round-robin: everybody meets everybody once, by the circle method.
 //!
-//! The first player stays, the others move on by one place a round; with an odd number of players
-//! one sits out each round. A player that is out loses its remaining matches without playing.
+//! The first player stays, and the others move on by one place each round. With an odd number of
+//! players, one sits out each round. A player who is out loses their remaining matches without
+//! playing.
 
 use super::{DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat};
 use crate::ids::{MatchId, PlayerName};
@@ -52,8 +53,7 @@ impl TournamentFormat for RoundRobin {
     }
 }
 
-/// The pairs of a round, by index into the list of players; `None` sits out against whoever it is
-/// paired with.
+/// The pairs of a round, by index into the list of players. A player paired with `None` sits out.
 fn pairs(players: usize, round: usize) -> Vec<(usize, Option<usize>)> {
     let places = players + players % 2;
     let at = |place: usize| match place {
@@ -70,7 +70,7 @@ fn pairs(players: usize, round: usize) -> Vec<(usize, Option<usize>)> {
     pairs.collect()
 }
 
-/// How many rounds it takes.
+/// The number of rounds.
 fn rounds(players: usize) -> usize {
     if players < 2 { 0 } else { players + players % 2 - 1 }
 }

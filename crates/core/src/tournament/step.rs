@@ -1,4 +1,4 @@
-//! What a tournament makes of a command, and how its events change it.
+//! How a tournament processes commands, and how its events change it.
 
 use super::{NextRound, Phase, Round, Tournament, TournamentCommand, TournamentRejection, paired};
 use crate::event::{
@@ -13,9 +13,9 @@ use agon_games::{Luck, Proposal, Seed};
 use std::collections::HashSet;
 
 impl Tournament {
-    /// Decides a command and applies what follows from it. A rejected command changes nothing.
+    /// Decides a command and applies its consequences. A rejected command changes nothing.
     pub fn step(&mut self, command: TournamentCommand) -> Result<Vec<Event>, TournamentRejection> {
-        // Only a tournament that is read from a log can find midway that its secret is missing.
+        // Only a tournament that is read from a log can find out midway that its secret is missing.
         let before = self.secret.is_none().then(|| self.clone());
         let stepped = self.decide(command);
         if let (Err(_), Some(before)) = (&stepped, before) {
@@ -112,7 +112,7 @@ impl Tournament {
         Ok(())
     }
 
-    /// A proposal in canonical form, `None` for `null`, or why it is no proposal.
+    /// The proposal in canonical form, `None` for `null`, or the fault if it is not a proposal.
     fn read_proposal(&self, answer: &str) -> Result<Option<Raw>, Fault> {
         let value: serde_json::Value = serde_json::from_str(answer)
             .map_err(|error| Fault::malformed(error.to_string(), answer))?;
@@ -133,7 +133,7 @@ impl Tournament {
         self.emit(events, PlayerDropped { faulted });
     }
 
-    /// Goes on to whatever is possible now.
+    /// Continues as far as possible.
     fn advance(&mut self, events: &mut Vec<Event>) -> Result<(), TournamentRejection> {
         if self.state.paused.is_some() {
             return Ok(());
@@ -158,7 +158,7 @@ impl Tournament {
         }
     }
 
-    /// Chooses among the proposals; `false` if the tournament had to be called off.
+    /// Chooses among the proposals; `false` if the tournament had to be aborted.
     fn choose_config(&mut self, events: &mut Vec<Event>) -> Result<bool, TournamentRejection> {
         let seats_max = self.seats_max();
         let config = self.plan.config.get();
@@ -183,7 +183,7 @@ impl Tournament {
         }
         let reason = match unfit {
             Some(why) => why,
-            // Nobody proposed anything: the organiser's own configuration stands.
+            // Nobody made a valid proposal: the organiser's configuration applies.
             None => match self.kind.set_up(config, seats_max, &Seed::from_number(0)) {
                 Ok(_) => return Ok(true),
                 Err(error) => error.to_string(),
@@ -222,8 +222,8 @@ impl Tournament {
         Ok(self.plan.policy.format.rules().next_round(&order, &self.field()))
     }
 
-    /// The players in the order pairings go by: sign-up, or shuffled (label `pairing`). Players who
-    /// were out before the first round do not take a slot.
+    /// The players in the order for pairings: sign-up order, or shuffled (label `pairing`). Players
+    /// who were out before the first round do not take a slot.
     fn seed_order(&self) -> Result<Vec<PlayerName>, TournamentRejection> {
         let greeted = self.state.faults.iter().filter(|faulted| self.before_rounds(faulted));
         let absent: HashSet<&PlayerName> = greeted.map(|faulted| &faulted.player).collect();
@@ -290,7 +290,7 @@ impl Tournament {
                 let at = self.entrant_at(&confirmed.player)?;
                 self.close_request(at);
             }
-            // Where luck comes from is no part of the state: secrets come in from outside.
+            // Secrets come from outside, so they are not part of the state.
             Event::LuckRenewed(_) => {}
             Event::TournamentEnded(ended) => {
                 self.state.winners = ended.winners.clone();

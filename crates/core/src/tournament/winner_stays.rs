@@ -1,4 +1,4 @@
-//! Winner stays: the first two players meet, and whoever wins meets the next one in order.
+//! Winner stays: the first two players meet, and the winner meets the next player in order.
 //!
 //! This format exists for tests only. It shows that a format is one file and one line in the table
 //! of `format.rs`: the tests below play, fold and verify a tournament of it, and nothing else in
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Plays a tournament to its end, in each round with that winner; gives it and its log.
+    /// Plays a tournament to its end with the given winner in each round. Returns it and its log.
     fn play(format: Format, winners: &[&str]) -> (Tournament, Vec<String>) {
         let plan = plan(format);
         let kind = Registry::standard().kind(&plan.game).unwrap().clone();

@@ -1,13 +1,14 @@
-//! Whether the streams of a log say the same of each other.
+//! Checks that the streams of a log agree with each other.
 
 use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck, blacklist};
 use crate::ids::TournamentId;
 use std::collections::BTreeMap;
 
-/// Compares what was checked by itself: tournaments by id, matches by the names of their streams.
+/// Compares streams that were verified one by one: tournaments by id, matches by stream name.
 ///
-/// A log that is being written may be read stream by stream, as long as the lobby is read before
-/// the tournaments and those before the matches: whatever is read later may be ahead.
+/// A log that is still being written may be read stream by stream. The lobby must be read before
+/// the tournaments, and the tournaments before the matches: streams that are read later may be
+/// ahead.
 pub fn agree(
     lobby: Option<&LobbyCheck>,
     tournaments: &BTreeMap<String, TournamentCheck>,
@@ -21,13 +22,13 @@ pub fn agree(
                 return Err(whole(&name, "the tournament reports it, but its log is missing"));
             }
         }
-        // Streams have the names of what they are about, so these are the tournament's own.
+        // Every stream has the name of its subject, so these are the tournament's own matches.
         let own = matches.range(prefix.clone()..);
         for (name, check) in own.take_while(|(name, _)| name.starts_with(&prefix)) {
             tournament.agrees(check).map_err(|what| whole(name, what))?;
         }
     }
-    // Matches may be kept by themselves, but not beside tournaments that are not theirs.
+    // Matches may be kept alone, but not beside tournaments to which they do not belong.
     let alone = lobby.is_none() && tournaments.is_empty();
     let lost = |check: &MatchCheck| !tournaments.contains_key(check.plan.tournament.as_str());
     if let Some((name, _)) = matches.iter().find(|(_, check)| !alone && lost(check)) {
@@ -48,14 +49,14 @@ pub fn agree(
     blacklist::agree(lobby, tournaments, matches)
 }
 
-/// Whether a tournament ended as the lobby says.
+/// Checks that a tournament ended as the lobby says.
 fn finished(
     id: &TournamentId,
     lobby: &LobbyCheck,
     tournaments: &BTreeMap<String, TournamentCheck>,
 ) -> Result<(), Finding> {
-    // One that could not be played has no log, and neither has one that a repair gave up: of that it
-    // is known who won, and no more.
+    // A tournament that could not be played has no log. A tournament that a repair abandoned has
+    // none either: only its winners are known.
     let Some(check) = tournaments.get(id.as_str()) else { return Ok(()) };
     let what = match lobby.heads.get(id) {
         _ if check.secret.is_none() || !is_over(check) => {

@@ -1,9 +1,10 @@
-//! Whether the lobby blacklisted whom the policies blacklist, and nobody else.
+//! Checks that the lobby blacklisted exactly the players whom the policies blacklist.
 //!
-//! A match's stream shows the cheat, and the lobby's stream shows what followed from it. The server
-//! records the blacklisting after the cheat, before the match's result reaches its tournament, and
-//! before the lobby hears of the tournament's end. A server that died in between records it at its
-//! next start, so a blacklisting may be missing only where neither has happened.
+//! A match's stream shows the cheat, and the lobby's stream shows the blacklisting. The server
+//! records the blacklisting after the cheat. It does so before it reports the match's result to the
+//! tournament, and before it reports the tournament's end to the lobby. A server that crashed in
+//! between records it at its next start. So a blacklisting may be missing only if neither report
+//! has happened.
 
 use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck};
 use crate::ids::{Millis, PlayerName, TournamentId};
@@ -17,9 +18,9 @@ pub struct Listing {
     pub seq: u64,
     /// When the lobby decided it.
     pub at: Millis,
-    /// Who.
+    /// The account.
     pub account: PlayerName,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The cheat; logs of earlier programs do not name it.
     pub cause: Option<Cause>,
@@ -78,7 +79,8 @@ pub(super) fn agree(
     }
 }
 
-/// Whether a repair gave up the tournament that a blacklisting came from: nothing is left of it.
+/// Whether a repair abandoned the tournament that a blacklisting came from, so that nothing is left
+/// of it.
 fn is_given_up(
     listing: &Listing,
     lobby: &LobbyCheck,

@@ -1,7 +1,8 @@
-//! Checking a lobby's stream: did tournaments take whom they had to take?
+//! Verifies a lobby's stream: tournaments must take the players whom they have to take.
 //!
-//! Accounts, logins and answers come from outside and are taken as they are. What follows from them
-//! is decided again, the draw of a random selection included, once the tournament's secret is known.
+//! Accounts, logins and replies come from outside and are taken as they are. The consequences are
+//! decided again. That includes the draw of a random selection, once the tournament's secret is
+//! known.
 
 use super::stream::records;
 use super::{Finding, Listing, compare, finding};
@@ -17,27 +18,27 @@ use crate::plan::TournamentPlan;
 use crate::ruling::Ruling;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the check of a lobby found to be in order.
+/// The result of verifying a lobby.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LobbyCheck {
-    /// Announcements checked with everything that follows from them.
+    /// The number of verified announcements, with all their consequences.
     pub announcements: u64,
-    /// Random selections that cannot be checked: the secret is not revealed yet, or the log is of
-    /// a time before it was committed to.
+    /// The number of random selections that cannot be verified: the secret is not revealed yet, or
+    /// the log is older than commitments.
     pub unchecked: u64,
     /// The tournaments that started, with their plans.
     pub started: BTreeMap<TournamentId, TournamentPlan>,
-    /// Those that are over, with their winners.
+    /// The tournaments that are over, with their winners.
     pub finished: BTreeMap<TournamentId, Vec<PlayerName>>,
     /// The blacklistings by policies, in order.
     pub listings: Vec<Listing>,
-    /// When the lobby decided something last.
+    /// When the lobby made its latest decision.
     pub last_at: Millis,
-    /// The heads of those that are over, as the lobby was told.
+    /// The heads of the tournaments that are over, as they were reported to the lobby.
     pub heads: BTreeMap<TournamentId, Head>,
 }
 
-/// Checks a lobby. `secret` gives those of tournaments that are over.
+/// Verifies a lobby. `secret` returns the secrets of tournaments that are over.
 pub fn verify_lobby(
     lines: &[Line],
     secret: impl Fn(&TournamentId) -> Option<Secret>,
@@ -71,8 +72,8 @@ pub fn verify_lobby(
     Ok(check)
 }
 
-/// The blacklistings by policies. One that names its cause stands where it was decided: between an
-/// earlier line and a later one.
+/// The blacklistings by policies. One that names its cause must be in order of time between the
+/// lines around it.
 fn listings(lines: &[Line]) -> Result<Vec<Listing>, Finding> {
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -104,8 +105,8 @@ fn decide(lobby: &mut Lobby, record: &[Line]) -> Result<(), Finding> {
     compare(record, &events)
 }
 
-/// Checks an announcement by lot as far as that can be done without its luck: it takes, or asks, as
-/// many of those who were there as it should, and nobody it passed over.
+/// Verifies an announcement by lot as far as possible without its luck. It must take or invite the
+/// right number of connected players, and nobody whom it passed over.
 fn undrawn(lobby: &Lobby, record: &[Line], announced: &TournamentAnnounced) -> Result<(), Finding> {
     let TournamentAnnounced { announcement, repeats, passed_over, draw_order, .. } = announced;
     let is_draw = matches!(announcement.selection, Selection::Draw(_));
@@ -139,8 +140,8 @@ fn undrawn(lobby: &Lobby, record: &[Line], announced: &TournamentAnnounced) -> R
     compare(&record[1..], &expected)
 }
 
-/// The announcement again, with what came from outside: the tournament's luck, and who was not
-/// connected.
+/// Reconstructs the announcement with its inputs from outside: the tournament's luck, and the
+/// players who were not connected.
 fn announcing(announced: &TournamentAnnounced, secret: Option<Secret>) -> LobbyCommand {
     LobbyCommand::Announce {
         announcement: Box::new(announced.announcement.clone()),
@@ -149,7 +150,7 @@ fn announcing(announced: &TournamentAnnounced, secret: Option<Secret>) -> LobbyC
     }
 }
 
-/// The command about accounts that a record began with.
+/// The command about accounts that caused a record.
 fn account_cause(lobby: &Lobby, record: &[Line]) -> Option<LobbyCommand> {
     Some(match record[0].event.clone() {
         Event::AccountRegistered(made) => LobbyCommand::Register {
@@ -193,7 +194,7 @@ fn account_cause(lobby: &Lobby, record: &[Line]) -> Option<LobbyCommand> {
     })
 }
 
-/// The command about playing that a record began with.
+/// The command about playing that caused a record.
 fn play_cause(event: &Event) -> Option<LobbyCommand> {
     Some(match event.clone() {
         Event::PlayerEnqueued(one) => {
@@ -218,7 +219,8 @@ fn play_cause(event: &Event) -> Option<LobbyCommand> {
         Event::PlayerReady(one) => {
             LobbyCommand::BeReady { tournament: one.tournament, player: one.player }
         }
-        // Time ran out; what follows is the first that is told.
+        // A wait timed out. That leaves no event of its own, so the record begins with its first
+        // consequence.
         Event::SignUpExtended(one) => LobbyCommand::Close { tournament: one.tournament },
         Event::SilenceNoted(one) => LobbyCommand::Close { tournament: one.tournament },
         Event::ReadinessAsked(one) => LobbyCommand::Close { tournament: one.tournament },
@@ -239,7 +241,7 @@ fn play_cause(event: &Event) -> Option<LobbyCommand> {
     })
 }
 
-/// The order of an operator that a record began with.
+/// The order of an operator that caused a record.
 fn order_cause(event: &Event) -> Option<LobbyCommand> {
     let order = |order: LobbyOrder, ruling: Ruling| Some(LobbyCommand::Order { order, ruling });
     match event.clone() {

@@ -1,7 +1,8 @@
-//! A player's own receipt against a log: does the log say what the player sent and was told?
+//! Compares a player's receipt with a log: the log must hold what the player sent and received.
 //!
-//! A log whose operator rewrote everything, heads included, follows from the rules. Only somebody who
-//! noted what happened at the time can tell. `docs/protocol/receipt.md` is the contract.
+//! An operator can rewrite a whole log, including its heads, so that it still follows from the
+//! rules. Only a player who recorded the events at the time can prove it.
+//! `docs/protocol/receipt.md` is the contract.
 
 use super::stream::records;
 use super::{Finding, Stream, TournamentCheck, finding, revealed};
@@ -25,38 +26,38 @@ pub enum ReceiptEntry {
     Hello {
         /// As whom.
         player: PlayerName,
-        /// What it adds to the luck of its games.
+        /// The nonce that the player adds to the luck of their games.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         nonce: Option<Nonce>,
     },
     /// The server named a tournament and committed itself to its luck.
     Tournament {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
         /// To what.
         commitment: Commitment,
     },
     /// The player is about to send an answer.
     Answer {
-        /// The request's id, as it came.
+        /// The request's id, as it was received.
         id: String,
         /// The answer.
         answer: Value,
     },
-    /// The server refused an answer.
+    /// The server rejected an answer.
     Refused {
-        /// To which request.
+        /// The request's id.
         id: String,
         /// A stable word: `late`, `repeated` …
         code: String,
     },
-    /// The connection was lost.
+    /// The connection closed.
     Lost {},
-    /// The server said how a match ended.
+    /// The server reported how a match ended.
     MatchOver {
-        /// Of which tournament.
+        /// The tournament.
         tournament: TournamentId,
-        /// Which.
+        /// The match.
         r#match: MatchId,
         /// Whether the player won it.
         won: bool,
@@ -64,59 +65,59 @@ pub enum ReceiptEntry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<Head>,
     },
-    /// The server said how a tournament ended.
+    /// The server reported how a tournament ended.
     TournamentEnded {
-        /// Which.
+        /// The tournament.
         tournament: TournamentId,
-        /// Who won.
+        /// The winners.
         winners: Vec<PlayerName>,
-        /// The secret all luck came from.
+        /// The secret that all luck came from.
         secret: Secret,
         /// The head of its stream.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<Head>,
     },
-    /// Something a later version writes.
+    /// An entry of a later version.
     #[serde(other)]
     Unknown,
 }
 
-/// A receipt that cannot be used.
+/// Why a receipt cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadReceipt {
-    /// A line is no entry.
+    /// A line is not an entry.
     #[error("line {0} is no entry of a receipt: {1}")]
     Line(usize, String),
-    /// It is somebody else's.
+    /// The receipt belongs to another player.
     #[error("it is the receipt of {found}, not of {wanted}")]
     Player {
-        /// Whose it is.
+        /// The player of the receipt.
         found: PlayerName,
-        /// Whose it should be.
+        /// The expected player.
         wanted: PlayerName,
     },
 }
 
-/// What one player sent and was told.
+/// Everything that one player sent and received.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Receipt {
     player: PlayerName,
     entries: Vec<ReceiptEntry>,
 }
 
-/// What of a receipt was found in a log.
+/// How much of a receipt was found in a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReceiptCheck {
     /// Tournaments.
     pub tournaments: u64,
     /// Matches.
     pub matches: u64,
-    /// Answers that the log holds as they were sent.
+    /// Answers that are in the log as they were sent.
     pub answers: u64,
 }
 
 impl Receipt {
-    /// Reads the receipt of a player. A last line that a crash cut short is left out.
+    /// Reads the receipt of a player. A last line that a crash cut short is ignored.
     pub fn read(player: &PlayerName, text: &str) -> Result<Receipt, BadReceipt> {
         let mut entries = Vec::new();
         for (line, number) in text.lines().zip(1..) {
@@ -132,7 +133,7 @@ impl Receipt {
         Ok(Receipt { player: player.clone(), entries })
     }
 
-    /// The tournaments it names.
+    /// The tournaments that the receipt names.
     pub fn tournaments(&self) -> BTreeSet<&TournamentId> {
         let named = self.entries.iter().filter_map(|entry| match entry {
             ReceiptEntry::Tournament { tournament, .. } => Some(tournament),
@@ -141,7 +142,7 @@ impl Receipt {
         named.collect()
     }
 
-    /// Compares it with a tournament's stream.
+    /// Compares the receipt with a tournament's stream.
     pub fn check_tournament(
         &self,
         stream: &Stream,
@@ -149,7 +150,7 @@ impl Receipt {
     ) -> Result<ReceiptCheck, Finding> {
         let mut seen = ReceiptCheck::default();
         let Some(first) = stream.first() else { return Ok(seen) };
-        let last = stream.last().expect("it has a first line");
+        let last = stream.last().expect("the stream has a first line");
         for entry in &self.entries {
             match entry {
                 ReceiptEntry::Tournament { tournament, commitment }
@@ -195,7 +196,7 @@ impl Receipt {
         Ok(seen)
     }
 
-    /// Compares it with a match's stream, which was verified before.
+    /// Compares the receipt with a match's stream, which must be verified already.
     pub fn check_match(&self, stream: &Stream, games: &Registry) -> Result<ReceiptCheck, Finding> {
         let Some(Event::MatchCreated(created)) = stream.first().map(|line| &line.event) else {
             return Ok(ReceiptCheck::default());
@@ -217,7 +218,7 @@ impl Receipt {
         Ok(ReceiptCheck { tournaments: 0, matches: 1, answers: walk.accepted.len() as u64 })
     }
 
-    /// Compares how a match ended with what the player was told.
+    /// Compares how a match ended with what the server reported to the player.
     fn check_ends(&self, stream: &Stream, of: TournamentId, id: &MatchId) -> Result<(), Finding> {
         for entry in &self.entries {
             let ReceiptEntry::MatchOver { tournament, r#match, won, head } = entry else {
@@ -244,11 +245,11 @@ impl Receipt {
         Ok(())
     }
 
-    /// The answers in one match, by the id that the log has for the request.
+    /// The answers in one match, by the id of the request in the log.
     fn answers(&self, tournament: &TournamentId, id: &MatchId) -> BTreeMap<String, Sent> {
         let mut answers: BTreeMap<String, Sent> = BTreeMap::new();
         let own = |text: &str| {
-            // Over pipes there is one tournament, and ids do not name it.
+            // Over pipes there is only one tournament, and ids do not name it.
             let request = match text.split_once(':') {
                 Some((of, request)) if of == tournament.as_str() => request,
                 Some(_) => return None,
@@ -271,7 +272,7 @@ impl Receipt {
                     }
                 }
                 ReceiptEntry::Lost {} => answers.values_mut().for_each(|sent| sent.in_doubt = true),
-                // Whoever says hello again has lost a connection.
+                // A second hello means that the player lost a connection.
                 ReceiptEntry::Hello { .. } => {
                     hellos += 1;
                     if hellos > 1 {
@@ -292,7 +293,7 @@ impl Receipt {
         nonces.collect()
     }
 
-    /// Whether the player ever lost its connection.
+    /// Whether the player ever lost their connection.
     fn was_cut_off(&self) -> bool {
         let lost = self.entries.iter().any(|entry| matches!(entry, ReceiptEntry::Lost {}));
         lost || self.nonces().len() > 1
@@ -308,20 +309,20 @@ fn is_torn(text: &str, number: usize) -> bool {
     !text.ends_with('\n') && number == text.lines().count()
 }
 
-/// What was sent in answer to one request.
+/// The answers sent to one request.
 #[derive(Default)]
 struct Sent {
     answers: Vec<Value>,
-    /// The server refused it, or the connection was lost afterwards.
+    /// The server rejected an answer, or the connection closed afterwards.
     in_doubt: bool,
 }
 
-/// A match step by step, beside what the player sent.
+/// A match, step by step, beside the answers that the player sent.
 struct Walk<'a> {
     receipt: &'a Receipt,
     sent: BTreeMap<String, Sent>,
     accepted: BTreeSet<String>,
-    /// Requests that the player is said not to have answered in time.
+    /// Requests for which the log charges the player with a timeout.
     timeouts: Vec<(String, Line)>,
 }
 
@@ -339,7 +340,7 @@ impl Walk<'_> {
                     self.seats(line, started.game, &started.seats)?;
                 }
                 if played.apply(line.at, &line.event).is_err() {
-                    // A game that runs, whose secret is not known yet.
+                    // The game is still running, and its secret is not known yet.
                     return Ok(());
                 }
             }
@@ -371,7 +372,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the player sent an answer that comes to what was accepted.
+    /// Checks that the player sent an answer equal to the accepted one.
     fn answer(
         &mut self,
         line: &Line,
@@ -380,7 +381,7 @@ impl Walk<'_> {
     ) -> Result<(), Finding> {
         let id = accepted.request.as_str();
         let Some(sent) = self.sent.get(id) else {
-            // The server acknowledges for native players what leaves them no choice.
+            // The server confirms notifications in the name of native players.
             if accepted.answer.get() == "\"ok\"" {
                 return Ok(());
             }
@@ -399,7 +400,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// An answer as the game writes it.
+    /// An answer in the canonical form of the game.
     fn canonical(
         &self,
         request: &RequestId,
@@ -441,7 +442,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether the player sat where it answered from.
+    /// Checks that the player sat in the seat that they answered from.
     fn seats(&self, line: &Line, game: u32, seats: &[PlayerName]) -> Result<(), Finding> {
         let own = seats.iter().position(|player| *player == self.receipt.player);
         let other = self
@@ -458,7 +459,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the log leaves out an answer that the server did not refuse.
+    /// Checks that the log holds every answer that the server did not reject.
     fn missing(&self, stream: &Stream) -> Result<(), Finding> {
         let sure = |id: &str| {
             let sent = self.sent.get(id);
@@ -469,7 +470,7 @@ impl Walk<'_> {
             return Err(self.receipt.differs(line, what));
         }
         let Some((end, _)) = stream.ends().last() else { return Ok(()) };
-        // The very last answer in a game may have crossed with the game's end.
+        // The last answer in a game may have crossed with the game's end.
         let turns = self.sent.keys().filter_map(|id| Some((id, Turn::of(id)?)));
         for (id, turn) in turns.clone() {
             let later = turns.clone().any(|(_, other)| other.follows(turn));
@@ -492,7 +493,7 @@ fn is_fault_of(event: &Event, id: &str) -> bool {
     faulted.request.as_ref().is_some_and(|request| request.as_str() == id)
 }
 
-/// What the id of a request in a game says: `MATCH.GAME.SEAT.NUMBER`.
+/// The parts of a request id in a game: `MATCH.GAME.SEAT.NUMBER`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Turn {
     game: u32,
@@ -509,7 +510,7 @@ impl Turn {
         parts.next().is_none().then_some(Turn { game, seat, number })
     }
 
-    /// Whether this is a later request of the same seat, or in a later game.
+    /// Whether this is a later request of the same game, or belongs to a later game.
     fn follows(self, other: Turn) -> bool {
         self.game > other.game || (self.game == other.game && self.number > other.number)
     }

@@ -1,4 +1,5 @@
-//! A stream as a check reads it: its lines, their numbering and times, and the heads of its chain.
+//! A stream as the verifier reads it: its lines, their numbers and times, and the heads of its
+//! chain.
 
 use super::Finding;
 use crate::chain::Head;
@@ -29,19 +30,19 @@ impl Stream {
         Stream { lines, heads }
     }
 
-    /// The head after all its lines; a stream without lines has none.
+    /// The head after all lines; `None` if the stream has no lines.
     pub fn head(&self) -> Option<&Head> {
         self.heads.last()
     }
 
-    /// The head after each event that ends the stream. A match that was reopened has several.
+    /// The head after each event that ends the stream. A reopened match has several.
     pub fn ends(&self) -> impl Iterator<Item = (&Line, &Head)> {
         let ends = self.lines.iter().zip(&self.heads);
         ends.filter(|(line, _)| line.event.own_head().is_some())
     }
 
-    /// Whether an event ends the stream without the head of what comes before: then a version that
-    /// had no chain wrote it.
+    /// Whether an event ends the stream without the head of the lines before it. Then a version
+    /// without a chain wrote it.
     pub fn predates_chain(&self) -> bool {
         self.ends().any(|(line, _)| line.event.own_head() == Some(None))
     }
@@ -64,7 +65,7 @@ impl Stream {
     }
 
     /// Checks that time never goes back, and that one decision has one time. Versions before the
-    /// chain wrote whatever the machine's clock said.
+    /// chain wrote the machine's clock as it was, so their times are not checked.
     fn check_times(&self) -> Result<(), Finding> {
         if self.predates_chain() {
             return Ok(());
@@ -121,7 +122,7 @@ pub fn read(texts: &[String]) -> Result<Stream, Finding> {
         lines.push(line);
     }
     if more > 0 {
-        let last = lines.last().expect("a line said more would follow");
+        let last = lines.last().expect("the last line announced more");
         let what = format!("{more} more events of its decision should follow");
         return Err(super::finding(last, what));
     }
@@ -131,7 +132,7 @@ pub fn read(texts: &[String]) -> Result<Stream, Finding> {
     Ok(stream)
 }
 
-/// Whether one event of a tournament names a head of a match, and a later one does not.
+/// Checks that once one event of a tournament holds a head, all later ones that can also do.
 pub(super) fn check_reports(stream: &Stream) -> Result<(), Finding> {
     let mut chained = false;
     for line in stream.iter() {

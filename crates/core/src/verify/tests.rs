@@ -1,4 +1,4 @@
-//! What a check says: where a log goes wrong, and in which words.
+//! Findings of the verifier: where a log goes wrong, and how the finding describes it.
 
 use super::*;
 use crate::event::{MatchEnded, PlayerArrived, WaitExpired};
@@ -34,7 +34,7 @@ fn lines() -> Vec<Line> {
 }
 
 #[test]
-fn lines_are_numbered_of_one_stream_and_all_there() {
+fn lines_must_be_numbered_complete_and_of_one_stream() {
     assert_eq!(read(&texts()).map(|lines| lines.len()), Ok(3));
     assert_eq!(read(&[]), Ok(Stream::default()));
     let said = |change: &dyn Fn(&mut Vec<String>)| {
@@ -67,7 +67,7 @@ fn records_are_what_one_decision_wrote() {
 }
 
 #[test]
-fn a_record_has_what_follows_and_nothing_else() {
+fn record_must_hold_exactly_the_expected_events() {
     let record = &lines()[1..];
     let compared = |expected: &[Event]| {
         compare(record, expected).map_err(|found| (found.seq, found.event, found.what))
@@ -119,7 +119,7 @@ fn long_values_are_cut() {
                 .into(),
         )
     };
-    // Three names in a list, with quotes and commas: 10 characters more than they have.
+    // Three names in a list: quotes, commas and brackets add 10 characters.
     let fits = format!("[\"{}\",\"y\",\"{}\"]", "x".repeat(39), "z".repeat(40));
     assert_eq!(fits.len(), 90);
     assert_eq!(with(39), format!("result.winners should be [], not {fits}"));
@@ -128,7 +128,7 @@ fn long_values_are_cut() {
 }
 
 #[test]
-fn an_answer_is_given_again_where_all_of_it_is_known() {
+fn rejected_answer_is_checked_again_if_the_log_holds_all_of_it() {
     let of = |kind: FaultKind, length: usize| {
         let fault = Fault::new(kind, "some", "thing").with_answer(&"x".repeat(length));
         let faulted = Faulted { player: name("ann"), game: None, request: None, fault };
@@ -167,7 +167,7 @@ fn won(winner: &str) -> MatchResult {
     }
 }
 
-/// A match that ended like this, one result after the other, and is over or goes on.
+/// A match with these results, one after the other. It is over, or still goes on.
 fn ended(results: &[&str], over: bool) -> MatchCheck {
     let mut earlier: Vec<MatchResult> = results.iter().map(|winner| won(winner)).collect();
     let result = if over { earlier.pop() } else { None };
@@ -187,8 +187,8 @@ fn ended(results: &[&str], over: bool) -> MatchCheck {
     }
 }
 
-/// A tournament to which these results of r1m1 were reported; all but the latest are replayed, and
-/// so is that if it is not `settled`.
+/// A tournament to which these results of r1m1 were reported. All but the latest were replayed; so
+/// was the latest if it is not `settled`.
 fn reported(results: &[&str], settled: bool) -> TournamentCheck {
     let mut earlier: Vec<MatchResult> = results.iter().map(|winner| won(winner)).collect();
     let latest = if settled { earlier.pop() } else { None };
@@ -222,7 +222,7 @@ fn reported(results: &[&str], settled: bool) -> TournamentCheck {
 }
 
 #[test]
-fn a_match_and_its_tournament_tell_the_same_story() {
+fn match_and_tournament_must_report_the_same_results() {
     let differs = Err("its result is not the one the tournament reports");
     let reopened = Err("it was reopened, but the tournament ordered no replay");
     for (of_tournament, of_match, due) in [

@@ -30,7 +30,7 @@ pub struct Repair {
     pub path: PathBuf,
     /// The version of the stream without the torn end.
     pub version: u64,
-    /// What was lost. It was never acknowledged.
+    /// The lost data, which was never acknowledged.
     pub torn: Torn,
     /// Whether the file was changed.
     pub cut: bool,
@@ -47,9 +47,9 @@ pub(super) struct Slot {
 /// The known state of a file. Readers see only acknowledged data.
 #[derive(Default)]
 struct State {
-    /// Not known before the file was scanned.
+    /// `None` until the file is scanned.
     ends: Option<Ends>,
-    /// Created by us, and its folder not synced since.
+    /// Whether this process created the file and has not synced its folder since.
     is_new: bool,
     poison: Option<String>,
 }
@@ -91,7 +91,7 @@ impl Slot {
 
 pub(super) struct Files {
     root: PathBuf,
-    /// None for reading only. Here, so that it is held until the last thread is done.
+    /// `None` for reading only. It is a field here so that it is held until the last thread ends.
     lock: Option<Lock>,
     check: Check,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
@@ -214,7 +214,7 @@ impl Files {
         failures
     }
 
-    /// Syncs that run at the same time share commits of the file system.
+    /// Syncs in parallel, so that the syncs share commits of the file system.
     fn sync_side_by_side(&self, slots: &[Arc<Slot>], share: usize) -> HashMap<u64, AppendError> {
         thread::scope(|scope| {
             let start = |some| {
@@ -224,7 +224,7 @@ impl Files {
             let threads: Vec<_> = slots.chunks(share).map(start).collect();
             let finish = |thread: Result<ScopedJoinHandle<'_, _>, _>| match thread {
                 Ok(thread) => thread.join().expect("a sync does not panic"),
-                // The system has no more threads for us: it only takes longer.
+                // The system has no more threads, so this only takes longer.
                 Err(some) => self.sync_files(some),
             };
             threads.into_iter().flat_map(finish).collect()
@@ -291,8 +291,8 @@ impl Files {
     }
 }
 
-/// After a failed sync the system may have dropped data that reads still show. So the stream
-/// accepts nothing more.
+/// Poisons a stream, which then accepts no more events. After a failed sync the system may have
+/// dropped data that reads still show.
 fn poison(slot: &Slot, error: &io::Error) -> AppendError {
     slot.lock().poison = Some(error.to_string());
     AppendError::io(&slot.name, error)
@@ -342,7 +342,7 @@ mod tests {
         Append { stream: "s".into(), expected, lines: vec![line] }
     }
 
-    /// A folder with one stream `s` of one event whose handle is then another one.
+    /// A folder with one stream `s` of one event, and a replaced handle for its file.
     fn with_handle(open: impl FnOnce(&Path) -> io::Result<File>) -> (tempfile::TempDir, Files) {
         let dir = tempfile::tempdir().unwrap();
         let lock = Lock::take(&dir.path().join(".lock"), dir.path()).unwrap();
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_failed_sync_poisons_the_stream_and_shows_nothing() {
-        // The null device takes every write and no sync.
+        // The null device accepts every write and no sync.
         let null = |_: &Path| OpenOptions::new().append(true).open("/dev/null");
         let (_dir, files) = with_handle(null);
         let slot = files.write(&append(1)).unwrap();

@@ -1,6 +1,6 @@
 //! `Sync::Process`: written before the answer, synced soon after by a thread in the background.
 //!
-//! Written data survives the death of its process, whatever kills it. The sync protects against a
+//! Written data survives the end of its process, whatever the cause. The sync protects against a
 //! crash of the machine.
 
 use std::collections::HashMap;
@@ -108,7 +108,7 @@ impl Shared {
                 .unwrap_or_else(PoisonError::into_inner);
             let closing = dirty.closing;
             drop(dirty);
-            // A failure is remembered by its stream, which takes no more events.
+            // A failed sync poisons its stream, which then accepts no more events.
             let _ = self.sync();
             if closing {
                 return;

@@ -1,8 +1,8 @@
 //! A bounded number of open files.
 //!
 //! A tournament has more streams than a process may have open files, so the least recently used
-//! handle is closed when another is needed. Closing loses nothing: what was written is with the
-//! operating system, and a sync through a new handle reaches it.
+//! handle is closed when another is needed. Closing loses nothing: the operating system has the
+//! written data, and a sync through a new handle reaches it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -30,8 +30,8 @@ impl Handles {
         Handles { open: Mutex::default(), files_max }
     }
 
-    /// The handle kept under `id`, or the one `open` gives. Two threads must not ask for the same
-    /// `id` at once unless they can do with different handles of one file.
+    /// The handle kept under `id`, or the one that `open` returns. Two threads must not request the
+    /// same `id` at once unless they can use different handles of one file.
     pub(super) fn get(
         &self,
         id: u64,

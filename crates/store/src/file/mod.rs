@@ -1,8 +1,8 @@
 //! The log as a folder of JSON-lines files, one for each stream.
 //!
-//! The files are what an organiser keeps: each can be read, copied and replayed by itself. This
-//! module puts the parts together: [`files`] knows the streams, [`scan`] reads a file,
-//! [`flusher`] and [`writer`] decide when a write is synced.
+//! Organisers keep these files: each can be read, copied and replayed alone. This module combines
+//! the parts: [`files`] manages the streams, [`scan`] reads a file, [`flusher`] and [`writer`]
+//! decide when a write is synced.
 
 mod files;
 mod flusher;
@@ -30,7 +30,7 @@ use scan::Check;
 pub(crate) use scan::inspect_file;
 pub use scan::{FileStream, Torn, read_file, read_stream};
 
-/// Name of the file whose lock keeps a second process out.
+/// The name of the file whose lock prevents a second process from writing.
 const LOCK_FILE: &str = ".lock";
 
 /// Which failures an acknowledged append survives.
@@ -90,14 +90,14 @@ impl FileLog {
         Ok(FileLog { mode: Mode::ReadOnly, files })
     }
 
-    /// The names of all streams that have a file, without a look at the files. A stream whose only
-    /// decision is torn is among them.
+    /// The names of all streams that have a file, without reading the files. This includes a stream
+    /// whose only decision is torn.
     pub fn names(&self) -> Result<Vec<String>, LogError> {
         stream_files(self.files.root())
     }
 
-    /// The torn ends found so far, by stream. Complete once [`Log::streams`] was called, which
-    /// looks at every file.
+    /// The torn ends found so far, by stream. The list is complete after a call of
+    /// [`Log::streams`], which reads every file.
     pub fn repairs(&self) -> Vec<Repair> {
         self.files.repairs()
     }
@@ -152,7 +152,7 @@ pub(crate) fn stream_files(dir: &Path) -> Result<Vec<String>, LogError> {
     Ok(names)
 }
 
-/// Creates a folder for good: a folder is only there to stay once the one above it is synced.
+/// Creates a folder durably: a folder is durable only once the folder above it is synced.
 fn create(dir: &Path) -> io::Result<()> {
     if dir.is_dir() {
         return Ok(());

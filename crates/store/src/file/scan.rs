@@ -1,8 +1,8 @@
-//! Reading a JSON-lines file of events, and judging where it ends.
+//! Reads a JSON-lines file of events, and finds where it ends.
 //!
 //! A crash can only tear the end of a file: an incomplete last line, or a decision whose further
-//! events are missing. Both are cut back to the last whole decision. Anything else that is wrong
-//! is damage, which is for a person to look at: it is refused with file and line.
+//! events are missing. Both are cut back to the last whole decision. Any other error is damage that
+//! a person must examine: the scan fails with file and line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use crate::line::Header;
 use crate::{Damage, Inspection, LogError};
 
-/// What a crash left behind at the end of a file.
+/// The incomplete data that a crash left at the end of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Torn {
     /// Lines of a decision that is not whole, counting an incomplete one.
     pub lines: u64,
-    /// The same in bytes.
+    /// The size of these lines in bytes.
     pub bytes: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct FileStream {
     pub stream: String,
     /// The events of all whole decisions.
     pub lines: Vec<String>,
-    /// What follows them, if anything does.
+    /// The incomplete data after them, if any.
     pub torn: Option<Torn>,
 }
 
@@ -147,7 +147,7 @@ fn scan_from(
     Ok(found)
 }
 
-/// Where the scan stands: after `seq` whole lines of `len` bytes, with `more` of a decision due.
+/// The position of the scan: after `seq` whole lines of `len` bytes, with `more` of a decision due.
 struct Place {
     path: PathBuf,
     check: Check,

@@ -188,7 +188,7 @@ fn more_streams_than_handles() {
     assert!(open_files(dir.path()) <= 256 + 1, "handles are bounded");
 }
 
-/// How many files below `dir` this process has open, where the system can tell.
+/// How many files below `dir` this process has open; 0 if the system does not say.
 fn open_files(dir: &Path) -> usize {
     let Ok(open) = fs::read_dir("/proc/self/fd") else { return 0 };
     let links = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
@@ -196,7 +196,7 @@ fn open_files(dir: &Path) -> usize {
 }
 
 #[test]
-fn a_file_changed_behind_our_back_is_noticed() {
+fn foreign_change_of_a_file_is_detected() {
     let (dir, lines) = small_log();
     let log = FileLog::open(dir.path(), Sync::Process).unwrap();
     assert_eq!(log.load("m/1", 0).unwrap(), lines);

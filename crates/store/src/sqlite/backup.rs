@@ -1,4 +1,4 @@
-//! Copies of a database, while a server writes it, and putting another in its place.
+//! Copies a database while a server writes it, and replaces a database by another.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -51,7 +51,7 @@ impl SqliteLog {
         let (path, by) = (path.as_ref(), by.as_ref());
         let failed = |error| LogError::io("replace", path, &error);
         let kept = free_name(path);
-        // The write-ahead log belongs to the database it was written for, and to no other.
+        // The write-ahead log belongs only to the database for which it was written.
         let wal = beside(path, "-wal");
         if wal.exists() {
             keep(&wal, &beside(&kept, "-wal")).map_err(failed)?;
@@ -65,7 +65,8 @@ impl SqliteLog {
             remove(&beside(path, end)).map_err(failed)?;
         }
         remove(&snapshot_path(path, "lobby")).map_err(failed)?;
-        // A crash before the second rename leaves a log that refuses to open, and no loss unnoticed.
+        // After a crash before the second rename, the log refuses to open, so no loss goes
+        // unnoticed.
         fs::rename(by, path).map_err(failed)?;
         let new = watermark::file_path(by);
         match new.exists() {
@@ -106,7 +107,7 @@ fn free_name(path: &Path) -> PathBuf {
 
 fn copy(from: &Path, part: &Path) -> Result<Backup, LogError> {
     let failed = |what| move |error| LogError::io(what, part, &error);
-    // Made here, so that it is its owner's from its first byte on.
+    // Created here, so that only its owner may read it from the first byte on.
     create_private(part).map_err(failed("make"))?;
     let db = open_reader(from)?;
     db.execute("VACUUM INTO ?1", [part.to_string_lossy()])

@@ -23,7 +23,7 @@ const INDEXED: &str = "
 const LAST_BEFORE: &str = "
     SELECT max(first_seq + count - 1) FROM records WHERE stream_id = ?1 AND first_seq < ?2";
 
-/// A decision as it is kept.
+/// A decision as it is stored.
 pub(super) struct Record {
     seq: u64,
     count: u64,
@@ -55,7 +55,7 @@ impl Record {
 pub(super) enum Break {
     /// A missing or damaged event, and the reason.
     At(u64, String),
-    /// Something that concerns more than this stream.
+    /// A fault that affects more than this stream.
     Fault(Fault),
 }
 
@@ -84,7 +84,7 @@ pub(super) fn walk(
             Some((stream, prev, record))
                 if stream == stream_id && after.is_none_or(|after| record.seq < after) =>
             {
-                // It goes down with every step, so it comes to an end.
+                // The id decreases with every step, so the walk ends.
                 id = if record.seq <= first { 0 } else { prev };
                 records.push(record);
             }
@@ -95,7 +95,7 @@ pub(super) fn walk(
     Ok(records)
 }
 
-/// The walk found nothing before event `after`, or at the end of the stream.
+/// The error of a walk that found no record before event `after`, or at the end of the stream.
 fn gap(db: &Connection, stream_id: i64, after: Option<u64>, version: u64) -> Break {
     let before = after.map_or(i64::MAX, u64::cast_signed);
     let last = db.query_row(LAST_BEFORE, (stream_id, before), |row| row.get::<_, Option<i64>>(0));
@@ -111,7 +111,7 @@ fn gap(db: &Connection, stream_id: i64, after: Option<u64>, version: u64) -> Bre
     Break::At(last.saturating_add(1), reason)
 }
 
-/// The same in a database of format 1, which has an index.
+/// Like `walk`, in a database of format 1, which has an index.
 pub(super) fn look_up(db: &Connection, stream_id: i64, first: u64) -> Result<Vec<Record>, Break> {
     let sql = match has_sums(db, "records")? {
         true => INDEXED.to_owned(),
@@ -122,7 +122,7 @@ pub(super) fn look_up(db: &Connection, stream_id: i64, first: u64) -> Result<Vec
     Ok(records.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Some records by their ids, as far as they can be read.
+/// Some records by their ids; unreadable ones are left out.
 pub(super) fn pick(db: &Connection, ids: &[i64]) -> Vec<Record> {
     let sql = match has_sums(db, "records") {
         Ok(true) => RECORD.replace(", stream_id, prev", ""),
@@ -145,7 +145,8 @@ pub(super) fn each(
         let (seq, count) = (record.seq, record.count);
         let text = record.lines.as_ref().map_err(|reason| (seq, reason.clone()))?;
         let lines = text.split('\n').count() as u64;
-        // A walk from the start must begin with 1, one from the middle before its middle.
+        // A walk from the start must begin with event 1; one from the middle may begin before
+        // `first`.
         if due.map_or(seq > first, |due| seq != due) || lines != count {
             let due = due.unwrap_or(first);
             let reason = format!("{lines} events from {seq} where {count} from {due} are due");
@@ -159,7 +160,7 @@ pub(super) fn each(
         due = Some(record.next());
         show(seq, text)?;
     }
-    // A walk from beyond the end has seen the last record, or there was none at all.
+    // A walk from beyond the end has seen the last record, unless the stream has none.
     match due.map_or(0, |due| due - 1) {
         last if last != version => {
             Err((last + 1, format!("the stream ends at event {last}, not at {version}")))

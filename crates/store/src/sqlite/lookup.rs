@@ -20,11 +20,11 @@ pub(super) struct Lookup {
     pub(super) db: Connection,
     /// The known end of the log.
     tail: Tail,
-    /// Whether everything is read as of one instant, which `tail` is of.
+    /// Whether everything is read as of one instant, to which `tail` belongs.
     pub(super) is_still: bool,
     /// The loss that the watermark shows at that instant.
     pub(super) lost: Option<Box<LogError>>,
-    /// A look at every record, once it was needed.
+    /// The result of scanning every record, once it was needed.
     salvage: Option<Salvage>,
 }
 
@@ -53,7 +53,7 @@ impl Lookup {
         self.db.query_row(FORMAT, [], |row| row.get::<_, i64>(0)).map(|format| format > 1)
     }
 
-    /// Reads what was written since the last call.
+    /// Reads the records written since the last call.
     pub(super) fn catch_up(&mut self) -> Result<(), Fault> {
         if self.has_chains()? {
             self.tail.catch_up(&self.db)?;
@@ -61,7 +61,7 @@ impl Lookup {
         Ok(())
     }
 
-    /// Stays at this instant, at whose end something may be missing.
+    /// Holds the view at this instant, even if records are missing at the end.
     pub(super) fn stay(&mut self) {
         if self.catch_up().is_err() {
             self.tail = self.salvage().tail.clone();
@@ -82,7 +82,7 @@ impl Lookup {
     /// The version of a stream, and its records from the one that holds event `first`.
     pub(super) fn records(&mut self, name: &str, first: u64) -> Result<(u64, Vec<Record>), Break> {
         let Some(stream) = self.find(name)? else { return Ok((0, Vec::new())) };
-        // A stream that is not there, such as that of a new match, is not worth a look at the tail.
+        // A stream that does not exist, such as that of a new match, does not need the tail.
         let mut stream = [stream];
         self.bring_up_to_date(&mut stream)?;
         let [Stream { id, head, .. }] = stream;
@@ -93,7 +93,7 @@ impl Lookup {
         Ok((head.version, records))
     }
 
-    /// The records of a stream from its first on, as far as they can be read, in a chain or not.
+    /// The readable records of a stream from its first on, in a chain or not.
     pub(super) fn salvaged(&mut self, name: &str) -> Vec<Record> {
         let Ok(Some(Stream { id, .. })) = self.find(name) else { return Vec::new() };
         let ids = self.salvage().records_of(id).to_vec();
@@ -112,7 +112,7 @@ impl Lookup {
         let mut reached = 0;
         for Stream { id, head, .. } in streams {
             let mut next = head.record;
-            // No more than there are: a chain that is damaged may go round.
+            // Bounded by the number of records, because a damaged chain may be a cycle.
             while next != 0 && reached < all {
                 let prev = link.query_row([next, id], |row| row.get(0)).optional()?;
                 let Some(prev) = prev else { break };

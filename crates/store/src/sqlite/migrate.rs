@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::schema::{FORMAT, TABLES, has_sums};
 
-/// Records copied between two looks at the clock.
+/// Records copied between two checks of the clock.
 const STEP: i64 = 10_000;
 
 /// How often to report progress.
@@ -43,7 +43,7 @@ pub(super) fn migrate(db: &Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// All of it but the transaction.
+/// Converts the database without a transaction.
 pub(super) fn rebuild(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(&format!(
         "ALTER TABLE records RENAME TO old_records;

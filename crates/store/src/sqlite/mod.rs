@@ -1,10 +1,10 @@
-//! The log in a SQLite database, the usual one of a server.
+//! The log in a SQLite database, which servers normally use.
 //!
-//! One file for all streams, so that one sync makes the decisions of many matches durable. This
-//! module puts the parts together: [`schema`] opens the database, [`writer`] turns a group of
-//! appends into a transaction, [`reader`] reads on a connection of its own, [`tail`] knows where
-//! streams end and [`chain`] how a stream is read from there. [`watermark`] notices when records that
-//! were acknowledged are gone.
+//! One file holds all streams, so one sync makes the decisions of many matches durable. This module
+//! combines the parts: [`schema`] opens the database, [`writer`] turns a group of appends into a
+//! transaction, [`reader`] reads on a connection of its own, [`tail`] knows where streams end and
+//! [`chain`] reads a stream from there. [`watermark`] detects that acknowledged records are
+//! missing.
 
 mod backup;
 mod chain;
@@ -49,7 +49,8 @@ pub struct SqliteLog {
 }
 
 impl SqliteLog {
-    /// Opens the database for writing, creating it if need be. One process can have it open so.
+    /// Opens the database for writing, creating it if need be. Only one process can do so at a
+    /// time.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let path = path.as_ref();
         let lock = Lock::take(&lock_path(path), path)?;
@@ -145,7 +146,7 @@ impl Log for SqliteLog {
     }
 }
 
-/// The life of the writer thread, which holds the lock to its end.
+/// The body of the writer thread, which holds the lock until it ends.
 fn run(db: Connection, _lock: Lock, mut watermark: Watermark, meter: &Meter, turns: &Turns) {
     match Writer::new(&db) {
         Ok(mut writer) => {
@@ -166,7 +167,7 @@ pub(crate) fn lock_path(path: &Path) -> PathBuf {
     beside(path, ".lock")
 }
 
-/// A file of its own, so that writing a large one holds no append up.
+/// The file of a snapshot. It is separate, so that writing a large one does not delay appends.
 fn snapshot_path(path: &Path, stream: &str) -> PathBuf {
     beside(path, &format!(".snapshot-{}", stream.replace('/', ".")))
 }

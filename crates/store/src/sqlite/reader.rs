@@ -26,16 +26,16 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(path: &Path) -> Result<Self, LogError> {
-        // If nothing is left of the database, the watermark's error is more helpful.
+        // If the database is missing or empty, the watermark's error is more helpful.
         let db =
             open_reader(path).map_err(|error| watermark::check(path).err().unwrap_or(error))?;
         Ok(Reader { path: path.to_owned(), lookup: Mutex::new(Lookup::new(db)) })
     }
 
-    /// A reader that maps the file into memory. The records of a stream lie among those of all
-    /// others, so reading many streams looks at every page many times, and a read of a page costs
-    /// more than all else. If the disk fails under a map the process dies, so a reader like this is
-    /// for one pass over the log and not for a server that runs.
+    /// A reader that maps the file into memory. The records of all streams are interleaved, so
+    /// reading many streams reads every page many times, and reading pages dominates the cost. If
+    /// the disk fails under a map, the process dies. So use such a reader for one pass over the
+    /// log, not in a running server.
     pub(crate) fn open_mapped(path: &Path) -> Result<Self, LogError> {
         let reader = Reader::open(path)?;
         let mapped = reader.lock().db.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX);
@@ -43,11 +43,11 @@ impl Reader {
         Ok(reader)
     }
 
-    /// From now on everything is read as of this instant, however the log grows, and however
-    /// damaged its end is.
+    /// From now on the reader reads everything as of this instant, even if the log grows or its end
+    /// is damaged.
     pub(crate) fn hold_still(&self) -> Result<(), LogError> {
         let mut lookup = self.lock();
-        // The instant is that of the first look.
+        // The first read sets the instant.
         let begin = "BEGIN; SELECT count(*) FROM sqlite_schema";
         let begin = || lookup.db.execute_batch(begin);
         let lost = watermark::check_instant(&self.path, &lookup.db, || {
@@ -62,7 +62,7 @@ impl Reader {
         &self.path
     }
 
-    /// Makes sure that it is known where streams end.
+    /// Makes sure that the ends of streams are known.
     pub(super) fn look_at_tail(&self) -> Result<(), LogError> {
         self.look(Lookup::catch_up).map_err(|fault| fault.told("read", &self.path))
     }
@@ -85,7 +85,7 @@ impl Reader {
         Ok(streams.into_iter().map(|stream| (stream.name, stream.head.version)).collect())
     }
 
-    /// The last event of the last record there is.
+    /// The last event of the last record.
     pub(crate) fn latest(&self) -> Result<Option<String>, LogError> {
         let lookup = self.lock();
         let last = lookup.db.query_row(LATEST, [], |row| row.get::<_, String>(0)).optional();
@@ -93,7 +93,7 @@ impl Reader {
         Ok(last.and_then(|lines| lines.rsplit('\n').next().map(str::to_owned)))
     }
 
-    /// Looks at every page and every event; uses up the reader.
+    /// Checks every page and every event; consumes the reader.
     pub(super) fn check(self) -> Result<(), LogError> {
         self.hold_still()?;
         self.check_file()?;
@@ -109,7 +109,7 @@ impl Reader {
         self.lock().lost.clone().map_or(Ok(()), |lost| Err(*lost))
     }
 
-    /// Checks every page, and looks for records outside every chain.
+    /// Checks every page, and searches for records outside every chain.
     pub(crate) fn check_pages(&self) -> Result<(), LogError> {
         self.check_file()?;
         self.check_strays()?;
@@ -131,7 +131,7 @@ impl Reader {
         }
     }
 
-    /// Looks for records that are in no chain.
+    /// Searches for records that are in no chain.
     fn check_strays(&self) -> Result<(), LogError> {
         let strays = self.look(Lookup::strays).map_err(|fault| fault.told("check", &self.path))?;
         match strays {
@@ -167,7 +167,7 @@ impl Reader {
         }
     }
 
-    /// Shows the records of a stream, beginning with the one that holds event `first`.
+    /// Visits the records of a stream, beginning with the one that holds event `first`.
     fn each_record(
         &self,
         stream: &str,

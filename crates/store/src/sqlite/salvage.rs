@@ -10,7 +10,7 @@ use super::tail::{Slim, Tail};
 
 const SCAN: &str = "SELECT id, stream_id, first_seq, count FROM records WHERE id > ?1 ORDER BY id";
 
-/// Ids that are known to have been given away.
+/// Queries for ids that are known to have been assigned.
 const ENDS: [&str; 3] =
     ["SELECT max(id) FROM records", "SELECT max(head) FROM streams", "SELECT record_id FROM mark"];
 
@@ -20,7 +20,7 @@ const FAILURES_MAX: usize = 1_000_000;
 /// The records of every stream, by their ids, in the order they were written in.
 pub(super) struct Salvage {
     streams: FxHashMap<i64, Vec<i64>>,
-    /// Where streams end, as far as that can be known.
+    /// The ends of streams, as far as they can be known.
     pub(super) tail: Tail,
 }
 
@@ -33,7 +33,7 @@ impl Salvage {
         let mut at = 0;
         for _ in 0..FAILURES_MAX {
             match salvage.scan(&mut query, &mut at) {
-                // The same page again, until it is past.
+                // The next id may be on the same bad page, so try ids until one is readable.
                 Err(_) if at < last => at += 1,
                 _ => break,
             }

@@ -15,15 +15,14 @@ const APPLICATION_ID: i64 = 0x4147_4f4e;
 /// The format that this version writes; later versions must be able to read it.
 pub(super) const FORMAT: i64 = 2;
 
-/// One row of `records` is one decision, its events joined by newlines. Rows are only ever added,
-/// at the end, and each names the one before it in its stream (`prev`, 0 for the first): a group
-/// of decisions of many streams fills a few pages and changes no other. An index by stream would
-/// cost a page for each of them. `lines` comes last, so that a look at the rest of a row is a look
-/// at one page.
+/// One row of `records` is one decision, its events joined by newlines. Rows are only appended, and
+/// each names the one before it in its stream (`prev`, 0 for the first). So a group of decisions of
+/// many streams fills a few pages and changes no other; an index by stream would cost a page for
+/// each of them. `lines` comes last, so that reading the other columns of a row reads one page.
 ///
-/// A row of `streams` says where its stream ended (`head`, its last record, and `version`) when it
-/// was last brought up to date, which it is when `mark` is moved: all records up to that one are
-/// in `streams`, and those after it have to be looked at (see [`super::tail`]).
+/// A row of `streams` holds the end of its stream (`head`, its last record, and `version`) as of
+/// its last update. Rows are updated when `mark` moves: `streams` covers all records up to the
+/// mark, and those after it must be read (see [`super::tail`]).
 pub(super) const TABLES: &str = "
     CREATE TABLE streams (
         id INTEGER PRIMARY KEY,
@@ -61,7 +60,7 @@ const SETTINGS: &str = "
     PRAGMA cache_size = -8192;
 ";
 
-/// How long to wait for another program that looks into the database.
+/// How long to wait for another program that uses the database.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 
 /// Opens the database for the writer, creating it if need be.
@@ -95,7 +94,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, LogError> {
     open_existing(path)?.ok_or_else(empty)
 }
 
-/// The same; `None` if there is nothing in it.
+/// Like `open_reader`, but returns `None` if the database is empty.
 pub(super) fn open_existing(path: &Path) -> Result<Option<Connection>, LogError> {
     let db = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     Ok((check_format(&db, path)? > 0).then_some(db))
@@ -109,7 +108,7 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, LogError> {
     Ok(db)
 }
 
-/// The format of the database, 0 if there is nothing in it yet.
+/// The format of the database; 0 if it is empty.
 fn check_format(db: &Connection, path: &Path) -> Result<i64, LogError> {
     let number = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     let found = number("SELECT count(*) FROM sqlite_schema")
@@ -164,7 +163,7 @@ impl std::fmt::Display for Fault {
 }
 
 impl Fault {
-    /// The error for callers who read or open the log.
+    /// Converts the fault into an error for callers that read or open the log.
     pub(super) fn told(self, what: &'static str, path: &Path) -> LogError {
         match self {
             Fault::Sqlite(error) => failure(what, path, &error),
@@ -181,7 +180,7 @@ impl Fault {
     }
 }
 
-/// Translates an error of SQLite for callers who read or open the log.
+/// Translates an error of SQLite for callers that read or open the log.
 pub(super) fn failure(what: &'static str, path: &Path, error: &rusqlite::Error) -> LogError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
@@ -189,7 +188,7 @@ pub(super) fn failure(what: &'static str, path: &Path, error: &rusqlite::Error) 
             LogError::BadDatabase { path, reason: error.to_string() }
         }
         Some(_) => LogError::Io { what, path, kind: kind_of(error), message: error.to_string() },
-        // A value of a wrong type, a missing row: the file is sound, its content is not.
+        // A value of a wrong type or a missing row: the file is sound, but its content is not.
         None => LogError::BadDatabase { path, reason: error.to_string() },
     }
 }

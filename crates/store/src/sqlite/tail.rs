@@ -52,18 +52,20 @@ impl Slim {
 /// The ends of streams that have grown since the mark.
 #[derive(Clone, Default)]
 pub(super) struct Tail {
-    /// The last record looked at.
+    /// The last record read.
     seen: i64,
     heads: FxHashMap<i64, Head>,
 }
 
 impl Tail {
-    /// Reads what was written since the last call. Call it in the transaction that uses the ends.
+    /// Reads the records written since the last call. Call it in the transaction that uses the
+    /// ends.
     pub(super) fn catch_up(&mut self, db: &Connection) -> Result<(), Fault> {
         let mark: Option<i64> = db.query_row(MARK, [], |row| row.get(0)).optional()?;
         let mark = mark.ok_or_else(|| Fault::Content("it has no mark".to_owned()))?;
         if mark > self.seen {
-            // `streams` knows better now, so there is never more in here than between two marks.
+            // `streams` is newer now, so the tail never holds more than the records between two
+            // marks.
             if db.query_row(IS_THERE, [mark], |_| Ok(())).optional()?.is_none() {
                 return Err(missing(mark));
             }
@@ -74,7 +76,8 @@ impl Tail {
         let mut rows = query.query([self.seen])?;
         while let Some(row) = rows.next()? {
             let record = Slim::read(row)?;
-            // Ids have no gaps: the last record of a stream is missed by no other.
+            // Ids have no gaps. Without this check, a missing last record of a stream would go
+            // unnoticed.
             if record.id != self.seen + 1 {
                 return Err(missing(self.seen + 1));
             }
@@ -83,14 +86,14 @@ impl Tail {
         Ok(())
     }
 
-    /// A tail that has read nothing after the mark, for callers who find the records by other
+    /// A tail that has read nothing after the mark, for callers that find the records by other
     /// means.
     pub(super) fn at_mark(db: &Connection) -> Tail {
         let mark = db.query_row(MARK, [], |row| row.get(0)).unwrap_or(0);
         Tail { seen: mark, heads: FxHashMap::default() }
     }
 
-    /// Takes notice of a record, if it is one that comes after.
+    /// Adds a record if it comes after those read so far.
     pub(super) fn notice(&mut self, record: Slim) {
         if record.id > self.seen {
             self.add(record);
@@ -107,7 +110,7 @@ impl Tail {
         self.heads.get(&stream_id).copied().unwrap_or(kept)
     }
 
-    /// All ends that `streams` does not know, and the last record.
+    /// All ends that are not in `streams` yet, and the last record.
     pub(super) fn into_parts(self) -> (impl Iterator<Item = (i64, Head)>, i64) {
         (self.heads.into_iter(), self.seen)
     }

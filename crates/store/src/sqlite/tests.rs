@@ -112,7 +112,7 @@ fn damaged_pages_are_found_and_never_a_panic() {
         fs::write(&path, &bytes).unwrap();
         let refused = SqliteLog::check(&path).unwrap_err();
         assert!(matches!(refused, LogError::BadDatabase { .. }), "page {page}: {refused}");
-        // Opening it may go well, if the page is not looked at; using it must not panic.
+        // Opening may succeed if it does not read the page; using the log must not panic.
         if let Ok(log) = SqliteLog::open(&path) {
             let _ = log.streams();
             let _ = log.load("m/7", 0);
@@ -124,7 +124,7 @@ fn damaged_pages_are_found_and_never_a_panic() {
             let whole: Vec<String> = (0..10).flat_map(|n| append("m/7", n * 3, 3).lines).collect();
             let found = inspector.inspect("m/7");
             assert_eq!(found.lines, whole[..found.lines.len()], "page {page}");
-            // What is not on that page, and can be found, is still there.
+            // Records on other pages that can be found are still readable.
             found_whole += usize::from(found.lines.len() == 30);
         }
         let _ = fs::remove_file(path.with_extension("db-wal"));
@@ -150,7 +150,7 @@ fn events_that_are_missing_or_changed_are_found() {
             "UPDATE records SET sum = NULL, lines = replace(lines, 'm/6', 'm/5')",
             "stream m/5, not m/6",
         ),
-        // Sound to everything but its checksum.
+        // Only the checksum shows this change.
         (
             "UPDATE records SET lines = replace(lines, '\"at\":0', '\"at\":8')
              WHERE stream_id = 7 AND first_seq = 13",
@@ -203,7 +203,7 @@ fn foreign_writer_causes_a_conflict_and_no_damage() {
     let (_dir, path) = closed_log();
     let log = SqliteLog::open(&path).unwrap();
     assert_eq!(log.append(append("m/6", 30, 1)), Ok(31));
-    // Whatever somebody else writes is seen before the next append.
+    // The writer sees foreign changes before its next append.
     sql(
         &path,
         "INSERT INTO records (stream_id, prev, first_seq, count, lines)
@@ -216,7 +216,7 @@ fn foreign_writer_causes_a_conflict_and_no_damage() {
         assert_eq!(refused, Err(AppendError::Conflict { stream, expected, actual }));
     }
     assert_eq!(log.append(append("m/7", 30, 1)), Ok(31));
-    // What it wrote is no decision, and that is found where it is read.
+    // The foreign data is not a decision, and reading it fails.
     assert!(matches!(log.load("m/6", 0), Err(LogError::BadRecord { seq: 32, .. })));
     assert!(matches!(log.load("m/8", 0), Err(LogError::BadRecord { seq: 31, .. })));
     assert_eq!(log.load("m/7", 0).unwrap().len(), 31);
@@ -243,11 +243,11 @@ fn a_full_database_refuses_the_group_and_goes_on_when_there_is_room() {
         let Err(AppendError::Io { stream: named, kind, .. }) = answer else { panic!("{answer:?}") };
         assert_eq!((named.as_str(), *kind), (stream, io::ErrorKind::StorageFull));
     }
-    // What still fits is taken, and nothing of the refused group is in the way.
+    // Appends that still fit are accepted, and nothing of the rejected group remains.
     assert_eq!(commit(vec![append("a", 1, 1)]), [Ok(2)]);
     room(100_000);
     assert_eq!(commit(vec![append("b", 1, 1), append("c", 0, 500)]), [Ok(2), Ok(500)]);
-    // Its connection is still open, which a check does not mind.
+    // The log's connection is still open, which does not affect a check.
     assert_eq!(SqliteLog::check(dir.path().join("log.db")), Ok(()));
 }
 
@@ -305,7 +305,7 @@ fn a_snapshot_that_was_damaged_or_is_not_of_this_log_is_refused() {
     }
     fs::write(&file, &sound).unwrap();
     drop(log);
-    // Another history under the same numbers, as after a copy was put back and went on.
+    // Another history under the same numbers, as after restoring a backup and continuing from it.
     sql(&path, "UPDATE records SET sum = NULL, lines = replace(lines, '\"at\":0', '\"at\":8')");
     let refused = SqliteLog::open(&path).unwrap().snapshot("m/6").unwrap_err();
     assert!(refused.to_string().contains("another log"), "{refused}");
@@ -337,7 +337,7 @@ fn a_copy_is_whole_while_the_log_grows() {
     let refused = SqliteLog::backup(&path, &to).unwrap_err();
     assert!(refused.to_string().contains("already"), "{refused}");
     assert_eq!(fs::read(&to).unwrap(), before, "a copy is not written over");
-    // What was copied is a log like any other.
+    // The copy is a normal log.
     let log = SqliteLog::open(&to).unwrap();
     assert_eq!(log.append(append("m/7", 30, 1)), Ok(31));
 }
@@ -359,7 +359,7 @@ fn replaced_database_is_kept_with_its_write_ahead_log() {
     let new = SqliteLog::open(&by).unwrap();
     new.append(append("n", 0, 1)).unwrap();
     drop(new);
-    // As if a server had been killed: what it wrote last is in the write-ahead log only.
+    // Simulates a killed server: its last record is only in the write-ahead log.
     let db = schema::open_writer(&path).unwrap();
     let mut writer = Writer::new(&db).unwrap();
     writer.commit(&[Pending::one(append("last", 0, 1), Box::new(|_| ()))], |_| Ok(()));

@@ -1,18 +1,19 @@
 //! The watermark: a small file beside the database with the number of acknowledged records, so that
 //! a start detects missing ones.
 //!
-//! SQLite ends its write-ahead log at the first frame that is not as it was written, as it must: that
-//! is what a crash in the middle of a commit looks like. So one changed bit, or a removed file, drops
-//! every record behind it without an error. The watermark is kept apart from both files.
+//! SQLite ends its write-ahead log at the first frame that differs from what was written. It must
+//! do so, because a crash in the middle of a commit looks the same. So one changed bit, or a
+//! removed file, drops every record behind it without an error. The watermark is kept apart from
+//! both files.
 //!
-//! After a commit is durable, and before anybody hears of it, the writer notes the number of the last
-//! record in the file. It never claims more than is durable. The note is in the hands of the operating
-//! system at once, so it outlives the process however that ends; a thread syncs it to the disk soon
-//! after, so that it outlives a power failure as well, up to the last moments. Two places are written
-//! by turns: when a crash tears one, the other says what held one commit earlier.
+//! After a commit is durable, and before it is acknowledged, the writer notes the number of the
+//! last record in the file. The note never claims more than is durable. The operating system has
+//! the note at once, so it survives the end of the process. A thread syncs it to the disk soon
+//! after, so it also survives a power failure, except for the last moments. Two places are written
+//! in turn: when a crash tears one, the other holds the state one commit earlier.
 //!
-//! The writer also looks whether the files it writes are still in their folder: with every commit, but
-//! not more often than fifty times a second. A log whose folder was removed takes no more records.
+//! The writer also checks that its files are still in their folder: with every commit, but at most
+//! fifty times a second. A log whose folder was removed accepts no more records.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -28,16 +29,16 @@ use super::schema::{Fault, failure, open_existing};
 use crate::LogError;
 use crate::disk::{create_private, sync_above};
 
-/// The two places are on pages of their own: a write that is torn tears one of them.
+/// Each place is on a page of its own, so a torn write affects only one of them.
 const PLACE_BYTES: u64 = 4096;
 const NOTE_BYTES: usize = 36;
 const MAGIC: [u8; 8] = *b"AGONMARK";
 
-/// How long a note may be on its way to the disk. Every sync costs commits some of the disk's time.
+/// How long a note may wait for its sync. Every sync takes disk time from commits.
 const SYNC_EVERY: Duration = Duration::from_millis(200);
 
-/// How long the writer trusts that its files are still there. A look costs some microseconds, and where
-/// others use the disk it may have to wait for them.
+/// How long the writer assumes that its files still exist. A check takes some microseconds, or
+/// longer if others use the disk.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The database's own data about its watermark. The table exists only once there is a watermark.
@@ -57,9 +58,9 @@ const FORGET: &str = "DROP TABLE IF EXISTS watermark";
 struct Note {
     /// How many notes there were before.
     number: u64,
-    /// Which database it is about.
+    /// The id of the database.
     id: i64,
-    /// Its last record.
+    /// The last record of the database.
     last: u64,
 }
 
@@ -139,7 +140,7 @@ pub(super) fn check(path: &Path) -> Result<(), LogError> {
     compare(path, found, held(path)?.as_ref())
 }
 
-/// The same for readers, who accept a database without its watermark: it may be a copy.
+/// Like `check`, for readers: they accept a database without a watermark, which may be a copy.
 pub(super) fn check_for_reading(path: &Path) -> Result<(), LogError> {
     match find(path)? {
         Found::Missing => Ok(()),
@@ -147,7 +148,7 @@ pub(super) fn check_for_reading(path: &Path) -> Result<(), LogError> {
     }
 }
 
-/// The same for a connection that reads as of an instant, which `begin` makes this one.
+/// Like `check`, for a connection that reads as of the instant that `begin` sets.
 pub(super) fn check_instant(
     path: &Path,
     db: &Connection,
@@ -155,7 +156,7 @@ pub(super) fn check_instant(
 ) -> Result<Option<LogError>, LogError> {
     let found = find(path)?;
     begin()?;
-    // A database that cannot be read at all is found to be damaged by other means.
+    // Other checks find a database that cannot be read at all.
     let held = held_by(db).ok();
     Ok(held.and_then(|held| compare(path, found, Some(&held)).err()))
 }
@@ -191,7 +192,7 @@ pub(super) fn forget(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(FORGET)
 }
 
-/// The writer's hand on the watermark.
+/// The watermark as the writer uses it.
 pub(super) struct Watermark {
     file: Arc<File>,
     note: Note,
@@ -225,7 +226,7 @@ impl Watermark {
         Ok(watermark)
     }
 
-    /// Notes the last record of a commit that is durable, if the log is still where it was.
+    /// Notes the last record of a durable commit, if the files of the log still exist.
     pub(super) fn note(&mut self, last: u64) -> Result<(), Fault> {
         let gone = |what: String| Err(Fault::Content(what));
         let now = Instant::now();
@@ -295,7 +296,7 @@ fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// A file that the log writes, and which file that was when it was opened.
+/// A file that the log writes, and its identity when it was opened.
 struct Place {
     path: PathBuf,
     identity: (u64, u64),

@@ -12,7 +12,7 @@ use super::tail::{Head, Tail};
 use crate::append::Pending;
 use crate::{Append, AppendError};
 
-/// Streams whose end is remembered; a server may run for years.
+/// The number of streams whose end is kept in memory; a server may run for years.
 const STREAMS_MAX: usize = 100_000;
 
 /// How many records may follow the mark: few enough to read them when the log is opened, and many
@@ -34,7 +34,7 @@ pub(super) struct Writer<'db> {
     insert: Statement<'db>,
     advance: Statement<'db>,
     mark: Statement<'db>,
-    /// The contents of the database, or those after this transaction.
+    /// The state of the streams in the database, or after the current transaction.
     streams: FxHashMap<Arc<str>, Stream>,
     /// The last record.
     last: i64,
@@ -44,14 +44,14 @@ pub(super) struct Writer<'db> {
     /// SQLite's counter of foreign changes when `streams`, `last`, `unmarked` and `grown` were
     /// known to be right; `None` if they are not.
     known: Option<i64>,
-    /// The lines of an append, joined; kept to be used again.
+    /// A buffer for the joined lines of an append, reused.
     text: String,
 }
 
 struct Stream {
     id: i64,
     head: Head,
-    /// Whether it has grown since the mark.
+    /// Whether the stream has grown since the mark.
     grown: bool,
 }
 
@@ -102,7 +102,7 @@ impl<'db> Writer<'db> {
         }
     }
 
-    /// Does something in a transaction, or takes it back.
+    /// Runs `body` in a transaction, and rolls it back on an error.
     fn transact<T>(
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<T, Fault>,
@@ -116,7 +116,7 @@ impl<'db> Writer<'db> {
         if done.is_err() {
             self.known = None;
             if !self.db.is_autocommit() {
-                // If this fails too, the next BEGIN reports it, and the next group is refused.
+                // If this fails too, the next BEGIN reports it, and the next group is rejected.
                 let _ = self.db.execute_batch("ROLLBACK");
             }
         }
@@ -165,7 +165,7 @@ impl<'db> Writer<'db> {
                     Some(found) => found,
                     None if append.expected != 0 => return Ok(Err(append.conflict(0))),
                     None => {
-                        // The version is that of its first record: a row that is alone is damage.
+                        // The version is that of the first record: a row without records is damage.
                         let version = append.version_after().cast_signed();
                         let id = self.create.insert((&append.stream, version))?;
                         Stream { id, head: Head { record: 0, version: 0 }, grown: false }
@@ -213,7 +213,7 @@ fn find(query: &mut Statement<'_>, name: &str) -> rusqlite::Result<Option<Stream
     query.query_row([name], read).optional()
 }
 
-/// The lines of an append as one text; `memory` is where it is put together, if it has to be.
+/// The lines of an append as one text; `memory` is a buffer for joining them.
 fn joined<'a>(lines: &'a [String], memory: &'a mut String) -> &'a str {
     if let [line] = lines {
         return line;
@@ -228,7 +228,7 @@ fn joined<'a>(lines: &'a [String], memory: &'a mut String) -> &'a str {
     memory
 }
 
-/// The same refusal for everyone.
+/// Rejects every append of the group with the same error.
 pub(super) fn refuse(group: &[Pending], fault: &Fault) -> Vec<Answers> {
     let refused = |append: &Append| {
         Err(AppendError::Io {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::Inspector;
 
-/// A log whose writer was killed: nobody has brought `streams` up to date, and the last record of
-/// every stream is known by no other.
+/// A log whose writer was killed: `streams` is out of date, and no other record refers to the last
+/// record of each stream.
 fn killed_log() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.db");
@@ -67,7 +67,7 @@ fn the_mark_moves_and_readers_follow() {
         }
     }
     assert_eq!(mark(&path).cast_unsigned(), 2 * writer::UNMARKED_MIN);
-    // One that was there all the time and one that comes now see the same.
+    // An old reader and a new one see the same.
     let late = SqliteLog::open_read_only(&path).unwrap();
     assert_eq!(reader.streams().unwrap(), late.streams().unwrap());
     assert_eq!(reader.load("m/7", 0).unwrap(), late.load("m/7", 0).unwrap());
@@ -77,7 +77,7 @@ fn the_mark_moves_and_readers_follow() {
 #[test]
 fn a_record_that_is_missing_at_the_end_is_noticed() {
     let (_dir, path) = killed_log();
-    // The last of its stream: nothing but its number is missed.
+    // The last record of its stream: only the gap in the ids shows that it is missing.
     sql(&path, "DELETE FROM records WHERE id = 48");
     let refused = SqliteLog::open(&path).err().unwrap().to_string();
     assert!(refused.contains("record 48 is missing"), "{refused}");
@@ -85,7 +85,7 @@ fn a_record_that_is_missing_at_the_end_is_noticed() {
     assert!(reader.load("m/7", 0).is_err() && reader.streams().is_err());
     assert_eq!(reader.load("no-such", 0), Ok(vec![]));
     assert!(SqliteLog::check(&path).is_err());
-    // What is left can be looked at.
+    // The remaining records can be inspected.
     let inspector = Inspector::of_sqlite(&path).unwrap();
     let said = inspector.pages().unwrap_err().to_string();
     assert!(said.contains("record 48 is missing"), "{said}");
@@ -106,7 +106,7 @@ fn records_before_a_broken_link_are_recovered() {
     assert_eq!(found.damage.map(|damage| damage.seq), Some(13));
     let said = inspect().pages().unwrap_err().to_string();
     assert!(said.contains("4 records are out of reach"), "{said}");
-    // A link that is wrong while everything is there.
+    // A wrong link, with all records present.
     sql(&path, "UPDATE records SET prev = 1 WHERE stream_id = 8 AND first_seq = 13");
     let found = inspect().inspect("m/7");
     assert_eq!(found.lines.len(), 30);
@@ -116,7 +116,7 @@ fn records_before_a_broken_link_are_recovered() {
 }
 
 #[test]
-fn a_group_that_was_taken_back_leaves_no_trace() {
+fn rolled_back_group_leaves_no_trace() {
     let (_dir, path) = killed_log();
     let db = schema::open_writer(&path).unwrap();
     let mut writer = Writer::new(&db).unwrap();

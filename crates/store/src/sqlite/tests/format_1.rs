@@ -1,4 +1,5 @@
-//! Databases of format 1, as earlier programs wrote them: read as they are, converted to be written.
+//! Databases of format 1, as earlier programs wrote them: readers use them as they are, writers
+//! convert them.
 
 use super::*;
 
@@ -22,7 +23,7 @@ const OLD_TABLES: &str = "
     PRAGMA user_version = 1;
 ";
 
-/// What [`closed_log`] has, in the old format.
+/// The content of [`closed_log`], in the old format.
 fn old_log() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.db");
@@ -52,7 +53,7 @@ fn format_of(path: &Path) -> i64 {
     db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
 }
 
-/// Everything there is, by name.
+/// The whole content, by stream name.
 fn content(log: &SqliteLog) -> Vec<(String, Vec<String>)> {
     let streams = log.streams().unwrap().into_iter();
     streams.map(|(name, _)| (name.clone(), log.load(&name, 0).unwrap())).collect()
@@ -77,7 +78,7 @@ fn an_old_log_is_read_as_it_is() {
 #[test]
 fn an_old_log_is_converted_and_goes_on() {
     let (_dir, path) = old_log();
-    // A reader who was there before, and stays.
+    // A reader that opened the old format, and stays open.
     let reader = SqliteLog::open_read_only(&path).unwrap();
     let before = content(&reader);
     let log = SqliteLog::open(&path).unwrap();
@@ -108,7 +109,7 @@ fn a_log_without_checksums_is_read_and_gets_them() {
     assert_eq!(log.append(append("m/6", 30, 2)), Ok(32));
     drop(log);
     assert_eq!(SqliteLog::check(&path), Ok(()));
-    // What was written before is taken as it is; what was written since is not.
+    // Records without a checksum are accepted as they are; later records are checked.
     sql(&path, "UPDATE records SET lines = replace(lines, '\"at\":0', '\"at\":8')");
     let refused = SqliteLog::check(&path).unwrap_err().to_string();
     assert!(refused.contains("stream m/6, event 31: the checksum"), "{refused}");
@@ -119,7 +120,7 @@ fn a_crash_while_it_is_converted_leaves_the_old_log() {
     let (dir, path) = old_log();
     let before = content(&SqliteLog::open_read_only(&path).unwrap());
     let db = Connection::open(&path).unwrap();
-    // With so little room in memory, what is not committed is written all the same.
+    // With so little cache, SQLite writes uncommitted pages to the file.
     db.execute_batch("PRAGMA cache_size = 1; BEGIN").unwrap();
     migrate::rebuild(&db).unwrap();
     let crashed = dir.path().join("crashed.db");
