@@ -198,7 +198,7 @@ pub enum CloseReason {
     SlowReader,
     /// A write took too long, or failed.
     Unwritable,
-    /// The other end did not answer keep-alive messages.
+    /// The other end sent nothing for too long.
     Silent,
     /// The input cannot be parsed, and neither can the rest of it.
     Broken,

@@ -208,7 +208,8 @@ impl Engine {
         }
     }
 
-    /// Records that the program of an account that logged in has moved, or has a helper process.
+    /// Commits where the program of an account that logged in is now, and which processes play for
+    /// it.
     pub(crate) fn relocate(&mut self, conn: ConnId, location: Raw) {
         self.locate(conn, location);
         let account = self.sessions.get(conn).and_then(|session| session.account.clone());
