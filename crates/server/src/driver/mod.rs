@@ -9,9 +9,9 @@
 //!                                 └──▶ passwords ────▶ Checked
 //! ```
 //!
-//! It answers for the inbox, the clock and the thread. A request that its socket has room for is
-//! written on this thread; other messages wait in the connection's outbox. Records of several
-//! inputs go to the log together, so that they share one sync of the disk.
+//! The driver owns the inbox, the clock and the thread. It writes a request on this thread if its
+//! socket has room; other messages wait in the connection's outbox. It submits the records of
+//! several inputs to the log together, so that they share one sync of the disk.
 
 mod handle;
 mod house;
@@ -48,23 +48,23 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How far timers may be behind what comes in before they are looked at in between. Longer than
-/// any message is on its way from its socket to the inbox.
+/// How far timers may be behind the inputs before the driver runs them in between. Longer than any
+/// message takes from its socket to the inbox.
 const BEHIND_MS_MAX: Millis = 1_000;
 
 /// How many inputs the driver processes before it submits their records to the log.
 const INPUTS_MAX: usize = 256;
 
-/// How long the log may take for what is in flight when the server stops.
+/// How long the log may take for the records in flight when the server stops.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
 
-/// How long connections may take to read what they were sent when the server stops.
+/// How long connections may take to read their last messages when the server stops.
 const GOODBYE_MAX: Duration = Duration::from_secs(2);
 
-/// Why the server ended.
+/// Why the server ended with an error.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The log refused a record: nothing more may be said.
+    /// The log refused a record; the server sends nothing more.
     #[error(
         "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
     )]
@@ -72,13 +72,13 @@ pub enum ServerError {
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// What is in the log makes no sense.
+    /// The log's content is invalid.
     #[error(transparent)]
     Engine(EngineError),
-    /// The system has no random bytes to give.
+    /// The system has no random bytes.
     #[error("{0}")]
     Entropy(String),
-    /// The log did not answer in time when the server was to stop.
+    /// The log did not answer in time when the server stopped.
     #[error(
         "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
     )]
@@ -97,25 +97,25 @@ impl From<EngineError> for ServerError {
     }
 }
 
-/// The engine, and everything that its effects reach.
+/// The engine, and everything its effects need.
 pub struct Driver {
     engine: Engine,
     handle: Handle,
     inbox: Receiver<Message>,
     log: Arc<dyn Log>,
     outboxes: FxHashMap<ConnId, Outbox>,
-    /// Connections that share a socket and were sent something since it was written to.
+    /// Connections that share a socket and have messages that are not flushed.
     unflushed: Vec<ConnId>,
-    /// Connections that do not read.
+    /// Connections whose outbox is full.
     full: Vec<ConnId>,
     effects: Effects,
-    /// Records since the log was last given some, each with its stream.
+    /// The streams of the records that were not submitted to the log yet.
     streams: Vec<StreamKey>,
     appends: Vec<Append>,
     houses: HousePool,
     /// Connections that wait for a password to be checked.
     checking: HashMap<ConnId, Arc<()>>,
-    /// What to do with the answers to queries.
+    /// The callbacks for answers to queries.
     replies: HashMap<QueryId, Reply>,
     queries: u64,
     watchers: HashMap<WatcherId, Watcher>,
@@ -124,7 +124,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Opens the engine over a log. `runtime` is where passwords are checked.
+    /// Opens the engine over a log. Passwords are checked on `runtime`.
     pub fn open(
         log: Arc<dyn Log>,
         games: Registry,
@@ -168,22 +168,22 @@ impl Driver {
         Ok(driver)
     }
 
-    /// How others reach the engine.
+    /// A handle to the engine.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// A summary of what runs.
+    /// A summary of the engine's state.
     pub fn status(&self) -> engine::Status {
         self.engine.status()
     }
 
-    /// The lobby, to look at.
+    /// The lobby, for reading.
     pub fn lobby(&self) -> &Lobby {
         self.engine.lobby()
     }
 
-    /// Resumes the counts of wrong passwords from a file, and keeps them there.
+    /// Restores the counts of wrong passwords from a file, and stores them there.
     pub fn keep_password_counts(&self, file: std::path::PathBuf) {
         self.handle.passwords().keep_in(file);
     }
@@ -216,7 +216,7 @@ impl Driver {
         self.drain()
     }
 
-    /// Takes a message and those that wait behind it, up to a bound.
+    /// Handles a message and those that wait behind it, up to a limit.
     fn take_all(&mut self, first: Message) {
         let mut message = first;
         for left in (0..INPUTS_MAX).rev() {
@@ -237,7 +237,7 @@ impl Driver {
                 drop(place);
                 self.feed(time, input);
             }
-            // A server that stops closes new connections at once: it drops their outboxes.
+            // A server that stops drops the outboxes of new connections, which closes them at once.
             Message::Opened { .. } if self.engine.is_stopping() => {}
             Message::Opened { conn, out, from } => {
                 let seat = out.seat();
