@@ -264,9 +264,9 @@ impl Driver {
         }
     }
 
-    /// Hands the engine an input, carries out what follows, and does what is long due although
-    /// inputs wait: time must not stand still under load. The inbox is in order, so whatever was
-    /// read before this input has been handled.
+    /// Gives the engine an input, carries out its effects, and runs timers that are long due: time
+    /// must not stand still under load. The inbox is in order, so all input that was read earlier
+    /// has been handled.
     fn feed(&mut self, time: Time, input: Input) {
         let read_at = match &input {
             Input::Said { at, .. } | Input::Translated { at, .. } => {
@@ -298,7 +298,7 @@ impl Driver {
         Time { now, read_until: self.handle.meters().reads.heard_until(now) }
     }
 
-    /// How long nothing is due; `None` if something is due now.
+    /// How long until the next timer; `None` if one is due now.
     fn pause(&self) -> Option<Duration> {
         let longest = Duration::from_secs(60);
         let Some(at) = self.engine.next_due() else { return Some(longest) };
@@ -310,7 +310,7 @@ impl Driver {
         self.failed.take().or_else(|| self.engine.take_failure().map(ServerError::from))
     }
 
-    /// Carries out what the engine wants done, until nothing more follows from it.
+    /// Carries out the engine's effects, until there are no more.
     fn carry_out(&mut self) {
         loop {
             self.engine.take_effects(&mut self.effects);
@@ -357,7 +357,7 @@ impl Driver {
             Effect::Close { conn, why } => {
                 if let Some(outbox) = self.outboxes.get(&conn) {
                     outbox.ends(why);
-                    // The gateway closes the socket when the outbox is gone.
+                    // The gateway closes the socket when its outbox is dropped.
                     self.forget(conn);
                 }
             }
@@ -385,7 +385,7 @@ impl Driver {
         }
     }
 
-    /// A request was written, or waits.
+    /// Handles the outcome of sending a request: it was written, or it waits.
     fn asked(&mut self, conn: ConnId, ask: AskId, written: Written, follows: Option<Millis>) {
         let until = match written {
             Written::At(at) => {
@@ -393,7 +393,7 @@ impl Driver {
                 self.engine.handle(time, Input::Delivered { conn, ask, at });
                 at
             }
-            // A request that waits for its reader is no longer ours to hurry.
+            // A request that waits for its reader does not count as the server's delay.
             Written::Later => self.engine.now_ms(),
             Written::Full => return self.full.push(conn),
         };
@@ -415,7 +415,7 @@ impl Driver {
         self.checking.remove(&conn);
     }
 
-    /// Writes what was sent to connections that share a socket.
+    /// Flushes the connections that share a socket.
     fn flush(&mut self) {
         for conn in self.unflushed.drain(..) {
             if let Some(outbox) = self.outboxes.get(&conn) {
@@ -424,7 +424,7 @@ impl Driver {
         }
     }
 
-    /// Hands the log the records since the last time, all at once.
+    /// Submits the collected records to the log, all at once.
     fn submit(&mut self) {
         if self.appends.is_empty() {
             return;
@@ -436,7 +436,7 @@ impl Driver {
         self.log.submit_all(appends, Box::new(done));
     }
 
-    /// Has a password checked on another thread, unless the connection is closed before.
+    /// Checks a password on another thread, unless the connection closes first.
     fn check_password(
         &mut self,
         conn: ConnId,
@@ -489,7 +489,7 @@ impl Driver {
         }
     }
 
-    /// Waits for the log, says goodbye and leaves a snapshot for the next start.
+    /// Waits for the log, closes the connections and takes a snapshot for the next start.
     fn drain(mut self) -> Result<(), ServerError> {
         let give_up = Instant::now() + DRAIN_MAX;
         while !self.engine.is_drained() {
@@ -514,7 +514,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Ends for a fault of ours: players are told no more than that.
+    /// Stops after an internal error. Players are only notified that the server stops.
     fn end_with(mut self, error: ServerError) -> ServerError {
         if !self.engine.is_stopping() {
             self.engine.tell_stopping();
@@ -524,7 +524,7 @@ impl Driver {
         error
     }
 
-    /// Closes the outboxes and waits until gateways have written what was in them.
+    /// Closes the outboxes and waits until the gateways have written their contents.
     fn say_goodbye(&mut self) {
         let mut leaving: HashSet<ConnId> = self.outboxes.keys().copied().collect();
         self.outboxes.values().for_each(|outbox| outbox.ends(CloseReason::Stopping));
@@ -553,7 +553,8 @@ fn checked(check: PasswordCheck) -> PasswordResult {
         }
         PasswordCheck::Verify { .. } => PasswordResult::Wrong,
         PasswordCheck::VerifyNobody { password } => {
-            // As slow as a wrong password, so that names cannot be guessed by the clock.
+            // As slow as a wrong password, so that the response time does not reveal which names
+            // exist.
             let _ = auth::hash(&password);
             PasswordResult::Wrong
         }
