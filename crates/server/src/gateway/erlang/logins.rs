@@ -32,7 +32,7 @@ const STOPPING: &str = "the server stops";
 pub(super) enum LoginRequest {
     /// Registers or logs in; the time is when the player first asked.
     Login(ErlangLogin, Millis),
-    /// Logs in by the queue protocol, which sends more data.
+    /// Logs in by the queue protocol, which has replies for new users and rejected logins.
     Queue { pid: Pid, user: PlayerName, password: Option<Password> },
     /// Sets or changes a password; `from` is notified if that fails.
     NewPassword { user: PlayerName, new: Password, old: Option<Password>, from: Option<Pid> },
