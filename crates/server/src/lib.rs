@@ -8,8 +8,8 @@
 //!
 //! Only the engine owns the machines of `agon-core`. It takes one input after the other, lets the
 //! machine concerned decide, and submits the events to the log. It carries out their follow-ups
-//! (sends, starts, reports) only when the log reports them as durable. Meanwhile it handles inputs of
-//! other matches, so that many records share one sync of the disk.
+//! (sends, starts, reports) only when the log reports them as durable. Meanwhile it handles inputs
+//! of other matches, so that many records share one sync of the disk.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -1,7 +1,8 @@
 //! The limit on password guesses, and how long a guesser has to wait.
 //!
 //! A guess takes its place in the count before it is checked. So of any number of simultaneous
-//! guesses, only as many are checked as if they came one after the other. Guesses are counted twice:
+//! guesses, only as many are checked as if they came one after the other. Guesses are counted
+//! twice:
 //!
 //! - for the account, from everywhere together. A player who logged in from an address before has a
 //!   count of their own there, so strangers elsewhere cannot lock them out.

@@ -103,7 +103,7 @@ impl Answers {
 
     fn forget(&self, key: &Key) {
         let mut kept = self.kept();
-        // Another request that waits may build it meanwhile; that answer stays.
+        // Another waiting request may build it next; its answer is not cached then.
         if kept.cells.get(key).is_some_and(|cell| cell.get().is_none()) {
             kept.cells.remove(key);
             kept.order.retain(|other| other != key);

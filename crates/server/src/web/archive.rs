@@ -75,7 +75,7 @@ pub(super) fn parsed(texts: &[String]) -> Option<Vec<Line>> {
 }
 
 /// An answer from the log about a finished tournament or match: built once, shared and sent in
-/// pieces. `None` from the builder means that it does not exist.
+/// pieces. `build` returns `Some(None)` if there is no such tournament or match.
 pub(super) async fn shared(
     web: &Web,
     key: answers::Key,

@@ -7,8 +7,8 @@
 //!                            └──▶ inquiries: requests that need no login
 //! ```
 //!
-//! Nodes connect to this server. After a restart it connects to the nodes of players who were logged
-//! in (`again`) and of processes that wait for a result (`requests`).
+//! Nodes connect to this server. After a restart it connects to the nodes of players who were
+//! logged in (`again`) and of processes that wait for a result (`requests`).
 //!
 //! `agon_wire::erlang` defines the messages. This module handles names and ports, cookies,
 //! keep-alive ticks, monitors, and which player is on which node.
