@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shown_before_its_time_and_everything_in_the_end() {
+    fn delayed_messages_are_shown_when_due_and_all_are_counted() {
         let mut line = DelayLine::new(6_400);
         let (mut shown, mut pushed) = (Vec::new(), 0);
         for now in 0..20_000 {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_look_is_told_what_was_dropped() {
+    fn slow_reader_is_told_how_many_messages_were_dropped() {
         let mut line = DelayLine::new(64);
         (0..1_000).for_each(|at| line.push(change(at)));
         assert_eq!(line.waiting.len(), LINE_MAX);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_waits_as_well_and_is_never_merged() {
+    fn end_is_delayed_and_never_merged() {
         let mut line = DelayLine::new(1_000);
         line.push(change(5));
         line.push(Shown { about: About::End, ..change(5) });

@@ -512,7 +512,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_of_one_name_are_told_apart_by_a_number() {
+    fn programs_with_the_same_name_get_a_number() {
         let names = |text: &str| {
             let all = numbered(&PlayerName::new(text).unwrap());
             all.take(3).map(|name| name.to_string()).collect::<Vec<_>>()

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timers_ring_in_the_order_of_their_times() {
+    fn timers_fire_in_order_of_time() {
         let mut timers = Timers::default();
         timers.set(30, Timer::News);
         timers.set_lobby(20);

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_on_while_somebody_looks_and_stands_still_while_nobody_can() {
+    fn clock_runs_while_it_is_read_and_stops_with_the_process() {
         let clock = Clock::new(1_000_000);
         let mut elapsed = 0;
         for _ in 0..100 {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_goes_back_whoever_looks() {
+    fn clock_never_goes_back_for_any_reader() {
         let clock = &Clock::new(1_000);
         let elapsed = &AtomicU64::new(0);
         std::thread::scope(|scope| {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_is_in_the_log_does_not_come_again() {
+    fn clock_does_not_repeat_times_in_the_log() {
         let clock = Clock::new(10_000);
         let now = || clock.now(|| 100);
         clock.not_before(9_000, now());

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_late_counts_from_when_the_heartbeat_was_due() {
+    fn late_reads_count_from_when_the_heartbeat_was_due() {
         let lateness = Lateness::default();
         lateness.expect(1_010);
         assert_eq!(lateness.heard_until(3_000), 1_010, "it is late, and still is");

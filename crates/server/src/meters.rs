@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_has_a_counter_of_its_own() {
+    fn every_kind_has_its_own_counter() {
         let meters = Meters::default();
         let mut words = Vec::new();
         for wire in Wire::ALL {

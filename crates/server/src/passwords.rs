@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_guesses_at_once_only_the_free_ones_are_checked() {
+    fn only_free_guesses_of_a_burst_are_checked() {
         let runtime = runtime();
         let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
         let (sender, results) = mpsc::channel();
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_take_turns_and_nothing_is_checked_for_those_who_left() {
+    fn addresses_take_turns_and_checks_of_gone_callers_are_skipped() {
         let runtime = runtime();
         let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
         let (release, held) = mpsc::channel::<()>();
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_has_so_many_places() {
+    fn waiting_checks_of_one_address_are_limited() {
         let runtime = runtime();
         let passwords = Passwords::new(Some(runtime.handle().clone()), 10);
         let (release, held) = mpsc::channel::<()>();

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn guesses_that_come_at_once_are_not_all_checked() {
+    fn simultaneous_guesses_are_not_all_checked() {
         let mut throttle = Throttle::default();
         let ann = name("ann");
         let places: Vec<Place> =
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn guesses_nobody_looked_at_give_their_places_back() {
+    fn unchecked_guesses_free_their_places() {
         let mut throttle = Throttle::default();
         for _ in 0..100 {
             let place = throttle.admit(address(1), &name("ann"), 7).unwrap();
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_survive_being_kept() {
+    fn counts_survive_storing_and_restoring() {
         let (mut throttle, now) = (Throttle::default(), 1_000_000);
         right(&mut throttle, 1, "ann", now).unwrap();
         while wrong(&mut throttle, 2, "ann", now).is_ok() {}
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_a_bound() {
+    fn number_of_counts_is_limited() {
         let mut throttle = Throttle::default();
         let count = 3 * COUNTS_MAX as u64;
         for number in 0..count {

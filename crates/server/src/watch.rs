@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_watcher_is_told_that_it_lagged_and_shown_the_latest() {
+    fn slow_watcher_gets_one_lagged_message_with_the_latest_state() {
         let (mut watcher, watch) = Watcher::new(None);
         (0..=QUEUE_MAX).for_each(|number| watcher.show(change(number)));
         let queue: Vec<Shown> = locked(&watch.queue).drain(..).collect();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_not_shown_again() {
+    fn seen_state_is_not_shown_again() {
         let (mut watcher, watch) = Watcher::new(Some(change(1).mark));
         watcher.show(change(1));
         assert!(locked(&watch.queue).is_empty());
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn anend_is_never_lost() {
+    fn end_is_never_lost() {
         let (mut watcher, mut watch) = Watcher::new(None);
         (0..QUEUE_MAX).for_each(|number| watcher.show(change(number)));
         watcher.show(Shown { about: About::End, ..change(QUEUE_MAX - 1) });

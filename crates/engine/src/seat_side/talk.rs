@@ -280,7 +280,7 @@ mod tests {
 
     /// A player may be in two tournaments: one ends while the other sends a request.
     #[test]
-    fn that_a_tournament_is_over_is_a_call_like_others() {
+    fn end_of_a_tournament_is_a_call_that_needs_a_reply() {
         let (mut talk, told) = begun();
         let end = || Tell { told: Told::End { won: false }, ask: None };
         let question = |id| Tell { told: told.clone(), ask: ask(id) };
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_program_is_told_the_beginning_first_and_has_the_time_for_each_part() {
+    fn new_program_gets_the_start_first_with_a_time_limit_for_each_part() {
         let (mut talk, told) = fish();
         let first = talk.take(Tell { told, ask: ask("1") });
         assert_eq!(say_next(&mut talk, first), "[\"start\",[true]]");
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_answer_to_the_beginning_is_one_to_the_request() {
+    fn bad_answer_to_the_start_answers_the_request() {
         let (mut talk, told) = fish();
         let first = talk.take(Tell { told, ask: ask("1") });
         say_next(&mut talk, first);

@@ -104,7 +104,7 @@ impl Handle {
         self.put(Message::Opened { conn, out, from });
     }
 
-    /// Asks the engine to stop once what is in flight is durable.
+    /// Asks the engine to stop once the records in flight are durable.
     pub fn stop(&self) {
         self.shared.meters.stopping.store(true, Ordering::Relaxed);
         self.send(Input::Stop);

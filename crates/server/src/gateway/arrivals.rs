@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_have_their_turn_in_the_order_they_came() {
+    fn connections_sign_up_in_the_order_they_were_accepted() {
         let arrivals = Arc::new(Arrivals::default());
         let [first, second, third] = [(); 3].map(|()| arrivals.enter());
         assert_eq!([&first, &second, &third].map(is_due), [true, false, false]);

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_gives_nothing_and_takes_nothing() {
+    fn clock_set_back_adds_no_tokens_and_removes_none() {
         let mut bucket = Bucket::new(1, 1, 10_000);
         assert_eq!(bucket.take(0, 10_000), Ok(()));
         assert_eq!(bucket.take(0, 5_000), Err(1_000));

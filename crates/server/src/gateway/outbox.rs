@@ -348,7 +348,7 @@ mod tests {
         words.collect()
     }
 
-    /// A connection opened at `start`, and the events at times after that.
+    /// Opens a connection and applies events at times after that; returns the messages sent at each.
     fn looked_at(wire: Wire, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
         let (engine, _inbox) = Handle::detached();
         let (outbox, mut receiver) = Outbox::new(1, Seat::native(wire), 8, None);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_websocket_is_pinged_and_then_given_up() {
+    fn silent_websocket_is_pinged_and_then_closed() {
         let times = [(14_999, ""), (15_000, ""), (15_001, ""), (30_000, ""), (45_000, "")];
         let expected = [&[][..], &["heartbeat"], &[], &["heartbeat"], &["close"]];
         assert_eq!(looked_at(Wire::WebSocket, &times), expected);
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn over_tcp_nobody_has_to_speak() {
+    fn silent_tcp_connection_stays_open() {
         let times = [(10_000, "says"), (15_000, ""), (25_000, ""), (3_600_000, "")];
         let expected = [&[][..], &[], &["heartbeat"], &["heartbeat"]];
         assert_eq!(looked_at(Wire::Tcp, &times), expected);
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outbox_that_is_gone_gets_nothing() {
+    fn full_or_closed_outbox_accepts_nothing() {
         let (outbox, mut receiver) = Outbox::new(1, Seat::native(Wire::Tcp), 1, None);
         let liveness = Arc::clone(outbox.liveness());
         assert_eq!(outbox.send(b"x\n", None), Written::Later);

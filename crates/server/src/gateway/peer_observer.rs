@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_sent_before_its_time_and_the_oldest_makes_room() {
+    fn messages_wait_until_due_and_the_oldest_is_dropped_first() {
         let limits = Limits::default();
         let (observer, delayed) = (Observer::new(), VecDeque::new());
         let mut feed = Feed { observer, delayed, limits: &limits };

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_so_many_sign_ups_a_minute() {
+    fn sign_ups_a_minute_of_one_address_are_limited() {
         let sign_ups = SignUps::default();
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let taken = (0..1_000).filter(|_| sign_ups.take(one, 300, 1_000)).count();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_a_bound() {
+    fn number_of_addresses_is_limited() {
         let sign_ups = SignUps::default();
         for number in 0..3 * ADDRESSES_MAX as u32 {
             sign_ups.take(IpAddr::from(number.to_be_bytes()), 300, 0);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_asked_by_address_or_by_a_name_it_knows() {
+    fn server_accepts_addresses_and_listed_host_names() {
         let hosts = Hosts::new(["Games.Example"]);
         for good in [
             "127.0.0.1:7380",

@@ -64,7 +64,7 @@ pub(super) async fn metrics(State(web): State<Web>) -> Answer {
     Ok((content_type, text.into_text()).into_response())
 }
 
-/// The running matches and games. Counters start with the process; a match that is resumed after a
+/// Tournaments, matches and games. Counters start with the process; one that is resumed after a
 /// restart counts as started.
 fn running(text: &mut Exposition, counts: &Counts, meters: &Meters) {
     let Counts { status, games, .. } = counts;
