@@ -1,4 +1,4 @@
-//! Finished tournaments and matches, read from the log on a few dedicated threads.
+//! Finished tournaments and matches, read from the log on a few blocking threads.
 
 use super::Web;
 use super::answers;

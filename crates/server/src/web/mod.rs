@@ -66,7 +66,8 @@ const REQUEST_MS_MAX: u64 = 30_000;
 /// The route that needs no place.
 const HEALTH: &str = "/healthz";
 
-/// How many threads may read the log for answers at once. They have the lowest priority.
+/// How many threads may read the log for answers at once. They are few, so that everything else
+/// has processors left.
 const READERS_MAX: usize = 2;
 
 /// The state of every handler.
