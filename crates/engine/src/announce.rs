@@ -1,4 +1,5 @@
-//! Announcing tournaments: whether they can be held is known before anything is in the log.
+//! Announces tournaments. The engine checks that a tournament can be held before it writes anything
+//! to the log.
 
 use super::follow_up::FollowUp;
 use super::journal::StreamKey;
@@ -16,10 +17,10 @@ use std::sync::Arc;
 /// Why a tournament was not announced.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum AnnounceError {
-    /// The lobby said no.
+    /// The lobby rejected it.
     #[error(transparent)]
     Lobby(#[from] LobbyRejection),
-    /// It could not be held.
+    /// The plan cannot be played.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// There is no such game.
@@ -45,8 +46,8 @@ impl Engine {
         let started = self.lobby.try_announce(&announcement, secret.as_ref(), &absent)?;
         self.check_plans(&announcement, started)?;
         if let Some((secret, false)) = luck {
-            // The log takes records in order: what the lobby is about to commit itself to is
-            // durable no later than that.
+            // The log takes records in order, so the secret is durable no later than the lobby's
+            // record that depends on it.
             let tournament = announcement.id.clone();
             let stream = StreamKey::Secret(tournament.clone());
             self.commit(stream, &[SecretKept { tournament, secret }.into()], Vec::new());
@@ -56,7 +57,7 @@ impl Engine {
         Ok(self.step_lobby(command, Vec::new())?)
     }
 
-    /// Announces a tournament that somebody asked for over a socket.
+    /// Announces a tournament that a connected player asked for.
     pub(super) fn announce_for(
         &mut self,
         conn: ConnId,
@@ -79,8 +80,8 @@ impl Engine {
         }
     }
 
-    /// Whether a tournament can be played, with those it would start with or, where nobody knows
-    /// yet who comes, with as few and as many as may come.
+    /// Whether a tournament can be played. The check uses the players it would start with. If these
+    /// are not known yet, it uses the fewest and the most players that may sign up.
     fn check_plans(
         &self,
         announcement: &Announcement,
@@ -100,8 +101,8 @@ impl Engine {
         Ok(started.map_or(Ok(()), |plan| try_plan(plan, &kind))?)
     }
 
-    /// The secret of a tournament that needs luck before it starts, and whether it is kept
-    /// already: then an announcement was lost after it.
+    /// The secret of a tournament whose start needs randomness, and whether the log has it already.
+    /// The log has it if an earlier announcement was lost after its secret was committed.
     fn luck_of(&mut self, id: &TournamentId) -> Result<(Secret, bool), AnnounceError> {
         let kept = self.known_secret(id).map_err(|error| AnnounceError::Log(error.to_string()))?;
         if let Some(secret) = kept {
@@ -111,9 +112,9 @@ impl Engine {
     }
 }
 
-/// Whether an announced tournament can be played with as few and with as many players as may come;
-/// the game it is for. Settings are checked by it before a server starts, and announcements by a
-/// server that runs.
+/// Whether an announced tournament can be played with the fewest and with the most players that may
+/// sign up; returns its game. `agon` checks settings with it before the server starts, and the
+/// server checks announcements.
 pub fn check_announcement(
     announcement: &Announcement,
     games: &Registry,
@@ -134,7 +135,7 @@ pub fn check_announcement(
     Ok(kind)
 }
 
-/// Whether a tournament can be held: a plan that cannot must not get into the log.
+/// Whether a tournament can be held. A plan that cannot be held must not get into the log.
 pub(super) fn try_plan(plan: TournamentPlan, kind: &Arc<dyn GameKind>) -> Result<(), PlanError> {
     Tournament::create(plan, kind.clone(), Secret::from_seed_number(0)).map(|_| ())
 }

@@ -1,4 +1,4 @@
-//! What queries have in common: waiting until records are durable, and looking at what runs.
+//! Functions that several queries share: waiting until records are durable, and reading live state.
 
 use super::journal::StreamKey;
 use super::show::ShownTournament;
@@ -6,22 +6,22 @@ use super::{Engine, MatchKey, NotObeyed};
 use agon_core::lobby::{LobbyCommand, LobbyRejection, Standing, TokenHash};
 use agon_core::{Match, Millis, PlayerName, Secret, Secrets, Tournament, TournamentId};
 
-/// Games since the engine was opened. Whatever is started ends in one of two ways or still runs:
+/// Games since the engine was opened. Every game that starts ends in one of two ways or still runs:
 /// `started = finished + void + running` at every moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GameCounts {
-    /// Started, or taken up again from the log.
+    /// Started, or resumed from the log.
     pub started: u64,
     /// Ended with a result.
     pub finished: u64,
-    /// Broken off without one.
+    /// Ended without a result.
     pub void: u64,
     /// In progress.
     pub running: u64,
 }
 
 impl Engine {
-    /// How many games there were and are.
+    /// The counts of games.
     pub fn game_counts(&self) -> GameCounts {
         let running =
             self.matches.iter().filter(|(_, live)| live.played.referee().is_some()).count();
@@ -37,13 +37,13 @@ impl Engine {
         self.tournaments.get(id).map(|live| &live.machine)
     }
 
-    /// A tournament that is live, as everybody may see it.
+    /// A live tournament, as everybody may see it.
     pub(super) fn shown_tournament(&self, id: &TournamentId) -> Option<ShownTournament> {
         let live = self.tournaments.get(id)?;
         Some(ShownTournament::live(&live.machine, live.began_at))
     }
 
-    /// Refuses what is about a tournament that does not exist.
+    /// Rejects a query about a tournament that does not exist.
     pub(super) fn known_tournament(&self, id: &TournamentId) -> Result<(), NotObeyed> {
         match self.lobby.tournament(id) {
             Some(_) => Ok(()),
@@ -63,19 +63,19 @@ impl Engine {
         })
     }
 
-    /// What the games of a match that runs are drawn from. For folding its log, and for nothing
-    /// that is shown.
+    /// The secrets that the games of a running match are drawn from. Use them to fold its log;
+    /// never show them.
     pub(super) fn match_secrets(&self, key: &MatchKey) -> Option<Secrets> {
         let live = self.tournaments.get(&key.tournament).filter(|_| self.matches.is_live(key))?;
         Some(Secrets::Known(live.secret.of_match(&key.id)))
     }
 
-    /// Lets the lobby decide something for an account that proved itself.
+    /// Lets the lobby decide a command of an authenticated account.
     pub(super) fn command(&mut self, command: LobbyCommand) -> Result<(), LobbyRejection> {
         self.step_lobby(command, Vec::new())
     }
 
-    /// Gives an account a new token, and says when it ends.
+    /// Gives an account a new token; returns when the token expires.
     pub(super) fn issue_token(
         &mut self,
         account: PlayerName,
@@ -87,8 +87,8 @@ impl Engine {
         Ok(expires_at)
     }
 
-    /// A player takes a sign-up back, rejects an invitation, or leaves a tournament that runs and
-    /// their matches there; the result is the streams that is in, besides the lobby's.
+    /// A player withdraws a sign-up, rejects an invitation, or leaves a running tournament and
+    /// their matches in it. Returns the streams this was written to, besides the lobby's.
     pub(super) fn withdraw(
         &mut self,
         tournament: TournamentId,

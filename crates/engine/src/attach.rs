@@ -1,4 +1,4 @@
-//! Connections and who is behind them. A connection attaches to an account and owns nothing.
+//! Connections and the accounts they are attached to. A connection owns no state of a player.
 
 use super::follow_up::{FollowUp, Notices};
 use super::journal::StreamKey;
@@ -11,7 +11,8 @@ use agon_games::brief;
 use agon_wire::native::{self, FromPlayer, ToLobby, ToPlayer};
 use std::net::IpAddr;
 
-/// Lines in a row that ask for nothing and answer nothing before a connection is cut off.
+/// How many useless lines in a row (no request, no answer) the engine accepts before it closes a
+/// connection.
 const JUNK_MAX: u32 = 100;
 
 impl Engine {
@@ -25,14 +26,14 @@ impl Engine {
     /// Sends a message. The driver closes a connection that does not read.
     pub(super) fn send(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
         let session = self.sessions.get(conn);
-        // Only the native protocol has words for messages.
+        // Only the native protocol can express messages.
         if session.is_some_and(|session| session.seat.takes_lines()) {
             let line = self.effects.write(&native::encode(message));
             self.effects.push(Effect::Send { conn, line });
         }
     }
 
-    /// Tells a connection that takes structured calls something.
+    /// Sends a structured call to a connection that takes calls.
     pub(super) fn call(&mut self, conn: ConnId, tell: Tell) {
         if self.sessions.is_open(conn) {
             self.effects.push(Effect::Call { conn, tell: Box::new(tell) });
@@ -103,7 +104,7 @@ impl Engine {
         }
     }
 
-    /// Closes a connection that took too long to say who it is.
+    /// Closes a connection that did not log in in time.
     pub(super) fn login_due(&mut self, conn: ConnId) {
         let Some(session) = self.sessions.get(conn) else { return };
         if session.account.is_none() && session.checking.is_none() {
@@ -112,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// Refuses a login where the account is on another connection and that one keeps it.
+    /// Rejects a login if the account is on another connection and that connection keeps it.
     pub(super) fn is_elsewhere(&mut self, conn: ConnId, account: &PlayerName) -> bool {
         let refuses = self.settings.second_login == SecondLogin::Refuse;
         let elsewhere = refuses && self.conn_of(account).is_some_and(|other| other != conn);
@@ -124,15 +125,15 @@ impl Engine {
         elsewhere
     }
 
-    /// Ties a connection to an account. Another connection of the account is taken over.
+    /// Attaches a connection to an account. It takes over from another connection of the account.
     pub(super) fn attach(&mut self, conn: ConnId, account: &PlayerName) {
         if !self.sessions.is_open(conn) {
-            // The connection was closed while its login was on its way to the log.
+            // The connection was closed while its login was in flight.
             return self.log_out_later(account.clone());
         }
         self.cut_off.remove(account);
         if !self.lobby.line().contains(account) {
-            // The time to reconnect ran out while the login was on its way to the log.
+            // The reconnect deadline passed while the login was in flight.
             let command = LobbyCommand::LogIn { account: account.clone() };
             let _ = self.step_lobby(command, Vec::new());
         }
@@ -146,8 +147,8 @@ impl Engine {
         self.login_was(conn, Some(account), LoginOutcome::Good);
         self.tell_tournaments(conn, account);
         self.player_is_here(account);
-        // What the lobby has for it now may be on its way to the disk. What it has later is told
-        // when that is durable.
+        // The lobby's records about this account may be in flight. Records that follow send
+        // notifications of their own once they are durable.
         let invitations = self.invitations_of(account);
         let owed: Vec<TournamentId> = self.lobby.owed_to(account).cloned().collect();
         let account = account.clone();
@@ -155,7 +156,7 @@ impl Engine {
         self.once_durable(vec![StreamKey::Lobby], inform);
     }
 
-    /// Tells a connection that logged in what the lobby has for its account.
+    /// Sends a connection that logged in the lobby's notices for its account.
     pub(super) fn inform(
         &mut self,
         conn: ConnId,
@@ -172,7 +173,7 @@ impl Engine {
         }
     }
 
-    /// Closes a connection, for a reason the operator may want to know.
+    /// Closes a connection, with a reason for the operator.
     pub(super) fn end(&mut self, conn: ConnId, why: CloseReason) {
         if let Some((account, seat)) = self.detach(conn, why) {
             self.miss(&account);
@@ -180,7 +181,7 @@ impl Engine {
         }
     }
 
-    /// A connection was lost.
+    /// The other end closed a connection.
     pub(super) fn closed(&mut self, conn: ConnId) {
         if let Some((account, seat)) = self.detach(conn, CloseReason::Left) {
             self.lose(&account);
@@ -188,7 +189,7 @@ impl Engine {
         }
     }
 
-    /// The same, with a fault that says how.
+    /// Like `closed`, with a fault that says how the connection was lost.
     pub(super) fn lost(&mut self, conn: ConnId, fault: &Fault, why: CloseReason) {
         if let Some((account, seat)) = self.detach(conn, why) {
             self.player_is_gone(&account, fault);
@@ -196,7 +197,8 @@ impl Engine {
         }
     }
 
-    /// Forgets a connection; the account that is without one now, if it is, and its seat.
+    /// Forgets a connection. Returns its seat and the account, if that account has no connection
+    /// now.
     pub(super) fn detach(&mut self, conn: ConnId, why: CloseReason) -> Option<(PlayerName, Seat)> {
         let (seat, account) = self.sessions.close(conn)?;
         self.effects.push(Effect::Close { conn, why });
@@ -217,17 +219,17 @@ impl Engine {
         self.sessions.of(player).map(|session| session.seat)
     }
 
-    /// Whether a player can be asked: it is a house player, or connected.
+    /// Whether a player can receive requests: they are a house player, or connected.
     pub(super) fn is_seated(&self, player: &PlayerName) -> bool {
         player.house().is_some() || self.conn_of(player).is_some()
     }
 
-    /// Over which wire a player is here, if it is.
+    /// The wire over which a player is connected, if they are.
     pub(crate) fn wire_of(&self, player: &PlayerName) -> Option<Wire> {
         self.seat_of(player).map(|seat| seat.wire)
     }
 
-    /// Over which wires the players of a match are here.
+    /// The wires over which the players of a match are connected.
     pub(crate) fn wires(&self, played: &Match) -> Wires {
         let players = played.plan().players.iter();
         players.filter_map(|player| Some((player.clone(), self.wire_of(player)?))).collect()

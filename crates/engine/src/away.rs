@@ -1,19 +1,20 @@
-//! People whose connection was lost. A page that is loaded again, or a phone that changes networks,
-//! comes back within seconds, and nothing happened: a match hears of a lost connection only when
-//! its player stays away. The clocks of open requests run on meanwhile.
+//! People who lost their connection. A page that is reloaded, or a phone that changes networks,
+//! reconnects within seconds, and that costs nothing. The engine reports the lost connection to the
+//! player's matches only when they stay away. The clocks of open requests run on meanwhile.
 //!
-//! Programs are missed at once: they need no second to come back, and what a crash costs them is
-//! the policy's business.
+//! Programs are charged as absent at once: they need no time to reconnect, and the policy decides
+//! what a crash costs them.
 
 use super::{Engine, Timer};
 use agon_core::lobby::AccountKind;
 use agon_core::{Command, Fault, Millis, PlayerName};
 
-/// For how long a person may be without a connection before its matches miss it.
+/// How long a person may be without a connection before they are charged as absent.
 const AWAY_MS: Millis = 15_000;
 
 impl Engine {
-    /// An account's connection was lost.
+    /// Handles the lost connection of an account: charges a program at once, and a person after a
+    /// while.
     pub(super) fn lose(&mut self, account: &PlayerName) {
         let known = self.lobby.account(account);
         match known.is_some_and(|known| known.kind == AccountKind::Person) && self.away_ms() > 0 {
@@ -25,8 +26,8 @@ impl Engine {
         }
     }
 
-    /// Whether somebody who is not here when everybody should be back has its own time to be: a
-    /// person that was lost since. Then it is missed when that is over.
+    /// Whether an absent player still has a personal reconnect deadline: a person who lost their
+    /// connection a moment ago. Their own timer charges them then.
     pub(super) fn has_own_time(&mut self, account: &PlayerName) -> bool {
         let known = self.lobby.account(account);
         let person = known.is_some_and(|known| known.kind == AccountKind::Person);
@@ -37,8 +38,8 @@ impl Engine {
         own.is_some()
     }
 
-    /// The matches that have seen a player miss it. Those that have yet to see it wait for it, and
-    /// after a pause everybody has its time again.
+    /// Charges an absent player in the matches that they had joined. Matches that they have not
+    /// joined yet wait for them. After a pause everybody has the full reconnect time again.
     pub(super) fn miss_where_here(&mut self, player: &PlayerName, fault: &Fault) {
         let now = self.now_ms();
         let keys = self.matches.keys_of(player);
@@ -53,7 +54,7 @@ impl Engine {
         }
     }
 
-    /// Its time is over, unless it came back, or was lost again later.
+    /// Charges a person as absent, unless they reconnected or lost a later connection since.
     pub(super) fn miss_if_away(&mut self, account: &PlayerName) {
         let since = self.sessions.gone_since(account);
         let due = since.is_some_and(|since| since + self.away_ms() <= self.now_ms());
@@ -66,7 +67,7 @@ impl Engine {
         self.player_is_gone(account, &Fault::disconnected("the connection was lost"));
     }
 
-    /// No longer than anybody may be gone.
+    /// The time a person may be away; always shorter than the reconnect time.
     fn away_ms(&self) -> Millis {
         AWAY_MS.min(self.settings.reconnect_ms.saturating_sub(1))
     }

@@ -1,9 +1,9 @@
-//! The blacklist: what follows from a cheat, and what follows from being listed.
+//! The blacklist: the consequences of a cheat, and the consequences of being listed.
 //!
 //! A policy lists a cheater once the cheat is durable; the lobby's event names the cheat. A listed
-//! player leaves every tournament that runs once the listing is durable. Both effects reach from
-//! one stream into others, so a crash may come in between. Both are derived from the log again when
-//! a tournament or a match is taken up, until they are recorded there.
+//! player leaves every running tournament once the listing is durable. Both consequences reach from
+//! one stream into others, so a crash may come in between. The engine derives both from the log
+//! again when it resumes a tournament or a match, until they are recorded there.
 
 use super::follow_up::FollowUp;
 use super::journal::StreamKey;
@@ -24,19 +24,20 @@ impl Engine {
         cheats.map(|cheat| FollowUp::Blacklist(Box::new(cheat))).collect()
     }
 
-    /// Lists the player of a cheat that is durable, unless the lobby has recorded that.
+    /// Lists the player of a durable cheat, unless the lobby has recorded that.
     pub(super) fn blacklist_for(&mut self, cheat: Cheat) {
         if self.lobby.has_recorded(&cheat) {
             return;
         }
         let Cheat { account, reason, cause } = cheat;
         let command = LobbyCommand::Blacklist { account, reason, by: None, cause: Some(cause) };
-        // Refused only for a name without an account, which no tournament of the lobby takes.
+        // The lobby rejects only a name without an account, and no tournament of the lobby takes
+        // such a name.
         let _ = self.step_lobby(command, Vec::new());
     }
 
-    /// Blacklists for cheats in matches that are over, if a crash kept the lobby from recording
-    /// that. Open matches follow when the engine takes them up.
+    /// Blacklists for cheats in finished matches, if a crash kept the lobby from recording them.
+    /// Open matches follow when the engine resumes them.
     pub(super) fn blacklist_again_in(&mut self, id: &TournamentId) -> Result<(), EngineError> {
         let Some(live) = self.tournaments.get(id) else { return Ok(()) };
         if live.machine.plan().policy.rules.cheat != CheatCost::Blacklist {
@@ -55,7 +56,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes a listed player out of every tournament that runs, and says why.
+    /// Removes a listed player from every running tournament, and tells them why.
     pub(super) fn expel(&mut self, player: &PlayerName) {
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
             self.expel_from(&id, player);
@@ -63,7 +64,7 @@ impl Engine {
         self.tell_blacklisted(player);
     }
 
-    /// Takes those players out of a tournament that the lobby has listed, once that is durable.
+    /// Removes the listed players from a tournament once their listing is durable.
     pub(super) fn expel_listed(&mut self, id: &TournamentId, players: &[PlayerName]) {
         for player in players {
             if self.why_listed(player).is_none() {
@@ -74,8 +75,8 @@ impl Engine {
         }
     }
 
-    /// Takes a listed player out of one tournament, unless it has left it: a player that has lost
-    /// keeps its place.
+    /// Removes a listed player from one tournament, unless they have left it: a player who has lost
+    /// keeps their place.
     pub(super) fn expel_from(&mut self, id: &TournamentId, player: &PlayerName) {
         let Some(fault) = self.listed_fault(player) else { return };
         let Some(live) = self.tournaments.get(id) else { return };
@@ -86,20 +87,20 @@ impl Engine {
         }
     }
 
-    /// What a listed player is charged with where it would play on.
+    /// The fault that a listed player is charged with where they would play on.
     pub(super) fn listed_fault(&self, player: &PlayerName) -> Option<Fault> {
         let why = self.why_listed(player)?;
         let detail = format!("is on the blacklist: {why}");
         Some(Fault::new(FaultKind::Withdrew, "blacklisted", detail))
     }
 
-    /// Why a player is on the blacklist, if it is.
+    /// Why a player is on the blacklist, if they are.
     pub(super) fn why_listed(&self, player: &PlayerName) -> Option<&str> {
         self.lobby.account(player)?.blacklisted.as_deref()
     }
 
-    /// Tells a listed player why. Wires of other systems have no word for it: the server closes
-    /// those connections and logs the reason.
+    /// Tells a listed player why. Wires of other systems cannot express it: the server closes those
+    /// connections and logs the reason.
     pub(super) fn tell_blacklisted(&mut self, player: &PlayerName) {
         let Some(why) = self.why_listed(player).map(str::to_owned) else { return };
         let conn = self.conn_of(player);
@@ -113,7 +114,7 @@ impl Engine {
     }
 }
 
-/// Whether the stream of a match that ended like this may show a cheat. An operator's result may
+/// Whether the stream of a match with this result may contain a cheat. An operator's result may
 /// hide one.
 fn may_hold_cheats(result: &MatchResult) -> bool {
     let cheated = result.faults.iter().any(|faulted| faulted.fault.is_cheat());

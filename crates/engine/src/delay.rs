@@ -1,8 +1,8 @@
-//! What is shown late, so that whoever watches cannot help whoever plays.
+//! Delayed views, so that spectators cannot help players.
 //!
-//! A tournament's policy or the operator's setting may hold its matches back. The engine then keeps
-//! how each of them stood a while ago, for all who look and all who begin to watch. What is over
-//! can help nobody: it is shown at once.
+//! A tournament's policy or the operator's setting may delay the view of its matches. The engine
+//! then keeps how each match stood a while ago, for all readers and all new spectators. A finished
+//! match can help nobody: the engine shows it at once.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::journal::StreamKey;
@@ -13,16 +13,16 @@ use agon_core::{Millis, TournamentId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Into how many pieces a delay is cut: changes of one piece come as one.
+/// How many pieces a delay is divided into. Changes within one piece are shown as one.
 const PIECES: Millis = 64;
 
-/// Messages that wait at most; the oldest make room.
+/// How many messages may wait; the oldest are dropped first.
 const LINE_MAX: usize = 2 * PIECES as usize;
 
-/// Messages that wait for their time.
+/// Messages that wait until they may be shown.
 pub struct DelayLine {
     delay_ms: Millis,
-    /// Since when the message stands for changes, and the latest of them.
+    /// The messages. Each is the latest of the changes of its piece, with the time of the first.
     waiting: VecDeque<(Millis, Shown)>,
 }
 
@@ -72,10 +72,10 @@ impl DelayLine {
     }
 }
 
-/// A match that is held back.
+/// A match whose view is delayed.
 pub struct HeldBack {
     held_ms: Millis,
-    /// What may be seen of it.
+    /// The latest state that may be shown.
     visible: Shown,
     line: DelayLine,
 }
@@ -90,15 +90,15 @@ impl HeldBack {
 }
 
 impl Engine {
-    /// By how much matches of a tournament are held back.
+    /// By how much the view of a tournament's matches is delayed.
     pub(super) fn observer_delay_ms(&self, tournament: &TournamentId) -> Millis {
         let live = self.live_tournament(tournament);
         let own = live.map_or(0, |live| live.plan().policy.observer_delay_ms);
         own.max(self.settings.observer_delay_ms)
     }
 
-    /// Begins to hold a match back, if it is to be. Of a game that was taken up again from the log
-    /// nothing is shown yet: how it stood a while ago is not known.
+    /// Begins to delay the view of a match, if its tournament asks for that. A game that was
+    /// resumed from the log is not shown yet, because its earlier state is not known.
     pub(super) fn begin_to_hold_back(&mut self, key: &MatchKey) {
         let held_ms = self.observer_delay_ms(&key.tournament);
         let Some(live) = self.live_match(key).filter(|_| held_ms > 0) else { return };
@@ -112,7 +112,7 @@ impl Engine {
         self.held_back.insert(key.clone(), HeldBack { held_ms, visible, line });
     }
 
-    /// Keeps how a match that is held back stands now. Called when all of it is durable.
+    /// Queues the present state of a delayed match. Called when all its records are durable.
     pub(super) fn keep_for_later(&mut self, stream: &StreamKey) {
         if self.held_back.is_empty() {
             return;
@@ -127,14 +127,14 @@ impl Engine {
         if let Some(held) = self.held_back.get_mut(key) {
             held.look(now);
             let latest = held.line.waiting.back().map_or(&held.visible, |(_, latest)| latest);
-            // What nobody may see is not counted either.
+            // A change without a visible difference is not queued.
             if latest.mark != shown.mark {
                 held.line.push(shown);
             }
         }
     }
 
-    /// What may be seen of a match that runs.
+    /// The state of a running match that may be shown.
     pub(super) fn visible_match(&mut self, key: &MatchKey) -> Option<Arc<str>> {
         let now = self.now_ms();
         if let Some(held) = self.held_back.get_mut(key) {
@@ -144,8 +144,8 @@ impl Engine {
         Some(show::text(&ShownMatch::of(live, self.wires(live))))
     }
 
-    /// What a new watcher of something that is held back is shown, each at its time; `None` if it
-    /// is not held back.
+    /// The messages for a new spectator of a delayed match, each with its due time; `None` if it is
+    /// not delayed.
     pub(super) fn held_back(
         &mut self,
         topic: &Topic,
@@ -154,7 +154,7 @@ impl Engine {
         let now = self.now_ms();
         let held = self.held_back.get_mut(key)?;
         let mut first = Shown { about: About::Snapshot, ..held.look(now).clone() };
-        // It stood so until what is next in line came.
+        // The visible state holds until the next queued change is due.
         first.at = first.at.max(now.saturating_sub(held.held_ms));
         let later: Vec<Shown> = held.line.waiting.iter().map(|(_, shown)| shown.clone()).collect();
         let held_ms = held.held_ms;
@@ -165,7 +165,7 @@ impl Engine {
         Some(all)
     }
 
-    /// By how much something is held back.
+    /// By how much the view of a topic is delayed.
     pub fn held_ms(&self, topic: &Topic) -> Millis {
         match topic {
             Topic::Match(key) => self.held_back.get(key).map_or(0, |held| held.held_ms),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shown_before_its_time_and_everything_in_the_end() {
+    fn delayed_messages_are_shown_when_due_and_all_are_counted() {
         let mut line = DelayLine::new(6_400);
         let (mut shown, mut pushed) = (Vec::new(), 0);
         for now in 0..20_000 {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_look_is_told_what_was_dropped() {
+    fn slow_reader_is_told_how_many_messages_were_dropped() {
         let mut line = DelayLine::new(64);
         (0..1_000).for_each(|at| line.push(change(at)));
         assert_eq!(line.waiting.len(), LINE_MAX);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_waits_as_well_and_is_never_merged() {
+    fn end_is_delayed_and_never_merged() {
         let mut line = DelayLine::new(1_000);
         line.push(change(5));
         line.push(Shown { about: About::End, ..change(5) });

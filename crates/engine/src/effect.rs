@@ -1,7 +1,7 @@
-//! What the engine wants done, as data.
+//! Effects: the engine's output, as data.
 //!
-//! Handling an input fills a list of effects. The driver carries them out in their order and feeds
-//! back what came of them as inputs: [`Delivered`](super::Input::Delivered),
+//! Handling an input fills a list of effects. The driver carries them out in order and feeds the
+//! outcomes back as inputs: [`Delivered`](super::Input::Delivered),
 //! [`Committed`](super::Input::Committed), [`Checked`](super::Input::Checked) and so on.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
@@ -26,7 +26,7 @@ pub enum AskId {
     Tournament(TournamentId, RequestId),
 }
 
-/// A request of which the driver reports when it was written.
+/// A request for which the driver reports when it was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerAsk {
     /// Which request it is.
@@ -35,12 +35,12 @@ pub struct PeerAsk {
     pub limit_ms: Millis,
 }
 
-/// Something a player is told in a structured call.
+/// A structured call to a player.
 #[derive(Clone, Debug)]
 pub struct Tell {
-    /// What.
+    /// The content.
     pub told: Told,
-    /// What is asked, if it has to be answered.
+    /// The request, if the call needs an answer.
     pub ask: Option<PeerAsk>,
 }
 
@@ -48,7 +48,7 @@ pub struct Tell {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineRange(Range<usize>);
 
-/// A record on its way to the log.
+/// A record to append to the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
     /// The stream.
@@ -61,12 +61,12 @@ pub struct Record {
     pub lines: Vec<String>,
 }
 
-/// A password to be checked or hashed. That is slow on purpose, so it is not the engine's work.
+/// A password to check or hash. Hashing is slow on purpose, so the engine does not do it itself.
 #[derive(Clone, PartialEq, Eq)]
 pub enum PasswordCheck {
-    /// Whether the password is that of an account; an account without one has no right password.
+    /// Whether the password belongs to an account. No password is right for an account without one.
     Verify { password: String, hash: Option<PasswordHash> },
-    /// The same for a name that no account has: it takes as long, and is always wrong.
+    /// The same for a name without an account: it takes as long, and the result is always wrong.
     VerifyNobody { password: String },
     /// The first password of a new account.
     Hash { password: String },
@@ -74,22 +74,22 @@ pub enum PasswordCheck {
     Change { old: String, new: String, hash: Option<PasswordHash> },
 }
 
-/// What came of a [`PasswordCheck`].
+/// The outcome of a [`PasswordCheck`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PasswordResult {
-    /// It is right.
+    /// The password is right.
     Right,
-    /// It is wrong.
+    /// The password is wrong.
     Wrong,
-    /// It is right or new, and this is the hash to keep.
+    /// The password is right or new, and this is the hash to keep.
     Hashed(PasswordHash),
-    /// It could not be hashed.
+    /// Hashing failed.
     Failed(String),
-    /// It was not checked, and why.
+    /// The password was not checked, and why.
     NotChecked(String),
 }
 
-/// A question for a house player.
+/// A request to a house player.
 pub struct HouseQuestion {
     /// The match.
     pub key: MatchKey,
@@ -103,7 +103,7 @@ pub struct HouseQuestion {
     pub game: Box<dyn GameState>,
 }
 
-/// Something to report to the operator: to count, and in part to write to the diagnostics.
+/// A report to the operator. The driver counts all of them and logs some.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Note {
     /// An attempt to log in.
@@ -114,12 +114,12 @@ pub enum Note {
         from: Option<IpAddr>,
         /// The account, if there is one of this name.
         account: Option<PlayerName>,
-        /// What came of it.
+        /// The outcome.
         outcome: LoginOutcome,
     },
-    /// A program of another system was refused.
+    /// A program of another system was rejected.
     SignUpRefused { conn: ConnId, name: PlayerName, why: String },
-    /// An observer was refused: there are too many.
+    /// An observer was rejected because there are too many.
     ObserverRefused { conn: ConnId, max: usize },
     /// A player was charged with a fault.
     Fault {
@@ -128,7 +128,7 @@ pub enum Note {
         of_match: Option<MatchId>,
         faulted: Box<Faulted>,
     },
-    /// A blacklisted player is told so.
+    /// A blacklisted player was notified.
     Blacklisted { conn: Option<ConnId>, account: PlayerName, why: String },
     /// A match ended.
     MatchEnded(MatchKey),
@@ -136,28 +136,28 @@ pub enum Note {
     TournamentStarted { tournament: TournamentId, players: usize },
     /// A tournament ended.
     TournamentEnded { tournament: TournamentId, winners: usize },
-    /// The players of a tournament from the settings are connected: it is announced.
+    /// All players of a tournament from the settings are connected, so it is announced.
     PlayersPresent(TournamentId),
-    /// A tournament that was asked for is not held.
+    /// A tournament that was asked for cannot be announced.
     NotHeld { tournament: TournamentId, why: String },
     /// A tournament cannot be played.
     NotPlayable { tournament: TournamentId, why: String },
     /// A restart of the server interrupted a tournament.
     Interrupted { tournament: TournamentId, missing: usize },
-    /// A timer was handled so much later than it was due.
+    /// A timer was handled this many milliseconds late.
     TimerLate(Millis),
-    /// Something else that the operator should know.
+    /// Another warning for the operator.
     Warning(String),
 }
 
-/// What came of an attempt to log in.
+/// The outcome of an attempt to log in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoginOutcome {
     /// The account is logged in.
     Good,
     /// The password or the token is wrong.
     Wrong,
-    /// It was not checked, after too many wrong ones.
+    /// The password was not checked, after too many wrong ones.
     Throttled,
     /// The account is on another connection, or may not log in.
     Refused,
@@ -179,30 +179,31 @@ impl LoginOutcome {
     }
 }
 
-/// Why a connection ended.
+/// Why a connection was closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CloseReason {
-    /// The other end closed it, or was lost.
+    /// The other end closed it, or the connection was lost.
     Left,
-    /// It logged out.
+    /// The player logged out.
     LoggedOut,
-    /// It did not log in in time.
+    /// The player did not log in in time.
     LoginTimeout,
-    /// Its account logged in on another connection.
+    /// The account logged in on another connection.
     TakenOver,
-    /// An operator ended it.
+    /// An operator closed it.
     ByOperator,
-    /// It sent too much that was not asked for.
+    /// The other end sent too many useless messages.
     Flood,
-    /// It did not read: its outbox was full.
+    /// The other end did not read: its outbox was full.
     SlowReader,
     /// A write took too long, or failed.
     Unwritable,
-    /// It gave no sign of life.
+    /// The other end sent nothing for too long.
     Silent,
-    /// What it sent cannot be understood, and neither what follows.
+    /// The input cannot be parsed, and neither can the rest of it.
     Broken,
-    /// It plays no more: its tournament is over, or it is out of it, or was not let in.
+    /// The player has nothing more to play: the tournament is over, the player is out of it, or was
+    /// not admitted.
     Dismissed,
     /// The server stops.
     Stopping,
@@ -244,20 +245,20 @@ impl CloseReason {
     }
 }
 
-/// One thing for the driver to do.
+/// One action for the driver.
 pub enum Effect {
     /// Write a line to a connection.
     Send { conn: ConnId, line: LineRange },
-    /// Write a request to a connection and report when it was written. It may follow from an answer
-    /// that was read at `follows`.
+    /// Write a request to a connection and report when it was written. `follows` is when the answer
+    /// that led to the request was read.
     Ask { conn: ConnId, ask: AskId, line: LineRange, follows: Option<Millis> },
-    /// Tell a connection that takes structured calls something; report when a request was written.
+    /// Send a structured call to a connection; report when a request was written.
     Call { conn: ConnId, tell: Box<Tell> },
-    /// Tell an observer on the wire of another system something, not before `due`.
+    /// Send a message to an observer on the wire of another system, not before `due`.
     Observe { conn: ConnId, told: Box<Told>, due: Millis },
-    /// Stop waiting for a login: the connection is logged in, or an observer's.
+    /// Stop waiting for a login: the connection is logged in, or belongs to an observer.
     Admit { conn: ConnId },
-    /// Write what was sent to a connection, then close it.
+    /// Write all queued messages to a connection, then close it.
     Close { conn: ConnId, why: CloseReason },
     /// Append a record to the log and report when it is durable.
     Append(Record),
@@ -265,11 +266,11 @@ pub enum Effect {
     CheckPassword { conn: ConnId, from: IpAddr, account: PlayerName, check: PasswordCheck },
     /// Have a house player answer a request.
     AskHouse(Box<HouseQuestion>),
-    /// Keep a snapshot of the lobby after its first `seq` events, and report when that is done.
+    /// Store a snapshot of the lobby after its first `seq` events, and report when that is done.
     KeepSnapshot { seq: u64, lobby: Box<agon_core::lobby::Lobby> },
-    /// Show a watcher something.
+    /// Send a watcher a message.
     Show { watcher: WatcherId, shown: Shown },
-    /// A watcher is shown nothing more.
+    /// End a watcher's subscription.
     EndWatch { watcher: WatcherId },
     /// Answer a query.
     Reply { query: QueryId, answer: AnyAnswer },
@@ -285,7 +286,7 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Whether there is nothing to do.
+    /// Whether there are no effects.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -300,7 +301,7 @@ impl Effects {
         &self.bytes[line.0.clone()]
     }
 
-    /// Forgets everything, and keeps the memory: `list` is what [`take`](Effects::take) gave.
+    /// Forgets everything and keeps the memory. `list` is the result of [`take`](Effects::take).
     pub fn clear(&mut self, mut list: Vec<Effect>) {
         list.clear();
         self.list = list;

@@ -1,7 +1,7 @@
-//! What the engine does once a record is durable, as data.
+//! Follow-ups: the engine's actions once a record is durable, as data.
 //!
-//! A handler decides, commits its events and names what follows from them. The journal keeps the
-//! follow-ups of a record until the log has confirmed it; then [`Engine::follow_up`] carries them
+//! A handler decides, commits its events and names their follow-ups. The journal keeps the
+//! follow-ups of a record until the log has confirmed it. Then [`Engine::follow_up`] carries them
 //! out, in the order in which they were named.
 
 use super::journal::StreamKey;
@@ -15,25 +15,25 @@ use agon_wire::native::ToPlayer;
 use agon_wire::peer::Told;
 use serde_json::Value;
 
-/// One thing to do once a record is durable.
+/// One action for when a record is durable.
 pub(crate) enum FollowUp {
-    /// Start a tournament that the lobby decided on, or whose secret is kept now.
+    /// Start a tournament that the lobby decided on, or whose secret is durable now.
     Start(Box<TournamentPlan>),
-    /// Take a blacklisted player out of every tournament.
+    /// Remove a blacklisted player from every tournament.
     Expel(PlayerName),
-    /// Take a blacklisted player out of one tournament.
+    /// Remove a blacklisted player from one tournament.
     ExpelFrom(TournamentId, PlayerName),
     /// Blacklist the player of a cheat.
     Blacklist(Box<Cheat>),
-    /// Let an account in that proved who it is.
+    /// Log in an account that has authenticated.
     Welcome { conn: ConnId, account: PlayerName, hash: TokenHash, token: Option<String> },
     /// Attach a program that signed up over the wire of another system.
     AttachProgram { conn: ConnId, player: PlayerName, returns: bool },
-    /// Tell a connection that logged in what the lobby has for its account.
+    /// Send a connection that logged in the lobby's notices for its account.
     Inform { conn: ConnId, account: PlayerName, invitations: Notices, owed: Vec<TournamentId> },
-    /// Tell a program that it is signed up.
+    /// Confirm a program's sign-up.
     ConfirmSignUp { conn: ConnId, player: PlayerName, next: bool },
-    /// Tell a connection that what it asked for is done.
+    /// Confirm to a connection that its command is done.
     Done { conn: ConnId, what: &'static str, about: Option<TournamentId> },
     /// Tell a connection why its answer was rejected.
     RejectAnswer {
@@ -43,43 +43,44 @@ pub(crate) enum FollowUp {
         detail: String,
         accepted: Option<Json>,
     },
-    /// Send a notice of a match to its player, wherever the player is connected by then.
+    /// Send a notice of a match to its player, on the connection they have by then.
     SendNotice(MatchKey, Notice),
     /// Send a notice to those of these players who are connected.
     Notify { players: Vec<PlayerName>, about: &'static str, data: Value },
     /// Close the connection of an account that an operator logged out.
     LogOut { account: PlayerName, why: String },
-    /// Close a connection whose player has left; after a last view of the match, if there is one.
+    /// Close the connection of a player who has left; first show them the match once more, if there
+    /// is one.
     Dismiss { conn: ConnId, shown: Option<MatchKey> },
     /// Send a tournament's result to the player who asked for it.
     Deliver(TournamentId, Box<Report>),
-    /// Ask invited players: all of them, or only these.
+    /// Send invited players their question: all of them, or only these.
     TellInvited(TournamentId, Option<Vec<PlayerName>>),
-    /// Tell players that a tournament starts without them.
+    /// Notify players that a tournament starts without them.
     TellLeftOut(TournamentId, Vec<PlayerName>),
-    /// Tell players that a tournament is called off.
+    /// Notify players that a tournament is cancelled.
     TellCalledOff { tournament: TournamentId, players: Vec<PlayerName>, reason: String },
-    /// Note that a sign-up opened, for subscribers.
+    /// Queue a sign-up that opened, for subscribers.
     SignUpOpened(TournamentId),
-    /// Tell subscribers which sign-ups opened.
+    /// Notify subscribers of sign-ups that opened.
     TellNews,
     /// Confirm a subscription and list the open sign-ups.
     ConfirmSubscription(ConnId),
-    /// Give the name of a player free again who left without ever playing.
+    /// Free the name of a player who left without ever playing.
     DropNewcomer(PlayerName),
     /// Report a fault to the operator.
     NoteFault(TournamentId, Option<MatchId>, Box<Faulted>),
-    /// Wait for these streams as well, then do the rest.
+    /// Wait for these streams as well, then carry out the follow-up.
     Await(Vec<StreamKey>, Box<FollowUp>),
     /// Answer a query.
     Reply(QueryId, AnyAnswer),
 }
 
-/// Notices: what each is about, and its data.
+/// Notices: the subject of each, and its data.
 pub(crate) type Notices = Vec<(&'static str, Value)>;
 
 impl Engine {
-    /// Carries out what waited for a record.
+    /// Carries out a follow-up whose record is durable.
     pub(super) fn follow_up(&mut self, what: FollowUp) {
         match what {
             FollowUp::Start(plan) => self.start_tournament(*plan),

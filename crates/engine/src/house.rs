@@ -1,4 +1,4 @@
-//! House players: the engine asks them through an effect, and they have no clock.
+//! House players: the engine sends them requests through an effect, and no clock runs for them.
 
 use super::{Effect, Engine, HouseQuestion, MatchKey};
 use agon_core::{Ask, Command, Pending, PlayerName, RequestId};

@@ -1,4 +1,4 @@
-//! What comes to the engine, as data.
+//! Inputs of the engine, as data.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::effect::{AskId, PasswordResult};
@@ -18,82 +18,82 @@ use std::sync::Arc;
 /// The time at which an input is handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Time {
-    /// The time of the server's clock.
+    /// The server's clock.
     pub now: Millis,
-    /// Everything that was there to be read by then has been read: no deadline after it has passed.
+    /// All bytes that arrived by then have been read. No deadline after this time has passed yet.
     pub read_until: Millis,
 }
 
 impl Time {
-    /// A time at which sockets are read without delay.
+    /// A time at which no socket is read late.
     pub fn at(now: Millis) -> Time {
         Time { now, read_until: now }
     }
 }
 
-/// What happened outside.
+/// An event outside the engine.
 pub enum Input {
     /// A connection was opened.
     Opened { conn: ConnId, seat: Seat, from: IpAddr },
     /// A connection sent a message, which was read at `at`.
     Said { conn: ConnId, message: FromPlayer, at: Millis },
-    /// A connection sent something that is no message.
+    /// A connection sent a line that is not a message.
     Bad { conn: ConnId, why: String, line: String },
-    /// A program of another system said something, which was read at `at`.
+    /// A program of another system sent something, which was read at `at`.
     Peer { conn: ConnId, said: PeerSaid, at: Millis },
-    /// A process answered in the words of another system, which were read at `at`.
+    /// An Erlang process sent an answer, which its gateway translated and which was read at `at`.
     Translated { conn: ConnId, said: TranslatedAnswer, at: Millis },
     /// A request was written to the player's socket.
     Delivered { conn: ConnId, ask: AskId, at: Millis },
     /// A connection was closed.
     Closed { conn: ConnId },
-    /// A connection was closed, and its gateway knows why.
+    /// A connection was closed, and its gateway knows the reason.
     Lost { conn: ConnId, fault: Fault },
-    /// A connection should have logged in by now.
+    /// The login deadline of a connection passed.
     LoginDue { conn: ConnId },
     /// A password was hashed or checked.
     Checked { conn: ConnId, result: PasswordResult },
     /// A house player answered.
     House { key: MatchKey, player: PlayerName, request: RequestId, answer: String },
-    /// The oldest record of a stream that was in flight is durable.
+    /// The oldest record in flight of a stream is durable.
     Committed(StreamKey),
     /// The log refused a record: from now on the engine does nothing.
     Refused(StreamKey),
-    /// The snapshot that was to be kept is kept, or cannot be.
+    /// The snapshot is stored, or storing it failed.
     SnapshotKept,
-    /// A query from outside, answered once what the answer rests on is durable.
+    /// A query. The engine answers it once the records it depends on are durable.
     Query { id: QueryId, query: Box<dyn AnyQuery> },
-    /// A watcher is gone.
+    /// A watcher ended its subscription.
     Unwatch(WatcherId),
     /// The server stops.
     Stop,
 }
 
-/// What a program of another system says.
+/// A message of a program of another system.
 pub enum PeerSaid {
-    /// Its name. It wants to play where `series` is open, and to hear of every change if it
-    /// `listens`. If names are `strict`, no other program may have the same.
+    /// The program's name. It wants to play where `series` is open, and to be sent every change if
+    /// it `listens`. If names are `strict`, no other program may have the same.
     SignUp { name: PlayerName, strict: bool, listens: bool, series: Arc<Announcement> },
-    /// That it only watches the tournaments of `series`.
+    /// The program only watches the tournaments of `series`.
     Observe { follow: Follow, series: Arc<Announcement> },
-    /// An answer, or what came instead of one.
+    /// An answer, or a reply that is not one.
     Answer { ask: AskId, answer: Result<String, BadReply> },
 }
 
-/// A reply that is no answer.
+/// A reply that is not an answer.
 pub struct BadReply {
-    /// Why it is none.
+    /// Why it is not an answer.
     pub refusal: Refusal,
     /// The reply, as evidence.
     pub text: String,
 }
 
-/// An answer in the words of another system, and what it means here.
+/// An answer in another system's form, with its translation.
 pub struct TranslatedAnswer {
     /// Which request it is for.
     pub id: RequestId,
-    /// The answer of the game, or why the message is none.
+    /// The game's answer, or why the message is not an answer.
     pub answer: Result<String, Refusal>,
-    /// What was sent, without passwords.
+    /// The original text, without passwords.
     pub sent: String,
 }

@@ -1,8 +1,8 @@
-//! Players whom a restart of the server cut off: `docs/decisions/0016`.
+//! Players whom a restart of the server disconnected: `docs/decisions/0016`.
 //!
-//! Programs of the Fish and Trains systems and Erlang processes do not reconnect by themselves. Who
-//! of them was connected is read from the log. They are never charged with what the restart did to
-//! them: a tournament that needs one of them who is not back in time is interrupted.
+//! Programs of the Fish and Trains systems and Erlang processes do not reconnect by themselves. The
+//! log says which of them were connected. They are never charged for the restart. If a tournament
+//! needs one of them and they do not return in time, the engine interrupts the tournament.
 
 use super::journal::StreamKey;
 use super::operator::telling;
@@ -14,20 +14,20 @@ use agon_core::{
 };
 use agon_wire::native::{Hello, PROTOCOL_VERSION};
 
-/// What everybody is told about a tournament that was interrupted.
+/// The reason of an interruption, as players and observers read it.
 const WHY: &str = "Interrupted by a server restart; no result counts against anybody";
 
-/// The code of players whom a tournament begins without: they are charged with nothing.
+/// The code for players without whom a tournament begins; it charges them with nothing.
 const CUT_OFF: &str = "cut-off";
 
 impl Engine {
-    /// Notes who was connected before this start and cannot reconnect by itself.
+    /// Records the players who were connected before this start and cannot reconnect by themselves.
     pub(super) fn note_cut_off(&mut self) {
         let connected = self.lobby.line().iter().filter(|player| self.cannot_reconnect(player));
         self.cut_off = connected.cloned().collect();
     }
 
-    /// Adds those whom earlier restarts cut off from tournaments that run.
+    /// Adds the players whom earlier restarts disconnected from running tournaments.
     pub(super) fn note_cut_off_before(&mut self) {
         let machines = self.tournaments.values().map(|live| &live.machine);
         let earlier = machines
@@ -57,8 +57,8 @@ impl Engine {
         })
     }
 
-    /// Whether a player stays logged in although it is not back: its node may connect once more,
-    /// and an operator may resume the tournament it is needed for.
+    /// Whether an absent player stays logged in: their node may connect again, and an operator may
+    /// resume the tournament that needs them.
     pub(super) fn may_be_found(&self, player: &PlayerName) -> bool {
         let needed = |id: &TournamentId| self.is_interrupted(id);
         self.is_cut_off(player)
@@ -66,8 +66,7 @@ impl Engine {
             && self.lobby.playing_in(player).any(needed)
     }
 
-    /// A tournament is over: those of its players who were cut off and play nowhere else are no
-    /// longer looked for.
+    /// Logs out the disconnected players of a finished tournament who play nowhere else.
     pub(super) fn forget_cut_off(&mut self, id: &TournamentId, players: &[PlayerName]) {
         for player in players {
             let elsewhere = self.lobby.playing_in(player).any(|other| other != id);
@@ -78,34 +77,34 @@ impl Engine {
         }
     }
 
-    /// Whether a player's program does not know how to reconnect.
+    /// Whether a player's program cannot reconnect by itself.
     fn cannot_reconnect(&self, player: &PlayerName) -> bool {
         self.is_peer(player) || self.lobby.location(player).is_some()
     }
 
-    /// Whether a restart cut a player off and the player is not back.
+    /// Whether a restart disconnected a player who has not returned.
     pub(super) fn is_cut_off(&self, player: &PlayerName) -> bool {
         self.cut_off.contains(player) && self.conn_of(player).is_none()
     }
 
-    /// Whether a tournament rests because of a restart.
+    /// Whether a restart has interrupted a tournament.
     pub(crate) fn is_interrupted(&self, id: &TournamentId) -> bool {
         self.tournaments.get(id).is_some_and(|live| live.machine.interrupted().is_some())
     }
 
-    /// In how many tournaments that can go on a player is.
+    /// How many tournaments a player is in that are not interrupted.
     pub(super) fn active_in(&self, player: &PlayerName) -> usize {
         self.lobby.playing_in(player).filter(|id| !self.is_interrupted(id)).count()
     }
 
-    /// When a tournament has waited long enough for players who were cut off.
+    /// When a tournament has waited long enough for players whom a restart disconnected.
     fn interrupts_at(&self, id: &TournamentId) -> Millis {
         let own = self.tournaments.get(id).map_or(0, |live| live.miss_by);
         own.max(self.grace_until)
     }
 
-    /// Interrupts a tournament if it has waited long enough for somebody who was cut off; whether
-    /// it did.
+    /// Interrupts a tournament if it has waited long enough for a player whom a restart
+    /// disconnected; returns whether it did.
     pub(super) fn interrupt_if_cut_off(&mut self, id: &TournamentId) -> bool {
         if self.cut_off.is_empty() || self.now_ms() < self.interrupts_at(id) {
             return false;
@@ -140,14 +139,15 @@ impl Engine {
     /// Interrupts every tournament that has waited long enough.
     pub(super) fn interrupt_where_cut_off(&mut self) {
         let mut ids: Vec<TournamentId> = self.tournaments.keys().cloned().collect();
-        // By name, not by chance: the same inputs give the same log.
+        // Sorted by name: the same inputs give the same log.
         ids.sort();
         for id in ids {
             self.interrupt_if_cut_off(&id);
         }
     }
 
-    /// A match has waited in vain for somebody who was cut off. Gives when to look again.
+    /// Handles a match that has waited in vain for a player whom a restart disconnected. Returns
+    /// when to check again.
     pub(super) fn wait_for_cut_off(&mut self, id: &TournamentId) -> Millis {
         self.interrupt_if_cut_off(id);
         self.interrupts_at(id).max(self.now_ms() + 1_000)
@@ -158,9 +158,9 @@ impl Engine {
         at.saturating_add(self.settings.reconnect_ms) >= self.grace_until
     }
 
-    /// What becomes of a request outside matches to somebody who was cut off. A result that is
-    /// known stands, and is confirmed for the player. A tournament that the player had only signed
-    /// up for begins without it, and it is charged with nothing. Everything else waits.
+    /// Handles a tournament's request to a player whom a restart disconnected. A known result
+    /// stands, and the engine confirms it for the player. A tournament that the player had only
+    /// signed up for begins without them and charges them with nothing. Everything else waits.
     pub(super) fn spare_cut_off(&mut self, id: &TournamentId, pending: TournamentPending) {
         let began_at = self.tournaments.get(id).map_or(0, |live| live.began_at);
         let player = pending.player;
@@ -179,7 +179,8 @@ impl Engine {
         self.step_tournament(id, command);
     }
 
-    /// Who was cut off and where its program was, with the tournaments it plays in.
+    /// The players whom a restart disconnected, where their programs were, and the tournaments they
+    /// play in.
     pub(crate) fn cut_off_locations(&self) -> Vec<(PlayerName, Raw, Vec<TournamentId>)> {
         let absent = self.cut_off.iter().filter(|player| self.is_cut_off(player));
         let located = absent.filter_map(|player| {
@@ -193,14 +194,14 @@ impl Engine {
         located.collect()
     }
 
-    /// Notes where the program behind a connection is, before it logs in.
+    /// Records where the program behind a connection is, before it logs in.
     pub(crate) fn locate(&mut self, conn: ConnId, location: Raw) {
         if let Some(session) = self.sessions.get_mut(conn) {
             session.location = Some(location);
         }
     }
 
-    /// Keeps where an account's program is from now on.
+    /// Commits where an account's program is from now on.
     pub(super) fn keep_location(&mut self, conn: ConnId, account: &PlayerName) {
         let location = self.sessions.get(conn).and_then(|session| session.location.clone());
         let command = LobbyCommand::Locate { account: account.clone(), location };
@@ -210,7 +211,8 @@ impl Engine {
         }
     }
 
-    /// The program of an account that logged in is somewhere else, or has help.
+    /// Commits where the program of an account that logged in is now, and which processes play for
+    /// it.
     pub(crate) fn relocate(&mut self, conn: ConnId, location: Raw) {
         self.locate(conn, location);
         let account = self.sessions.get(conn).and_then(|session| session.account.clone());
@@ -219,8 +221,8 @@ impl Engine {
         }
     }
 
-    /// Attaches a connection to an account whose program was found again after a restart; whether
-    /// that was right.
+    /// Attaches a connection to an account whose program was found again after a restart; returns
+    /// whether that was possible.
     pub(crate) fn attach_again(&mut self, conn: ConnId, account: &PlayerName) -> bool {
         let logged_in = self.lobby.line().contains(account) && self.conn_of(account).is_none();
         let name = "a program that was found again".to_owned();
@@ -236,7 +238,7 @@ impl Engine {
         }
     }
 
-    /// A program that was attached again had ended before: it is as if it had not been found.
+    /// Undoes `attach_again` for a program that had ended before.
     pub(crate) fn was_not_there(&mut self, conn: ConnId) {
         if let Some((account, _)) = self.detach(conn, CloseReason::Left) {
             self.cut_off.insert(account);

@@ -1,4 +1,4 @@
-//! Records in flight to the log, and what follows when they are durable.
+//! Records in flight to the log, and their follow-ups.
 
 use super::follow_up::FollowUp;
 use super::{Effect, Engine, MatchKey, Record};
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Which stream.
+/// A stream of the log.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum StreamKey {
     /// Accounts, queues and announcements.
@@ -40,28 +40,28 @@ impl StreamKey {
     }
 }
 
-/// The ends of streams, their records in flight, and what follows from those.
+/// The ends of streams, their records in flight, and the follow-ups of those.
 #[derive(Default)]
 pub(crate) struct Journals(FxHashMap<StreamKey, Journal>);
 
 struct Journal {
     end: StreamEnd,
-    /// What follows from each record in flight, the oldest first.
+    /// The follow-ups of each record in flight, the oldest first.
     in_flight: VecDeque<Vec<FollowUp>>,
 }
 
 impl Journals {
-    /// Begins to write a stream after its end.
+    /// Opens a stream for writing after its end.
     pub(crate) fn open(&mut self, stream: StreamKey, end: StreamEnd) {
         self.0.insert(stream, Journal { end, in_flight: VecDeque::new() });
     }
 
-    /// Forgets a stream that is over; the head of its chain.
+    /// Forgets a stream that is over; returns the head of its chain.
     pub(crate) fn close(&mut self, stream: &StreamKey) -> Option<Head> {
         self.0.remove(stream)?.end.head().cloned()
     }
 
-    /// Adds a record to a stream, and what follows from it.
+    /// Adds a record to a stream, with its follow-ups.
     pub(crate) fn add(
         &mut self,
         stream: StreamKey,
@@ -77,7 +77,7 @@ impl Journals {
         Record { stream, name, expected, lines }
     }
 
-    /// Has follow-ups wait for the latest record of a stream; gives them back if none is in flight.
+    /// Lets follow-ups wait for the latest record of a stream; returns them if none is in flight.
     pub(crate) fn wait(
         &mut self,
         stream: &StreamKey,
@@ -92,7 +92,7 @@ impl Journals {
         }
     }
 
-    /// The oldest record in flight is durable: what follows from it.
+    /// Removes the oldest record in flight, which is durable now; returns its follow-ups.
     fn committed(&mut self, stream: &StreamKey) -> Option<Vec<FollowUp>> {
         self.0.get_mut(stream)?.in_flight.pop_front()
     }
@@ -107,7 +107,7 @@ impl Journals {
         self.0.values().all(|journal| journal.in_flight.is_empty())
     }
 
-    /// How many events a stream has, those in flight among them.
+    /// How many events a stream has, including those in flight.
     pub(crate) fn version(&self, stream: &StreamKey) -> u64 {
         self.0.get(stream).map_or(0, |journal| journal.end.version())
     }
@@ -119,7 +119,7 @@ impl Journals {
 }
 
 impl Engine {
-    /// Hands a record to the log. Its follow-ups happen when it is durable.
+    /// Submits a record to the log. Its follow-ups run when it is durable.
     pub(super) fn commit(
         &mut self,
         stream: StreamKey,
@@ -146,7 +146,7 @@ impl Engine {
         self.effects.push(Effect::Append(record));
     }
 
-    /// Carries out a follow-up once every record of these streams that is in flight now is durable.
+    /// Runs a follow-up once every record of these streams that is in flight now is durable.
     pub(super) fn once_durable(&mut self, mut streams: Vec<StreamKey>, what: FollowUp) {
         while let Some(stream) = streams.pop() {
             if !self.journals.is_durable(&stream) {
@@ -158,12 +158,12 @@ impl Engine {
         self.follow_up(what);
     }
 
-    /// Does what waited for the oldest record of a stream that was in flight.
+    /// Runs the follow-ups of the oldest record in flight of a stream.
     pub(super) fn committed(&mut self, stream: StreamKey) {
         let Some(follow_ups) = self.journals.committed(&stream) else { return };
         self.counted.tournament_records += u64::from(matches!(stream, StreamKey::Tournament(_)));
         follow_ups.into_iter().for_each(|what| self.follow_up(what));
-        // A follow-up may have decided something more about the stream: that is not durable yet.
+        // A follow-up may have committed another record of the stream, which is not durable yet.
         if !self.journals.is_durable(&stream) {
             return;
         }

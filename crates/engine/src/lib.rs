@@ -7,13 +7,13 @@
 //!   Committed Refused          connected)      ▼          ▼            Append
 //!   House Query Stop                       journals ◀── matches        KeepSnapshot Note
 //!   elapse(time)          ──▶ timers       (records in flight,         Show Reply
-//!                                           what follows from them)
+//!                                           and their follow-ups)
 //! ```
 //!
-//! It has no clock, no thread, no channel and no socket: time and randomness come in, and the
-//! driver carries the effects out. It answers for the order of things: decide, commit, then speak.
-//! What follows from a record waits in its stream's journal until the log says that the record is
-//! durable. A match speaks to its players only when nothing of it is in flight.
+//! The engine has no clock, no thread, no channel and no socket. Time and randomness come in, and
+//! the driver carries the effects out. The engine guarantees the order: decide, commit, then send.
+//! The follow-ups of a record wait in its stream's journal until the log reports the record as
+//! durable. A match sends its players messages only while none of its records is in flight.
 
 #![forbid(unsafe_code)]
 
@@ -90,34 +90,34 @@ use timers::{Timer, Timers};
 use tournaments::LiveTournament;
 pub use wanted::Wanted;
 
-/// What happens to a login of an account that is on another connection.
+/// How the engine handles a login of an account that is on another connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecondLogin {
-    /// The newest connection has it.
+    /// The newest connection takes the account over.
     #[default]
     Takeover,
-    /// The oldest connection keeps it.
+    /// The oldest connection keeps the account.
     Refuse,
 }
 
-/// What an operator may set about the engine.
+/// The engine's settings for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// How long a token is good.
+    /// How long a token is valid.
     pub token_ms: Millis,
-    /// How long players have to come back after the server was down before they are missed.
+    /// How long players have to reconnect after a restart before they are charged as absent.
     pub reconnect_ms: Millis,
     /// Whether players may invite others to a tournament, and not only operators.
     pub players_may_invite: bool,
-    /// What the secrets of all tournaments come from, for experiments that must be repeatable.
+    /// The seed of all tournaments' secrets, for experiments that must be repeatable.
     pub seed: Option<u64>,
-    /// Who has an account that logs in twice.
+    /// Which connection has an account that logs in twice.
     pub second_login: SecondLogin,
-    /// By how much matches are shown late to observers, at least.
+    /// The minimum delay with which observers are shown matches.
     pub observer_delay_ms: Millis,
-    /// After how many events of the lobby a snapshot is taken; by default the larger the lobby the
-    /// rarer.
+    /// After how many events of the lobby the engine takes a snapshot; by default, the larger the
+    /// lobby, the rarer.
     pub snapshot_every: Option<u64>,
 }
 
@@ -135,54 +135,54 @@ impl Default for Settings {
     }
 }
 
-/// Why the engine cannot go on.
+/// Why the engine cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The log cannot be read.
     #[error("{0}")]
     Read(ReadError),
-    /// A line of the log cannot be read.
+    /// A line of the log cannot be parsed.
     #[error("{stream}, event {seq}: {bad}")]
     Line {
         /// The stream.
         stream: String,
         /// The event's number.
         seq: u64,
-        /// What is wrong.
+        /// The parse error.
         bad: BadLine,
     },
-    /// The log does not fit the machines.
+    /// The machines reject an event of the log.
     #[error("{stream}, event {seq}: {error}")]
     Fold {
         /// The stream.
         stream: String,
         /// The event's number.
         seq: u64,
-        /// What is wrong.
+        /// The machine's error.
         error: ApplyError,
     },
 }
 
-/// A short account of what goes on.
+/// A summary of the engine's state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Status {
-    /// Accounts there are.
+    /// Accounts.
     pub accounts: usize,
-    /// Connections that are open.
+    /// Open connections.
     pub connections: usize,
-    /// Tournaments that run.
+    /// Running tournaments.
     pub tournaments: usize,
-    /// Matches that run.
+    /// Running matches.
     pub matches: usize,
     /// Answers accepted since the start.
     pub decisions: u64,
 }
 
-/// What is counted since the start.
+/// Counts since the start.
 #[derive(Default)]
 struct Counted {
     decisions: u64,
-    /// Those in progress are counted when asked for.
+    /// Running games are counted on demand.
     games: GameCounts,
     tournament_records: u64,
     tournaments_started: u64,
@@ -191,7 +191,7 @@ struct Counted {
     matches_ended: u64,
 }
 
-/// The engine: all live machines, and who is connected.
+/// The engine: all live machines, and the connected players.
 pub struct Engine {
     reader: Box<dyn StreamReader>,
     games: Registry,
@@ -201,7 +201,7 @@ pub struct Engine {
     /// The time of the input that is being handled.
     time: Time,
     effects: Effects,
-    /// The request that is being written; kept, so that not every request needs memory of its own.
+    /// The buffer for the request that is being written, reused to save allocations.
     line: Vec<u8>,
     journals: Journals,
     lobby: Lobby,
@@ -210,32 +210,32 @@ pub struct Engine {
     sessions: Sessions,
     /// Observers on the wires of other systems.
     peer_observers: PeerObservers,
-    /// Programs of other systems whose sign-up is on its way to the log.
+    /// Programs of other systems whose sign-up is in flight.
     arriving: BTreeSet<PlayerName>,
     timers: Timers,
     news: News,
-    /// Until when no player is charged as absent, because it was the server that was away.
+    /// Until when no player is charged as absent, because the server itself was down.
     grace_until: Millis,
-    /// Players who were connected before this start, cannot reconnect by themselves and are not
-    /// back.
+    /// Players who were connected before this start, cannot reconnect by themselves and have not
+    /// returned.
     cut_off: BTreeSet<PlayerName>,
     counted: Counted,
     watchers: HashMap<watch::Topic, watch::Watchers>,
     held_back: HashMap<MatchKey, delay::HeldBack>,
     snapshots: Snapshots,
-    /// The latest event that was read at the start: until then the server was there.
+    /// The time of the latest event read at the start: the server ran until then.
     seen_at: Cell<Millis>,
-    /// Live matches that a start has folded and not taken up yet.
+    /// Live matches that were folded at the start and are not resumed yet.
     folded_ahead: HashMap<MatchKey, RecoveredMatch>,
     stopping: bool,
-    /// The log refused a record: nothing more may be said.
+    /// Whether the log refused a record. The engine then sends nothing more.
     refused: bool,
     failed: Option<EngineError>,
 }
 
 impl Engine {
-    /// Opens the engine over a log: folds what is live and resumes it. `key` is where its secrets
-    /// and tokens come from.
+    /// Opens the engine over a log: folds and resumes the live machines. The engine derives its
+    /// secrets and tokens from `key`.
     pub fn open(
         reader: Box<dyn StreamReader>,
         games: Registry,
@@ -288,13 +288,12 @@ impl Engine {
         self.time.now
     }
 
-    /// Takes the effects since the last call. `into` is what was taken before; its memory is used
-    /// again.
+    /// Takes the effects since the last call. `into` is the previous list; its memory is reused.
     pub fn take_effects(&mut self, into: &mut Effects) {
         std::mem::swap(&mut self.effects, into);
     }
 
-    /// Why the engine cannot go on, if it cannot.
+    /// Takes the error that keeps the engine from continuing, if there is one.
     pub fn take_failure(&mut self) -> Option<EngineError> {
         self.failed.take()
     }
@@ -304,12 +303,12 @@ impl Engine {
         self.stopping
     }
 
-    /// When something is due next.
+    /// When the next timer is due.
     pub fn next_due(&self) -> Option<Millis> {
         self.timers.next_due().filter(|_| !self.stopping)
     }
 
-    /// A summary of what runs.
+    /// A summary of the engine's state.
     pub fn status(&self) -> Status {
         Status {
             accounts: self.lobby.accounts().count(),
@@ -320,12 +319,12 @@ impl Engine {
         }
     }
 
-    /// The lobby, to look at.
+    /// The lobby, for reading.
     pub fn lobby(&self) -> &Lobby {
         &self.lobby
     }
 
-    /// Handles an input. What follows from it is in [`take_effects`](Engine::take_effects).
+    /// Handles an input. Its effects are in [`take_effects`](Engine::take_effects).
     pub fn handle(&mut self, time: Time, input: Input) {
         if self.refused {
             return;
@@ -355,9 +354,9 @@ impl Engine {
         }
     }
 
-    /// Does what was due at `until`. Under load that is earlier than now: a driver that handles old
-    /// inputs must not expire what later inputs answer. Timers may be early or doubled; whoever
-    /// they wake looks at its own clock.
+    /// Runs the timers that were due at `until`. Under load that is earlier than now: a driver that
+    /// handles old inputs must not expire requests that later inputs answer. Timers may fire early
+    /// or twice, so each handler checks its own deadline.
     pub fn elapse(&mut self, time: Time, until: Millis) {
         self.time = time;
         if !self.stopping && !self.refused {

@@ -1,4 +1,4 @@
-//! Matches that run: their machines, their requests with their clocks, and who plays in them.
+//! Running matches: their machines, their requests with their clocks, and their players.
 
 use super::peers::Listeners;
 use super::{ConnId, MatchKey};
@@ -7,36 +7,36 @@ use agon_wire::request::RequestWriter;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, HashMap};
 
-/// A match that runs.
+/// A running match.
 pub(crate) struct LiveMatch {
     pub(super) played: Match,
-    /// Requests that were handed to a connection, or to a house player.
+    /// Requests that were sent to a connection or a house player.
     pub(super) sent: Vec<Sent>,
-    /// The clocks of requests that are to be sent again: their player changed its connection.
+    /// The clocks of requests to send again, because their player changed the connection.
     pub(super) recalled: Vec<(RequestId, RequestClock)>,
-    /// When its timer rings next.
+    /// When its timer fires next.
     pub(super) timer: Option<u64>,
-    /// Until when no wait runs out: time the server was down counts against nobody.
+    /// Until when no wait expires: time the server was down is charged to nobody.
     pub(super) held_until: u64,
     /// Writes its requests.
     pub(super) requests: RequestWriter,
     /// The connection on which each player was shown the history of the match.
     pub(super) shown: Vec<(PlayerName, ConnId)>,
-    /// Who is shown every change.
+    /// The players who are shown every change.
     pub(super) listeners: Listeners,
-    /// Something has changed that time depends on, besides the game going on.
+    /// Whether a deadline may have changed for a reason other than the game's progress.
     pub(super) stirred: bool,
-    /// When the first answer was read that the next requests follow from.
+    /// When the first answer that leads to the next requests was read.
     pub(super) answered_at: Option<Millis>,
-    /// Since when it rests: no clock runs in a pause.
+    /// Since when the match is paused: no clock runs in a pause.
     pub(super) rests_since: Option<Millis>,
 }
 
-/// A request that was handed over.
+/// A request that was sent.
 pub(super) struct Sent {
     pub(super) id: RequestId,
     pub(super) player: PlayerName,
-    /// The connection it was handed to, and its clock; house players have neither.
+    /// The connection it was sent to, and its clock; house players have neither.
     pub(super) to: Option<(ConnId, RequestClock)>,
 }
 
@@ -57,7 +57,7 @@ impl LiveMatch {
         }
     }
 
-    /// Notes that a request was handed over, to a connection or a house player.
+    /// Records that a request was sent to a connection or a house player.
     pub(super) fn mark_sent(&mut self, now: Millis, pending: Pending, to: Option<ConnId>) {
         let Pending { id, player, limit_ms, .. } = pending;
         let recalled = self.recalled.iter().position(|(recalled, _)| *recalled == id);
@@ -66,7 +66,8 @@ impl LiveMatch {
         let began = now.saturating_sub(clock.spent_before_ms());
         self.stirred |= self.timer.is_none_or(|at| began.saturating_add(limit_ms) < at);
         if to.is_some() {
-            // No earlier than now; when it was written is looked up when that seems to be over.
+            // The estimate, and never too early. `match_due` sets the exact time once the deadline
+            // may have passed.
             self.played.delivered(&id, began);
         }
         self.sent.push(Sent { id, player, to: to.map(|conn| (conn, clock)) });
@@ -77,7 +78,7 @@ impl LiveMatch {
         self.played.pending().iter().any(|pending| pending.id == *request)
     }
 
-    /// The time that is left for a request.
+    /// The time left for a request.
     pub(super) fn left_ms(&self, pending: &Pending) -> Millis {
         let mut recalled = self.recalled.iter();
         let recalled = recalled.find(|(id, _)| *id == pending.id);
@@ -85,11 +86,11 @@ impl LiveMatch {
     }
 }
 
-/// All matches that run.
+/// All running matches.
 #[derive(Default)]
 pub(crate) struct Matches {
     live: FxHashMap<MatchKey, LiveMatch>,
-    /// In which matches a player is.
+    /// The matches of each player.
     playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
 }
 
@@ -144,12 +145,12 @@ impl Matches {
         self.playing.get(player).into_iter().flatten()
     }
 
-    /// The matches of a player, for those who change them.
+    /// The matches of a player, cloned so that the caller may change them.
     pub(crate) fn of(&self, player: &PlayerName) -> Vec<MatchKey> {
         self.keys_of(player).cloned().collect()
     }
 
-    /// Everybody who plays.
+    /// All players of running matches.
     pub(crate) fn players(&self) -> impl Iterator<Item = &PlayerName> {
         self.playing.keys()
     }

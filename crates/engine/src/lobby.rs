@@ -11,27 +11,27 @@ use agon_core::lobby::{AccountKind, LobbyCommand, LobbyRejection, QueueName, Rol
 use agon_core::{Event, Fault, FaultKind, PlayerName, TournamentId};
 use agon_wire::native::{ToLobby, ToPlayer};
 
-/// What a connection proves itself with.
+/// The credentials of a login.
 pub(crate) struct LoginRequest {
     pub(crate) account: Option<PlayerName>,
     pub(crate) password: Option<String>,
     pub(crate) token: Option<String>,
     pub(crate) register: bool,
-    /// What sort of player a new account is.
+    /// The kind of a new account.
     pub(crate) kind: Option<AccountKind>,
 }
 
 /// A password that is being checked.
 pub(crate) struct Checking {
     account: PlayerName,
-    /// What sort of player a new account is.
+    /// The kind of a new account.
     kind: AccountKind,
     /// Whether the account changes its password.
     for_change: bool,
 }
 
 impl Engine {
-    /// Lets the lobby decide, commits, and does what follows.
+    /// Lets the lobby decide, commits its events, and names their follow-ups.
     pub(super) fn step_lobby(
         &mut self,
         command: LobbyCommand,
@@ -57,7 +57,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Has the lobby woken when something of it is due, unless it will be before.
+    /// Sets the lobby's timer to its next deadline, unless the timer fires before that.
     pub(super) fn set_lobby_timer(&mut self) {
         if let Some(deadline) = self.lobby.deadline() {
             self.timers.set_lobby(deadline);
@@ -73,7 +73,7 @@ impl Engine {
         self.set_lobby_timer();
     }
 
-    /// House players are accounts like others, so that they can be named and looked up.
+    /// Creates accounts for house players, so that they can be named and looked up like others.
     pub(super) fn register_houses(&mut self) {
         for game in self.games.names() {
             for name in self.houses.names(game) {
@@ -124,7 +124,7 @@ impl Engine {
             let detail = "an account is a program or a person; house players are the server's own";
             return self.refuse(conn, "malformed", detail);
         }
-        // Accounts of old may have names in another form.
+        // Old accounts may have names that are not normalized.
         let account = match self.lobby.account(&account) {
             Some(_) => account,
             None => names::normalized(&account),
@@ -151,7 +151,7 @@ impl Engine {
         self.check(conn, Checking { account, kind, for_change: false }, check);
     }
 
-    /// Has a password checked away from the engine, unless the connection is closed before.
+    /// Has the driver check a password, unless the connection closes first.
     fn check(&mut self, conn: ConnId, checking: Checking, check: PasswordCheck) {
         let Some(session) = self.sessions.get_mut(conn) else { return };
         let (from, account) = (session.from, checking.account.clone());
@@ -210,7 +210,7 @@ impl Engine {
         }
     }
 
-    /// Lets an account in, once that is in the log.
+    /// Logs an account in once its login is durable.
     fn welcome(
         &mut self,
         conn: ConnId,
@@ -226,7 +226,7 @@ impl Engine {
         let _ = self.step_lobby(LobbyCommand::LogIn { account }, vec![welcome]);
     }
 
-    /// Lets an account in whose login is durable.
+    /// Completes a login that is durable.
     pub(super) fn let_in(
         &mut self,
         conn: ConnId,
@@ -240,7 +240,7 @@ impl Engine {
         if other.is_some() {
             return self.refuse(conn, "unexpected", "this connection is logged in");
         }
-        // Another connection may have been let in while this login was on its way to the log.
+        // Another connection may have logged in while this login was in flight.
         if self.is_elsewhere(conn, account) {
             return;
         }
@@ -295,7 +295,7 @@ impl Engine {
         }
     }
 
-    /// Takes a sign-up back, or leaves a tournament that runs; said when all of it is durable.
+    /// Withdraws a sign-up, or leaves a running tournament; confirms it when all of it is durable.
     fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
         let tournament = self.lobby.left_by(tournament, &player);
         match self.withdraw(tournament.clone(), player) {
@@ -333,14 +333,14 @@ impl Engine {
         let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
     }
 
-    /// A lost connection leaves the line only if it does not come back.
+    /// Sets the timer that logs an account out if it does not reconnect.
     pub(super) fn log_out_later(&mut self, account: PlayerName) {
         let now = self.now_ms();
         self.sessions.note_gone(account.clone(), now);
         self.timers.set(now + self.settings.reconnect_ms, Timer::LogOut(account));
     }
 
-    /// Its time is over, unless it came back, or was lost again later.
+    /// Logs an account out, unless it reconnected or lost a later connection since.
     pub(super) fn log_out_if_gone(&mut self, account: PlayerName) {
         let since = self.sessions.gone_since(&account);
         let due = since.map(|since| since + self.settings.reconnect_ms);
@@ -353,9 +353,9 @@ impl Engine {
         self.drop_newcomer(&name);
     }
 
-    /// Logs out whoever did not come back to a server that was down.
+    /// Logs out the players who did not reconnect after a restart.
     pub(super) fn log_out_absent(&mut self) {
-        // Who was lost since then has a time of its own.
+        // A player who lost a connection since the restart has a later deadline of their own.
         let gone = self.lobby.line().iter().filter(|player| {
             !self.is_connected(player)
                 && self.sessions.gone_since(player).is_none()
@@ -368,8 +368,8 @@ impl Engine {
         }
     }
 
-    /// Makes a token for an operator's account, and the account if there is none. The log keeps
-    /// only the hash of the token.
+    /// Makes a token for an operator's account, and the account if there is none. The log stores
+    /// only the token's hash.
     pub(super) fn operator_token(&mut self, account: PlayerName) -> Result<String, LobbyRejection> {
         let token = self.entropy.token();
         if self.lobby.account(&account).is_none() {

@@ -1,4 +1,4 @@
-//! Matches: requests out, answers in, time.
+//! Matches: their requests, answers and deadlines.
 
 use super::follow_up::FollowUp;
 use super::journal::StreamKey;
@@ -12,15 +12,15 @@ use agon_wire::native::ToPlayer;
 use agon_wire::request::Shows;
 use std::collections::BTreeSet;
 
-/// How long an answer may be on its way from its socket to the engine: so much later than a
-/// deadline it is looked whether it passed. When the answer was read decides.
+/// How long an answer may take from its socket to the engine. The engine checks a deadline this
+/// much later. The time at which the answer was read decides whether it is late.
 pub(super) const ON_ITS_WAY_MS: Millis = 20;
 
-/// How long after a deadline to look again, if sockets are read late.
+/// How long to wait before the next check of a deadline while sockets are read late.
 const LATE_LOOK_MS: Millis = 10;
 
 impl Engine {
-    /// Takes a match up: from the log, or new.
+    /// Opens a match: resumes it from the log, or starts it.
     pub(super) fn open_match(&mut self, plan: &MatchPlan) {
         let key = MatchKey::new(plan.tournament.clone(), plan.id.clone());
         let Some(secret) = self.tournaments.get(&plan.tournament).map(|live| live.secret.clone())
@@ -66,7 +66,7 @@ impl Engine {
         for player in &plan.players {
             let tournament = self.tournaments.get(&plan.tournament);
             if tournament.is_some_and(|live| live.machine.is_out(player)) {
-                // It left after the pairing, and before there was a match to leave.
+                // The player left after the pairing and before the match existed.
                 let withdrew =
                     || Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
                 let fault = self.listed_fault(player).unwrap_or_else(withdrew);
@@ -75,12 +75,12 @@ impl Engine {
                 self.arrive(&key, player);
             }
         }
-        // A replay may bring a listed player back that had lost.
+        // A replay may bring back a listed player who had lost.
         self.expel_listed(&plan.tournament, &plan.players);
         self.speak(&key);
     }
 
-    /// Lets a match decide, and commits what it decided.
+    /// Lets a match decide, and commits its events.
     pub(super) fn step_match(&mut self, key: &MatchKey, command: Command) -> Result<(), Rejection> {
         let now = self.now_ms();
         let live = self.matches.get_mut(key).ok_or(Rejection::Over)?;
@@ -90,8 +90,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Commits what a match decided, if anything, with the confirmations of what players are only
-    /// told.
+    /// Commits the events of a match, if there are any. The engine confirms notices for players
+    /// whose protocol has no confirmation.
     fn commit_match(&mut self, key: &MatchKey, now: Millis, mut events: Vec<Event>) {
         let Some(live) = self.matches.get_mut(key) else { return };
         let sessions = &self.sessions;
@@ -106,7 +106,7 @@ impl Engine {
         let mut follow_ups: Vec<FollowUp> =
             notices.into_iter().map(|notice| FollowUp::SendNotice(key.clone(), notice)).collect();
         let mut lapsed = Vec::new();
-        // Mostly answers are accepted, and nothing follows from them but the next request.
+        // Most records only accept answers, and their only consequence is the next request.
         if !events.iter().all(|event| matches!(event, Event::AnswerAccepted(_))) {
             live.requests.forget();
             live.stirred = true;
@@ -117,7 +117,8 @@ impl Engine {
             follow_ups.extend(self.partings(key, &events));
         }
         self.commit(StreamKey::Match(key.clone()), &events, follow_ups);
-        // At once, so that no wait runs while the disk is slow; asked again is who is back durably.
+        // Now, so that no wait runs while the disk is slow. `speak` repeats their requests once the
+        // record is durable.
         lapsed.iter().for_each(|player| self.arrive(key, player));
     }
 
@@ -136,7 +137,7 @@ impl Engine {
 
     pub(super) fn arrive(&mut self, key: &MatchKey, player: &PlayerName) {
         let Some(live) = self.matches.get_mut(key) else { return };
-        // Whatever the player was sent before, it may not have got it.
+        // The player may not have received earlier requests.
         let own: Vec<RequestId> = live
             .played
             .pending()
@@ -144,7 +145,7 @@ impl Engine {
             .filter(|pending| pending.player == *player)
             .map(|pending| pending.id)
             .collect();
-        // Who was not missed gets no more time by coming back.
+        // A player who was not charged as absent gains no time by reconnecting.
         let now = self.time.now;
         let here = live.played.is_here(player);
         let LiveMatch { sent, recalled, .. } = live;
@@ -164,7 +165,7 @@ impl Engine {
         let _ = self.step_match(key, Command::Arrive { player: player.clone(), nonce });
     }
 
-    /// A player logged in: it joins its matches, and its open requests are sent again.
+    /// A player logged in: joins them to their matches, and sends their open requests again.
     pub(super) fn player_is_here(&mut self, player: &PlayerName) {
         for key in self.matches.of(player) {
             self.arrive(&key, player);
@@ -180,14 +181,14 @@ impl Engine {
         }
     }
 
-    /// Says what a match has to say: requests, and its end. Only what is durable is said.
+    /// Sends the match's messages (requests, or its end) if all its records are durable.
     pub(super) fn speak(&mut self, key: &MatchKey) {
         if self.is_durable(&StreamKey::Match(key.clone())) {
             self.speak_now(key);
         }
     }
 
-    /// The same for a match whose latest record is durable.
+    /// Like `speak`, for a match without records in flight.
     pub(super) fn speak_now(&mut self, key: &MatchKey) {
         let observed = !self.peer_observers.is_empty();
         if self.matches.get(key).is_some_and(|live| live.listeners.any || observed) {
@@ -204,7 +205,7 @@ impl Engine {
         live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));
         live.recalled.retain(|(id, _)| open.iter().any(|pending| pending.id == *id));
         open.retain(|pending| live.sent.iter().all(|sent| pending.id != sent.id));
-        // What is not asked now does not follow from it.
+        // Requests that are sent later do not follow from this answer.
         let mut answered_at = live.answered_at.take();
         for pending in open {
             if pending.player.house().is_some() {
@@ -217,12 +218,12 @@ impl Engine {
         self.reset_timer(key, 0);
     }
 
-    /// Asks a player something, which may follow from an answer that was read then.
+    /// Sends a player a request. `follows` is when the answer that led to it was read.
     fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending, follows: Option<Millis>) {
         let Some(session) = self.sessions.get(conn) else { return };
         let Some(shows) = session.shows() else { return self.ask_program(key, conn, pending) };
         let Some(live) = self.matches.get_mut(key) else { return };
-        // A player who was away when it was opened has confirmed it by arriving.
+        // A player who was away when the request was opened has confirmed it by arriving.
         debug_assert!(live.played.notice(&pending).is_none(), "{} only tells", pending.id);
         let first = !live.shown.iter().any(|(player, on)| *on == conn && *player == pending.player);
         let shows = if first && shows == Shows::Score { Shows::History } else { shows };
@@ -249,7 +250,7 @@ impl Engine {
         }
     }
 
-    /// A request was written to its player's socket: its clock runs from then on.
+    /// Starts the clock of a request that was written to its player's socket.
     pub(super) fn delivered(&mut self, conn: ConnId, ask: &AskId, at: Millis) {
         let clock = match ask {
             AskId::Match(key, request) => self.matches.get_mut(key).and_then(|live| {
@@ -268,26 +269,26 @@ impl Engine {
         }
     }
 
-    /// Sets the timer of a match, no earlier than this.
+    /// Sets the timer of a match, no earlier than `earliest`.
     fn reset_timer(&mut self, key: &MatchKey, earliest: Millis) {
         let Some(live) = self.matches.get_mut(key) else { return };
-        // What was asked since is due later.
+        // Requests sent since then are due later than the timer.
         if !std::mem::take(&mut live.stirred) && live.timer.is_some() {
             return;
         }
         let Some(deadline) = live.played.deadline() else { return };
         let deadline = deadline.saturating_add(ON_ITS_WAY_MS).max(earliest);
-        // A timer that rings early finds nothing due and is set again.
+        // A timer that fires early finds nothing due and is set again.
         if live.timer.is_none_or(|at| deadline < at) {
             live.timer = Some(deadline);
             self.timers.set(deadline, Timer::Match(key.clone()));
         }
     }
 
-    /// Does what is due in a match now that its timer rang. The clock of a request starts when it
-    /// was written; one that still waits to be written has none.
+    /// Handles the deadlines of a match whose timer fired. The clock of a request starts when it is
+    /// written; a request that still waits to be written has no clock.
     pub(super) fn match_due(&mut self, key: &MatchKey, now: Millis) {
-        // As things stood when everything that was there to be read by then has come in.
+        // The match as of the time up to which all input has been handled.
         let read = now.min(self.time.read_until);
         let late = read < now;
         let now = read.saturating_sub(ON_ITS_WAY_MS);
@@ -318,12 +319,13 @@ impl Engine {
                 break;
             }
         }
-        // What was not read yet is waited for, and not by asking again and again.
+        // Answers may still be unread in sockets: check again a little later, and not in a busy
+        // loop.
         let earliest = if late { self.time.now + LATE_LOOK_MS } else { 0 };
         self.reset_timer(key, earliest);
     }
 
-    /// A player answers a request, named as it was sent.
+    /// Handles a player's answer to a request; `id` is the request's name as it was sent.
     pub(super) fn answered(
         &mut self,
         conn: ConnId,
@@ -337,7 +339,7 @@ impl Engine {
         });
     }
 
-    /// The same for whatever stands for the answer.
+    /// Like `answered`, with a function that handles the answer.
     pub(super) fn answered_by(
         &mut self,
         conn: ConnId,
@@ -371,8 +373,8 @@ impl Engine {
             Rejection::Late | Rejection::Over => ("late", None),
             _ => ("foreign", None),
         };
-        // Which answer counts may be on its way to the disk: nothing is said of it before. That one
-        // was never asked needs no disk.
+        // The accepted answer may be in flight, and the rejection repeats it, so the rejection
+        // waits for it. A rejection of an unknown request need not wait.
         let told_of = key.filter(|_| code != "foreign");
         let streams = told_of.into_iter().map(StreamKey::Match).collect();
         let id = id.clone();
@@ -380,12 +382,12 @@ impl Engine {
         self.count_junk(conn);
     }
 
-    /// Which match a request is of, and what that match calls it; `None` if no request looks like
-    /// it.
+    /// The match of a request, and the request's name within the match; `None` if the id has
+    /// another form.
     fn asked_by(&self, player: &PlayerName, id: &str) -> Option<(MatchKey, RequestId)> {
         let (tournament, request) = id.split_once(':')?;
         let (match_id, _) = request.split_once('.')?;
-        // Mostly one of its matches, whose key is there already.
+        // The request mostly belongs to one of the player's own matches, whose key exists already.
         let is_it =
             |key: &&MatchKey| key.id.as_str() == match_id && key.tournament.as_str() == tournament;
         let own = self.matches.keys_of(player).find(is_it);
@@ -394,9 +396,9 @@ impl Engine {
         Some((own.cloned().unwrap_or_else(other), RequestId::from_text(request)))
     }
 
-    /// How long an answer took that was read at `at`: from when the request was written, whatever
-    /// either had to wait for here. Who answers too late is charged, and its answer is not looked
-    /// at, also if the timer did not ring yet.
+    /// How long an answer took that was read at `at`, counted from when the request was written.
+    /// Time that either spent waiting in the server does not count. A late answer is charged and
+    /// rejected, even if the timer has not fired yet.
     pub(super) fn took_ms(
         &mut self,
         key: &MatchKey,
@@ -408,14 +410,14 @@ impl Engine {
         let at = live.rests_since.map_or(at, |since| since.min(at));
         let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
         let Some(sent) = sent.find(|sent| sent.id == *request) else {
-            // A player who reconnects may answer before it is asked again.
+            // A player who reconnects may answer before the request is sent again.
             let recalled = live.recalled.iter().find(|(id, _)| id == request);
             return Ok(Some(recalled.map_or(0, |(_, clock)| clock.timing(at).took_ms)));
         };
         let Some((_, clock)) = &sent.to else { return Ok(None) };
         let (timing, limit_ms) = (clock.timing(at), clock.limit_ms());
-        // In a pause nobody is late any more. Neither is a player who repeats an answer that was in
-        // time, however long the disk takes for it.
+        // In a pause no answer is late. A repeated answer is not late either if the first was in
+        // time, however long the disk takes.
         let rests = live.rests_since.is_some();
         if timing.is_late && !rests && live.played.is_here(player) && live.is_open(request) {
             let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
@@ -425,15 +427,15 @@ impl Engine {
             if !hung {
                 return Err(Rejection::Late);
             }
-            // It answers, so it is back already, and what is still open may be answered.
+            // A process that answers is back already, and may answer requests that are still open.
             self.arrive(key, &player);
             return Ok(Some(0));
         }
         Ok(Some(timing.took_ms))
     }
 
-    /// A line that is no message counts as the answer to whatever the player was asked. In a pause
-    /// nobody waits for one.
+    /// Charges a player for a line that is not a message, as if it were the answer to their open
+    /// requests. A paused match charges nothing.
     pub(super) fn charge_malformed(&mut self, player: &PlayerName, why: &str, line: &str) {
         for key in self.matches.of(player) {
             if self.live_match(&key).is_some_and(|played| played.paused().is_some()) {
@@ -466,7 +468,7 @@ impl Engine {
         self.report(key, result, head);
     }
 
-    /// Players that were not back when the server had been up long enough are gone.
+    /// Charges the players who have not reconnected in time after a restart.
     pub(super) fn miss_the_absent(&mut self) {
         self.interrupt_where_cut_off();
         let absent: BTreeSet<PlayerName> = self
@@ -476,7 +478,7 @@ impl Engine {
             .filter(|player| !self.is_cut_off(player))
             .cloned()
             .collect();
-        // By name, not by chance: the same inputs give the same log.
+        // Sorted by name: the same inputs give the same log.
         for player in absent {
             if !self.has_own_time(&player) {
                 let fault = Fault::disconnected("did not come back after the server was restarted");

@@ -1,12 +1,13 @@
-//! Names of new accounts: in one form, visible as a whole, and like none of the server's own.
+//! Names of new accounts: normalized, fully visible, and not similar to the server's own names.
 //!
-//! Accounts that are there keep their names, whatever these are; the log is never judged by this.
+//! Existing accounts keep their names, whatever these are. The engine never checks names in the
+//! log.
 
 use agon_core::PlayerName;
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::confusable_detection::skeleton;
 
-/// The account that may do everything.
+/// The account with all permissions.
 const OPERATOR: &str = "operator";
 
 /// A name in the form in which names are stored (NFC).
@@ -15,7 +16,7 @@ pub fn normalized(name: &PlayerName) -> PlayerName {
     PlayerName::new(&text).unwrap_or_else(|_| name.clone())
 }
 
-/// Whether a new account may have this name; otherwise a sentence that says why not.
+/// Whether a new account may have this name; otherwise a sentence that says why it may not.
 pub fn check_new(name: &PlayerName) -> Result<(), String> {
     let text = name.as_str();
     if let Some(hidden) = text.chars().find(|letter| is_hidden(*letter)) {
@@ -34,18 +35,19 @@ pub fn check_new(name: &PlayerName) -> Result<(), String> {
     Ok(())
 }
 
-/// What a name looks like: names that look alike have the same (UTS 39), in capitals or not.
+/// The visual form of a name: names that look alike have the same form (UTS 39), regardless of
+/// case.
 fn shape_of(text: &str) -> String {
     let once: String = skeleton(&text.to_lowercase()).collect();
     skeleton(&once.to_lowercase()).collect()
 }
 
-/// Whether a letter has no shape of its own: it is not shown, or changes the order of others.
+/// Whether a character is invisible, or changes the order of others.
 fn is_hidden(letter: char) -> bool {
     matches!(letter,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
         | '\u{180B}'..='\u{180F}'
-        // Zero-width characters, marks of direction, separators of lines.
+        // Zero-width characters, direction marks, line separators.
         | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
         | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
         | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}'

@@ -1,8 +1,9 @@
-//! What the lobby has to tell players that did not ask just now: invitations, questions whether
-//! they are ready, what was called off, and sign-ups that opened.
+//! Notifications of the lobby that players did not just ask for: invitations, readiness questions,
+//! cancellations, and sign-ups that opened.
 //!
-//! Invitations and their ends go to those invited. Sign-ups go to those who subscribed, at most one
-//! notice a second: what opened meanwhile is in it, and what has closed again is not.
+//! Invitations and their ends go to the invited players. Sign-ups go to subscribers, in at most one
+//! notice a second. That notice lists the sign-ups that opened since the last one and are still
+//! open.
 
 use super::follow_up::{FollowUp, Notices};
 use super::journal::StreamKey;
@@ -13,13 +14,13 @@ use agon_wire::native::ToPlayer;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How long news are gathered before subscribers are told.
+/// How long the engine collects news before it notifies subscribers.
 const NEWS_MS: Millis = 1_000;
 
 /// The most sign-ups one notice lists.
 const LISTED_MAX: usize = 100;
 
-/// Sign-ups that opened, and who wants to know.
+/// Sign-ups that opened, and their subscribers.
 #[derive(Default)]
 pub(crate) struct News {
     subscribers: BTreeSet<ConnId>,
@@ -28,10 +29,11 @@ pub(crate) struct News {
     next_at: Millis,
 }
 
-/// Who waits for a tournament that may be decided now.
+/// Tournaments that a command may decide, with the players who wait for them.
 pub(super) type Waiting = Vec<(TournamentId, Vec<PlayerName>)>;
 
-/// What is to be told of a record of the lobby, once it is durable. `waiting` is who waited before.
+/// The notifications of a lobby record, sent once it is durable. `waiting` lists the players who
+/// waited before it.
 pub(super) fn news_of(events: &[Event], waiting: Waiting) -> Vec<FollowUp> {
     let waited = |id: &TournamentId| {
         let mut found = waiting.iter().filter(|(waited_for, _)| waited_for == id);
@@ -76,7 +78,7 @@ pub(super) fn news_of(events: &[Event], waiting: Waiting) -> Vec<FollowUp> {
 }
 
 impl Engine {
-    /// Who waits for what a command may decide.
+    /// The players who wait for the tournaments that a command may decide.
     pub(super) fn waiting_for(&self, command: &LobbyCommand) -> Waiting {
         let ends = matches!(command, LobbyCommand::Close { .. } | LobbyCommand::Order { .. });
         let ids: Vec<TournamentId> = match command {
@@ -98,7 +100,7 @@ impl Engine {
             }
             _ => Vec::new(),
         };
-        // Who goes knows that.
+        // A player who leaves needs no notification.
         let going = match command {
             LobbyCommand::Reject { player, .. }
             | LobbyCommand::Withdraw { player, .. }
@@ -121,15 +123,14 @@ impl Engine {
         waiting.collect()
     }
 
-    /// What somebody that logged in is told of what it is invited to.
+    /// The notices about open invitations for a player who logged in.
     pub(super) fn invitations_of(&self, player: &PlayerName) -> Notices {
         let now = self.now_ms();
         let invited = self.lobby.invited_to(player);
         invited.filter_map(|invited| question(invited, player, now)).collect()
     }
 
-    /// Tells players who are invited and connected what they are asked: all of them, or `only`
-    /// these.
+    /// Sends connected invited players their question: all of them, or `only` these.
     pub(super) fn tell_invited(&mut self, id: &TournamentId, only: Option<&[PlayerName]>) {
         let now = self.now_ms();
         let Some(Standing::Inviting(invitation)) = self.lobby.tournament(id) else { return };
@@ -138,7 +139,7 @@ impl Engine {
         let told = invited.filter_map(|(player, reply)| {
             let conn = self.conn_of(player)?;
             let (about, data) = match reply {
-                // Not in time for the first question.
+                // The player missed the first question's deadline.
                 Reply::Missed => ("invitation-over", over(id, "you did not answer in time")),
                 _ => question(invitation, player, now)?,
             };
@@ -149,7 +150,7 @@ impl Engine {
         }
     }
 
-    /// Tells those who are left out of a tournament that starts.
+    /// Notifies players who are left out of a tournament that starts.
     pub(super) fn tell_left_out(&mut self, id: &TournamentId, players: &[PlayerName]) {
         let data = over(id, "it starts without you: you had not accepted, or were not ready");
         self.notify_all(players, "invitation-over", &data);
@@ -171,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// Notes that players may sign up, for those who want to know.
+    /// Queues a sign-up that opened, for subscribers.
     pub(super) fn sign_up_opened(&mut self, id: TournamentId) {
         if self.news.subscribers.is_empty() {
             return;
@@ -183,7 +184,7 @@ impl Engine {
         self.news.opened.insert(id);
     }
 
-    /// Tells subscribers what opened, once nothing of the lobby is on its way to the disk.
+    /// Notifies subscribers of sign-ups that opened, once no record of the lobby is in flight.
     pub(super) fn news_due(&mut self) {
         self.once_durable(vec![StreamKey::Lobby], FollowUp::TellNews);
     }
@@ -202,7 +203,8 @@ impl Engine {
         }
     }
 
-    /// Tells a connection of all sign-ups that are open, and of those that will be.
+    /// Subscribes a connection to sign-ups: it is sent the open ones now, and later ones when they
+    /// open.
     pub(super) fn subscribe(&mut self, conn: ConnId) {
         self.news.subscribers.insert(conn);
         self.forgive_junk(conn);
@@ -235,7 +237,7 @@ impl Engine {
     }
 }
 
-/// What somebody who is invited is asked, if anything still is.
+/// The question to an invited player, if one is still open.
 fn question(
     invitation: &Invitation,
     player: &PlayerName,
@@ -263,7 +265,7 @@ fn over(id: &TournamentId, reason: &str) -> Value {
     json!({"tournament": id, "reason": reason})
 }
 
-/// Sign-ups as a notice lists them; `None` if there are none.
+/// Sign-ups in the form of a notice; `None` if there are none.
 fn listed<'a>(sign_ups: impl Iterator<Item = &'a SignUp>, now: Millis) -> Option<Value> {
     let (mut tournaments, mut left_out) = (Vec::new(), 0);
     for sign_up in sign_ups {

@@ -1,7 +1,8 @@
-//! What the engine tells whoever runs the server: counts, and lines on stderr.
+//! The engine's reports to the operator: counts, and lines on stderr.
 //!
-//! Names and ids only. No password, token, answer, view or evidence is ever in them: those are in
-//! the log, for whom they concern. What is told of a match is told when it is durable.
+//! Names and ids only. Reports never contain a password, token, answer, view or evidence: those are
+//! in the log, for the players they concern. The engine reports on a match when its records are
+//! durable.
 
 use super::follow_up::FollowUp;
 use super::{ConnId, Engine, LoginOutcome, MatchKey, Note};
@@ -9,7 +10,7 @@ use agon_core::{Event, Faulted, MatchId, PlayerName, TournamentId};
 use std::net::IpAddr;
 
 impl Engine {
-    /// Notes what came of a connection's attempt to log in.
+    /// Reports the outcome of a connection's attempt to log in.
     pub(super) fn login_was(
         &mut self,
         conn: ConnId,
@@ -20,7 +21,7 @@ impl Engine {
         self.note_login(Some(conn), from, account, outcome);
     }
 
-    /// Notes what came of an attempt to log in, over any wire.
+    /// Reports the outcome of an attempt to log in, over any wire.
     pub(crate) fn note_login(
         &mut self,
         conn: Option<ConnId>,
@@ -28,12 +29,12 @@ impl Engine {
         account: Option<&PlayerName>,
         outcome: LoginOutcome,
     ) {
-        // A name that no account has may be a password in the wrong place.
+        // A name without an account may be a password in the wrong field.
         let account = account.filter(|name| self.lobby.account(name).is_some()).cloned();
         self.note(Note::Login { conn, from, account, outcome });
     }
 
-    /// What is to be noted about a match's events once they are durable.
+    /// The reports about a match's events, for when they are durable.
     pub(super) fn notes(&self, key: &MatchKey, events: &[Event]) -> Vec<FollowUp> {
         let notes = events.iter().filter_map(|event| {
             let faulted = match event {
@@ -48,7 +49,7 @@ impl Engine {
         notes.collect()
     }
 
-    /// The same, of a tournament.
+    /// Like `notes`, for a tournament.
     pub(super) fn tournament_notes(&self, id: &TournamentId, events: &[Event]) -> Vec<FollowUp> {
         let notes = events.iter().filter_map(|event| {
             let Event::PlayerDropped(dropped) = event else { return None };

@@ -1,9 +1,9 @@
-//! What operators may do to what runs. The machines decide; here their decisions are carried to
-//! matches, connections and watchers.
+//! Operators' orders about running tournaments. The machines decide; this module applies their
+//! decisions to matches, connections and watchers.
 //!
-//! The tournament leads and its matches follow: whatever is paused, called off or replayed is so
-//! because the tournament's stream says so, and a match that was left behind by a crash is brought
-//! into line when it is taken up.
+//! The tournament leads and its matches follow: a match is paused, called off or replayed because
+//! the tournament's stream says so. A match that a crash left behind follows when the engine
+//! resumes it.
 
 use super::announce::try_plan;
 use super::follow_up::FollowUp;
@@ -17,7 +17,7 @@ use agon_core::{
 use agon_wire::native::ToPlayer;
 use serde_json::{Value, json};
 
-/// Why an operator's order was not obeyed.
+/// Why an operator's order was rejected.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum NotObeyed {
     /// There is no such tournament.
@@ -32,22 +32,22 @@ pub enum NotObeyed {
     /// The match is over.
     #[error("match {0} is over; override its result, or have it replayed")]
     MatchOver(MatchId),
-    /// The tournament refused it.
+    /// The tournament rejected it.
     #[error("{0}")]
     Tournament(#[from] TournamentRejection),
-    /// The match refused it.
+    /// The match rejected it.
     #[error("{0}")]
     Match(#[from] Rejection),
-    /// The lobby refused it.
+    /// The lobby rejected it.
     #[error("{0}")]
     Lobby(#[from] LobbyRejection),
-    /// The players who are there cannot play it.
+    /// The present players cannot play it.
     #[error("{0}; wait for more players, or call it off")]
     Plan(String),
 }
 
 impl Engine {
-    /// Has an order about a tournament that runs carried out; gives the streams it is in.
+    /// Carries out an order about a running tournament; returns the streams it was written to.
     pub(crate) fn order(
         &mut self,
         id: &TournamentId,
@@ -77,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// Voids a game of a match that is paused, or takes that back.
+    /// Voids a game of a paused match, or restores it.
     pub(crate) fn order_game(
         &mut self,
         key: &MatchKey,
@@ -106,7 +106,7 @@ impl Engine {
         Ok(stream)
     }
 
-    /// Has an order about the lobby carried out.
+    /// Carries out an order about the lobby.
     pub(crate) fn order_lobby(
         &mut self,
         order: LobbyOrder,
@@ -135,7 +135,7 @@ impl Engine {
         self.end(conn, CloseReason::ByOperator);
     }
 
-    /// Takes a player out of a tournament; gives the streams that is in.
+    /// Withdraws a player from a tournament; returns the streams this was written to.
     pub(crate) fn order_withdrawal(
         &mut self,
         tournament: TournamentId,
@@ -160,14 +160,14 @@ impl Engine {
         }
     }
 
-    /// Whether those who are there can play.
+    /// Whether the present players can play.
     fn check_start(&self, tournament: TournamentId) -> Result<(), NotObeyed> {
         let plan = self.lobby.try_start(tournament)?;
         let kind = self.games.kind(&plan.game).expect("checked when announced");
         try_plan(plan, kind).map_err(|error| NotObeyed::Plan(error.to_string()))
     }
 
-    /// Why nothing can be ruled about a tournament that is not live.
+    /// Why an order about a tournament that is not live is rejected.
     fn not_running(&self, id: &TournamentId) -> NotObeyed {
         match self.lobby.tournament(id) {
             None => NotObeyed::NoTournament(id.clone()),
@@ -179,7 +179,8 @@ impl Engine {
         self.tournaments.get(id).is_some_and(|live| live.machine.paused().is_some())
     }
 
-    /// Who has a match that is over replayed, if somebody does and it has not been reopened yet.
+    /// The operator's order to replay a finished match, if there is one and the match has not been
+    /// reopened yet.
     pub(super) fn replay_of(&self, played: &Match) -> Option<Ruling> {
         played.result()?;
         let live = self.tournaments.get(&played.plan().tournament)?;
@@ -187,7 +188,7 @@ impl Engine {
         replays.get(played.reopened() as usize).map(|ruling| (*ruling).clone())
     }
 
-    /// Brings a match into line with its tournament.
+    /// Makes a match follow its tournament: pauses, resumes or calls it off.
     pub(super) fn follow(&mut self, key: &MatchKey) {
         let (Some(tournament), Some(live)) =
             (self.tournaments.get(&key.tournament), self.matches.get(key))
@@ -217,7 +218,7 @@ impl Engine {
         let _ = self.step_match(key, Command::Order { order, ruling });
     }
 
-    /// Before a match goes on: who is here is there, and open requests are to be sent again.
+    /// Prepares a match to resume: connected players join it, and open requests are sent again.
     fn gather_again(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.get_mut(key) else { return };
         live.sent.clear();
@@ -229,8 +230,8 @@ impl Engine {
         }
     }
 
-    /// A pause counts against nobody: who went away in it has as long to come back as after a
-    /// restart.
+    /// Sets new deadlines after a pause: a player who disconnected in it has as long to reconnect
+    /// as after a restart.
     fn forgive_pause(&mut self, id: &TournamentId) {
         let until = self.now_ms() + self.settings.reconnect_ms;
         let Some(live) = self.tournaments.get_mut(id) else { return };
@@ -239,7 +240,7 @@ impl Engine {
         self.timers.set(until, Timer::Resumed(id.clone()));
     }
 
-    /// Who did not come back after a pause is gone.
+    /// Charges the players who have not reconnected after a pause as absent.
     pub(super) fn miss_after_pause(&mut self, id: &TournamentId) {
         let due = self.tournaments.get(id).map(|live| live.miss_by);
         if due.is_none_or(|due| due > self.now_ms()) || self.interrupt_if_cut_off(id) {
@@ -258,7 +259,7 @@ impl Engine {
         }
     }
 
-    /// Tells a player that is here again that its tournament is paused, if it is.
+    /// Notifies a player who reconnected if their tournament is paused.
     pub(super) fn tell_pause(&mut self, conn: ConnId, id: &TournamentId) {
         let Some(live) = self.tournaments.get(id) else { return };
         let Some(ruling) = live.machine.paused() else { return };
@@ -267,7 +268,7 @@ impl Engine {
         self.send(conn, &ToPlayer::notice("paused", data));
     }
 
-    /// Whom an order is about: the players of a match, or all.
+    /// The players an order concerns: those of a match, or all.
     fn concerned(&self, id: &TournamentId, order: &TournamentOrder) -> Vec<PlayerName> {
         let Some(live) = self.tournaments.get(id) else { return Vec::new() };
         let of_match = match order {
@@ -286,7 +287,7 @@ impl Engine {
     }
 }
 
-/// What a notice about an order says, before who and why.
+/// The subject of a notice about an order, and its data without the operator and the reason.
 fn about(id: &TournamentId, order: &TournamentOrder) -> (&'static str, Value) {
     match order {
         TournamentOrder::Pause => ("paused", json!({"tournament": id})),
@@ -307,7 +308,7 @@ fn about(id: &TournamentId, order: &TournamentOrder) -> (&'static str, Value) {
     }
 }
 
-/// Tells players that are here, once it is durable.
+/// The follow-up that notifies connected players of an order.
 pub(super) fn telling(
     players: Vec<PlayerName>,
     about: &'static str,

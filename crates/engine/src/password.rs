@@ -1,16 +1,16 @@
-//! Which passwords are good enough. Hashing and checking them is the driver's work.
+//! The rules for passwords. The driver hashes and checks them.
 
-/// The longest password that is looked at: hashing time must not grow with what a stranger sends.
+/// The longest password that the server hashes: hashing time must not grow with a stranger's input.
 const PASSWORD_BYTES_MAX: usize = 256;
 
-/// The shortest new password. Passwords that accounts have are good whatever their length.
+/// The shortest new password. Existing passwords stay valid whatever their length.
 const NEW_PASSWORD_CHARS_MIN: usize = 8;
 
 /// The most common passwords of at least [`NEW_PASSWORD_CHARS_MIN`] characters, a line each.
 const COMMON: &str = include_str!("password/common.txt");
 
-/// Whether a password will do for a new account, or as the next one of an old account; otherwise a
-/// sentence that says why not.
+/// Whether a password is good enough for a new account, or as the next one of an existing account;
+/// otherwise a sentence that says why not.
 pub fn check_new(password: &str) -> Result<(), String> {
     check_length(password)?;
     if password.chars().count() < NEW_PASSWORD_CHARS_MIN {

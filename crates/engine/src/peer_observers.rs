@@ -1,7 +1,7 @@
-//! Observers on the Fish port: which game each of them is shown.
+//! Observers on the Fish port, and the game each of them is shown.
 //!
-//! The vocabulary has no word for which game a message is about, so an observer is shown one game
-//! at a time. When that game is over, the observer is shown another one of the same tournament.
+//! The protocol cannot say which game a message is about, so an observer is shown one game at a
+//! time. When that game is over, the observer is shown another one of the same tournament.
 
 use super::peers::is_of_series;
 use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note};
@@ -12,20 +12,20 @@ use agon_wire::fish::observer::Follow;
 use agon_wire::peer::Told;
 use std::collections::BTreeMap;
 
-/// Observers at once.
+/// How many observers may watch at once.
 const OBSERVERS_MAX: usize = 100;
 
 /// All observers by connection, in an order that is the same in every run.
 pub(super) type PeerObservers = BTreeMap<ConnId, PeerObserver>;
 
-/// One observer, and what it is shown.
+/// One observer, and the game they are shown.
 pub(super) struct PeerObserver {
     follow: Follow,
-    /// The tournaments it watches.
+    /// The tournaments they watch.
     series: TournamentId,
-    /// The one whose beginning it was told.
+    /// The tournament whose start was sent to them.
     tournament: Option<TournamentId>,
-    /// The match it is shown.
+    /// The match they are shown.
     shown: Option<MatchKey>,
 }
 
@@ -36,7 +36,7 @@ impl PeerObserver {
 }
 
 impl Engine {
-    /// A connection wants to watch the tournaments of a series.
+    /// Adds an observer of the tournaments of a series.
     pub(super) fn observe_series(&mut self, conn: ConnId, follow: Follow, series: &Announcement) {
         if !self.sessions.is_open(conn) {
             return;
@@ -59,7 +59,7 @@ impl Engine {
         }
     }
 
-    /// Tells observers that a tournament of their series begins.
+    /// Sends observers the start of a tournament of their series.
     pub(super) fn begin_for_observers(&mut self, id: &TournamentId) {
         let idle = |one: &PeerObserver| one.tournament.is_none() && one.wants(id);
         for conn in self.observers_that(idle) {
@@ -75,7 +75,7 @@ impl Engine {
         self.tell_observer(conn, Told::Begin { proposes: false }, delay_ms);
     }
 
-    /// Shows a change of a match to the observers that watch it and to those that watch nothing.
+    /// Shows a change of a match to the observers who watch it and to those who watch nothing.
     pub(super) fn show_observers(&mut self, key: &MatchKey, all: &[Told]) {
         let Some(live) = self.live_match(key) else { return };
         let (over, plan) = (live.result().is_some(), live.plan());
@@ -95,7 +95,7 @@ impl Engine {
         }
     }
 
-    /// Shows an observer how another match of its tournament stands.
+    /// Shows an observer the present state of another match of their tournament.
     fn show_some_match(&mut self, conn: ConnId, but: Option<&MatchKey>) {
         let Some(observer) = self.peer_observers.get(&conn) else { return };
         let open = self.matches.iter().filter(|(key, live)| {
@@ -115,7 +115,7 @@ impl Engine {
         self.tell_observer(conn, Told::View { view, seats }, delay_ms);
     }
 
-    /// Tells observers that a tournament is over, and of the next one that runs already.
+    /// Sends observers the end of a tournament, and the start of the next one if it runs already.
     pub(super) fn end_for_observers(&mut self, id: &TournamentId) {
         let delay_ms = self.observer_delay_ms(id);
         for conn in self.observers_that(|one| one.tournament.as_ref() == Some(id)) {
@@ -136,7 +136,7 @@ impl Engine {
         those.map(|(conn, _)| *conn).collect()
     }
 
-    /// Tells an observer something. The driver closes a connection that does not read.
+    /// Sends an observer a message. The driver closes a connection that does not read.
     fn tell_observer(&mut self, conn: ConnId, told: Told, delay_ms: Millis) {
         let due = self.now_ms().saturating_add(delay_ms);
         if self.sessions.is_open(conn) {

@@ -1,13 +1,12 @@
-//! Players on the wires of other systems. For the engine they are players like others; what differs
-//! is here:
+//! Players on the wires of other systems. The engine treats them like other players, except that:
 //!
-//! - a name is all they have, so it is an account without a password, for such wires only. Programs
-//!   may have the same name: Agon then puts a number after it (`AIClient`, `AIClient-2`);
-//! - a program that is disconnected loses the places it has signed up for;
-//! - they confirm what native players are only told, and do so in time;
-//! - who is out, or whose tournament is over, is dismissed: its connection is closed.
+//! - they only have a name, so their account has no password and is for such wires only. Programs
+//!   may have the same name: Agon then appends a number (`AIClient`, `AIClient-2`);
+//! - a program that disconnects loses the places it has signed up for;
+//! - they confirm messages that native players only receive, and have a deadline for that;
+//! - the engine closes the connection of a player who is out, or whose tournament is over.
 //!
-//! Which words it is said in is up to the gateway.
+//! The gateway translates the messages.
 
 use super::follow_up::FollowUp;
 use super::journal::StreamKey;
@@ -26,12 +25,13 @@ use agon_games::Viewer;
 use agon_wire::peer::Told;
 use std::collections::BTreeSet;
 
-/// How much of a reply is told in a fault.
+/// How many characters of a reply a fault quotes.
 const REPLY_CHARS_MAX: usize = 200;
 
 impl BadReply {
-    /// What its player is charged with. The reply is in words of another system, which nobody who
-    /// verifies the log can read as an answer again, so it is told and not kept as one.
+    /// The fault for this reply. The reply is in another system's form, and a verifier of the log
+    /// cannot read it as an answer. So the fault quotes it as text and does not store it as an
+    /// answer.
     fn fault(&self) -> Fault {
         let told: String = self.text.chars().take(REPLY_CHARS_MAX).collect();
         let mut fault = Fault::refused(&self.refusal, &self.text);
@@ -43,23 +43,23 @@ impl BadReply {
     }
 }
 
-/// A request of a tournament that was handed to a connection.
+/// A tournament's request that was sent to a connection.
 pub(super) struct AskedProgram {
     player: PlayerName,
     pub(super) to: (ConnId, RequestClock),
     farewell: bool,
 }
 
-/// Who is shown every change of a match, and what they were shown.
+/// The players who are shown every change of a match, and how much they were shown.
 #[derive(Default)]
 pub(super) struct Listeners {
     /// Whether there may be any.
     pub(super) any: bool,
-    /// The games they were told the end of.
+    /// How many games' ends they were sent.
     games: usize,
 }
 
-/// The name itself, then the same with a number, from 2 on, at its end.
+/// The name itself, then the name with a number appended, from 2 on.
 fn numbered(name: &PlayerName) -> impl Iterator<Item = PlayerName> + use<> {
     let base = name.clone();
     let others = (2_u64..).map(move |number| {
@@ -71,7 +71,7 @@ fn numbered(name: &PlayerName) -> impl Iterator<Item = PlayerName> + use<> {
     std::iter::once(name.clone()).chain(others)
 }
 
-/// Whether a tournament is the first of a series, or of what that series was in an earlier run:
+/// Whether `first` is the first tournament of a series, or of the same series in an earlier run:
 /// `fish`, or `fish-7`.
 pub(super) fn is_of_series(first: &TournamentId, series: &TournamentId) -> bool {
     let rest = first.as_str().strip_prefix(series.as_str());
@@ -108,7 +108,7 @@ impl Engine {
         }
     }
 
-    /// Whether an account is one for the wires of other systems.
+    /// Whether an account is for the wires of other systems.
     pub(super) fn is_peer(&self, name: &PlayerName) -> bool {
         self.lobby.account(name).is_some_and(|account| {
             account.password.is_none()
@@ -127,7 +127,7 @@ impl Engine {
     }
 
     /// The account that a program plays under. Unless names are strict, programs may have the same
-    /// name, and Agon tells them apart by a number at its end.
+    /// name, and Agon appends a number to tell them apart.
     fn account_for(&self, name: &PlayerName, strict: bool) -> Result<PlayerName, &'static str> {
         if name.house().is_some() {
             return Err("the name is that of a house player");
@@ -146,7 +146,7 @@ impl Engine {
         Ok(seat.unwrap_or_else(new))
     }
 
-    /// The free seat that a program of this name takes up again after a restart of the server.
+    /// The free seat that a program of this name resumes after a restart of the server.
     fn seat_to_return_to(&self, name: &PlayerName) -> Option<PlayerName> {
         let mut known = numbered(name).take_while(|one| self.lobby.account(one).is_some());
         known.find(|account| {
@@ -189,7 +189,7 @@ impl Engine {
     pub(super) fn attach_program(&mut self, conn: ConnId, player: &PlayerName, returns: bool) {
         self.arriving.remove(player);
         if !self.sessions.is_open(conn) {
-            // The connection was closed while the sign-up was on its way to the log.
+            // The connection was closed while the sign-up was in flight.
             return self.peer_is_gone(player);
         }
         if returns {
@@ -198,13 +198,13 @@ impl Engine {
         self.attach(conn, player);
     }
 
-    /// Whether a player that comes back is in a tournament it can go on with.
+    /// Whether a returning player is in a tournament that they can continue.
     fn still_plays(&self, name: &PlayerName) -> bool {
         let mut playing = self.lobby.playing_in(name).filter(|id| !self.is_interrupted(id));
         playing.any(|id| self.live_tournament(id).is_some_and(|live| !live.is_out(name)))
     }
 
-    /// Signs a player up for what its wire plays.
+    /// Signs a player up for the series of their wire.
     fn enter(&mut self, conn: ConnId, player: PlayerName, series: &Announcement) {
         let Some(tournament) = self.sign_up_like(series) else {
             return self.turn_away(conn, &player, "no sign-up is open");
@@ -216,7 +216,7 @@ impl Engine {
         let confirm = || FollowUp::ConfirmSignUp { conn, player: player.clone(), next };
         match self.step_lobby(command, vec![confirm()]) {
             Ok(()) => {}
-            // It comes back to a place it has.
+            // The player returns to a place they have.
             Err(LobbyRejection::SignedUp(_)) => {
                 self.once_durable(vec![StreamKey::Lobby], confirm());
             }
@@ -231,7 +231,7 @@ impl Engine {
         self.end(conn, CloseReason::Dismissed);
     }
 
-    /// Has a sign-up open like this one, which others repeat: the one of a run before if it was
+    /// Opens a sign-up for a series. It reuses an open one from an earlier run if that was
     /// announced alike.
     pub fn open_sign_up(&mut self, series: &Announcement) -> Result<(), super::AnnounceError> {
         if self.sign_up_like(series).is_some() {
@@ -253,7 +253,7 @@ impl Engine {
         open.find(|one| alike(&one.announcement)).map(|one| one.announcement.id.clone())
     }
 
-    /// Asks a player what a match asks it; it confirms what native players are only told.
+    /// Sends a player a match's request. They confirm messages that native players only receive.
     pub(super) fn ask_program(&mut self, key: &MatchKey, conn: ConnId, pending: Pending) {
         let Some(live) = self.matches.get(key) else { return };
         let listens = self.sessions.get(conn).is_some_and(|session| session.listens);
@@ -296,11 +296,11 @@ impl Engine {
                 Command::Charge { player, fault: bad.fault() }
             }
         };
-        // Too late, or the game went on without it: it is not told.
+        // If the answer was late, or the game went on without it, the player gets no reply.
         let _ = self.step_match(key, command);
     }
 
-    /// Asks a player what its tournament asks it, once.
+    /// Sends a player a tournament's request, once for each connection.
     pub(super) fn greet_peer(&mut self, id: &TournamentId, pending: TournamentPending) {
         let now = self.now_ms();
         let Some(conn) = self.conn_of(&pending.player) else { return };
@@ -321,11 +321,11 @@ impl Engine {
         self.timers.set(now + limit_ms + ON_ITS_WAY_MS, Timer::Greeting(id.clone()));
     }
 
-    /// When the answer to what a tournament asked is overdue, if a connection was handed it.
+    /// When the answer to a tournament's request is overdue, if a connection was sent the request.
     pub(super) fn peer_due(&self, id: &TournamentId, request: &RequestId) -> Option<Millis> {
         let asked = self.tournaments.get(id)?.asked.get(request)?;
         let (now, (_, clock)) = (self.time.now, &asked.to);
-        // An answer may be in a socket that is read late.
+        // The answer may be in a socket that is read late.
         let late_ms = now.saturating_sub(self.time.read_until);
         Some(clock.due_at(now).saturating_add(ON_ITS_WAY_MS + late_ms))
     }
@@ -352,8 +352,8 @@ impl Engine {
         self.step_tournament(id, command);
     }
 
-    /// A connection of such a player was lost: what its tournaments ask it, it does not answer, and
-    /// it loses the places it has signed up for.
+    /// Handles the lost connection of such a player: they lose the places they have signed up for,
+    /// and their tournaments drop them where a request is open.
     pub(super) fn peer_is_gone(&mut self, player: &PlayerName) {
         self.withdraw_all(player);
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
@@ -363,9 +363,8 @@ impl Engine {
         self.drop_newcomer(player);
     }
 
-    /// Gives the name of a player free again who left before they ever played: strangers must not
-    /// be able to take names for ever. A player whose sign-up is on its way to the log has not
-    /// left, so this waits for the log.
+    /// Frees the name of a player who left before they ever played, so that strangers cannot occupy
+    /// names for ever. A player whose sign-up is in flight has not left, so this waits for the log.
     pub(super) fn drop_newcomer(&mut self, player: &PlayerName) {
         self.once_durable(vec![StreamKey::Lobby], FollowUp::DropNewcomer(player.clone()));
     }
@@ -387,8 +386,8 @@ impl Engine {
         }
     }
 
-    /// The connections of programs of other systems ended with the server that was there before, so
-    /// they lose the places they had signed up for. They sign up again as new processes.
+    /// Withdraws the sign-ups of programs of other systems at a start: their connections ended with
+    /// the previous server. They sign up again as new processes.
     pub(super) fn withdraw_lost_programs(&mut self) {
         let signed_up = self.lobby.sign_ups().flat_map(|sign_up| &sign_up.players);
         let lost: BTreeSet<PlayerName> =
@@ -396,7 +395,8 @@ impl Engine {
         lost.iter().for_each(|player| self.withdraw_all(player));
     }
 
-    /// Gives up on a player that is asked something and not here, if nobody waits for such players.
+    /// Drops an absent player whose tournament waits for their answer, unless players may still
+    /// return after a restart.
     pub(super) fn miss_peer(&mut self, id: &TournamentId, player: &PlayerName) {
         let live = self.tournaments.get(id).filter(|live| live.machine.paused().is_none());
         let asked = live.is_some_and(|live| live.machine.pending_of(player).is_some());
@@ -408,7 +408,7 @@ impl Engine {
         }
     }
 
-    /// Shows all who listen how a match goes on: every change, and the end of every game.
+    /// Shows all listeners the progress of a match: every change, and the end of every game.
     pub(super) fn show_listeners(&mut self, key: &MatchKey) {
         let Some(live) = self.matches.get_mut(key) else { return };
         let mut all = Vec::new();
@@ -436,7 +436,7 @@ impl Engine {
         }
     }
 
-    /// Dismisses players whose fault in a match puts them out of it.
+    /// The dismissals of players whom a fault removes from a match.
     pub(super) fn partings(&self, key: &MatchKey, events: &[Event]) -> Vec<FollowUp> {
         let live = self.matches.get(key);
         if live.is_none_or(|live| live.played.plan().rules.crash != CrashCost::Remove) {
@@ -449,7 +449,7 @@ impl Engine {
         out.filter_map(|player| self.dismissal(player, Some(key.clone()))).collect()
     }
 
-    /// The same for those who are out of a tournament.
+    /// The dismissals of players who are out of a tournament.
     pub(super) fn dropped_peers(&self, events: &[Event]) -> Vec<FollowUp> {
         let out = events.iter().filter_map(|event| match event {
             Event::PlayerDropped(dropped) => self.dismissal(&dropped.faulted.player, None),
@@ -462,19 +462,20 @@ impl Engine {
         Some(FollowUp::Dismiss { conn: self.peer_conn(player)?, shown })
     }
 
-    /// The connection of a player that is here over the wire of another system.
+    /// The connection of a player who is connected over the wire of another system.
     pub(super) fn peer_conn(&self, player: &PlayerName) -> Option<ConnId> {
         let conn = self.conn_of(player)?;
         self.sessions.get(conn).filter(|session| !session.seat.takes_lines()).map(|_| conn)
     }
 
-    /// Tells those who are left how a tournament ended, unless they were asked to confirm that, and
-    /// dismisses all.
+    /// Sends the remaining players the end of a tournament, unless they were asked to confirm it,
+    /// and dismisses all.
     pub(super) fn dismiss(&mut self, live: &super::LiveTournament) {
         let asked = |player: &PlayerName| {
             live.asked.values().any(|asked| asked.farewell && asked.player == *player)
         };
-        // Of a tournament that could not be played, everybody hears that it is over and not won.
+        // If the tournament could not be played, all players are told that it is over and that they
+        // did not win.
         for (player, won) in live.machine.told_at_end() {
             if let Some(conn) = self.peer_conn(&player).filter(|_| !asked(&player)) {
                 self.call(conn, Tell { told: Told::End { won }, ask: None });
@@ -485,7 +486,7 @@ impl Engine {
         }
     }
 
-    /// Tells the players of a tournament that could not begin that it is over, and dismisses them.
+    /// Sends the players of a tournament that could not begin its end, and dismisses them.
     pub(super) fn dismiss_unplayed(&mut self, players: &[PlayerName]) {
         for player in players {
             if let Some(conn) = self.peer_conn(player) {
@@ -495,8 +496,8 @@ impl Engine {
         }
     }
 
-    /// Closes the connection of a player that has nothing more to wait for. What it takes part in
-    /// at this moment is about to end.
+    /// Closes the connection of a player who waits for nothing more. The one tournament they may
+    /// still be in is about to end.
     pub(super) fn dismiss_idle(&mut self, player: &PlayerName) {
         let (_, waiting) = self.lobby.involvement(player);
         let idle = waiting == 0 && self.active_in(player) <= 1;
@@ -511,7 +512,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_of_one_name_are_told_apart_by_a_number() {
+    fn programs_with_the_same_name_get_a_number() {
         let names = |text: &str| {
             let all = numbered(&PlayerName::new(text).unwrap());
             all.take(3).map(|name| name.to_string()).collect::<Vec<_>>()

@@ -1,7 +1,6 @@
-//! What the engine reads: the log, which house players there are, and randomness.
+//! The engine's data sources: the log, the list of house players, and randomness.
 //!
-//! All are given when the engine is opened. Everything that changes something goes out as an
-//! effect.
+//! The caller passes all of them when it opens the engine. Every change goes out as an effect.
 
 use super::MatchKey;
 use agon_core::{RecoveredMatch, Secret, Secrets};
@@ -14,7 +13,7 @@ pub type ReadError = Box<dyn std::error::Error + Send + Sync>;
 /// The state of the lobby after its first `seq` events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LobbySnapshot {
-    /// The version of the state's form.
+    /// The version of the state's format.
     pub format: u32,
     /// After how many events.
     pub seq: u64,
@@ -22,21 +21,20 @@ pub struct LobbySnapshot {
     pub state: String,
 }
 
-/// The log, to be read.
+/// Read access to the log.
 pub trait StreamReader: Send {
     /// The lines of a stream after the first `after`; none if there is no such stream.
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, ReadError>;
 
-    /// The line that was written last, if that is known.
+    /// The line that was written last, if it is known.
     fn latest(&self) -> Option<String>;
 
-    /// Whether [`fold_matches`](StreamReader::fold_matches) folds anything.
+    /// Whether [`fold_matches`](StreamReader::fold_matches) folds any match.
     fn reads_ahead(&self) -> bool {
         false
     }
 
-    /// Folds matches ahead, on as many threads as there are. Those that are left out are folded
-    /// when they are resumed.
+    /// Folds matches ahead of time, on all cores. The engine folds the others when it resumes them.
     fn fold_matches(
         &self,
         _open: Vec<(MatchKey, Secrets)>,
@@ -49,19 +47,19 @@ pub trait StreamReader: Send {
     fn snapshot(&self) -> Result<Option<LobbySnapshot>, ReadError>;
 }
 
-/// Which house players there are.
+/// The house players.
 pub trait HousePlayers: Send {
     /// The names of those that play a game.
     fn names(&self, game: &str) -> Vec<String>;
 
-    /// Whether there is such a player for a game; otherwise why not.
+    /// Whether a game has such a player; otherwise why not.
     fn check(&self, game: &str, name: &str) -> Result<(), String>;
 
     /// The configuration that a house player proposes for a tournament, as JSON.
     fn proposal(&self, game: &str, name: &str) -> Option<String>;
 }
 
-/// Secrets that follow from a key: the same key gives the same secrets.
+/// Secrets derived from a key: the same key gives the same secrets.
 pub(crate) struct Entropy {
     key: Secret,
     count: u32,
@@ -72,7 +70,7 @@ impl Entropy {
         Entropy { key: Secret::from_bytes(key), count: 0 }
     }
 
-    /// A secret that was not given out before.
+    /// A secret that was not used before.
     pub(crate) fn secret(&mut self) -> Secret {
         self.count = self.count.checked_add(1).expect("fewer secrets than a server can give out");
         self.key.of_game(self.count)

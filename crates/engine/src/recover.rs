@@ -1,8 +1,8 @@
-//! Starting: the engine takes up again what the log says is live.
+//! The start: the engine resumes the machines that the log shows as live.
 //!
-//! The lobby comes from its latest snapshot and the events since. Tournaments and matches that are
-//! over are not opened, so the length of a start depends on what is live and not on what is past.
-//! The driver may fold live matches on all cores.
+//! The lobby comes from its latest snapshot and the events since. The engine does not open finished
+//! tournaments and matches, so the time of a start depends on the live ones only. The driver may
+//! fold live matches on all cores.
 
 use super::journal::StreamKey;
 use super::{Engine, EngineError, MatchKey, Note, StreamReader, Time, Timer};
@@ -24,7 +24,7 @@ impl Engine {
         Ok((self.parse(name, &texts, 0)?, StreamEnd::of(name, &texts)))
     }
 
-    /// The lines of a stream after the first so many.
+    /// The lines of a stream after the first `after`.
     fn load_after(&self, name: &str, after: u64) -> Result<Vec<Line>, EngineError> {
         let texts = self.reader.load(name, after).map_err(EngineError::Read)?;
         self.parse(name, &texts, after)
@@ -40,7 +40,7 @@ impl Engine {
         Ok(lines)
     }
 
-    /// Folds a machine, and finds the event it stumbles over if it does.
+    /// Folds a machine; an error names the event it failed at.
     pub(super) fn fold<T>(
         stream: &StreamKey,
         lines: &[Line],
@@ -50,18 +50,18 @@ impl Engine {
         agon_core::fold(lines, fold).map_err(named)
     }
 
-    /// Takes up what the log says is live.
+    /// Resumes the machines that the log shows as live.
     pub(super) fn recover(&mut self) -> Result<(), EngineError> {
         self.begin_after_log();
         let version = self.recover_lobby()?;
         let name = StreamKey::Lobby.name();
         self.journals.open(StreamKey::Lobby, StreamEnd::unchained(name, version));
         let now = self.now_ms();
-        // Nobody was away if there was nothing to be away from.
+        // With an empty log, no player can have been disconnected.
         let away = self.seen_at.get() > 0;
         self.grace_until = if away { now + self.settings.reconnect_ms } else { now };
         self.note_cut_off();
-        // What cannot be read ahead is reported when it is taken up.
+        // A match that cannot be read ahead reports its error when it is resumed.
         let open = if self.reader.reads_ahead() { self.open_matches()? } else { Vec::new() };
         self.folded_ahead = self.reader.fold_matches(open, &self.games);
         self.recover_tournaments()?;
@@ -69,7 +69,7 @@ impl Engine {
         self.note_cut_off_before();
         let seen_at = self.seen_at.get();
         if seen_at > 0 {
-            // Nobody could sign up or answer while nobody was there to listen.
+            // While the server was down, nobody could sign up or answer.
             let (away_ms, answers_until) = (now.saturating_sub(seen_at), self.grace_until);
             let command = LobbyCommand::Resume { away_ms, answers_until };
             let _ = self.step_lobby(command, Vec::new());
@@ -82,7 +82,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A match from its stream, if it has one: folded ahead, or folded now.
+    /// Recovers a match from its stream, if it has one: folded ahead, or folded now.
     pub(super) fn recover_match(
         &mut self,
         key: &MatchKey,
@@ -97,7 +97,7 @@ impl Engine {
         Ok(recovered)
     }
 
-    /// The open matches of all tournaments that run.
+    /// The open matches of all running tournaments.
     fn open_matches(&self) -> Result<Vec<(MatchKey, Secrets)>, EngineError> {
         let mut open = Vec::new();
         for plan in self.lobby.running() {
@@ -112,17 +112,17 @@ impl Engine {
         Ok(open)
     }
 
-    /// If the wall clock was set back since the log was written, time goes on from there: what
-    /// waits would wait for that much longer.
+    /// Starts the clock at the latest event of the log, in case the wall clock was set back since:
+    /// otherwise all waits would be that much longer.
     fn begin_after_log(&mut self) {
-        // Whatever cannot be read here is found, and told, where it is folded.
+        // A line that cannot be read is reported when its stream is folded.
         let latest = self.reader.latest();
         if let Some(line) = latest.and_then(|text| Line::read(&text).ok()) {
             self.time = Time::at(self.time.now.max(line.at));
         }
     }
 
-    /// Folds the lobby, from a snapshot if there is a good one; gives its stream's version.
+    /// Folds the lobby, from a snapshot if there is a valid one; returns the version of its stream.
     fn recover_lobby(&mut self) -> Result<u64, EngineError> {
         let kept = match self.snapshots.latest(&*self.reader) {
             Ok(kept) => kept,
@@ -151,10 +151,10 @@ impl Engine {
         self.note(Note::Warning(words));
     }
 
-    /// Carries the lobby on from event `seq`.
+    /// Folds the lobby's events from event `seq` on.
     fn fold_lobby(&mut self, mut lobby: Lobby, seq: u64) -> Result<u64, EngineError> {
         let name = StreamKey::Lobby.name();
-        // With the last event that is known already: it tells when the server was still there.
+        // Including the last known event: its time shows that the server ran until then.
         let before = seq.saturating_sub(1);
         let lines = self.load_after(&name, before)?;
         for line in lines.iter().skip((seq - before) as usize) {

@@ -1,7 +1,7 @@
-//! The result of a tournament, for whoever asked for it.
+//! The result of a tournament, for the player who asked for it.
 //!
-//! It is sent when the tournament is over, or at the next login. That it was sent is in the log, so
-//! it is sent once, and again only if the server died in between.
+//! The engine sends it when the tournament is over, or at the next login. The log records that it
+//! was sent. So it is sent once, and again only if the server crashed in between.
 
 use super::{ConnId, Engine};
 use agon_core::lobby::{LobbyCommand, Standing};
@@ -49,7 +49,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What a tournament's results come to.
+    /// The report of a tournament's results.
     pub fn of(tournament: TournamentId, results: &Results) -> Report {
         let row = |summary: &PlayerSummary| Row {
             rank: summary.rank,
@@ -91,7 +91,7 @@ impl Report {
         }
     }
 
-    /// The same with at most so many rows.
+    /// A copy with at most `rows_max` rows.
     fn shortened(&self, rows_max: usize) -> Report {
         let mut short = self.clone();
         let left_out = self.standings.len().saturating_sub(rows_max);
@@ -102,16 +102,17 @@ impl Report {
 }
 
 impl Engine {
-    /// Sends a result to whoever asked for it, if it is here.
+    /// Sends a result to the player who asked for it, if they are connected.
     pub(super) fn deliver(&mut self, id: &TournamentId, report: &Report) {
         let Some(conn) = self.lobby.asker(id).and_then(|asker| self.conn_of(asker)) else { return };
         let data = Some(agon_games::json(&report.shortened(ROWS_MAX)));
         self.send(conn, &ToPlayer::notice("tournament-result", data));
-        // Only now: what was not sent is owed. A second time is refused, and that is fine.
+        // Recorded after it was sent: a result that was not sent stays owed. The lobby rejects a
+        // second record, which is harmless.
         let _ = self.step_lobby(LobbyCommand::Deliver { tournament: id.clone() }, Vec::new());
     }
 
-    /// Sends somebody that logged in the results it asked for.
+    /// Sends a player who logged in the results they asked for.
     pub(super) fn deliver_results(
         &mut self,
         conn: ConnId,

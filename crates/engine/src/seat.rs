@@ -1,8 +1,8 @@
-//! What kinds of seats there are, as data.
+//! The kinds of seats, as data.
 //!
 //! A seat is where a player is reached: a connection on the native protocol, a program of another
-//! system, an Erlang process or a house player. The engine does not ask which of them it is. It
-//! asks for what the seat can do, and the gateway says that when it opens the connection.
+//! system, an Erlang process or a house player. The engine does not check which of them it is. It
+//! checks what the seat can do, which the gateway states when it opens the connection.
 
 use agon_core::PlayerName;
 use agon_wire::request::Shows;
@@ -45,27 +45,27 @@ impl Wire {
 /// The wires of those players of a match who are connected.
 pub type Wires = BTreeMap<PlayerName, Wire>;
 
-/// In which form a seat is spoken to.
+/// The form of messages to a seat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// In lines of the native protocol.
+    /// Lines of the native protocol.
     Lines(Shows),
-    /// In structured calls, which the gateway puts into words of its own.
+    /// Structured calls, which the gateway translates.
     Calls,
 }
 
-/// What a seat can do.
+/// The capabilities of a seat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seat {
-    /// Over which wire it is reached.
+    /// The wire of the connection.
     pub wire: Wire,
-    /// In which form it is spoken to. A seat that takes calls also confirms what others are only
-    /// told, and its connection is closed when it has nothing more to play.
+    /// The form of messages to it. A seat that takes calls also confirms messages that others only
+    /// receive. The engine closes its connection when it has nothing more to play.
     pub form: Form,
-    /// Whether a player who does not answer in time has crashed: the match goes on without it until
-    /// it says something again.
+    /// Whether a timeout counts as a crash: the match goes on without the player until they send
+    /// something.
     pub timeout_is_crash: bool,
-    /// Whether the gateway keeps strangers out, so that any first password is good enough.
+    /// Whether the gateway keeps strangers out, so that any first password is accepted.
     pub is_trusted: bool,
 }
 
@@ -87,7 +87,7 @@ impl Seat {
         Seat { wire: Wire::Erlang, form, timeout_is_crash: true, is_trusted: true }
     }
 
-    /// Whether it is spoken to in lines of the native protocol.
+    /// Whether it takes lines of the native protocol.
     pub fn takes_lines(&self) -> bool {
         matches!(self.form, Form::Lines(_))
     }

@@ -1,5 +1,4 @@
-//! Connections, and which player is behind each. A connection attaches to an account and owns
-//! nothing.
+//! Connections, and the player behind each. A connection attaches to an account and owns nothing.
 
 use super::lobby::Checking;
 use super::seat::{Form, Seat};
@@ -11,32 +10,32 @@ use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// One connection, as long as the server runs.
+/// The number of a connection, unique while the server runs.
 pub type ConnId = u64;
 
-/// A connection and how far it is.
+/// A connection and its state.
 pub(crate) struct Session {
     pub(super) seat: Seat,
     pub(super) from: IpAddr,
     pub(super) hello: Option<Hello>,
     pub(super) account: Option<PlayerName>,
-    /// The token it came with or was given.
+    /// The token it logged in with or was given.
     pub(super) token: Option<TokenHash>,
     /// The password that is being checked.
     pub(super) checking: Option<Checking>,
     /// Whether it is shown every change of its matches.
     pub(super) listens: bool,
-    /// How its program is reached after a restart, if it cannot reconnect by itself.
+    /// How to reach its program after a restart, if it cannot reconnect by itself.
     pub(super) location: Option<Raw>,
-    /// Whether it let the time of a request pass and has said nothing since.
+    /// Whether its player let a request time out and has sent nothing since.
     pub(super) is_silent: bool,
-    /// Lines in a row that asked for nothing and answered nothing.
+    /// Useless lines in a row: no request, no answer.
     pub(super) junk: u32,
 }
 
 impl Session {
-    /// How much its requests show; players may ask for the history in every one. `None` if it takes
-    /// calls.
+    /// How much its requests show; players may ask for the history in every request. `None` if it
+    /// takes calls.
     pub(super) fn shows(&self) -> Option<Shows> {
         let wants_history = self.hello.as_ref().is_some_and(|hello| hello.history);
         match self.seat.form {
@@ -66,7 +65,7 @@ impl Session {
 #[derive(Default)]
 pub(crate) struct Sessions {
     by_conn: FxHashMap<ConnId, Session>,
-    /// Over which connection a player is here.
+    /// The connection of each connected player.
     here: HashMap<PlayerName, ConnId>,
     /// Since when players are without a connection.
     gone_since: HashMap<PlayerName, Millis>,
@@ -95,14 +94,14 @@ impl Sessions {
         self.by_conn.len()
     }
 
-    /// All connections in order, not by chance: the same inputs give the same effects.
+    /// All connections, sorted: the same inputs give the same effects.
     pub(crate) fn conns(&self) -> Vec<ConnId> {
         let mut conns: Vec<ConnId> = self.by_conn.keys().copied().collect();
         conns.sort_unstable();
         conns
     }
 
-    /// Over which connection a player is here.
+    /// The connection of a player, if they are connected.
     pub(crate) fn conn_of(&self, player: &PlayerName) -> Option<ConnId> {
         self.here.get(player).copied()
     }
@@ -112,7 +111,7 @@ impl Sessions {
         self.get(self.conn_of(player)?)
     }
 
-    /// Ties a connection to an account; gives the connection that had it before.
+    /// Attaches a connection to an account; returns the account's previous connection.
     pub(crate) fn attach(&mut self, conn: ConnId, account: &PlayerName) -> Option<ConnId> {
         self.gone_since.remove(account);
         self.changes += 1;
@@ -126,7 +125,8 @@ impl Sessions {
         old
     }
 
-    /// Forgets a connection; its seat, and the account that is without one now, if it is.
+    /// Forgets a connection. Returns its seat and the account, if that account has no connection
+    /// now.
     pub(crate) fn close(&mut self, conn: ConnId) -> Option<(Seat, Option<PlayerName>)> {
         let session = self.by_conn.remove(&conn)?;
         let account = session.account.filter(|account| self.here.get(account) == Some(&conn));
@@ -142,7 +142,7 @@ impl Sessions {
         self.gone_since.get(player).copied()
     }
 
-    /// Notes since when a player is without a connection.
+    /// Records since when a player is without a connection.
     pub(crate) fn note_gone(&mut self, player: PlayerName, since: Millis) {
         self.gone_since.insert(player, since);
     }

@@ -1,9 +1,9 @@
-//! Tournaments and matches as everybody may see them: the types of answers and of events.
+//! Public views of tournaments and matches: the types of answers and of events.
 //!
-//! It answers for what stays hidden: of a game in progress only its public view is shown, and the
-//! configuration of games (which may hold a deck or dice in order) only when all is over. Which
-//! players have answered, and how often, is not shown either: where players move at once, they
-//! must not know that of each other.
+//! This module decides what stays hidden. A game in progress shows only its public view. The
+//! configuration of games (which may hold a deck or dice in order) is shown only when all is over.
+//! Which players have answered, and how often, is not shown either: players who move at the same
+//! time must not know that of each other.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::Wires;
@@ -32,7 +32,7 @@ pub struct ShownPlan {
 }
 
 impl ShownPlan {
-    /// The plan of a tournament that is not over.
+    /// The plan of an unfinished tournament.
     pub fn of(plan: &TournamentPlan) -> ShownPlan {
         ShownPlan {
             preset: plan.preset.clone(),
@@ -141,9 +141,9 @@ impl ShownTournament {
         }
     }
 
-    /// A tournament that is over, with the head of its log where that is known.
+    /// A finished tournament, with the head of its log if that is known.
     pub fn over(tournament: &Tournament, head: Option<Head>) -> ShownTournament {
-        // The configuration that was played: the map that was chosen among proposals.
+        // The configuration that was played: for example, the map that was chosen among proposals.
         let config = Some(tournament.config().clone());
         ShownTournament::Over {
             id: tournament.plan().id.clone(),
@@ -252,10 +252,11 @@ pub enum ShownMatch<'a> {
 }
 
 impl<'a> ShownMatch<'a> {
-    /// A match that runs, with the wires of its players, or is over.
+    /// A running match with the wires of its players, or a finished one.
     pub fn of(played: &'a Match, wires: Wires) -> ShownMatch<'a> {
         let (game, reason) = (played.plan().game.as_str(), played.plan().reason.as_str());
-        // The games of a match may share a deck or dice: all is shown when the last one is over.
+        // The games of a match may share a deck or dice, so everything is shown only after the last
+        // one.
         let viewer = if played.result().is_some() { Viewer::Full } else { Viewer::Public };
         let latest = played.finished().last();
         let latest =
@@ -274,7 +275,7 @@ impl<'a> ShownMatch<'a> {
         ShownMatch::Running { game, reason, in_match, in_progress, latest, paused, wires }
     }
 
-    /// The same without the game in progress.
+    /// A copy without the game in progress.
     pub fn without_game(mut self) -> ShownMatch<'a> {
         if let ShownMatch::Running { in_progress, .. } = &mut self {
             *in_progress = None;
@@ -282,7 +283,7 @@ impl<'a> ShownMatch<'a> {
         self
     }
 
-    /// The same with the head of the match's log.
+    /// A copy with the head of the match's log.
     pub fn with_head(mut self, found: Head) -> ShownMatch<'a> {
         if let ShownMatch::Over { head, .. } = &mut self {
             *head = Some(found);
@@ -291,7 +292,7 @@ impl<'a> ShownMatch<'a> {
     }
 }
 
-/// What is shown, as JSON that many readers share.
+/// A view as JSON that many readers share.
 pub fn text(shown: &impl Serialize) -> Arc<str> {
     serde_json::to_string(shown).expect("what is shown is JSON").into()
 }

@@ -1,7 +1,7 @@
-//! Snapshots of the lobby, taken now and then and when the server stops.
+//! Snapshots of the lobby, taken from time to time and when the server stops.
 //!
-//! A snapshot only saves time: it is taken of what is durable, and a start that cannot read it
-//! folds the log. So one that cannot be kept is a warning and no more.
+//! A snapshot only saves time. It contains durable records only, and a start that cannot read it
+//! folds the log. So a snapshot that cannot be stored is only a warning.
 
 use super::journal::StreamKey;
 use super::{Effect, Engine, LobbySnapshot, StreamReader};
@@ -10,7 +10,7 @@ use agon_core::lobby::Lobby;
 /// Events of the lobby between two snapshots, at least.
 const EVERY_MIN: u64 = 10_000;
 
-/// How far snapshots go, and whether one is being kept.
+/// How many events the latest snapshot covers, and whether one is being stored.
 #[derive(Default)]
 pub(super) struct Snapshots {
     covered: u64,
@@ -18,7 +18,8 @@ pub(super) struct Snapshots {
 }
 
 impl Snapshots {
-    /// The lobby's snapshot and the event it was made after; in words why there is none to use.
+    /// The latest snapshot of the lobby and the number of events it covers; the error says why it
+    /// cannot be used.
     pub(super) fn latest(&self, reader: &dyn StreamReader) -> Result<Option<(Lobby, u64)>, String> {
         let found = reader.snapshot().map_err(|error| error.to_string())?;
         let Some(LobbySnapshot { format, seq, state }) = found else { return Ok(None) };
@@ -30,22 +31,22 @@ impl Snapshots {
         Ok(Some((lobby, seq)))
     }
 
-    /// So many events are in a snapshot.
+    /// Records that a snapshot covers `seq` events.
     pub(super) fn cover(&mut self, seq: u64) {
         self.covered = seq;
     }
 
-    /// The driver is done with the last snapshot.
+    /// The driver has finished the last snapshot.
     pub(super) fn kept(&mut self) {
         self.is_busy = false;
     }
 }
 
 impl Engine {
-    /// Takes a snapshot if there is enough new in the lobby, and nothing of it is in flight.
+    /// Takes a snapshot if the lobby has enough new events, and none is in flight.
     pub(super) fn snapshot_if_due(&mut self) {
         let seq = self.lobby_events();
-        // The larger the lobby the rarer, so that an event costs the same in all of them.
+        // The larger the lobby, the rarer the snapshots, so that the cost per event stays constant.
         let usual = || EVERY_MIN.max(self.lobby.size() as u64);
         let every = self.settings.snapshot_every.unwrap_or_else(usual);
         let due = seq.saturating_sub(self.snapshots.covered) >= every;

@@ -1,8 +1,7 @@
-//! Stopping: players are told, and what is in flight becomes durable.
+//! Stopping: the engine notifies players, and records in flight become durable.
 //!
-//! A server that stops starts nothing: no tournament and no match, and it ignores what players say;
-//! they can say it again to the server that comes after. The driver waits for the log and closes
-//! the connections.
+//! A server that stops starts no tournament and no match. It ignores players' messages; players can
+//! repeat them to the next server. The driver waits for the log and closes the connections.
 
 use super::{Engine, Input};
 use agon_wire::native::ToPlayer;
@@ -14,7 +13,7 @@ impl Engine {
         self.tell_stopping();
     }
 
-    /// Tells everybody that the server stops, for a fault of ours as well.
+    /// Notifies everybody that the server stops, also after an internal error.
     pub fn tell_stopping(&mut self) {
         let notice = ToPlayer::notice("stopping", None);
         self.sessions.conns().into_iter().for_each(|conn| self.send(conn, &notice));
@@ -25,7 +24,7 @@ impl Engine {
         self.journals.is_drained()
     }
 
-    /// Handles what still counts when the server stops.
+    /// Handles the inputs that still count while the server stops.
     pub(super) fn handle_last(&mut self, input: Input) {
         match input {
             Input::Committed(stream) => self.committed(stream),

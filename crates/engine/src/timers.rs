@@ -1,5 +1,4 @@
-//! When something is due. Timers may ring early or twice: whatever they wake looks at its own
-//! clock.
+//! Timers. They may fire early or twice, so each handler checks its own deadline.
 
 use super::MatchKey;
 use super::watch::Topic;
@@ -7,16 +6,16 @@ use agon_core::{Millis, PlayerName, TournamentId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What is due.
+/// The subject of a timer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Timer {
     /// A deadline of a match may have passed.
     Match(MatchKey),
-    /// Greetings or farewells of a tournament count as refused.
+    /// Unanswered greetings or farewells of a tournament count as refused.
     Greeting(TournamentId),
     /// Players who have not reconnected after a pause are charged as absent.
     Resumed(TournamentId),
-    /// Something of the lobby.
+    /// A deadline of the lobby.
     Lobby,
     /// Players who have not reconnected after a restart are charged as absent.
     Reconnect,
@@ -24,9 +23,9 @@ pub(crate) enum Timer {
     LogOut(PlayerName),
     /// A person without a connection is charged as absent.
     Away(PlayerName),
-    /// Subscribers hear which sign-ups opened.
+    /// Subscribers are notified of sign-ups that opened.
     News,
-    /// Watchers are shown what changed.
+    /// Watchers are shown the changes.
     Watch(Topic),
 }
 
@@ -34,7 +33,7 @@ pub(crate) enum Timer {
 #[derive(Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Millis, Timer)>>,
-    /// When the lobby's timer rings next: it has one at most.
+    /// When the lobby's timer fires next; there is at most one.
     lobby_at: Option<Millis>,
 }
 
@@ -43,7 +42,7 @@ impl Timers {
         self.heap.push(Reverse((at, timer)));
     }
 
-    /// Sets the lobby's timer, unless it rings before.
+    /// Sets the lobby's timer, unless it fires before that.
     pub(crate) fn set_lobby(&mut self, at: Millis) {
         if self.lobby_at.is_none_or(|set| at < set) {
             self.lobby_at = Some(at);
@@ -51,12 +50,12 @@ impl Timers {
         }
     }
 
-    /// When the next one rings.
+    /// When the next timer fires.
     pub(crate) fn next_due(&self) -> Option<Millis> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The next one that was due by `until`, and when it was.
+    /// The next timer that was due by `until`, and when it was due.
     pub(crate) fn pop_due(&mut self, until: Millis) -> Option<(Millis, Timer)> {
         self.next_due().filter(|at| *at <= until)?;
         let Reverse((at, timer)) = self.heap.pop()?;
@@ -72,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timers_ring_in_the_order_of_their_times() {
+    fn timers_fire_in_order_of_time() {
         let mut timers = Timers::default();
         timers.set(30, Timer::News);
         timers.set_lobby(20);

@@ -14,31 +14,31 @@ use agon_core::{
 use agon_wire::native::ToPlayer;
 use std::collections::{BTreeSet, HashMap};
 
-/// A tournament that runs.
+/// A running tournament.
 pub(crate) struct LiveTournament {
     pub(super) machine: Tournament,
     pub(super) secret: Secret,
     /// When it began.
     pub(super) began_at: Millis,
-    /// When greetings that are not answered count as refused.
+    /// When unanswered greetings count as refused.
     pub(super) greet_by: u64,
-    /// When who has not come back after a pause is missed.
+    /// When players who have not reconnected after a pause are charged as absent.
     pub(super) miss_by: u64,
-    /// When farewells that reached nobody count as refused, once they are due.
+    /// When farewells to absent players count as refused; set when the first is due.
     farewell_by: Option<u64>,
-    /// Who was told that it is over.
+    /// The players who were notified that the tournament is over for them.
     told: BTreeSet<PlayerName>,
-    /// What was asked of connections that answer for themselves.
+    /// The requests to connections that answer for themselves.
     pub(super) asked: HashMap<RequestId, AskedProgram>,
 }
 
 impl Engine {
-    /// The results of a tournament that runs.
+    /// The results of a running tournament.
     pub fn results(&self, id: &TournamentId) -> Option<Results> {
         self.tournaments.get(id).map(|live| live.machine.results())
     }
 
-    /// The results of a tournament that is over, read from the log.
+    /// The results of a finished tournament, read from the log.
     pub fn past_results(&self, id: &TournamentId) -> Result<Option<Results>, EngineError> {
         let stream = StreamKey::Tournament(id.clone());
         let lines = self.load(&stream.name())?;
@@ -57,7 +57,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Starts a tournament, or takes it up from the log.
+    /// Starts a tournament, or resumes it from the log.
     fn take_up(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
         let id = plan.id.clone();
         let Some(secret) = self.known_secret(&id)? else {
@@ -78,7 +78,8 @@ impl Engine {
                     self.commit(stream, &events, Vec::new());
                     machine
                 }
-                // Those who signed up cannot play it (too few for the groups): nobody wins.
+                // The players who signed up cannot play it (too few for the groups), so nobody
+                // wins.
                 Err(error) => {
                     let (tournament, why) = (id.clone(), error.to_string());
                     self.note(Note::NotPlayable { tournament, why });
@@ -98,7 +99,7 @@ impl Engine {
             machine
         };
         let players = machine.plan().players.clone();
-        // Who left before a restart is told when it logs in.
+        // Players who left before a restart are notified when they log in.
         let left = if taken_up { machine.departures(|_| false) } else { Vec::new() };
         let told = left.into_iter().map(|(player, _)| player).collect();
         let (miss_by, farewell_by) = (greet_by, None);
@@ -127,15 +128,14 @@ impl Engine {
         }
         self.begin_for_observers(&id);
         self.timers.set(greet_by, Timer::Greeting(id.clone()));
-        // Nothing is said by it to native players, so it need not wait for the disk: who is here
-        // now was here.
+        // This sends native players nothing, so it need not wait for the disk.
         self.expel_listed(&id, &players);
         players.iter().for_each(|player| self.greet_in(&id, player));
         self.go_on(&id);
         Ok(())
     }
 
-    /// Tells a player that is here again what it plays in.
+    /// Sends a player who logged in the tournaments they play in.
     pub(super) fn tell_tournaments(&mut self, conn: ConnId, player: &PlayerName) {
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
             match self.place_in(&id, player) {
@@ -150,14 +150,14 @@ impl Engine {
         self.lobby.playing_in(player).filter(|id| self.place_in(id, player).is_none()).count()
     }
 
-    /// The final place of a player in a tournament that runs, if the player has left it. A player
-    /// knows of that once it is durable.
+    /// The final place of a player in a running tournament, if they have left it. The player learns
+    /// of it once it is durable.
     fn place_in(&self, id: &TournamentId, player: &PlayerName) -> Option<u32> {
         let live = self.tournaments.get(id)?;
         live.machine.departure(player).filter(|_| live.told.contains(player))
     }
 
-    /// Says what a program needs to know before its first request: the game, and the commitment.
+    /// Sends a program the facts it needs before its first request: the game, and the commitment.
     /// `resumed` says that the tournament ran before the player logged in.
     fn tell_tournament(&mut self, conn: ConnId, id: &TournamentId, resumed: bool) {
         let Some(live) = self.tournaments.get(id) else { return };
@@ -180,7 +180,7 @@ impl Engine {
         }))
     }
 
-    /// A tournament's secret, before it is kept.
+    /// A new secret for a tournament, before it is committed.
     pub(super) fn new_secret(&mut self, id: &TournamentId) -> Secret {
         match self.settings.seed {
             Some(number) => Secret::from_seed_number(number).of_tournament(id),
@@ -188,7 +188,7 @@ impl Engine {
         }
     }
 
-    /// Makes the tournament's secret; it starts when the secret is safe.
+    /// Makes the tournament's secret; the tournament starts when the secret is durable.
     fn make_secret(&mut self, plan: TournamentPlan) {
         let secret = self.new_secret(&plan.id);
         let kept = SecretKept { tournament: plan.id.clone(), secret };
@@ -206,7 +206,7 @@ impl Engine {
         }
     }
 
-    /// Goes on with a tournament once its latest record is durable.
+    /// Continues a tournament once its latest record is durable.
     pub(super) fn go_on(&mut self, id: &TournamentId) {
         if !self.is_durable(&StreamKey::Tournament(id.clone())) {
             return;
@@ -217,7 +217,7 @@ impl Engine {
             return self.tournament_over(id);
         }
         if self.stopping {
-            // The next start goes on from here.
+            // The next start continues from here.
             return;
         }
         let paused = live.machine.paused().is_some();
@@ -237,7 +237,7 @@ impl Engine {
         }
     }
 
-    /// Answers the greetings and farewells that a player who is here now was asked for.
+    /// Answers the open greetings and farewells of a player who is connected now.
     pub(super) fn greet_player(&mut self, player: &PlayerName) {
         for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
             self.greet_in(&id, player);
@@ -251,10 +251,10 @@ impl Engine {
         }
     }
 
-    /// Answers a greeting or farewell for whoever is here: the native wire has notices for them.
+    /// Answers a greeting or farewell for a connected native player, who is sent notices instead.
     fn greet(&mut self, id: &TournamentId, pending: TournamentPending) {
         match self.seat_of(&pending.player) {
-            // It is asked itself, and so not before what it is asked is durable.
+            // A program answers for itself, so the request waits until it is durable.
             Some(seat) if !seat.takes_lines() => {
                 if self.is_durable(&StreamKey::Tournament(id.clone())) {
                     self.greet_peer(id, pending);
@@ -267,8 +267,8 @@ impl Engine {
         let player = pending.player;
         let (conn, house) = (self.conn_of(&player), player.house());
         let answer = match pending.ask {
-            // Whoever is here has confirmed, and is told by a notice once that is durable: after
-            // a crash in between nobody has to come back for a win it knows of.
+            // A connected player has confirmed, and is sent a notice once that is durable. So after
+            // a crash in between, no player has to return for a win they know of.
             TournamentAsk::Farewell { .. } if self.is_seated(&player) => "\"ok\"".to_owned(),
             TournamentAsk::Farewell { .. } => return self.expect_farewell(id, pending.limit_ms),
             TournamentAsk::Ready if self.is_seated(&player) => "true".into(),
@@ -283,14 +283,14 @@ impl Engine {
                 let proposal = hello.and_then(|hello| hello.proposal.clone());
                 proposal.map_or("null".into(), |proposal| proposal.get().to_owned())
             }
-            // Not here: until the greeting is due.
+            // The player is absent: wait until the greeting is due.
             _ => return,
         };
         let request = pending.id;
         self.step_tournament(id, TournamentCommand::Answer { player, request, answer });
     }
 
-    /// Gives who is not here to be told the end so long to come back.
+    /// Sets the deadline by which an absent player must return for the farewell.
     fn expect_farewell(&mut self, id: &TournamentId, limit_ms: u64) {
         let by = self.grace_until.max(self.now_ms() + limit_ms);
         let Some(live) = self.tournaments.get_mut(id) else { return };
@@ -325,7 +325,7 @@ impl Engine {
                 continue;
             }
             if self.is_seated(&pending.player) && answers_by.is_none() {
-                // It is here, and was not greeted only because the disk is slow.
+                // The player is connected, and was not greeted only because the disk is slow.
                 self.greet(id, pending);
             } else {
                 let fault = match pending.ask {
@@ -343,7 +343,7 @@ impl Engine {
 
     pub(super) fn step_tournament(&mut self, id: &TournamentId, command: TournamentCommand) {
         let Some(live) = self.tournaments.get_mut(id) else { return };
-        // Said twice, or too late: nothing changes.
+        // A repeated or late command changes nothing.
         let Ok(events) = live.machine.step(command) else { return };
         let mut notes = self.tournament_notes(id, &events);
         notes.extend(self.dropped_peers(&events));
@@ -374,8 +374,8 @@ impl Engine {
         self.step_lobby(finish, vec![deliver]).expect("a tournament that runs can end");
     }
 
-    /// Tells everybody who played in a tournament that it is over, and the head of its log: whoever
-    /// has that can see whether the log was changed afterwards.
+    /// Sends all players of a tournament its end, with the head of its log. With the head, they can
+    /// check whether the log was changed afterwards.
     fn tell_ended(&mut self, live: &LiveTournament, head: Option<&Head>) {
         let (plan, winners) = (live.machine.plan(), live.machine.winners());
         let secret = live.secret.hex();
@@ -393,7 +393,8 @@ impl Engine {
         }
     }
 
-    /// Tells those who have no more games in a tournament, each once. In a pause that may change.
+    /// Notifies players who have no more games in a tournament, each once. During a pause nobody is
+    /// notified, because that may change.
     fn tell_departed(&mut self, id: &TournamentId) {
         let Some(live) = self.tournaments.get(id) else { return };
         if live.machine.paused().is_some() {
@@ -412,7 +413,8 @@ impl Engine {
         }
     }
 
-    /// Tells those who are back in a tournament they had left: an operator ruled about their match.
+    /// Notifies players who are back in a tournament they had left, because an operator ruled about
+    /// their match.
     fn tell_returned(&mut self, id: &TournamentId) {
         let Some(live) = self.tournaments.get_mut(id) else { return };
         let departed = live.machine.departures(|_| false);
@@ -427,7 +429,7 @@ impl Engine {
         }
     }
 
-    /// Tells a player that it has no more games in a tournament.
+    /// Notifies a player that they have no more games in a tournament.
     fn tell_over(&mut self, conn: ConnId, id: &TournamentId, player: &PlayerName, rank: u32) {
         let Some(live) = self.tournaments.get(id) else { return };
         let won = live.machine.winners().contains(player);
@@ -441,14 +443,14 @@ impl Engine {
         self.send(conn, &ToPlayer::notice("tournament-over", data));
     }
 
-    /// Leaves a tournament that runs: its matches are forfeited.
+    /// Lets a player leave a running tournament: they forfeit their matches.
     pub(super) fn leave_tournament(&mut self, id: &TournamentId, player: &PlayerName) {
         let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
         self.take_out(id, player, fault);
     }
 
-    /// The streams that say that a player leaves a tournament that runs. There are none yet if it
-    /// is about to start, and its secret on its way to the disk: nothing can be left then.
+    /// The streams that record that a player leaves a running tournament. If the tournament's
+    /// secret is still in flight, it has no streams yet and cannot be left.
     pub(super) fn streams_of(
         &self,
         id: &TournamentId,
@@ -462,7 +464,7 @@ impl Engine {
         Ok(matches.chain([StreamKey::Tournament(id.clone())]).collect())
     }
 
-    /// Takes a player out of a tournament that runs, and of its matches there.
+    /// Removes a player from a running tournament, and from their matches in it.
     pub(super) fn take_out(&mut self, id: &TournamentId, player: &PlayerName, fault: Fault) {
         for key in self.matches.of(player) {
             if key.tournament == *id {

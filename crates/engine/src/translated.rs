@@ -1,8 +1,8 @@
-//! Players whose gateway translates what they say, and seats where a timeout is a crash:
+//! Players whose gateway translates their messages, and seats where a timeout is a crash:
 //!
-//! - a fault keeps what the player really sent, not its translation;
-//! - a process that does not answer in time has crashed: its game is forfeited, or it is paused
-//!   where a crash costs nothing, and the match waits for it until it says something again.
+//! - a fault quotes the player's original message, not its translation;
+//! - a process that does not answer in time counts as crashed. It forfeits its game; or, where a
+//!   crash costs nothing, the game is paused and the match waits until the process sends something.
 
 use super::{ConnId, Engine, MatchKey, TranslatedAnswer};
 use agon_core::{Command, Event, Fault, FaultKind, Millis, PlayerName, Rejection, RequestId};
@@ -40,7 +40,7 @@ impl Engine {
         }
     }
 
-    /// What a match does when no answer came in time: a process that hangs has crashed.
+    /// The command for a request that timed out: a process that hangs counts as crashed.
     pub(super) fn timed_out(&mut self, command: Command) -> Command {
         match command {
             Command::Charge { player, fault } if self.is_hung(&player, &fault) => {
@@ -59,8 +59,9 @@ impl Engine {
         fault.kind == FaultKind::Timeout && seat.is_some_and(|seat| seat.timeout_is_crash)
     }
 
-    /// Players who lapsed (no answer in time, garbage) while their connection is fine: they are
-    /// back at once, and asked again. A hung process is back when it says something.
+    /// Players who lapsed (no answer in time, malformed answer) while their connection is open.
+    /// They return at once, and their requests are sent again. A hung process returns when it sends
+    /// something.
     pub(super) fn lapsed(&self, events: &[Event]) -> Vec<PlayerName> {
         let lapsed = events.iter().filter_map(|event| match event {
             Event::PlayerLeft(left) if left.faulted.fault.kind != FaultKind::Withdrew => {
@@ -75,7 +76,7 @@ impl Engine {
         back.map(|faulted| faulted.player.clone()).collect()
     }
 
-    /// A process that hung says something: it is back in its matches.
+    /// Returns a hung process to its matches when it sends something.
     pub(super) fn hear_from(&mut self, conn: ConnId, player: &PlayerName) {
         let Some(session) = self.sessions.get_mut(conn) else { return };
         if !std::mem::take(&mut session.is_silent) {
@@ -89,7 +90,7 @@ impl Engine {
     }
 }
 
-/// The fault of a message that no rule can decide about.
+/// The fault for a message that is not an answer.
 fn not_an_answer(refusal: &Refusal, sent: &str) -> Fault {
     let mut fault = Fault::refused(refusal, "").with_sent(sent);
     fault.answer = None;

@@ -1,5 +1,5 @@
-//! A tournament that somebody asks for, over any wire: a preset or a game, what differs from it,
-//! and whom to take.
+//! A tournament that somebody asks for, over any wire: a preset or a game, the differences from it,
+//! and the players.
 
 use agon_core::lobby::{Announcement, Selection};
 use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The longest name of a tournament.
+/// The longest id of a tournament, in characters.
 const ID_CHARS_MAX: usize = 60;
 
 /// What is asked for.
@@ -35,7 +35,7 @@ impl Wanted {
         matches!(self.selection, Selection::Invitation(_))
     }
 
-    /// Puts together what was asked for; everything that can be wrong with it is said here.
+    /// Builds the announcement; all errors in the request are reported here.
     pub fn announcement(self, games: &Registry, by: PlayerName) -> Result<Announcement, String> {
         check_id(&self.id)?;
         let preset = self.preset.as_deref().map(Preset::named).transpose();
@@ -77,7 +77,7 @@ impl Wanted {
     }
 }
 
-/// A tournament's name is part of the names of its streams and of addresses.
+/// Checks an id: it becomes part of stream names and URLs.
 fn check_id(id: &str) -> Result<(), String> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let fits = (1..=ID_CHARS_MAX).contains(&id.len()) && !id.starts_with('-');
@@ -89,7 +89,7 @@ fn check_id(id: &str) -> Result<(), String> {
     }
 }
 
-/// Objects are merged field by field, except where `kind` says that it is another thing.
+/// Merges objects field by field; objects of another `kind` are replaced.
 fn merge(into: &mut Value, from: Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from))

@@ -1,9 +1,8 @@
-//! Watchers: whoever wants to hear of every public change of a match or a tournament.
+//! Watchers: subscribers to every public change of a match or a tournament.
 //!
-//! A watcher never holds the engine up. Each has a queue with a bound; when it is full, all that
-//! waits in it is replaced by one message that says so and shows how things stand now. Things that
-//! change often are shown now and then: written once for all who watch, with everything that has
-//! changed since.
+//! A watcher never blocks the engine. Each has a bounded queue. When it is full, one message with
+//! the present state replaces all waiting messages and says so. Frequent changes are shown at
+//! intervals: one message for all watchers, with everything that has changed since the last.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::journal::StreamKey;
@@ -13,13 +12,13 @@ use agon_core::{Millis, TournamentId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Watchers at once.
+/// How many watchers may be subscribed at once.
 pub const WATCHERS_MAX: usize = 2_000;
 
-/// How far two changes of one thing that are shown lie apart at least.
+/// The minimum time between two shown changes of one topic.
 const APART_MS: Millis = 100;
 
-/// What is watched.
+/// The subject that is watched.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Topic {
     Tournament(TournamentId),
@@ -43,37 +42,37 @@ impl Topic {
     }
 }
 
-/// What a message to a watcher is about.
+/// The kind of a message to a watcher.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum About {
-    /// How things stood when it began to watch.
+    /// The state when the subscription began.
     Snapshot,
     /// Something changed.
     Change,
-    /// The watcher was too slow; this is how things stand now.
+    /// The watcher was too slow; this is the present state.
     Lagged,
-    /// It is over; the last message.
+    /// The topic is over; this is the last message.
     End,
 }
 
-/// A message to a watcher: everything public about what it watches.
+/// A message to a watcher: all public data of the topic.
 #[derive(Clone, Debug)]
 pub struct Shown {
     pub about: About,
-    /// Stands for the data: equal data has equal marks, also after a restart. It is no number of
-    /// the log, which would tell how often players answered.
+    /// Identifies the data: equal data has equal marks, also after a restart. It is not a number of
+    /// the log, which would reveal how often players answered.
     pub mark: u64,
     pub data: Arc<str>,
-    /// When things stood so.
+    /// The time of this state.
     pub at: Millis,
-    /// For how long it is kept from watchers.
+    /// By how much it is delayed for watchers.
     pub held_ms: Millis,
     /// Messages that were dropped before this one.
     pub skipped: u64,
 }
 
 impl Shown {
-    /// What is shown at `at`.
+    /// The state at `at`.
     pub fn new(about: About, data: Arc<str>, at: Millis) -> Shown {
         let mut hasher = DefaultHasher::new();
         data.hash(&mut hasher);
@@ -82,39 +81,39 @@ impl Shown {
     }
 }
 
-/// A watcher of something that runs, as long as the server runs.
+/// The number of a watcher, unique while the server runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WatcherId(pub u64);
 
-/// What a watcher was shown.
+/// A watcher, and the last state it was shown.
 struct Watching {
     id: WatcherId,
-    /// The mark of what it was shown last, or has seen before.
+    /// The mark of the state it was shown last, or has seen before.
     seen: Option<u64>,
 }
 
-/// All that watch one thing.
+/// All watchers of one topic.
 #[derive(Default)]
 pub struct Watchers {
     all: Vec<Watching>,
-    /// When they were last shown something.
+    /// When they were last sent a message.
     shown_at: Millis,
-    /// Something has changed since, and a timer is set.
+    /// Whether there is a change since, and a timer is set.
     stale: bool,
 }
 
-/// Why nobody more may watch.
+/// Why a subscription is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoWatch {
-    /// It does not run.
+    /// The topic does not run.
     NotRunning,
     /// There are too many watchers.
     Full,
 }
 
 impl Engine {
-    /// Begins to watch something that runs; gives what was held back and comes first. Unless what
-    /// the watcher has seen last is what there is to be seen, it is shown how things stand.
+    /// Subscribes to a running topic; returns the delayed messages that come first. The watcher is
+    /// sent the present state, unless that is the state it has seen last.
     pub fn watch(
         &mut self,
         id: WatcherId,
@@ -134,7 +133,7 @@ impl Engine {
                 early.extend(held.filter(|shown| watching.seen != Some(shown.mark)));
                 watching.seen = early.last().map(|shown| shown.mark).or(watching.seen);
             }
-            // The end is on its way to the log, and shown when it is there.
+            // The end is in flight, and is sent once it is durable.
             None if over => {}
             None => {
                 let shown = Shown::new(About::Snapshot, data, self.now_ms());
@@ -145,7 +144,7 @@ impl Engine {
         Ok(early)
     }
 
-    /// A watcher is gone.
+    /// Ends a watcher's subscription.
     pub(super) fn unwatch(&mut self, id: WatcherId) {
         for watchers in self.watchers.values_mut() {
             watchers.all.retain(|watching| watching.id != id);
@@ -153,9 +152,9 @@ impl Engine {
         self.watchers.retain(|_, watchers| !watchers.all.is_empty());
     }
 
-    /// Shows a watcher something, unless it has seen it.
+    /// Sends a watcher a state, unless it has seen it.
     fn show_one(&mut self, watching: &mut Watching, shown: Shown) {
-        // Nothing that everybody may see has changed.
+        // Nothing public has changed.
         if watching.seen == Some(shown.mark) && shown.about != About::End {
             return;
         }
@@ -167,7 +166,8 @@ impl Engine {
         self.watchers.values().map(|watchers| watchers.all.len()).sum()
     }
 
-    /// Shows watchers of a stream how it stands, or will soon. Called when all of it is durable.
+    /// Shows the watchers of a stream its state, now or at the next interval. Called when all its
+    /// records are durable.
     pub(super) fn show_watchers(&mut self, stream: &StreamKey) {
         if self.watchers.is_empty() {
             return;
@@ -185,7 +185,8 @@ impl Engine {
         }
     }
 
-    /// Shows what has changed since it was last shown. What is not durable yet is shown when it is.
+    /// Shows the changes since the last message. Changes that are not durable yet are shown when
+    /// they are.
     pub(super) fn show_late(&mut self, topic: &Topic) {
         let stale = self.watchers.get(topic).is_some_and(|watchers| watchers.stale);
         if stale && self.is_durable(&topic.stream()) {
@@ -218,7 +219,7 @@ impl Engine {
         }
     }
 
-    /// Everything public about something that runs.
+    /// All public data of a running topic.
     fn shown(&self, topic: &Topic) -> Option<Arc<str>> {
         Some(match topic {
             Topic::Tournament(id) => show::text(&self.shown_tournament(id)?),

@@ -1,8 +1,8 @@
-//! Who counts as one stranger: the address that limits are counted for.
+//! The address that limits are counted for.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The address that limits count for. An IPv4 address inside an IPv6 one counts as itself. One
+/// The address that limits are counted for. An IPv4 address mapped into IPv6 counts as itself. A
 /// household has a whole network of IPv6 addresses, so all addresses of a /64 network count as one.
 pub(crate) fn counted(from: IpAddr) -> IpAddr {
     match from.to_canonical() {

@@ -1,11 +1,12 @@
-//! Passwords and tokens: how they are made and checked. `passwords.rs` decides when that is done.
+//! Hashing and checking of passwords, and making of tokens. `passwords.rs` decides when to run
+//! them.
 
 use agon_core::lobby::PasswordHash;
 use argon2::password_hash::{self, Output, ParamsString, PasswordHash as Phc, Salt, SaltString};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use std::sync::Mutex;
 
-/// The system has no random bytes to give.
+/// The system has no random bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to get random bytes from the system: {0}")]
 pub(crate) struct NoEntropy(String);
@@ -39,7 +40,7 @@ pub fn hash_password(password: &str) -> Result<PasswordHash, String> {
 /// Whether a password is the one that was hashed. Slow on purpose.
 pub(crate) fn matches(password: &str, hash: &PasswordHash) -> bool {
     let parsed = Phc::new(hash.phc());
-    // Outputs are compared in constant time.
+    // Hashes are compared in constant time.
     parsed.is_ok_and(|parsed| {
         parsed.hash.is_some() && digest_as(password, &parsed).ok() == parsed.hash
     })
@@ -56,7 +57,7 @@ fn phc<'a>(password: &str, salt: Salt<'a>) -> password_hash::Result<Phc<'a>> {
     })
 }
 
-/// Hashes a password in the way another one was.
+/// Hashes a password with the parameters and salt of another hash.
 fn digest_as(password: &str, other: &Phc<'_>) -> password_hash::Result<Output> {
     let wrong = password_hash::Error::Password;
     let version = other.version.map(Version::try_from).transpose()?.unwrap_or_default();
@@ -65,8 +66,8 @@ fn digest_as(password: &str, other: &Phc<'_>) -> password_hash::Result<Output> {
     digest(&Argon2::new(algorithm, version, params), password, other.salt.ok_or(wrong)?, length)
 }
 
-/// Memory for hashing, used again and again. Taken anew every time, by whichever thread, many times
-/// as much as is ever in use would stay with the allocator.
+/// Reusable memory for hashing. If each thread allocated it anew, the allocator would hold many
+/// times the memory that is ever in use.
 static MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 
 fn digest(

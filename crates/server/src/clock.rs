@@ -1,21 +1,22 @@
-//! The server's clock: one for the engine and for what gateways note about sockets, so that both
+//! The server's clock: one clock for the engine and for the gateways' socket times, so that both
 //! can be compared.
 //!
-//! It is set by the wall clock at the start and goes on by itself: whoever sets the wall clock
-//! later changes no deadline. While the process stands still (it was stopped, the machine slept or
-//! was far too busy) it stands still as well: what waited in sockets meanwhile was not late.
+//! It starts at the wall clock's time and then runs by itself: setting the wall clock later changes
+//! no deadline. It stops while the process is stopped, the machine sleeps or is far too busy. So
+//! input that waited in sockets meanwhile is not late.
 
 use agon_core::Millis;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often somebody looks at the clock, if nobody else does.
+/// How often a thread reads the clock, if nothing else does.
 const TICK: Duration = Duration::from_millis(50);
-/// If nobody has looked for so long, nobody could: the process stood still, and no more than this
-/// counts of it. Not less, or who looks at the end of it could see an earlier time than another.
+/// The longest gap between two readings that counts in full. After a longer gap the process was
+/// stopped, and only this much counts. The value is not smaller, or a reader at the end of a gap
+/// could see an earlier time than another.
 const STILL_MS: Millis = 250;
-/// Looks closer to each other than this are not told apart.
+/// Readings closer together than this do not update `seen`.
 const FINE_MS: Millis = 10;
 
 /// Milliseconds since 1970.
@@ -23,14 +24,15 @@ pub(crate) fn now_ms() -> Millis {
     CLOCK.now(|| CLOCK.origin.elapsed().as_millis() as Millis)
 }
 
-/// Sets the clock ahead, if it is behind this: time that is in the log does not come again.
+/// Sets the clock ahead to `at` if it is behind: times in the log must not occur again.
 pub(crate) fn not_before(at: Millis) {
     CLOCK.not_before(at, now_ms());
 }
 
 static CLOCK: LazyLock<Clock> = LazyLock::new(|| {
     let looking = std::thread::Builder::new().name("clock".into());
-    // Without it only those who do something keep the time, which is late, and not wrong.
+    // If the thread cannot be started, the clock advances only with other readings: late, but not
+    // wrong.
     let _ = looking.spawn(|| {
         loop {
             std::thread::sleep(TICK);
@@ -43,12 +45,12 @@ static CLOCK: LazyLock<Clock> = LazyLock::new(|| {
 
 struct Clock {
     origin: Instant,
-    /// What it showed at its origin, and how much later it was set to since.
+    /// The time at the origin, plus all later settings.
     ahead: AtomicU64,
-    /// When somebody looked last, in milliseconds after the origin.
+    /// When the clock was last read, in milliseconds after the origin.
     seen: AtomicU64,
-    /// How long it stood still. Written before `seen` and read after it, so that nobody sees that
-    /// time has passed and not that it did not count.
+    /// How long the clock was stopped. Written before `seen` and read after it, so that a reader
+    /// who sees the new time also sees how much of it does not count.
     still: AtomicU64,
     noting: Mutex<()>,
 }
@@ -64,7 +66,7 @@ impl Clock {
         }
     }
 
-    /// What it shows; `elapsed` tells how long ago the origin is.
+    /// The time; `elapsed` returns how long ago the origin was.
     fn now(&self, elapsed: impl Fn() -> Millis) -> Millis {
         loop {
             let seen = self.seen.load(Ordering::Acquire);
@@ -95,14 +97,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_on_while_somebody_looks_and_stands_still_while_nobody_can() {
+    fn clock_runs_while_it_is_read_and_stops_with_the_process() {
         let clock = Clock::new(1_000_000);
         let mut elapsed = 0;
         for _ in 0..100 {
             elapsed += 100;
             assert_eq!(clock.now(|| elapsed), 1_000_000 + elapsed);
         }
-        // Stopped for a minute.
+        // The process is stopped for a minute.
         elapsed += 60_000;
         assert_eq!(clock.now(|| elapsed), 1_010_250);
         elapsed += 100;
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_goes_back_whoever_looks() {
+    fn clock_never_goes_back_for_any_reader() {
         let clock = &Clock::new(1_000);
         let elapsed = &AtomicU64::new(0);
         std::thread::scope(|scope| {
@@ -122,7 +124,7 @@ mod tests {
                         let now = clock.now(|| elapsed.load(Ordering::SeqCst));
                         assert!(now >= before, "{now} after {before}");
                         before = now;
-                        // Small steps and, now and then, a long stop.
+                        // Small steps and, occasionally, a long stop.
                         let step_ms = if now.is_multiple_of(97) { 5_000 } else { 7 };
                         elapsed.fetch_add(step_ms, Ordering::SeqCst);
                     }
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_is_in_the_log_does_not_come_again() {
+    fn clock_does_not_repeat_times_in_the_log() {
         let clock = Clock::new(10_000);
         let now = || clock.now(|| 100);
         clock.not_before(9_000, now());

@@ -1,13 +1,13 @@
-//! How late the server reads its players' sockets, so that nobody is charged for it.
+//! How late the server reads its players' sockets, so that no player is charged for it.
 //!
-//! The moment at which bytes arrive at a socket is known to nobody; the server knows when it read
-//! them. Between both lies the time in which the threads that read were busy or had no processor. A
-//! heartbeat on the same threads measures that time: it is as late as everything else there.
+//! Nobody knows the moment at which bytes arrive at a socket; the server knows when it read them.
+//! In between, the reading threads were busy or had no processor. A heartbeat on the same threads
+//! measures that time: it is as late as everything else there.
 //!
-//! What is read while the heartbeat is late, or just after, may have been there since the heartbeat
-//! was due, and counts as read then. For the same reason, a deadline has passed only if the sockets
-//! were read after it. So a player is never charged for more time than they took. What they gain is
-//! at most the time by which the server was late in that moment, which no player decides.
+//! Input that is read while the heartbeat is late, or just after, may have arrived when the
+//! heartbeat was due, and counts as read then. For the same reason, a deadline has passed only if
+//! the sockets were read after it. So a player is never charged for more time than they took. They
+//! gain at most the server's own lateness at that moment, which no player controls.
 
 use crate::clock;
 use crate::driver::Handle;
@@ -19,25 +19,25 @@ use std::time::Duration;
 /// How often the heartbeat is due.
 const PERIOD_MS: Millis = 10;
 
-/// A heartbeat that is late by no more than this is in time: timers are no finer.
+/// A heartbeat that is late by no more than this is on time: timers have no finer resolution.
 const TOLERANCE_MS: Millis = 5;
 
-/// How long after a late heartbeat sockets may still be read that waited as long: the next
-/// heartbeat queues behind them, so it is late as well if it takes longer.
+/// How long after a late heartbeat a read may still be of a socket that waited as long. The next
+/// heartbeat queues behind such reads, so it is late as well if they take longer.
 const AFTER_MS: Millis = PERIOD_MS + TOLERANCE_MS;
 
 /// Bounds of the histogram, in milliseconds.
 const LATE_MS: &[u64] = &[5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
 
-/// What the heartbeat has measured. All times are those of the server's clock.
+/// The heartbeat's measurements. All times are those of the server's clock.
 #[derive(Debug)]
 pub(crate) struct Lateness {
-    /// When it is due next; never, if there is none.
+    /// When the next heartbeat is due; never, if there is no heartbeat.
     due: AtomicU64,
-    /// When it was due and when it came, the last time it was late.
+    /// When the last late heartbeat was due and when it came.
     late_from: AtomicU64,
     late_to: AtomicU64,
-    /// How late it was, every time.
+    /// The lateness of all heartbeats.
     pub(crate) late_ms: Histogram,
 }
 
@@ -49,8 +49,8 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Until when everything that was there to be read has been read at `now`; that is also the
-    /// earliest time at which something that is read now can have been there.
+    /// The time up to which all arrived bytes have been read at `now`. It is also the earliest time
+    /// at which bytes that are read now can have arrived.
     pub(crate) fn heard_until(&self, now: Millis) -> Millis {
         let due = self.due.load(Ordering::Acquire);
         if now > due.saturating_add(TOLERANCE_MS) {
@@ -77,7 +77,7 @@ impl Lateness {
     }
 }
 
-/// Measures for ever. It has to run on the threads that read.
+/// Measures for ever. It has to run on the threads that read sockets.
 pub(crate) async fn beat(engine: Handle) {
     let lateness = &engine.meters().reads;
     loop {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_late_counts_from_when_the_heartbeat_was_due() {
+    fn late_reads_count_from_when_the_heartbeat_was_due() {
         let lateness = Lateness::default();
         lateness.expect(1_010);
         assert_eq!(lateness.heard_until(3_000), 1_010, "it is late, and still is");

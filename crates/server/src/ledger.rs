@@ -1,5 +1,5 @@
-//! Statistics and ladders: a projection of all tournaments' streams, carried on whenever one of
-//! them has new records. It is read away from the engine.
+//! Statistics and ladders: a projection of all tournaments' streams, updated when one of them has
+//! new records. It runs away from the engine.
 
 use crate::driver::{Archive, Handle};
 use crate::engine::StreamKey;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// The projection, shared by all requests; whoever needs it newer carries it on.
+/// The projection, shared by all requests; a request updates it if it is outdated.
 #[derive(Clone, Default)]
 pub(crate) struct Ledger(Arc<Mutex<Kept>>);
 
@@ -22,7 +22,7 @@ pub(crate) enum NoStatistics {
 }
 
 impl Ledger {
-    /// What a player has done so far, all games together, and its rank in one game.
+    /// A player's record over all games, and their rank in one game.
     pub(crate) async fn record(
         &self,
         engine: &Handle,
@@ -36,7 +36,7 @@ impl Ledger {
         self.look(engine, look).await
     }
 
-    /// Looks at the statistics as they are now.
+    /// Reads the statistics, updated to now.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         engine: &Handle,
@@ -50,7 +50,7 @@ impl Ledger {
         let done = tokio::task::spawn_blocking(move || {
             if let Some(started) = started {
                 if kept.carry_on(&archive, &started).is_none() {
-                    // Half of a stream may have been read: begin anew next time.
+                    // A stream may have been read only in part: start again next time.
                     *kept = Kept::default();
                     return None;
                 }
@@ -67,7 +67,7 @@ impl Ledger {
 struct Kept {
     statistics: Option<Statistics>,
     recent: Recent,
-    /// The engine's count of records when it was last carried on.
+    /// The engine's count of records at the last update.
     records: Option<u64>,
     /// How far each stream was read; `None` where it has ended.
     read: BTreeMap<TournamentId, Option<u64>>,

@@ -6,10 +6,10 @@
 //!      └──────────── outboxes ◀── effects ◀──┘    └──────── committed ◀────┘
 //! ```
 //!
-//! The engine owns all machines of `agon-core` and nothing else does. It takes one input after the
-//! other, lets the machine concerned decide, hands the events to the log, and does what follows
-//! from them (sends, starts, reports) only when the log says they are durable. Inputs of other
-//! matches go on meanwhile, so that many of them share one sync of the disk.
+//! Only the engine owns the machines of `agon-core`. It takes one input after the other, lets the
+//! machine concerned decide, and submits the events to the log. It carries out their follow-ups
+//! (sends, starts, reports) only when the log reports them as durable. Meanwhile it handles inputs
+//! of other matches, so that many records share one sync of the disk.
 #![forbid(unsafe_code)]
 
 mod address;

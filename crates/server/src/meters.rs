@@ -1,6 +1,6 @@
-//! What is counted while the server runs. `/metrics` shows it; nothing is decided by it.
+//! The server's counters. `/metrics` shows them; no decision depends on them.
 //!
-//! Counting is one addition without a lock, so it can be done anywhere.
+//! Counting is one addition without a lock, so any thread can count.
 
 use crate::engine::{CloseReason, LoginOutcome, Wire};
 use crate::lateness::Lateness;
@@ -12,14 +12,14 @@ use std::time::Instant;
 /// Bounds for waits, in milliseconds.
 const WAIT_MS: &[u64] = &[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
 
-/// Bounds for the time from an answer to the next request, in milliseconds: fine where it should
-/// be.
+/// Bounds for the time from an answer to the next request, in milliseconds: fine in the usual
+/// range.
 const TURN_MS: &[u64] = &[
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24, 26, 28, 30,
     35, 40, 50, 60, 80, 100, 150, 200, 500, 1_000, 5_000,
 ];
 
-/// Something that is counted.
+/// A counter.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -33,7 +33,7 @@ impl Counter {
     }
 }
 
-/// All sorts of faults, with their words.
+/// All kinds of faults, with their names.
 pub(crate) const FAULTS: [(FaultKind, &str); 7] = [
     (FaultKind::Cheat, "cheat"),
     (FaultKind::Illegal, "illegal"),
@@ -44,7 +44,7 @@ pub(crate) const FAULTS: [(FaultKind, &str); 7] = [
     (FaultKind::NoShow, "no-show"),
 ];
 
-/// Everything that is counted from the start of the process.
+/// All counters since the start of the process.
 #[derive(Debug)]
 pub(crate) struct Meters {
     pub(crate) started: Instant,
@@ -53,21 +53,21 @@ pub(crate) struct Meters {
     /// Connections by wire.
     opened: [Counter; Wire::ALL.len()],
     closed: [[Counter; CloseReason::ALL.len()]; Wire::ALL.len()],
-    /// Connections that were not let in: there were too many.
+    /// Connections that were rejected because there were too many.
     pub(crate) turned_away: Counter,
     logins: [Counter; LoginOutcome::ALL.len()],
-    /// Connections that spoke too fast and were read slower.
+    /// Connections that sent too fast and were read more slowly.
     pub(crate) slowed: Counter,
     faults: [Counter; FAULTS.len()],
     /// How long messages waited between their socket and the engine.
     pub(crate) inbox_ms: Histogram,
     /// From when an answer was read to when the request that follows from it was written.
     pub(crate) turn_ms: Histogram,
-    /// How much later than set timers rang.
+    /// How late timers fired.
     pub(crate) late_ms: Histogram,
-    /// How late sockets of players are read.
+    /// How late players' sockets are read.
     pub(crate) reads: Lateness,
-    /// What was read late, and counts from before.
+    /// How many inputs were read late and count as read earlier.
     pub(crate) read_late: Counter,
     /// HTTP requests by the first digit of their status, from 1.
     http: [Counter; 5],
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_has_a_counter_of_its_own() {
+    fn every_kind_has_its_own_counter() {
         let meters = Meters::default();
         let mut words = Vec::new();
         for wire in Wire::ALL {

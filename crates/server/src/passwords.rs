@@ -1,9 +1,9 @@
-//! Where passwords are checked and hashed: as many at once as there are cores, each address in its
-//! turn, and none that nobody waits for any more.
+//! The queue of password checks and hashes: as many at once as there are cores, the addresses in
+//! turn, and none whose caller has gone.
 //!
-//! A hash takes 19 MiB and tens of milliseconds, so their number must not be up to strangers. This
-//! module asks the throttle before every guess, so guesses that come at once are not all checked.
-//! The counts are kept in a file beside the log: a restart does not give a guesser new guesses.
+//! A hash takes 19 MiB and tens of milliseconds, so strangers must not decide their number. This
+//! module asks the throttle before every guess, so simultaneous guesses are not all checked. A file
+//! beside the log stores the counts: a restart does not give a guesser new guesses.
 
 use crate::address;
 use crate::clock;
@@ -16,22 +16,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// How soon after a change the counts are written, if there are few. A thousand counts take a
-/// second longer, so that an attack from many addresses does not keep the disk busy.
+/// How soon after a change the counts are written, if there are few. The delay grows by a second
+/// for every thousand counts, so that an attack from many addresses does not keep the disk busy.
 const KEEP_AFTER: Duration = Duration::from_secs(1);
 
-/// What a password is for.
+/// The purpose of a password.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// Somebody proves who they are. Wrong ones are counted.
+    /// A login. Wrong passwords are counted.
     Proof,
-    /// The same for a name that no account has; the name is not written anywhere.
+    /// A login with a name that no account has; the name is not written anywhere.
     ProofOfNobody,
-    /// It is the first password of a new account.
+    /// The first password of a new account.
     New,
 }
 
-/// A password that somebody sent.
+/// A password to check or hash.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) from: IpAddr,
@@ -44,11 +44,11 @@ pub(crate) struct Attempt {
 /// Why a password is not checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unchecked {
-    /// There were too many wrong ones; the next is checked after so long.
+    /// There were too many wrong ones; the next is checked after this time.
     TooManyWrong(Millis),
-    /// Too many of its address are waiting.
+    /// Too many passwords of its address are waiting.
     TooManyWaiting,
-    /// The check failed; it is our fault.
+    /// The check failed because of an internal error.
     Failed,
 }
 
@@ -77,19 +77,20 @@ impl std::fmt::Display for Unchecked {
     }
 }
 
-/// What came of a check: whether the password is right, and how to pass the result on.
+/// The outcome of a check: whether the password is right, and the callback that passes the result
+/// on.
 pub(crate) struct Finished {
     pub(crate) verdict: Verdict,
     pub(crate) deliver: Box<dyn FnOnce() + Send>,
 }
 
-/// Slow work that checks a password, or what to do if it is not checked.
+/// Slow work that checks a password, or handles that it was not checked.
 type Work = Box<dyn FnOnce(Result<(), Unchecked>) -> Finished + Send>;
 
 struct Job {
     attempt: Attempt,
     place: Option<Place>,
-    /// Whether somebody still waits for the result.
+    /// Whether the caller still waits for the result.
     is_wanted: Box<dyn Fn() -> bool + Send>,
     work: Work,
 }
@@ -98,14 +99,14 @@ struct Job {
 struct State {
     throttle: Throttle,
     waiting: HashMap<IpAddr, VecDeque<Job>>,
-    /// The addresses that have jobs waiting, the next first.
+    /// The addresses with waiting jobs, the next first.
     turns: VecDeque<IpAddr>,
     running: usize,
 }
 
 struct Shared {
     state: Mutex<State>,
-    /// Without one, the caller does the work itself.
+    /// Without a runtime, the caller does the work itself.
     runtime: Option<tokio::runtime::Handle>,
     running_max: usize,
     per_address_max: usize,
@@ -128,8 +129,8 @@ impl Passwords {
         Passwords(Arc::new(shared))
     }
 
-    /// Has a password checked when its turn comes, unless nobody wants it any more by then. The
-    /// work is told if the password is not to be checked.
+    /// Queues a password check, which is skipped if its caller has gone when its turn comes. The
+    /// work is notified if the password is not checked.
     pub(crate) fn submit(
         &self,
         attempt: Attempt,
@@ -152,8 +153,8 @@ impl Passwords {
         self.run_waiting();
     }
 
-    /// Checks a password and waits for the result. If the caller stops waiting, a check that did
-    /// not begin is not made.
+    /// Checks a password and waits for the result. If the caller stops waiting, a check that has
+    /// not begun is skipped.
     pub(crate) async fn check<T: Send + 'static>(
         &self,
         attempt: Attempt,
@@ -221,7 +222,7 @@ impl Passwords {
         }
     }
 
-    /// Begins checks as long as there are some waiting and threads for them.
+    /// Starts waiting checks as long as there are threads for them.
     fn run_waiting(&self) {
         while let Some(Next { job, start }) = self.next() {
             let Job { attempt, place, work, .. } = job;
@@ -239,7 +240,7 @@ impl Passwords {
         }
     }
 
-    /// The job whose turn it is, if another may begin. It counts as running.
+    /// The next job, if another may start. It counts as running.
     fn next(&self) -> Option<Next> {
         let mut state = self.state();
         loop {
@@ -271,7 +272,7 @@ impl Passwords {
         }
     }
 
-    /// The time: the server's clock, or in a world with another clock that of the attempt.
+    /// The time: the server's clock, or the attempt's time in a simulation with another clock.
     fn now(&self, attempt: &Attempt) -> Millis {
         match self.0.runtime {
             Some(_) => clock::now_ms(),
@@ -279,7 +280,7 @@ impl Passwords {
         }
     }
 
-    /// How many were checked or hashed since the start.
+    /// How many passwords were checked or hashed since the start.
     pub(crate) fn checked(&self) -> u64 {
         self.0.checked.count()
     }
@@ -294,7 +295,7 @@ struct Next {
     start: Result<(), Unchecked>,
 }
 
-/// A check that runs; its place is free again when this is dropped, also after a panic.
+/// A running check; dropping it frees its place, also after a panic.
 struct Running {
     passwords: Passwords,
     attempt: Attempt,
@@ -305,7 +306,7 @@ impl Running {
     fn run(mut self, work: Work, start: Result<(), Unchecked>) {
         let Finished { verdict, deliver } = work(start);
         self.settle(verdict);
-        // The count is right before anybody hears of the result.
+        // The count is updated before the result is passed on.
         deliver();
     }
 
@@ -332,7 +333,7 @@ impl Drop for Running {
     }
 }
 
-/// Begins the next checks when it is dropped, also after a panic.
+/// Starts the next checks when it is dropped, also after a panic.
 struct Pump(Passwords);
 
 impl Drop for Pump {
@@ -342,8 +343,8 @@ impl Drop for Pump {
 }
 
 impl Passwords {
-    /// Takes up the counts that are kept in a file, and keeps them there from now on. A file that
-    /// cannot be read is passed over.
+    /// Restores the counts from a file, and stores them there from now on. A file that cannot be
+    /// read is ignored.
     pub(crate) fn keep_in(&self, file: PathBuf) {
         match std::fs::read(&file).map(|bytes| serde_json::from_slice::<Kept>(&bytes)) {
             Ok(Ok(kept)) => self.state().throttle.restore(kept),
@@ -372,7 +373,7 @@ impl Passwords {
         }
     }
 
-    /// Writes the counts if they have changed; how many there are then.
+    /// Writes the counts if they have changed; returns how many there are.
     pub(crate) fn keep(&self) -> usize {
         let file = self.file();
         let Some(file) = file.as_ref() else { return 0 };
@@ -389,7 +390,7 @@ impl Passwords {
     }
 }
 
-/// Replaces the file as a whole. It is not synced: a machine that loses power gives a guesser a few
+/// Replaces the file as a whole. It is not synced: after a power failure a guesser has a few more
 /// guesses, and no more.
 fn write(file: &Path, kept: &Kept) -> std::io::Result<()> {
     use std::io::Write;
@@ -417,7 +418,7 @@ mod tests {
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap()
     }
 
-    /// Work that notes its number and waits for a word before it ends.
+    /// Work that records its number and waits for a signal before it ends.
     fn work(
         number: usize,
         verdict: Verdict,
@@ -434,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_guesses_at_once_only_the_free_ones_are_checked() {
+    fn only_free_guesses_of_a_burst_are_checked() {
         let runtime = runtime();
         let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
         let (sender, results) = mpsc::channel();
@@ -459,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_take_turns_and_nothing_is_checked_for_those_who_left() {
+    fn addresses_take_turns_and_checks_of_gone_callers_are_skipped() {
         let runtime = runtime();
         let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
         let (release, held) = mpsc::channel::<()>();
@@ -501,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_has_so_many_places() {
+    fn waiting_checks_of_one_address_are_limited() {
         let runtime = runtime();
         let passwords = Passwords::new(Some(runtime.handle().clone()), 10);
         let (release, held) = mpsc::channel::<()>();

@@ -1,11 +1,11 @@
-//! Where to look for what a player did lately: the latest matches it played, and those in which it
-//! did something wrong. A projection of tournaments' streams; what happened there is read from
+//! Where to find a player's recent past: the latest matches they played, and those in which they
+//! were charged with a fault. It is a projection of tournaments' streams; the details are read from
 //! them.
 
 use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many places are kept for a player.
+/// How many entries are kept for a player.
 pub(crate) const KEPT_MAX: usize = 20;
 
 /// A match that was reported.
@@ -16,7 +16,7 @@ pub(crate) struct At {
     pub(crate) at: Millis,
 }
 
-/// Somebody who is out before or after the rounds.
+/// A player who dropped out before or after the rounds.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Dropped {
     pub(crate) tournament: TournamentId,
@@ -24,7 +24,7 @@ pub(crate) struct Dropped {
     pub(crate) faulted: Faulted,
 }
 
-/// What is kept about a player.
+/// The entries of a player.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Lately {
     pub(crate) played: VecDeque<At>,
@@ -32,13 +32,13 @@ pub(crate) struct Lately {
     pub(crate) dropped: VecDeque<Dropped>,
 }
 
-/// What all players did lately.
+/// The recent matches of all players.
 #[derive(Default)]
 pub(crate) struct Recent {
     players: BTreeMap<PlayerName, Lately>,
-    /// Of all players.
+    /// The latest matches of all players.
     played: VecDeque<At>,
-    /// Who plays in the matches of running tournaments' latest rounds.
+    /// The players of the matches in running tournaments' latest rounds.
     open: BTreeMap<TournamentId, BTreeMap<MatchId, Vec<PlayerName>>>,
 }
 
@@ -86,13 +86,14 @@ impl Recent {
     }
 }
 
-/// A match that was played again is kept once.
+/// Adds a match; one that was replayed is kept once.
 fn keep_match(list: &mut VecDeque<At>, place: &At) {
     list.retain(|kept| (&kept.tournament, &kept.id) != (&place.tournament, &place.id));
     keep(list, place.clone());
 }
 
-/// The latest are first. Streams are read one after the other, so they come in any order.
+/// Adds an entry, with the latest first. Streams are read one after the other, so entries come in
+/// any order.
 fn keep<T: Dated>(list: &mut VecDeque<T>, entry: T) {
     let place = list.partition_point(|kept| kept.at() > entry.at());
     list.insert(place, entry);

@@ -1,13 +1,14 @@
-//! How often a password may be guessed, and how long a guesser has to wait.
+//! The limit on password guesses, and how long a guesser has to wait.
 //!
-//! A guess takes its place in the count before it is checked: of any number of guesses that come at
-//! once, only as many are checked as one after the other would be. Guesses are counted twice:
+//! A guess takes its place in the count before it is checked. So of any number of simultaneous
+//! guesses, only as many are checked as if they came one after the other. Guesses are counted
+//! twice:
 //!
 //! - for the account, from everywhere together. A player who logged in from an address before has a
 //!   count of their own there, so strangers elsewhere cannot lock them out.
-//! - for the address, over all accounts. A correct password gives its own place back and no more.
+//! - for the address, over all accounts. A correct password frees only its own place.
 //!
-//! The counts are bounded, whatever strangers send. `passwords.rs` decides when to ask.
+//! The number of counts is limited, whatever strangers send. `passwords.rs` decides when to ask.
 
 use crate::address;
 use agon_core::{Millis, PlayerName};
@@ -16,23 +17,23 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
 
-/// Wrong passwords for one account that cost nothing.
+/// Free wrong passwords for one account.
 const ACCOUNT_FREE: u32 = 5;
-/// Wrong passwords from one address that cost nothing: a class may share the address.
+/// Free wrong passwords from one address: a class may share the address.
 const ADDRESS_FREE: u32 = 20;
 /// The first wait; it doubles with every further wrong password.
 const WAIT_MS_MIN: Millis = 1_000;
 /// The longest wait.
 const WAIT_MS_MAX: Millis = 60_000;
-/// One wrong password is forgotten after so long. Longer than any wait, so that waits still grow.
+/// After this time one wrong password is forgotten. Longer than any wait, so that waits still grow.
 const FORGET_ONE_MS: Millis = 3 * 60_000;
 /// The most counts that are kept.
 const COUNTS_MAX: usize = 20_000;
-/// The most places that are kept at which accounts have logged in, and of those at one address.
+/// The most places of logins that are kept, in total and for one address.
 const PLACES_MAX: usize = 20_000;
 const PLACES_PER_ADDRESS_MAX: usize = 1_000;
 
-/// What guesses are counted for.
+/// The subject of a count.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Key {
@@ -47,11 +48,11 @@ enum Key {
 #[derive(Clone, Copy, Default, Debug)]
 struct Count {
     wrong: u32,
-    /// Guesses that hold a place and are not decided.
+    /// Guesses that hold a place and are not decided yet.
     pending: u32,
     latest: Millis,
-    /// Whether it may be kept in a file. A name that no account has may be a password in the wrong
-    /// place, and is not written anywhere.
+    /// Whether the count may be stored in a file. A name without an account may be a password in
+    /// the wrong field, and is not written anywhere.
     is_kept: bool,
 }
 
@@ -73,7 +74,7 @@ impl Count {
         }
     }
 
-    /// How long one more guess has to wait, if it has to. Pending guesses count as wrong ones.
+    /// How long one more guess has to wait, if it has to. Pending guesses count as wrong.
     fn wait_ms(self, free: u32, now: Millis) -> Option<Millis> {
         if self.wrong_at(now).saturating_add(self.pending) < free {
             return None;
@@ -91,20 +92,20 @@ impl Count {
 pub(crate) struct Place {
     account: Key,
     address: Key,
-    /// Whether it holds one in the count of its address as well.
+    /// Whether it also holds a place in the count of its address.
     started: bool,
 }
 
-/// What came of a guess.
+/// The outcome of a guess.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Right,
     Wrong,
-    /// Nobody looked at it.
+    /// It was not checked.
     Unchecked,
 }
 
-/// The guesses of late, and where accounts have logged in.
+/// The recent guesses, and where accounts have logged in.
 #[derive(Default, Debug)]
 pub(crate) struct Throttle {
     counts: HashMap<Key, Count>,
@@ -114,7 +115,7 @@ pub(crate) struct Throttle {
 }
 
 impl Throttle {
-    /// Gives a guess a place in the count of its account; or says how long it has to wait.
+    /// Gives a guess a place in the count of its account; the error says how long it has to wait.
     pub(crate) fn admit(
         &mut self,
         from: IpAddr,
@@ -128,7 +129,7 @@ impl Throttle {
             false => Key::Account(account.clone()),
         };
         let address = Key::Address(from);
-        // A known player does not wait for what others did at the same address.
+        // A player known at this address does not wait for the guesses of others there.
         let wait_of_address = self.counts.get(&address).filter(|_| !known).and_then(|count| {
             let wait = count.until(ADDRESS_FREE, now).saturating_sub(now);
             (wait > 0).then_some(wait)
@@ -159,14 +160,14 @@ impl Throttle {
         }
     }
 
-    /// Notes that a guess is for a name that no account has.
+    /// Records that a guess is for a name without an account.
     pub(crate) fn keep_secret(&mut self, place: &Place) {
         if let Some(count) = self.counts.get_mut(&place.account) {
             count.is_kept = false;
         }
     }
 
-    /// Takes a guess out of the counts, or makes it a wrong one.
+    /// Removes a guess from the counts, or counts it as wrong.
     pub(crate) fn settle(&mut self, place: Place, verdict: Verdict, now: Millis) {
         let Place { account, address, started } = place;
         if verdict == Verdict::Right
@@ -195,7 +196,7 @@ impl Throttle {
         }
     }
 
-    /// Notes that an account proved itself at an address.
+    /// Records that an account logged in from an address.
     pub(crate) fn note_login(&mut self, from: IpAddr, account: PlayerName, now: Millis) {
         let names = self.places.entry(address::counted(from)).or_default();
         let before = names.insert(account, now);
@@ -231,7 +232,7 @@ impl Throttle {
     }
 }
 
-/// Forgets the entries that are older than the one in the middle.
+/// Forgets the entries that are older than the median.
 fn forget_half<K: Eq + Hash, V>(all: &mut HashMap<K, V>, latest: impl Fn(&V) -> Millis) {
     let mut times: Vec<Millis> = all.values().map(&latest).collect();
     times.sort_unstable();
@@ -244,7 +245,8 @@ fn forget_half<K: Eq + Hash, V>(all: &mut HashMap<K, V>, latest: impl Fn(&V) -> 
     });
 }
 
-/// The counts as they are kept in a file. Pending guesses are not: nobody waits for them any more.
+/// The counts as stored in a file. Pending guesses are not stored: their callers are gone after a
+/// restart.
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) struct Kept {
     version: u32,
@@ -263,7 +265,7 @@ impl Kept {
 }
 
 impl Throttle {
-    /// What to keep, if it changed since it was last asked for.
+    /// The counts to store, if they changed since the last call.
     pub(crate) fn keep(&mut self, now: Millis) -> Option<Kept> {
         if !std::mem::take(&mut self.changed) {
             return None;
@@ -277,7 +279,7 @@ impl Throttle {
         Some(Kept { version: KEPT_VERSION, wrong, places: places.collect() })
     }
 
-    /// Takes up what was kept.
+    /// Restores stored counts.
     pub(crate) fn restore(&mut self, kept: Kept) {
         if kept.version != KEPT_VERSION {
             return;
@@ -304,7 +306,7 @@ mod tests {
         IpAddr::from([10, 0, 0, last])
     }
 
-    /// One guess from beginning to end; how long it has to wait, if it is not checked.
+    /// One guess from beginning to end; returns how long it has to wait, if it is not checked.
     fn guess(
         throttle: &mut Throttle,
         from: IpAddr,
@@ -349,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn guesses_that_come_at_once_are_not_all_checked() {
+    fn simultaneous_guesses_are_not_all_checked() {
         let mut throttle = Throttle::default();
         let ann = name("ann");
         let places: Vec<Place> =
@@ -366,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn guesses_nobody_looked_at_give_their_places_back() {
+    fn unchecked_guesses_free_their_places() {
         let mut throttle = Throttle::default();
         for _ in 0..100 {
             let place = throttle.admit(address(1), &name("ann"), 7).unwrap();
@@ -416,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_survive_being_kept() {
+    fn counts_survive_storing_and_restoring() {
         let (mut throttle, now) = (Throttle::default(), 1_000_000);
         right(&mut throttle, 1, "ann", now).unwrap();
         while wrong(&mut throttle, 2, "ann", now).is_ok() {}
@@ -429,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_a_bound() {
+    fn number_of_counts_is_limited() {
         let mut throttle = Throttle::default();
         let count = 3 * COUNTS_MAX as u64;
         for number in 0..count {

@@ -1,36 +1,36 @@
-//! The queue of one watcher, between the engine's thread and the task that writes to it.
+//! The queue of one watcher, between the engine's thread and the task that writes to them.
 //!
-//! A watcher never holds the engine up. Its queue has a bound; when it is full, all that waits in
-//! it is replaced by one message that says so and shows how things stand now.
+//! A watcher never blocks the engine. The queue is bounded. When it is full, one message with the
+//! present state replaces all waiting messages and says so.
 
 use agon_engine::watch::{About, Shown};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::mpsc;
 
-/// Messages that may wait for a watcher.
+/// How many messages may wait for a watcher.
 const QUEUE_MAX: usize = 16;
 
-/// The engine's end of a watcher's queue.
+/// The sending end of a watcher's queue.
 pub(crate) struct Watcher {
     queue: Arc<Mutex<VecDeque<Shown>>>,
     wake: mpsc::Sender<()>,
-    /// The mark of what it was shown last, or has seen before.
+    /// The mark of the state the watcher was shown last, or has seen before.
     seen: Option<u64>,
 }
 
-/// The watcher's own end.
+/// The receiving end.
 pub(crate) struct Watch {
-    /// What was held back when it began to watch, and comes first.
+    /// The delayed messages from before the subscription, which come first.
     early: VecDeque<Shown>,
     queue: Arc<Mutex<VecDeque<Shown>>>,
     wake: mpsc::Receiver<()>,
-    /// Dropped with it.
+    /// Dropped with the watcher, which ends the subscription.
     _end: Option<Box<dyn Send + Sync>>,
 }
 
 impl Watch {
-    /// Begins with what was held back. `end` is dropped when the watcher is gone.
+    /// Begins with the delayed messages. `end` is dropped when the watcher is gone.
     pub(crate) fn begin(&mut self, early: Vec<Shown>, end: Box<dyn Send + Sync>) {
         self.early = early.into();
         self._end = Some(end);
@@ -48,7 +48,8 @@ impl Watch {
             }
             match std::task::ready!(self.wake.poll_recv(context)) {
                 Some(()) => {}
-                // Put there between the look at the queue and the engine's end being dropped.
+                // A message may have arrived between the look at the queue and the drop of the
+                // sending end.
                 None => return std::task::Poll::Ready(locked(&self.queue).pop_front()),
             }
         }
@@ -63,13 +64,13 @@ impl Watcher {
         (watcher, Watch { early: VecDeque::new(), queue, wake: woken, _end: None })
     }
 
-    /// Whether nobody is at the other end any more.
+    /// Whether the receiving end is gone.
     pub(crate) fn is_gone(&self) -> bool {
         self.wake.is_closed()
     }
 
     pub(crate) fn show(&mut self, mut shown: Shown) {
-        // Nothing that everybody may see has changed.
+        // Nothing public has changed.
         if self.seen == Some(shown.mark) && shown.about != About::End {
             return;
         }
@@ -83,7 +84,7 @@ impl Watcher {
         }
         queue.push_back(shown);
         drop(queue);
-        // A full channel has woken it already.
+        // If the channel is full, the task has been woken already.
         let _ = self.wake.try_send(());
     }
 }
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_watcher_is_told_that_it_lagged_and_shown_the_latest() {
+    fn slow_watcher_gets_one_lagged_message_with_the_latest_state() {
         let (mut watcher, watch) = Watcher::new(None);
         (0..=QUEUE_MAX).for_each(|number| watcher.show(change(number)));
         let queue: Vec<Shown> = locked(&watch.queue).drain(..).collect();
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_not_shown_again() {
+    fn seen_state_is_not_shown_again() {
         let (mut watcher, watch) = Watcher::new(Some(change(1).mark));
         watcher.show(change(1));
         assert!(locked(&watch.queue).is_empty());
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn anend_is_never_lost() {
+    fn end_is_never_lost() {
         let (mut watcher, mut watch) = Watcher::new(None);
         (0..QUEUE_MAX).for_each(|number| watcher.show(change(number)));
         watcher.show(Shown { about: About::End, ..change(QUEUE_MAX - 1) });

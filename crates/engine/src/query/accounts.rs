@@ -97,7 +97,7 @@ impl Query for FindHolder {
     }
 }
 
-/// Has the lobby carry a command out.
+/// Has the lobby carry out a command.
 pub struct Decide(pub LobbyCommand);
 
 impl Query for Decide {
@@ -108,13 +108,13 @@ impl Query for Decide {
     }
 }
 
-/// Makes an account with a password that is hashed already.
+/// Creates an account with a hashed password.
 pub struct Register {
     /// Its name.
     pub account: PlayerName,
-    /// What sort of player it is for.
+    /// The kind of its player.
     pub kind: AccountKind,
-    /// What it may do.
+    /// Its role.
     pub role: Role,
     /// Its password.
     pub password: PasswordHash,
@@ -132,7 +132,7 @@ impl Query for Register {
     }
 }
 
-/// Gives an account that proved itself a token; the answer is when the token expires.
+/// Gives an authenticated account a token; the answer is when the token expires.
 pub struct IssueToken {
     pub account: PlayerName,
     pub token: String,

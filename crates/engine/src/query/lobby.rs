@@ -10,7 +10,7 @@ use agon_core::{Millis, PlayerName, TournamentId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Players, queues and tournaments of each standing that are listed; all are counted.
+/// How many players, queues and tournaments of each standing are listed; all are counted.
 const LISTED_MAX: usize = 500;
 
 /// The lobby.
@@ -109,7 +109,7 @@ pub struct LookAtLobby {
 }
 
 impl Query for LookAtLobby {
-    /// The version of the lobby, and the lobby if that is another than the one seen.
+    /// The version of the lobby, and the lobby if its version differs from the one seen.
     type Answer = (u64, Option<ShownLobby>);
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
@@ -146,7 +146,7 @@ impl ShownInvitation {
     }
 }
 
-/// Asks what a player is invited to.
+/// Asks for the invitations of a player.
 pub struct ListInvitations(pub PlayerName);
 
 impl Query for ListInvitations {
@@ -168,7 +168,7 @@ pub enum InvitationReply {
 }
 
 impl InvitationReply {
-    /// The reply as the invitation keeps it.
+    /// The reply in the form that the invitation stores.
     pub fn kept(self) -> Reply {
         match self {
             InvitationReply::Accept => Reply::Accepted,

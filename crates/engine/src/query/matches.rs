@@ -1,4 +1,4 @@
-//! Matches: how one stands, what may be read of its log, and watching.
+//! Matches: the state of one, access to its log, and watching.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::super::journal::StreamKey;
@@ -19,13 +19,13 @@ pub enum FoundMatch {
     Nothing,
     /// It runs or starts in a moment: a [`ShownMatch`] as JSON, as observers see it.
     Running(Arc<str>),
-    /// It is over; the log has it.
+    /// The match is over; the log has it.
     Over,
-    /// So is the tournament; the log knows whether there was such a match.
+    /// The tournament is over; the log knows whether there was such a match.
     PerhapsOver,
 }
 
-/// Asks how a match stands.
+/// Asks for the state of a match.
 pub struct FindMatch(pub MatchKey);
 
 impl Query for FindMatch {
@@ -62,7 +62,7 @@ impl Query for FindMatch {
     }
 }
 
-/// Asks for the public view of a game that is over in a match that runs.
+/// Asks for the public view of a finished game in a running match.
 pub struct FindFinishedView {
     pub key: MatchKey,
     pub number: u32,
@@ -78,8 +78,8 @@ impl Query for FindFinishedView {
     }
 }
 
-/// Asks for the version of what the log has of a tournament's matches that are over. A match can be
-/// played again as long as its tournament runs.
+/// Asks for the version of the logs of a tournament's finished matches. A match can be replayed as
+/// long as its tournament runs.
 pub struct ArchiveVersion(pub TournamentId);
 
 impl Query for ArchiveVersion {
@@ -93,11 +93,12 @@ impl Query for ArchiveVersion {
     }
 }
 
-/// What a reader of a match's log has to know.
+/// The data that a reader of a match's log needs.
 pub struct MatchSecrets {
-    /// What its games are drawn from, while it runs. For folding its log, and never to be shown.
+    /// The secrets its games are drawn from, while it runs. Use them to fold its log; never show
+    /// them.
     pub secrets: Option<Secrets>,
-    /// By how much the match is shown late.
+    /// By how much the view of the match is delayed.
     pub held_ms: Millis,
 }
 
@@ -113,7 +114,7 @@ impl Query for FindSecrets {
     }
 }
 
-/// Asks for the matches that run in which a player was charged with a fault, with their secrets.
+/// Asks for the running matches in which a player was charged with a fault, with their secrets.
 pub struct ListFaultyMatches(pub PlayerName);
 
 impl Query for ListFaultyMatches {
@@ -130,18 +131,18 @@ impl Query for ListFaultyMatches {
     }
 }
 
-/// Begins to watch a tournament or a match that runs.
+/// Starts to watch a running tournament or match.
 pub struct StartWatching {
     /// The watcher.
     pub watcher: WatcherId,
-    /// What it watches.
+    /// The topic.
     pub topic: Topic,
-    /// The mark of the event the watcher has seen last.
+    /// The mark of the last event the watcher has seen.
     pub seen: Option<u64>,
 }
 
 impl Query for StartWatching {
-    /// What was held back and comes first.
+    /// The delayed messages that come first.
     type Answer = Result<Vec<Shown>, NoWatch>;
 
     fn streams(&self) -> Vec<StreamKey> {

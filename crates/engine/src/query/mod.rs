@@ -1,10 +1,10 @@
 //! Queries and commands from outside: the HTTP interface, the Erlang node, the start of the server.
 //!
-//! Each is a struct with a typed answer. Nothing outside this folder looks into the engine: callers
-//! see queries and answers, and both are data. Answers are the types that the HTTP interface
-//! writes, so callers make the JSON on threads of their own.
+//! Each is a struct with a typed answer. Nothing outside this folder accesses the engine's state:
+//! callers see queries and answers, and both are data. Answers are the types that the HTTP
+//! interface writes, so callers make the JSON on threads of their own.
 //!
-//! Commit, then speak: an answer leaves the engine only when the records it rests on are durable.
+//! Commit, then send: the engine returns an answer only when the records it depends on are durable.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 mod accounts;
@@ -42,24 +42,24 @@ pub use tournaments::{
     TournamentPage, Withdraw,
 };
 
-/// One query, as long as the server runs.
+/// The number of a query, unique while the server runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct QueryId(pub u64);
 
 /// A question to the engine, or a command, with the type of its answer.
 pub trait Query: Send + 'static {
-    /// What comes back.
+    /// The type of the answer.
     type Answer: Send + 'static;
 
-    /// The streams the answer rests on. It is held back until their records are durable.
+    /// The streams the answer depends on. It waits until their records are durable.
     fn streams(&self) -> Vec<StreamKey> {
         vec![StreamKey::Lobby]
     }
 
-    /// Answers the question or carries the command out.
+    /// Answers the query or carries out the command.
     fn answer(self, engine: &mut Engine) -> Self::Answer;
 
-    /// More streams the answer rests on, where only the answer tells which.
+    /// More streams the answer depends on, if they are known only with the answer.
     fn written(_answer: &Self::Answer) -> Vec<StreamKey> {
         Vec::new()
     }
@@ -77,7 +77,7 @@ impl AnyAnswer {
 
 /// A query of any type on its way to the engine.
 pub trait AnyQuery: Send {
-    /// Answers it, once what the answer rests on is durable.
+    /// Answers it once the records the answer depends on are durable.
     fn run(self: Box<Self>, id: QueryId, engine: &mut Engine);
 }
 
@@ -91,7 +91,7 @@ impl<Q: Query> AnyQuery for Q {
     }
 }
 
-/// Which part of a long list that is sorted by name.
+/// A part of a long list that is sorted by name.
 pub struct Window {
     /// The name before the first entry.
     pub after: String,

@@ -1,5 +1,5 @@
-//! What the Erlang node asks: programs that cannot reconnect by themselves, and processes without
-//! an account that asked for a tournament.
+//! Queries of the Erlang node: about programs that cannot reconnect by themselves, and about
+//! processes without an account that asked for a tournament.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::super::journal::StreamKey;
@@ -8,11 +8,11 @@ use super::Query;
 use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Request};
 use agon_core::{Millis, PlayerName, Raw, TournamentId};
 
-/// Asks what the log says of the run before this one.
+/// Asks for the log's data about the previous run.
 pub struct LookBeforeStart;
 
 impl Query for LookBeforeStart {
-    /// Where programs were, all tournaments, and how long players may take to reconnect.
+    /// Where programs were, all tournaments, and how long players have to reconnect.
     type Answer = (Vec<Raw>, Vec<TournamentId>, Millis);
 
     fn streams(&self) -> Vec<StreamKey> {
@@ -38,7 +38,7 @@ impl Query for ListCutOff {
     }
 }
 
-/// Notes where the program behind a connection is, before it logs in.
+/// Records where the program behind a connection is, before it logs in.
 pub struct Locate {
     pub conn: ConnId,
     pub location: Raw,
@@ -52,7 +52,7 @@ impl Query for Locate {
     }
 }
 
-/// Keeps where the program of an account that logged in is from now on.
+/// Commits where the program of an account that logged in is from now on.
 pub struct Relocate {
     pub conn: ConnId,
     pub location: Raw,
@@ -98,7 +98,7 @@ impl Query for ReportNotThere {
     }
 }
 
-/// Asks which processes without an account wait to hear of a tournament.
+/// Asks which processes without an account wait for news of a tournament.
 pub struct ListRequests;
 
 impl Query for ListRequests {
@@ -124,9 +124,9 @@ impl Query for IsLive {
     }
 }
 
-/// Why a tournament is not held.
+/// Why a tournament was not announced.
 pub enum NotHeld {
-    /// No player is there.
+    /// There are no players.
     Nobody,
     /// It cannot be held; the operator's log says why.
     Refused,
@@ -134,9 +134,9 @@ pub enum NotHeld {
 
 /// Announces a tournament under the first free name of a series; the answer is that name.
 pub struct AnnounceNumbered {
-    /// The tournament; its id is what the names begin with.
+    /// The tournament; the names begin with its id.
     pub announcement: Announcement,
-    /// The process that wants to hear of it, as its gateway writes it.
+    /// The process to notify, in its gateway's format.
     pub reply_to: Option<Raw>,
 }
 

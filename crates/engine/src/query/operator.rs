@@ -1,4 +1,4 @@
-//! What operators order. The answer comes when everything an order changed is durable.
+//! Operators' orders. The answer comes when everything an order changed is durable.
 
 use super::super::journal::StreamKey;
 use super::super::{Engine, MatchKey, NotObeyed};
@@ -6,20 +6,20 @@ use super::Query;
 use agon_core::lobby::{LobbyCommand, LobbyOrder};
 use agon_core::{MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder};
 
-/// What an operator wants done.
+/// An operator's order.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Order {
-    /// About a tournament that runs.
+    /// An order about a running tournament.
     Tournament(TournamentId, TournamentOrder),
-    /// About a game of a match that is paused.
+    /// An order about a game of a paused match.
     Game(TournamentId, MatchId, MatchOrder),
-    /// About the lobby.
+    /// An order about the lobby.
     Lobby(LobbyOrder),
-    /// A player is taken out of a tournament, whether it runs or not.
+    /// Withdraw a player from a tournament, whether it runs or not.
     Withdraw(TournamentId, PlayerName),
-    /// An account may not enter tournaments.
+    /// Ban an account from tournaments.
     Blacklist(PlayerName),
-    /// An account may enter tournaments again.
+    /// Allow an account to enter tournaments again.
     Lift(PlayerName),
 }
 
@@ -27,11 +27,11 @@ pub enum Order {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Written(pub(super) Vec<StreamKey>);
 
-/// Has an operator's order carried out.
+/// Carries out an operator's order.
 pub struct CarryOut {
-    /// What is to be done.
+    /// The order.
     pub order: Order,
-    /// Who orders it, and why.
+    /// The operator, and their reason.
     pub ruling: Ruling,
 }
 
@@ -77,7 +77,7 @@ impl Query for CarryOut {
     }
 }
 
-/// Refuses an order about a match that the tournament does not have.
+/// Rejects an order about a match that the tournament does not have.
 fn check_match(
     engine: &Engine,
     tournament: &TournamentId,

@@ -1,4 +1,4 @@
-//! The server itself: signs of life, counts, and what happens once at its start.
+//! The server itself: liveness, counts, and the tasks of its start.
 
 use super::super::journal::StreamKey;
 use super::super::{Engine, GameCounts, Note, Status};
@@ -6,10 +6,10 @@ use super::Query;
 use agon_core::PlayerName;
 use agon_core::lobby::{Account, Announcement, LobbyRejection, Role, Selection};
 
-/// Asks for a sign of life.
+/// Asks whether the engine is alive.
 pub struct Ping {
-    /// Whether the answer waits until the lobby's records are durable, so that the log is alive
-    /// too.
+    /// Whether the answer waits until the lobby's records are durable, which shows that the log is
+    /// alive too.
     pub through_log: bool,
 }
 
@@ -23,10 +23,10 @@ impl Query for Ping {
     fn answer(self, _: &mut Engine) {}
 }
 
-/// What is counted, all at one moment.
+/// All counts at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// What runs now.
+    /// The engine's present state.
     pub status: Status,
     /// Games since the start.
     pub games: GameCounts,

@@ -1,4 +1,4 @@
-//! Tournaments: which there are, how one stands, announcing one, signing up and withdrawing.
+//! Tournaments: listing, the state of one, announcing, signing up and withdrawing.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::super::journal::StreamKey;
@@ -90,17 +90,17 @@ impl Query for ListTournaments {
 
 /// A tournament as the engine knows it.
 pub enum FoundTournament {
-    /// There is none of that name.
+    /// There is no such tournament.
     Nothing,
     /// It has not started, or never will.
     NotStarted(ShownTournament),
-    /// It runs.
+    /// The tournament runs.
     Running(ShownTournament),
-    /// It is over; the log has it.
+    /// The tournament is over; the log has it.
     Over,
 }
 
-/// Asks how a tournament stands.
+/// Asks for the state of a tournament.
 pub struct FindTournament(pub TournamentId);
 
 impl Query for FindTournament {
@@ -143,7 +143,7 @@ impl Query for FindTournament {
             }
             Some(Standing::Running(plan)) => match engine.shown_tournament(&id) {
                 Some(shown) => return FoundTournament::Running(shown),
-                // Its secret is on its way to the log.
+                // Its secret is in flight.
                 None => ShownTournament::Running {
                     id,
                     plan: ShownPlan::of(plan),
@@ -160,7 +160,7 @@ impl Query for FindTournament {
     }
 }
 
-/// Asks where a tournament stands in the lobby.
+/// Asks for the standing of a tournament in the lobby.
 pub struct FindStanding(pub TournamentId);
 
 impl Query for FindStanding {
@@ -175,7 +175,7 @@ impl Query for FindStanding {
     }
 }
 
-/// Asks for the results of a tournament that is over.
+/// Asks for the results of a finished tournament.
 pub struct FindPastResults(pub TournamentId);
 
 impl Query for FindPastResults {
@@ -186,21 +186,21 @@ impl Query for FindPastResults {
     }
 }
 
-/// Asks which tournaments have started, unless tournaments have written nothing since.
+/// Asks which tournaments have started, unless no tournament has a new record.
 pub struct ListStarted {
-    /// The count of records that came with the latest answer.
+    /// The count of records that came with the last answer.
     pub seen: Option<u64>,
 }
 
 impl Query for ListStarted {
-    /// The count of records of all tournaments, and the tournaments if that has changed.
+    /// The count of records of all tournaments, and the tournaments if the count has changed.
     type Answer = (u64, Option<Vec<TournamentId>>);
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         let records = engine.counted.tournament_records;
         let has_started =
             |standing: &Standing| matches!(standing, Standing::Running(_) | Standing::Finished(_));
-        // If nothing is new the engine need not walk all tournaments there ever were.
+        // Without new records the engine need not walk through all past tournaments.
         let started = (self.seen != Some(records)).then(|| {
             let all = engine.lobby.tournaments();
             all.filter(|(_, standing)| has_started(standing)).map(|(id, _)| id.clone()).collect()
@@ -256,7 +256,7 @@ impl Query for AnnounceWanted {
     }
 }
 
-/// Opens a sign-up that is repeated, unless one like it is open already.
+/// Opens a repeated sign-up, unless one like it is open already.
 pub struct OpenSignUp(pub Arc<Announcement>);
 
 impl Query for OpenSignUp {
@@ -287,8 +287,8 @@ impl Query for SignUp {
     }
 }
 
-/// A player takes a sign-up back, rejects an invitation, or leaves a tournament that runs and all
-/// their matches there.
+/// A player withdraws a sign-up, rejects an invitation, or leaves a running tournament and all
+/// their matches in it.
 pub struct Withdraw {
     pub tournament: TournamentId,
     pub player: PlayerName,

@@ -5,16 +5,16 @@ use agon_wire::lines::Lines;
 use agon_wire::native::{self, FromPlayer, ToPlayer};
 use agon_wire::websocket::{BadFrame, Frames, Incoming};
 
-/// The code of a WebSocket that ends because everything was said.
+/// The close code of a WebSocket that ended normally.
 pub const NORMAL: u16 = 1000;
 
-/// The code of a WebSocket whose other end is not there any more.
+/// The close code of a WebSocket whose other end is gone.
 pub const GOING_AWAY: u16 = 1001;
 
-/// The code of a WebSocket that sends something else.
+/// The close code of a WebSocket that broke the protocol.
 pub const PROTOCOL_ERROR: u16 = 1002;
 
-/// Bytes that came in, on their way to become messages.
+/// Received bytes that are not parsed into messages yet.
 pub enum Framing {
     /// Lines of TCP.
     Lines(Lines),
@@ -22,19 +22,19 @@ pub enum Framing {
     Frames(Frames),
 }
 
-/// What came in.
+/// A parsed piece of input.
 pub enum Framed<'a> {
     /// A message.
     Message(&'a [u8]),
-    /// No message, and why.
+    /// Not a message, and why.
     Bad(String),
-    /// What follows cannot be understood.
+    /// The rest of the input cannot be parsed.
     Broken(String),
     /// A ping frame.
     Ping(&'a [u8]),
     /// A pong frame.
     Pong,
-    /// The other end wants to end.
+    /// The other end wants to close.
     Close,
 }
 
@@ -49,7 +49,7 @@ impl Framing {
         Framing::Frames(Frames::of_client(max))
     }
 
-    /// The wire it is.
+    /// The wire of this framing.
     pub fn wire(&self) -> Wire {
         match self {
             Framing::Lines(_) => Wire::Tcp,
@@ -65,7 +65,7 @@ impl Framing {
         }
     }
 
-    /// The next thing that is whole.
+    /// The next complete piece of input.
     pub fn take(&mut self) -> Option<Framed<'_>> {
         Some(match self {
             Framing::Lines(lines) => match lines.take()? {
@@ -84,26 +84,26 @@ impl Framing {
     }
 }
 
-/// What came in over a native wire.
+/// A parsed input of a native wire.
 pub enum Received {
     /// A message.
     Message(FromPlayer),
-    /// Something that is no message.
+    /// A line that is not a message.
     Bad {
-        /// Why it is none.
+        /// Why it is not a message.
         why: String,
-        /// What may be repeated of it.
+        /// The part of it that may be quoted.
         line: String,
     },
     /// A ping frame, to be answered with this.
     Ping(Vec<u8>),
-    /// Nothing that matters.
+    /// Nothing to handle.
     Nothing,
-    /// Close with this code, and say this before.
+    /// Close with this code, after this message.
     End(u16, Option<String>),
 }
 
-/// Reads what came in.
+/// Parses a piece of input.
 pub fn received(framed: Framed<'_>) -> Received {
     match framed {
         Framed::Message(line) => match read_line(line) {
@@ -118,9 +118,9 @@ pub fn received(framed: Framed<'_>) -> Received {
     }
 }
 
-/// A message; or why a line is none, and what may be repeated of it. That may become evidence, and
-/// so get into the log, where no password and no token belongs: of a line that speaks of either,
-/// nothing is repeated.
+/// Parses a message; otherwise returns why the line is not a message, and the part that may be
+/// quoted. The quote may become evidence in the log, where no password and no token belongs. So
+/// nothing is quoted of a line that mentions either.
 pub fn read_line(line: &[u8]) -> Result<FromPlayer, (String, String)> {
     let why = match native::decode(line) {
         Ok(message) => return Ok(message),

@@ -1,4 +1,4 @@
-//! What a port for programs of another system is like.
+//! The configuration of a port for programs of another system.
 
 use crate::Wire;
 use agon_core::Millis;
@@ -9,22 +9,22 @@ use std::sync::Arc;
 /// A port for programs of another system.
 #[derive(Clone, Debug)]
 pub struct Peers {
-    /// Which words they use.
+    /// The language they use.
     pub language: Language,
-    /// Whether names must be as the course demands, and no two the same.
+    /// Whether names must follow the course's rules, and be unique.
     pub strict_names: bool,
-    /// How long a program may take to say its name.
+    /// How long a program has to send its name.
     pub sign_up_ms: Millis,
-    /// How long later sign-ups wait for a program to say its name.
+    /// How long later sign-ups wait for a program to send its name.
     pub order_ms: Millis,
-    /// Whether they speak TLS, as all others do where there is a certificate.
+    /// Whether the port uses TLS, as all others do where there is a certificate.
     pub tls: bool,
-    /// What they play in.
+    /// The series they play in.
     pub series: Arc<Announcement>,
 }
 
 impl Peers {
-    /// How their messages look.
+    /// The wire of these programs.
     pub fn wire(&self) -> Wire {
         match self.language {
             Language::Fish(_) => Wire::Fish,

@@ -1,9 +1,9 @@
-//! What is said over the wire of another system, without its socket.
+//! The conversation over the wire of another system, without its socket.
 //!
-//! It answers for pairing replies with what was asked: the values that come answer the calls that
-//! go, one after the other, whenever they come. Nothing is asked before the last call is answered,
-//! and that holds for calls whose answer nobody needs: that a tournament is over is replied to as
-//! well. Bytes, time and bounds on both are up to whoever holds the socket.
+//! This module pairs replies with calls: received values answer the calls in order, whenever they
+//! arrive. No call is sent before the last one is answered. That also holds for calls whose answer
+//! nobody needs, such as the end of a tournament. Bytes, time and limits on both are up to the
+//! owner of the socket.
 
 use crate::{AskId, BadReply, PeerAsk, PeerSaid, Tell};
 use agon_core::{Fault, Millis};
@@ -12,19 +12,19 @@ use agon_wire::peer::{Speaker, Spoken, Then, Told};
 use agon_wire::values::{BadStream, Values};
 use std::collections::VecDeque;
 
-/// Bytes that may wait for a call to be answered by them; more stay in the socket.
+/// How many received bytes may wait for a call that they answer; more stay in the socket.
 const UNREAD_MAX: usize = 256 * 1024;
 
-/// What may wait for the answer to the last call; more stays in the outbox.
+/// How many messages may wait for the answer to the last call; more stay in the outbox.
 const WAITING_MAX: usize = 16;
 
-/// After how much silence a number or a word is whole.
+/// How long a pause completes a number or a word.
 pub const PAUSE_MS: Millis = 100;
 
-/// How much longer than its time a call that nobody waits for any more may stay unanswered.
+/// How long past its limit a call may stay unanswered before the connection is closed.
 pub const GRACE_MS: Millis = 2_000;
 
-/// How long a reply that nobody waits for may take.
+/// How long a reply that nobody needs may take.
 const COURTESY_MS: Millis = 10_000;
 
 /// A connection that signed up.
@@ -35,43 +35,43 @@ pub struct Talk {
     waiting: VecDeque<Tell>,
 }
 
-/// A call that was written and not answered.
+/// A call that was written and not answered yet.
 struct Open {
-    /// Whether it repeats a part of the beginning: its answer has to have the right form, and
-    /// changes nothing.
+    /// Whether it repeats a part of the tournament's start: the answer must have the right form,
+    /// and changes nothing.
     repeats: bool,
-    /// What it asks; `None` if nobody needs the answer.
+    /// The request; `None` if nobody needs the answer.
     ask: Option<PeerAsk>,
     limit_ms: Millis,
 }
 
-/// Something in the words of the wire, to be written.
+/// A message in the wire's language, ready to be written.
 pub struct Words {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// Whether they repeat a part of the beginning.
+    /// Whether it repeats a part of the tournament's start.
     repeats: bool,
     ask: Option<PeerAsk>,
     then: Next,
 }
 
-/// What comes after words.
+/// What follows the message.
 enum Next {
     /// Nothing.
     Nothing,
-    /// A reply of the other end.
+    /// The other end replies.
     Reply,
-    /// What is said for a player whose wire has no words for it.
+    /// The gateway answers for the player, because the wire cannot express the request.
     Answered(Result<String, BadReply>),
 }
 
 impl Words {
-    /// What is asked with them.
+    /// The request of the message.
     pub fn ask(&self) -> Option<&PeerAsk> {
         self.ask.as_ref().filter(|_| !self.repeats)
     }
 
-    /// For how long the reply of the other end is waited for, if it has to reply.
+    /// How long to wait for the other end's reply, if it has to reply.
     pub fn limit_ms(&self) -> Option<Millis> {
         match self.then {
             Next::Reply => Some(self.ask.as_ref().map_or(COURTESY_MS, |ask| ask.limit_ms)),
@@ -86,7 +86,7 @@ impl Talk {
         Talk { speaker, values, open: None, waiting: VecDeque::new() }
     }
 
-    /// Whether it wants to be told of changes that ask for nothing.
+    /// Whether the player wants every change, including those without a request.
     pub fn listens(&self) -> bool {
         self.speaker.listens()
     }
@@ -101,24 +101,24 @@ impl Talk {
         self.values.rest().len() < UNREAD_MAX
     }
 
-    /// The time of the call that waits for its reply.
+    /// The time limit of the open call.
     pub fn limit_ms(&self) -> Option<Millis> {
         self.open.as_ref().map(|open| open.limit_ms)
     }
 
-    /// Whether what is there of a reply may be all of it.
+    /// Whether a part of the reply has arrived, which a pause may complete.
     pub fn is_inside(&self) -> bool {
         self.open.is_some() && self.values.is_inside()
     }
 
-    /// Answers the open call with the next value, if both are there.
+    /// Answers the open call with the next value, if both exist.
     pub fn pair(&mut self) -> Option<PeerSaid> {
         self.open.as_ref()?;
         let value = self.values.take()?.map(str::to_owned);
         self.answer(value)
     }
 
-    /// The same when nothing has followed for a while: then a number or a word is whole.
+    /// Like `pair`, after a pause: a number or a word is complete then.
     pub fn flush(&mut self) -> Option<PeerSaid> {
         self.open.as_ref()?;
         let value = self.values.flush()?.map(str::to_owned);
@@ -141,19 +141,19 @@ impl Talk {
         }
         let PeerAsk { id, .. } = ask?;
         if repeats {
-            // Whoever fails at the beginning fails at what comes after it.
+            // A player who fails at the start also fails at the request that follows it.
             let other = |tell: &Tell| tell.ask.as_ref().is_none_or(|ask| ask.id != id);
             self.waiting.retain(other);
         }
         Some(PeerSaid::Answer { ask: id, answer })
     }
 
-    /// Whether more may be taken from the outbox.
+    /// Whether to take more from the outbox.
     pub fn takes_more(&self) -> bool {
         self.waiting.len() < WAITING_MAX
     }
 
-    /// Takes something from the outbox; gives it back if it can be said at once.
+    /// Takes a message from the outbox; returns it if it can be sent at once.
     pub fn take(&mut self, tell: Tell) -> Option<Tell> {
         let asks = match tell.told {
             Told::Begin { .. }
@@ -170,14 +170,14 @@ impl Talk {
         Some(self.after_beginning(tell))
     }
 
-    /// What has waited and can be said now.
+    /// The next waiting message that can be sent now.
     pub fn next_waiting(&mut self) -> Option<Tell> {
         let tell = self.waiting.pop_front_if(|_| self.open.is_none())?;
         Some(self.after_beginning(tell))
     }
 
-    /// A program that is new to a tournament that goes on is told the beginning before `tell`;
-    /// gives what is to be said first. Every part has the time of what it leads to.
+    /// Puts the tournament's start before `tell` for a program that is new to a running tournament;
+    /// returns the first message to send. Every part has the time limit of the message it leads to.
     fn after_beginning(&mut self, tell: Tell) -> Tell {
         let parts = self.speaker.beginning(&tell.told).into_iter();
         let mut all: VecDeque<Tell> =
@@ -190,7 +190,7 @@ impl Talk {
         first
     }
 
-    /// Puts something into words.
+    /// Translates a message.
     pub fn say(&mut self, tell: Tell) -> Words {
         let (texts, then) = match self.speaker.tell(&tell.told) {
             Ok(Spoken { texts, then: Then::Nothing }) => (texts, Next::Nothing),
@@ -207,13 +207,14 @@ impl Talk {
         Words { text: texts.concat(), repeats, ask: tell.ask, then }
     }
 
-    /// Words were written: the request they belong to, and what answers it by itself.
+    /// Records that a message was written; returns its request, and the gateway's own answer if
+    /// there is one.
     pub fn said(&mut self, words: Words) -> (Option<AskId>, Option<PeerSaid>) {
         let limit_ms = words.limit_ms();
         let Words { ask, then, repeats, .. } = words;
         let delivered = ask.as_ref().map(|ask| ask.id.clone());
         let answer = match then {
-            // The wire has no words for this part.
+            // The wire cannot express this part.
             Next::Answered(_) if repeats => None,
             Next::Answered(answer) => ask.map(|ask| PeerSaid::Answer { ask: ask.id, answer }),
             Next::Reply | Next::Nothing => {
@@ -235,7 +236,7 @@ mod tests {
     use agon_wire::peer::Language;
     use agon_wire::values::Limits;
 
-    /// Somebody that speaks Fish, and a question of a game for it.
+    /// A player who uses Fish, and a game's request for them.
     fn fish() -> (Talk, Told) {
         let (_, speaker) = Language::Fish(None).sign_up("\"ann\"", false).unwrap();
         let games = Registry::standard();
@@ -249,7 +250,7 @@ mod tests {
         (Talk::new(speaker, Values::new(Limits::default())), told)
     }
 
-    /// The same, that was told that its tournament begins.
+    /// The same player, after their tournament's start.
     fn begun() -> (Talk, Told) {
         let (mut talk, told) = fish();
         let begin = Tell { told: Told::Begin { proposes: false }, ask: None };
@@ -267,7 +268,7 @@ mod tests {
         Some(PeerAsk { id, limit_ms: 1_000 })
     }
 
-    /// What was answered, and with what.
+    /// The answered request, and the answer.
     fn heard(said: Option<PeerSaid>) -> (String, String) {
         match said {
             Some(PeerSaid::Answer { ask: AskId::Match(_, id), answer }) => {
@@ -277,9 +278,9 @@ mod tests {
         }
     }
 
-    /// A player may be in two tournaments: one of them ends while the other asks it something.
+    /// A player may be in two tournaments: one ends while the other sends a request.
     #[test]
-    fn that_a_tournament_is_over_is_a_call_like_others() {
+    fn end_of_a_tournament_is_a_call_that_needs_a_reply() {
         let (mut talk, told) = begun();
         let end = || Tell { told: Told::End { won: false }, ask: None };
         let question = |id| Tell { told: told.clone(), ask: ask(id) };
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(heard(talk.pair()), ("2".into(), "{\"place\":[0,1]}".into()));
     }
 
-    /// Says what is next; what is written. The clock of the request begins anew with every part.
+    /// Sends the next message; returns its text. The request's clock starts anew with every part.
     fn say_next(talk: &mut Talk, tell: Option<Tell>) -> String {
         let tell = tell.or_else(|| talk.next_waiting()).expect("something is to be said");
         let words = talk.say(tell);
@@ -319,14 +320,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_program_is_told_the_beginning_first_and_has_the_time_for_each_part() {
+    fn new_program_gets_the_start_first_with_a_time_limit_for_each_part() {
         let (mut talk, told) = fish();
         let first = talk.take(Tell { told, ask: ask("1") });
         assert_eq!(say_next(&mut talk, first), "[\"start\",[true]]");
         for call in ["playing-as", "playing-with"] {
             talk.push(b"\"void\"");
             assert!(talk.pair().is_none(), "the answer changes nothing");
-            // Nothing is said of a position in calls.
+            // Positions are not sent as calls.
             let text = say_next(&mut talk, None);
             assert!(text.starts_with(&format!("[\"{call}\"")), "{text}");
         }
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_answer_to_the_beginning_is_one_to_the_request() {
+    fn bad_answer_to_the_start_answers_the_request() {
         let (mut talk, told) = fish();
         let first = talk.take(Tell { told, ask: ask("1") });
         say_next(&mut talk, first);

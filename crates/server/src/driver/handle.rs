@@ -1,4 +1,4 @@
-//! How others reach the engine's thread.
+//! The handle through which other threads reach the engine's thread.
 
 use crate::clock;
 use crate::engine::query::{AnyAnswer, AnyQuery, Query, StartWatching};
@@ -17,36 +17,36 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// A connection's place in the inbox; it is free again when this is dropped.
+/// A connection's place in the inbox; dropping it frees the place.
 pub(crate) type Place = OwnedSemaphorePermit;
 
-/// What comes to the driver.
+/// A message to the driver.
 pub(crate) enum Message {
     /// An input of the engine.
     Input(Input),
-    /// An input that has a place in the inbox.
+    /// An input that holds a place in the inbox.
     Placed(Input, Place),
     /// A connection was opened.
     Opened { conn: ConnId, out: Outbox, from: IpAddr },
-    /// A query, and what to do with its answer.
+    /// A query, and the callback for its answer.
     Query { query: Box<dyn AnyQuery>, reply: Reply },
     /// The queue of a watcher.
     Watch(WatcherId, Watcher),
-    /// Records are durable, or refused; each with its stream, in the order they were decided in.
+    /// Records that are durable or refused; each with its stream, in the order of their decisions.
     Committed { streams: Vec<StreamKey>, results: Vec<Result<u64, AppendError>> },
 }
 
-/// What to do with the answer to a query.
+/// The callback for the answer to a query.
 pub(crate) type Reply = Box<dyn FnOnce(AnyAnswer) + Send>;
 
-/// What the driver shares with whoever reaches it.
+/// The data that the driver shares with its handles.
 pub(super) struct Shared {
     meters: Meters,
     passwords: Passwords,
     games: Registry,
-    /// The log closes with the engine, whatever handles are left.
+    /// Weak: the log closes with the engine, even if handles are left.
     log: Weak<dyn Log>,
-    /// How many watchers there were.
+    /// How many watchers there have been; the next one's number.
     watchers: AtomicU64,
 }
 
@@ -57,14 +57,14 @@ impl Shared {
     }
 }
 
-/// What is read from the log away from the engine.
+/// Access to the log for reading away from the engine.
 #[derive(Clone)]
 pub(crate) struct Archive {
     pub(crate) log: Arc<dyn Log>,
     pub(crate) games: Registry,
 }
 
-/// How others reach the engine.
+/// A handle to the engine.
 #[derive(Clone)]
 pub struct Handle {
     inbox: Sender<Message>,
@@ -85,7 +85,8 @@ impl Handle {
     }
 
     pub(super) fn put(&self, message: Message) {
-        // An engine that has ended hears nobody, and whoever waits for it notices by its channel.
+        // An engine that has ended receives nothing, and callers notice that by their closed
+        // channel.
         let _ = self.inbox.send(message);
     }
 
@@ -93,7 +94,7 @@ impl Handle {
         self.put(Message::Input(input));
     }
 
-    /// Sends an input that has a place in the inbox.
+    /// Sends an input that holds a place in the inbox.
     pub(crate) fn send_placed(&self, input: Input, place: Place) {
         self.put(Message::Placed(input, place));
     }
@@ -103,14 +104,14 @@ impl Handle {
         self.put(Message::Opened { conn, out, from });
     }
 
-    /// Asks the engine to stop once what is in flight is durable.
+    /// Asks the engine to stop once the records in flight are durable.
     pub fn stop(&self) {
         self.shared.meters.stopping.store(true, Ordering::Relaxed);
         self.send(Input::Stop);
     }
 
-    /// When bytes that were just read were there, at the earliest: for how late the server is, no
-    /// player is charged.
+    /// The earliest time at which bytes that were just read can have arrived: no player is charged
+    /// for the server's own lateness.
     pub(crate) fn read_at(&self) -> Millis {
         let now = clock::now_ms();
         let at = self.shared.meters.reads.heard_until(now);
@@ -120,33 +121,33 @@ impl Handle {
         at
     }
 
-    /// What is counted.
+    /// The server's counters.
     pub(crate) fn meters(&self) -> &Meters {
         &self.shared.meters
     }
 
-    /// Where passwords are checked.
+    /// The password checks.
     pub(crate) fn passwords(&self) -> &Passwords {
         &self.shared.passwords
     }
 
-    /// The log, for reading what is over away from the engine; `None` if the engine has ended.
+    /// The log, for reading finished streams away from the engine; `None` if the engine has ended.
     pub(crate) fn archive(&self) -> Option<Archive> {
         let log = self.shared.log.upgrade()?;
         Some(Archive { log, games: self.shared.games.clone() })
     }
 
-    /// The games there are.
+    /// The registered games.
     pub(crate) fn games(&self) -> &Registry {
         &self.shared.games
     }
 
-    /// Asks the engine; `None` if it ended before it could answer.
+    /// Sends the engine a query and waits for the answer; `None` if the engine ended first.
     pub async fn ask<Q: Query>(&self, query: Q) -> Option<Q::Answer> {
         self.post(query).await.ok()
     }
 
-    /// Hands the engine a query, which it takes in its turn. Nobody has to wait for the answer.
+    /// Sends the engine a query. The caller need not wait for the answer.
     pub(crate) fn post<Q: Query>(&self, query: Q) -> oneshot::Receiver<Q::Answer> {
         let (sender, answer) = oneshot::channel();
         let reply: Reply = Box::new(move |answer| {
@@ -158,7 +159,7 @@ impl Handle {
         answer
     }
 
-    /// Begins to watch something that runs; `None` if the engine has ended.
+    /// Subscribes to a running topic; `None` if the engine has ended.
     pub(crate) async fn watch(
         &self,
         topic: Topic,
@@ -176,7 +177,7 @@ impl Handle {
     }
 }
 
-/// Tells the engine that a watcher is gone, when it is dropped.
+/// Ends a watcher's subscription when it is dropped.
 struct EndWatch {
     handle: Handle,
     watcher: WatcherId,

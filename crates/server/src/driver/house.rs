@@ -1,4 +1,4 @@
-//! House players think on threads of their own, so that a long search holds nobody up.
+//! House players run on threads of their own, so that a long search blocks nothing else.
 
 use super::Handle;
 use crate::engine::{HouseQuestion, Input};
@@ -6,7 +6,7 @@ use agon_bots::Houses;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-/// The threads they think on.
+/// The threads that they run on.
 pub(super) struct HousePool(Sender<HouseQuestion>);
 
 impl HousePool {
@@ -22,9 +22,9 @@ impl HousePool {
         HousePool(questions)
     }
 
-    /// Has a house player answer.
+    /// Sends a house player a request.
     pub(super) fn ask(&self, question: HouseQuestion) {
-        // The threads end only with the process.
+        // The threads end only with the process, so sending succeeds.
         let _ = self.0.send(question);
     }
 }
@@ -34,7 +34,7 @@ fn think(houses: &Houses, questions: &Mutex<Receiver<HouseQuestion>>, engine: &H
         let next = questions.lock().unwrap_or_else(|broken| broken.into_inner()).recv();
         let Ok(HouseQuestion { key, player, request, seat, game }) = next else { return };
         let name = player.house().unwrap_or_default();
-        // Which house players play was checked when the tournament was announced.
+        // The announcement checked that these house players exist.
         let Ok(mut house) = houses.make(game.name(), name) else { continue };
         let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
         let answer = answer.get().to_owned();

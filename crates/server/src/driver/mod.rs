@@ -9,9 +9,9 @@
 //!                                 └──▶ passwords ────▶ Checked
 //! ```
 //!
-//! It answers for the inbox, the clock and the thread. A request that its socket has room for is
-//! written on this thread; other messages wait in the connection's outbox. Records of several
-//! inputs go to the log together, so that they share one sync of the disk.
+//! The driver owns the inbox, the clock and the thread. It writes a request on this thread if its
+//! socket has room; other messages wait in the connection's outbox. It submits the records of
+//! several inputs to the log together, so that they share one sync of the disk.
 
 mod handle;
 mod house;
@@ -48,23 +48,23 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How far timers may be behind what comes in before they are looked at in between. Longer than
-/// any message is on its way from its socket to the inbox.
+/// How far timers may be behind the inputs before the driver runs them in between. Longer than any
+/// message takes from its socket to the inbox.
 const BEHIND_MS_MAX: Millis = 1_000;
 
 /// How many inputs the driver processes before it submits their records to the log.
 const INPUTS_MAX: usize = 256;
 
-/// How long the log may take for what is in flight when the server stops.
+/// How long the log may take for the records in flight when the server stops.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
 
-/// How long connections may take to read what they were sent when the server stops.
+/// How long connections may take to read their last messages when the server stops.
 const GOODBYE_MAX: Duration = Duration::from_secs(2);
 
-/// Why the server ended.
+/// Why the server ended with an error.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The log refused a record: nothing more may be said.
+    /// The log refused a record; the server sends nothing more.
     #[error(
         "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
     )]
@@ -72,13 +72,13 @@ pub enum ServerError {
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// What is in the log makes no sense.
+    /// The log's content is invalid.
     #[error(transparent)]
     Engine(EngineError),
-    /// The system has no random bytes to give.
+    /// The system has no random bytes.
     #[error("{0}")]
     Entropy(String),
-    /// The log did not answer in time when the server was to stop.
+    /// The log did not answer in time when the server stopped.
     #[error(
         "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
     )]
@@ -97,25 +97,25 @@ impl From<EngineError> for ServerError {
     }
 }
 
-/// The engine, and everything that its effects reach.
+/// The engine, and everything its effects need.
 pub struct Driver {
     engine: Engine,
     handle: Handle,
     inbox: Receiver<Message>,
     log: Arc<dyn Log>,
     outboxes: FxHashMap<ConnId, Outbox>,
-    /// Connections that share a socket and were sent something since it was written to.
+    /// Connections that share a socket and have messages that are not flushed.
     unflushed: Vec<ConnId>,
-    /// Connections that do not read.
+    /// Connections whose outbox is full.
     full: Vec<ConnId>,
     effects: Effects,
-    /// Records since the log was last given some, each with its stream.
+    /// The streams of the records that were not submitted to the log yet.
     streams: Vec<StreamKey>,
     appends: Vec<Append>,
     houses: HousePool,
     /// Connections that wait for a password to be checked.
     checking: HashMap<ConnId, Arc<()>>,
-    /// What to do with the answers to queries.
+    /// The callbacks for answers to queries.
     replies: HashMap<QueryId, Reply>,
     queries: u64,
     watchers: HashMap<WatcherId, Watcher>,
@@ -124,7 +124,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Opens the engine over a log. `runtime` is where passwords are checked.
+    /// Opens the engine over a log. Passwords are checked on `runtime`.
     pub fn open(
         log: Arc<dyn Log>,
         games: Registry,
@@ -168,22 +168,22 @@ impl Driver {
         Ok(driver)
     }
 
-    /// How others reach the engine.
+    /// A handle to the engine.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// A summary of what runs.
+    /// A summary of the engine's state.
     pub fn status(&self) -> engine::Status {
         self.engine.status()
     }
 
-    /// The lobby, to look at.
+    /// The lobby, for reading.
     pub fn lobby(&self) -> &Lobby {
         self.engine.lobby()
     }
 
-    /// Resumes the counts of wrong passwords from a file, and keeps them there.
+    /// Restores the counts of wrong passwords from a file, and stores them there.
     pub fn keep_password_counts(&self, file: std::path::PathBuf) {
         self.handle.passwords().keep_in(file);
     }
@@ -216,7 +216,7 @@ impl Driver {
         self.drain()
     }
 
-    /// Takes a message and those that wait behind it, up to a bound.
+    /// Handles a message and those that wait behind it, up to a limit.
     fn take_all(&mut self, first: Message) {
         let mut message = first;
         for left in (0..INPUTS_MAX).rev() {
@@ -237,7 +237,7 @@ impl Driver {
                 drop(place);
                 self.feed(time, input);
             }
-            // A server that stops closes new connections at once: it drops their outboxes.
+            // A server that stops drops the outboxes of new connections, which closes them at once.
             Message::Opened { .. } if self.engine.is_stopping() => {}
             Message::Opened { conn, out, from } => {
                 let seat = out.seat();
@@ -264,9 +264,9 @@ impl Driver {
         }
     }
 
-    /// Hands the engine an input, carries out what follows, and does what is long due although
-    /// inputs wait: time must not stand still under load. The inbox is in order, so whatever was
-    /// read before this input has been handled.
+    /// Gives the engine an input, carries out its effects, and runs timers that are long due: time
+    /// must not stand still under load. The inbox is in order, so all input that was read earlier
+    /// has been handled.
     fn feed(&mut self, time: Time, input: Input) {
         let read_at = match &input {
             Input::Said { at, .. } | Input::Translated { at, .. } => {
@@ -298,7 +298,7 @@ impl Driver {
         Time { now, read_until: self.handle.meters().reads.heard_until(now) }
     }
 
-    /// How long nothing is due; `None` if something is due now.
+    /// How long until the next timer; `None` if one is due now.
     fn pause(&self) -> Option<Duration> {
         let longest = Duration::from_secs(60);
         let Some(at) = self.engine.next_due() else { return Some(longest) };
@@ -310,7 +310,7 @@ impl Driver {
         self.failed.take().or_else(|| self.engine.take_failure().map(ServerError::from))
     }
 
-    /// Carries out what the engine wants done, until nothing more follows from it.
+    /// Carries out the engine's effects, until there are no more.
     fn carry_out(&mut self) {
         loop {
             self.engine.take_effects(&mut self.effects);
@@ -357,7 +357,7 @@ impl Driver {
             Effect::Close { conn, why } => {
                 if let Some(outbox) = self.outboxes.get(&conn) {
                     outbox.ends(why);
-                    // The gateway closes the socket when the outbox is gone.
+                    // The gateway closes the socket when its outbox is dropped.
                     self.forget(conn);
                 }
             }
@@ -385,7 +385,7 @@ impl Driver {
         }
     }
 
-    /// A request was written, or waits.
+    /// Handles the outcome of sending a request: it was written, or it waits.
     fn asked(&mut self, conn: ConnId, ask: AskId, written: Written, follows: Option<Millis>) {
         let until = match written {
             Written::At(at) => {
@@ -393,7 +393,7 @@ impl Driver {
                 self.engine.handle(time, Input::Delivered { conn, ask, at });
                 at
             }
-            // A request that waits for its reader is no longer ours to hurry.
+            // A request that waits for its reader does not count as the server's delay.
             Written::Later => self.engine.now_ms(),
             Written::Full => return self.full.push(conn),
         };
@@ -415,7 +415,7 @@ impl Driver {
         self.checking.remove(&conn);
     }
 
-    /// Writes what was sent to connections that share a socket.
+    /// Flushes the connections that share a socket.
     fn flush(&mut self) {
         for conn in self.unflushed.drain(..) {
             if let Some(outbox) = self.outboxes.get(&conn) {
@@ -424,7 +424,7 @@ impl Driver {
         }
     }
 
-    /// Hands the log the records since the last time, all at once.
+    /// Submits the collected records to the log, all at once.
     fn submit(&mut self) {
         if self.appends.is_empty() {
             return;
@@ -436,7 +436,7 @@ impl Driver {
         self.log.submit_all(appends, Box::new(done));
     }
 
-    /// Has a password checked on another thread, unless the connection is closed before.
+    /// Checks a password on another thread, unless the connection closes first.
     fn check_password(
         &mut self,
         conn: ConnId,
@@ -489,7 +489,7 @@ impl Driver {
         }
     }
 
-    /// Waits for the log, says goodbye and leaves a snapshot for the next start.
+    /// Waits for the log, closes the connections and takes a snapshot for the next start.
     fn drain(mut self) -> Result<(), ServerError> {
         let give_up = Instant::now() + DRAIN_MAX;
         while !self.engine.is_drained() {
@@ -514,7 +514,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Ends for a fault of ours: players are told no more than that.
+    /// Stops after an internal error. Players are only notified that the server stops.
     fn end_with(mut self, error: ServerError) -> ServerError {
         if !self.engine.is_stopping() {
             self.engine.tell_stopping();
@@ -524,7 +524,7 @@ impl Driver {
         error
     }
 
-    /// Closes the outboxes and waits until gateways have written what was in them.
+    /// Closes the outboxes and waits until the gateways have written their contents.
     fn say_goodbye(&mut self) {
         let mut leaving: HashSet<ConnId> = self.outboxes.keys().copied().collect();
         self.outboxes.values().for_each(|outbox| outbox.ends(CloseReason::Stopping));
@@ -553,7 +553,8 @@ fn checked(check: PasswordCheck) -> PasswordResult {
         }
         PasswordCheck::Verify { .. } => PasswordResult::Wrong,
         PasswordCheck::VerifyNobody { password } => {
-            // As slow as a wrong password, so that names cannot be guessed by the clock.
+            // As slow as a wrong password, so that the response time does not reveal which names
+            // exist.
             let _ = auth::hash(&password);
             PasswordResult::Wrong
         }

@@ -1,13 +1,13 @@
-//! What the engine reports to the operator: counts, and lines on stderr.
+//! The engine's reports to the operator: counts, and lines on stderr.
 //!
-//! Names and ids only. No password, token, answer, view or evidence is ever in them: those are in
-//! the log, for the players they concern.
+//! Names and ids only. Reports never contain a password, token, answer, view or evidence: those are
+//! in the log, for the players they concern.
 
 use crate::engine::{LoginOutcome, Note};
 use crate::meters::Meters;
 use agon_core::{MatchId, PlayerName};
 
-/// Counts a note and writes it to the diagnostics.
+/// Counts a report and logs it.
 pub(super) fn report(meters: &Meters, note: &Note) {
     match note {
         Note::Login { conn, from, account, outcome } => {

@@ -1,4 +1,4 @@
-//! What the engine reads, over the log and the list of house players.
+//! The engine's data sources, over the log and the list of house players.
 
 use crate::engine::{
     HousePlayers, LobbySnapshot, MatchKey, ReadError, StreamKey, StreamReader, read_match,
@@ -10,7 +10,7 @@ use agon_store::Log;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// The log, to be read.
+/// Read access to the log.
 pub(super) struct LogReader(pub(super) Arc<dyn Log>);
 
 impl StreamReader for LogReader {
@@ -19,7 +19,7 @@ impl StreamReader for LogReader {
     }
 
     fn latest(&self) -> Option<String> {
-        // What cannot be read here is found, and reported, where it is folded.
+        // An error here is reported when the stream is folded.
         self.0.latest().ok().flatten()
     }
 

@@ -1,8 +1,8 @@
-//! The order in which connections were accepted, so that sign-ups are taken in that order.
+//! The order in which connections were accepted, so that sign-ups are processed in that order.
 //!
 //! Each connection gets a place when it is accepted. It waits for its turn until every earlier
-//! connection has given up its place: because it signed up, failed or was closed, or because it took
-//! too long. Who decides how long is the caller.
+//! connection has given up its place. A connection gives up its place when it signs up, fails, is
+//! closed, or takes too long. The caller decides how long that is.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,7 +18,7 @@ struct Waiting {
     turns: BTreeMap<u64, Arc<Notify>>,
 }
 
-/// The place of one connection; dropping it gives it up.
+/// The place of one connection; dropping it gives the place up.
 pub(super) struct Place {
     arrivals: Arc<Arrivals>,
     number: u64,
@@ -26,7 +26,7 @@ pub(super) struct Place {
 }
 
 impl Arrivals {
-    /// The place after all that were given so far.
+    /// A place behind all places given so far.
     pub(super) fn enter(self: &Arc<Arrivals>) -> Place {
         let turn = Arc::new(Notify::new());
         let mut waiting = self.waiting();
@@ -42,7 +42,7 @@ impl Arrivals {
 }
 
 impl Place {
-    /// Waits until no earlier connection has a place. Can be dropped and called again.
+    /// Waits until no earlier connection has a place. The future can be dropped and created again.
     pub(super) async fn turn(&self) {
         while !self.is_first() {
             self.turn.notified().await;
@@ -77,11 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn connections_have_their_turn_in_the_order_they_came() {
+    fn connections_sign_up_in_the_order_they_were_accepted() {
         let arrivals = Arc::new(Arrivals::default());
         let [first, second, third] = [(); 3].map(|()| arrivals.enter());
         assert_eq!([&first, &second, &third].map(is_due), [true, false, false]);
-        // One in the middle that goes makes nobody's turn come early.
+        // A connection in the middle that leaves does not bring anybody's turn forward.
         drop(second);
         assert!(!is_due(&third));
         drop(first);

@@ -1,14 +1,14 @@
-//! How fast one connection may speak: a bucket of tokens that fills with time.
+//! The rate limit of one connection: a token bucket.
 
 use agon_core::Millis;
 
-/// Tokens are kept in thousandths, so that a second's worth of them fills evenly.
+/// Tokens are counted in thousandths, so that the bucket fills evenly within a second.
 const WHOLE: u64 = 1_000;
 
-/// Bytes of a message for one token more.
+/// Every this many bytes of a message cost one more token.
 const BYTES_PER_TOKEN: usize = 4_096;
 
-/// What is left to a connection.
+/// The tokens of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     left: u64,
@@ -18,18 +18,18 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Full at `now`.
+    /// A bucket that is full at `now`.
     pub(super) fn new(per_second: u32, burst: u32, now: Millis) -> Bucket {
-        // Any one message fits into a full bucket: at worst it takes all of it.
+        // Any one message fits into a full bucket: at worst it takes all tokens.
         let full = u64::from(burst.max(1)) * WHOLE;
         Bucket { left: full, full, per_second: u64::from(per_second.max(1)), filled_at: now }
     }
 
-    /// Takes what a message of so many bytes costs, or says how long to wait for it.
+    /// Takes the tokens for a message of `bytes` bytes; the error says how long to wait for them.
     pub(super) fn take(&mut self, bytes: usize, now: Millis) -> Result<(), Millis> {
         let passed = now.saturating_sub(self.filled_at);
         self.left = self.left.saturating_add(passed.saturating_mul(self.per_second)).min(self.full);
-        // A clock that was set back starts anew from there.
+        // After the clock was set back, the bucket fills from the new time on.
         self.filled_at = now;
         let cost = ((1 + bytes / BYTES_PER_TOKEN) as u64 * WHOLE).min(self.full);
         match self.left.checked_sub(cost) {
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(bucket.take(10, 1_099), Err(1));
         assert_eq!(bucket.take(10, 1_100), Ok(()));
         assert_eq!(bucket.take(10, 1_100), Err(100));
-        // However long it was silent, it has no more than a burst.
+        // However long the connection was silent, it has no more than a burst.
         assert_eq!([0; 3].map(|_| bucket.take(10, 900_000)), [Ok(()); 3]);
         assert!(bucket.take(10, 900_000).is_err());
     }
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_gives_nothing_and_takes_nothing() {
+    fn clock_set_back_adds_no_tokens_and_removes_none() {
         let mut bucket = Bucket::new(1, 1, 10_000);
         assert_eq!(bucket.take(0, 10_000), Ok(()));
         assert_eq!(bucket.take(0, 5_000), Err(1_000));

@@ -22,24 +22,25 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, Sink};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::{Semaphore, mpsc};
 
-/// Bytes read at once. They are on the stack while they are read, and nowhere while nothing comes.
+/// How many bytes to read at once. The buffer is on the stack during a read, so an idle connection
+/// needs none.
 const READ_BYTES: usize = 8 * 1024;
 
-/// Bytes written at once, about.
+/// About how many bytes to write at once.
 const WRITE_BYTES: usize = 64 * 1024;
 
-/// How long the last words may take to be heard before the socket is closed over them.
+/// How long the other end has to read the last messages before the socket is closed.
 const LINGER_MS: u64 = 1_000;
 
-/// Numbers for connections, over all gateways.
+/// The next connection number, shared by all gateways.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// A number for a connection.
+/// A new connection number.
 pub(super) fn number() -> ConnId {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Serves a connection until one of both ends closes it.
+/// Serves a connection until one of the ends closes it.
 pub(super) async fn visit(gateway: &Gateway, peer: IpAddr, stream: Stream, framing: Framing) {
     match stream {
         Stream::Plain(socket) => {
@@ -53,11 +54,11 @@ pub(super) async fn visit(gateway: &Gateway, peer: IpAddr, stream: Stream, frami
     }
 }
 
-/// The half of a connection that is written to, and by whom.
+/// The writing half of a connection, and who writes to it.
 enum To<W> {
-    /// By whoever has something for it.
+    /// Any thread with a message for it.
     Everybody(OwnedWriteHalf),
-    /// By the connection's task alone.
+    /// Only the connection's task.
     Task(W),
 }
 
@@ -91,12 +92,12 @@ async fn visit_halves(
         warned: false,
         room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(1))),
     };
-    // A task of its own: it has little to do, and whatever is read need not look at it.
+    // A task of its own: it has little to do, and the reading task need not poll it.
     let mut writing = tokio::spawn({
         let (gateway, liveness) = (gateway.clone(), Arc::clone(&liveness));
         async move { write_to(to, outbox, &liveness, gateway.limits(), gateway.engine()).await }
     });
-    // Whichever ends first ends the visit: a reader at its end, or an outbox that was dropped.
+    // The first to end closes the connection: the reader, or the writer of a dropped outbox.
     let said_all = tokio::select! {
         biased;
         () = reader.read(&mut from) => false,
@@ -106,12 +107,12 @@ async fn visit_halves(
     engine.send(Input::Closed { conn });
     note_end(engine, &liveness, conn);
     if said_all {
-        // A socket that is closed with something unread in it takes the last words along.
+        // Closing a socket with unread input would discard the last messages.
         let _ = tokio::time::timeout(Duration::from_millis(LINGER_MS), drain(&mut from)).await;
     }
 }
 
-/// Counts and tells why a connection ended.
+/// Counts and logs why a connection was closed.
 pub(super) fn note_end(engine: &Handle, liveness: &Liveness, conn: ConnId) {
     let (end, logged_in) = liveness.ended();
     engine.meters().closed(liveness.wire, end).add();
@@ -128,37 +129,37 @@ pub(super) fn note_end(engine: &Handle, liveness: &Liveness, conn: ConnId) {
         | CloseReason::TakenOver => false,
         CloseReason::ByOperator | CloseReason::Dismissed | CloseReason::Stopping => false,
     };
-    // Strangers come and go as they like; they must not fill the operator's screen.
+    // Connections without a login come and go; they must not fill the operator's log.
     match trouble && logged_in {
         true => tracing::info!(conn, why, "a connection was ended"),
         false => tracing::debug!(conn, why, "a connection was closed"),
     }
 }
 
-/// The half that reads.
+/// The reading half.
 struct Reader<'a> {
     conn: ConnId,
     engine: &'a Handle,
     liveness: &'a Liveness,
     framing: Framing,
     bucket: Bucket,
-    /// Whether it was told that it speaks too fast.
+    /// Whether it was sent a warning that it sends too fast.
     warned: bool,
     room: Arc<Semaphore>,
 }
 
-/// What the reader does next.
+/// The reader's next step.
 enum Next {
     Read,
-    /// The writer has the last word, and closes.
+    /// The writer sends the last message and closes.
     LetWrite,
     Leave,
 }
 
 impl Reader<'_> {
-    /// Reads to the end.
+    /// Reads until the input ends.
     async fn read(mut self, from: &mut (impl AsyncRead + Unpin)) {
-        // What came together with the handshake is there already.
+        // Bytes that arrived with the handshake are in the buffer already.
         let mut at = now_ms();
         loop {
             while let Some(framed) = self.framing.take() {
@@ -182,7 +183,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Holds back whoever speaks too fast: nothing is read meanwhile.
+    /// Delays a connection that sends too fast: nothing is read meanwhile.
     async fn wait_its_turn(&mut self, bytes: usize) {
         while let Err(wait_ms) = self.bucket.take(bytes, now_ms()) {
             if !self.warned {
@@ -196,7 +197,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes on what came.
+    /// Passes a received message on.
     async fn act(&mut self, received: Received, at: Millis) -> Next {
         let conn = self.conn;
         match received {
@@ -225,8 +226,8 @@ impl Reader<'_> {
     }
 }
 
-/// Says why a connection ends, if that is not its own wish, and ends it; `false` if there is no room
-/// for last words.
+/// Sends the error that closes a connection, if there is one, and closes it; `false` if there is no
+/// room for the last message.
 fn end_with(liveness: &Liveness, code: u16, why: Option<String>) -> bool {
     if let Some(why) = why {
         liveness.ends(CloseReason::Broken);
@@ -247,7 +248,7 @@ fn read_some(
     Poll::Ready(Ok(piece.filled().len()))
 }
 
-/// Writes to whichever half there is.
+/// Writes to the half that exists.
 pub(super) async fn write_to(
     to: Option<impl AsyncWrite + Unpin>,
     outbox: mpsc::Receiver<Out>,
@@ -262,8 +263,7 @@ pub(super) async fn write_to(
     }
 }
 
-/// Writes what is in the outbox until there will be no more; `false` if the other end is gone or
-/// does not read.
+/// Writes the outbox until it is closed; `false` if the other end is gone or does not read.
 async fn write(
     to: &mut (impl AsyncWrite + Unpin),
     mut outbox: mpsc::Receiver<Out>,
@@ -308,7 +308,7 @@ async fn write(
     tokio::time::timeout(patience, to.shutdown()).await.is_ok_and(|shut| shut.is_ok())
 }
 
-/// Writes, but not for ever. A clock is set only for a write that has to wait: few have to.
+/// Writes with a timeout. Only a write that has to wait sets a timer, and few have to.
 async fn patiently(
     patience: Duration,
     written: impl Future<Output = std::io::Result<()>>,
@@ -321,7 +321,7 @@ async fn patiently(
     }
 }
 
-/// Reads to the end and forgets it.
+/// Reads and discards the rest of the input.
 async fn drain(from: &mut (impl AsyncRead + Unpin)) {
     let mut nothing = Framing::lines(0);
     while let Ok(1..) = poll_fn(|context| read_some(from, context, &mut nothing)).await {

@@ -1,5 +1,5 @@
-//! A socket that is written to without asking its task: by whoever has something for it, as long as
-//! nothing waits to be written before that.
+//! A socket that any thread may write to directly, as long as no earlier message waits for its
+//! task.
 
 use crate::engine::Wire;
 use agon_wire::websocket::{Opcode, Opening};
@@ -11,18 +11,18 @@ use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 use tokio::net::tcp::OwnedWriteHalf;
 
-/// The half of a socket that is written to, and how much waits for it.
+/// The writing half of a socket, and how many messages wait for it.
 pub(super) struct Direct {
     socket: OwnedWriteHalf,
-    /// Messages that were handed to the task and are not written yet. Whoever writes or hands over
-    /// holds the lock: messages stay whole, and in their order.
+    /// How many messages were passed to the task and are not written yet. Writing and passing on
+    /// hold the lock, so messages stay whole and in order.
     waiting: Mutex<usize>,
 }
 
-/// How far a message got.
+/// How much of a message was written.
 pub(super) enum Wrote {
     All,
-    /// These bytes are left.
+    /// A part; these bytes are left.
     Some(Vec<u8>),
     Nothing,
 }
@@ -32,19 +32,19 @@ impl Direct {
         Direct { socket, waiting: Mutex::new(0) }
     }
 
-    /// How many messages wait. As long as this is held, nobody else writes.
+    /// How many messages wait. Nobody else writes while the guard is held.
     pub(super) fn waiting(&self) -> MutexGuard<'_, usize> {
         self.waiting.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// The task has written so many of those that waited.
+    /// Records that the task has written `messages` of the waiting messages.
     pub(super) fn wrote(&self, messages: usize) {
         let mut waiting = self.waiting();
         *waiting = waiting.saturating_sub(messages);
     }
 
-    /// Writes as much of a message as there is room for. What is wrong with the socket is for its
-    /// task to find out: it gets what was not written.
+    /// Writes as much of a message as the socket has room for. Socket errors are left to the task,
+    /// which is passed the unwritten rest.
     pub(super) fn write(&self, wire: Wire, line: &[u8]) -> Wrote {
         match wire {
             Wire::WebSocket => {
@@ -72,7 +72,7 @@ impl Direct {
     }
 }
 
-/// The same socket for its task.
+/// The same socket, as the task writes to it: it waits for room.
 pub(super) struct Patient<'a>(pub(super) &'a Direct);
 
 impl AsyncWrite for Patient<'_> {
@@ -120,12 +120,12 @@ mod tests {
     async fn pair() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let here = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        // Little room, so that messages have to wait, some of them in the middle.
+        // A small buffer, so that messages have to wait, some of them half-written.
         socket2::SockRef::from(&here).set_send_buffer_size(4_096).unwrap();
         (here, listener.accept().await.unwrap().0)
     }
 
-    /// Writes until messages have to wait, then lets the other end read; what it read.
+    /// Writes until messages have to wait, then lets the other end read; returns its input.
     async fn read_late(wire: Wire) -> (Vec<u8>, usize) {
         let (here, mut there) = pair().await;
         let (_from, to) = here.into_split();
@@ -153,7 +153,7 @@ mod tests {
             }));
         }
         assert_eq!(delivered, late, "the engine hears of each, in order");
-        // All is written, so that one goes straight to the socket again.
+        // Everything is written, so a message goes straight to the socket again.
         while !matches!(outbox.send(&line(count), None), Written::At(_)) {
             count += 1;
             there.read_buf(&mut read).await.unwrap();

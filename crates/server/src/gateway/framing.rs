@@ -1,17 +1,17 @@
-//! Messages in bytes, for each native transport.
+//! Encoding of messages, for each native transport.
 
 use super::outbox::Out;
 use crate::engine::{AskId, Wire};
 use agon_wire::native::{self, ToPlayer};
 use agon_wire::websocket::{self, Opcode};
 
-/// Bytes that go out in one write.
+/// Bytes for one write.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) bytes: Vec<u8>,
     /// The requests among them.
     pub(crate) asks: Vec<AskId>,
-    /// How many of those that waited are in it.
+    /// How many waiting messages are in it.
     pub(super) count: usize,
     /// Whether nothing may follow.
     pub(crate) last: bool,
@@ -29,7 +29,7 @@ impl Batch {
                 self.asks.extend(ask);
                 self.bytes.extend_from_slice(&bytes);
             }
-            // Only the native protocol has a word for it.
+            // Only the native protocol has heartbeats.
             (Wire::Tcp, Out::Heartbeat) => {
                 self.line(wire, native::encode(&ToPlayer::Heartbeat));
             }
@@ -49,7 +49,7 @@ impl Batch {
             Wire::WebSocket => {
                 self.frame(Opcode::Text, line.strip_suffix(b"\n").unwrap_or(&line));
             }
-            // Most batches are one line: no copy of it then.
+            // Most batches are one line, which needs no copy.
             _ if self.bytes.is_empty() => self.bytes = line,
             _ => self.bytes.extend_from_slice(&line),
         }

@@ -1,4 +1,4 @@
-//! Gateways hold sockets: whatever the transport, messages go to the engine and come from it.
+//! Gateways own the sockets: on every transport, they pass messages to the engine and back.
 //!
 //! ```text
 //!   tcp ─────── TLS? ──┐                      ┌─▶ engine
@@ -7,8 +7,8 @@
 //!   wires of other systems ──▶ peer (a task), the same way
 //! ```
 //!
-//! They answer for bounds: connections, sizes, speed, silence. Who is behind a connection and what
-//! its messages mean is up to the engine.
+//! They enforce the limits: connections, sizes, speed, silence. The engine decides who is behind a
+//! connection and what its messages mean.
 
 mod arrivals;
 mod bucket;
@@ -37,7 +37,7 @@ pub use tcp::serve_tcp;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What all transports of a server share.
+/// The state that all transports of a server share.
 #[derive(Clone)]
 pub struct Gateway(Arc<Shared>);
 
@@ -46,12 +46,12 @@ struct Shared {
     places: Arc<Semaphore>,
     connections: sweep::OpenConnections,
     sign_ups: sign_ups::SignUps,
-    /// What serves the sockets of players.
+    /// The runtime that serves players' sockets.
     runtime: tokio::runtime::Handle,
 }
 
 impl Gateway {
-    /// Begins to look after connections to an engine, with TLS where there is a certificate.
+    /// Starts a gateway to an engine, with TLS if there is a certificate.
     pub fn start(
         engine: Handle,
         limits: Limits,
@@ -72,12 +72,12 @@ impl Gateway {
         gateway
     }
 
-    /// What this gateway shares with other listeners.
+    /// The state that this gateway shares with other listeners.
     pub fn host(&self) -> &Arc<Host> {
         &self.0.host
     }
 
-    /// Where the HTTP interface hands players over.
+    /// Where the HTTP interface passes players' sockets on.
     pub fn player_sockets(&self) -> PlayerSockets {
         PlayerSockets(Arc::new(self.clone()))
     }
@@ -98,23 +98,23 @@ impl Gateway {
         Arc::downgrade(&self.0)
     }
 
-    /// Waits for a place among all connections of players.
+    /// Waits for a place in the limit on players' connections.
     async fn place(&self) -> OwnedSemaphorePermit {
         let place = Arc::clone(&self.0.places).acquire_owned().await;
         place.expect("the places are never closed")
     }
 
-    /// Counts a connection of a player from an address.
+    /// Counts a player's connection from an address.
     fn guest(&self, from: IpAddr) -> Option<Guest> {
         self.0.host.guest(from)
     }
 
-    /// A stream over a socket that was accepted; `None` if it is no good, or takes too long.
+    /// A stream over an accepted socket; `None` if the handshake fails or takes too long.
     async fn stream(&self, socket: TcpStream) -> Option<Stream> {
         self.0.host.stream(socket).await
     }
 
-    /// A stream without TLS over a socket that was accepted.
+    /// A stream without TLS over an accepted socket.
     fn plain(&self, socket: TcpStream) -> Stream {
         self.0.host.plain(socket)
     }

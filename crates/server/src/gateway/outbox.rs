@@ -1,8 +1,8 @@
-//! What the engine and the gateway share about a connection: its outbox, and signs of life.
+//! The state of a connection that the engine and the gateway share: its outbox, and its liveness.
 //!
-//! A message goes straight to the socket, if that has room and nothing waits before it; few have to
-//! wait. Those that do are handed over to the connection's task, which tells the engine when a request
-//! was written.
+//! A message goes straight to the socket, if that has room and no earlier message waits; few have
+//! to wait. The connection's task writes those and reports to the engine when a request was
+//! written.
 
 use super::Limits;
 use super::direct::{Direct, Wrote};
@@ -17,28 +17,28 @@ use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-/// What became of a message.
+/// The outcome of sending a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
     /// It was written to the socket at this time.
     At(Millis),
-    /// It waits for the connection's task. The engine hears when a request was written.
+    /// It waits for the connection's task, which reports to the engine when a request was written.
     Later,
-    /// There is no room for it: the other end does not read.
+    /// The outbox is full: the other end does not read.
     Full,
 }
 
-/// Whom to tell when a message was written that had to wait.
+/// Whom to notify when a waiting message was written.
 #[derive(Clone)]
 pub(crate) enum Receipt {
     /// The engine: it is a request.
     Engine { engine: Handle, conn: ConnId, ask: AskId },
-    /// Somebody who polls; 0 as long as it waits.
+    /// A flag for a caller that polls: the time of the write, 0 until then.
     Flag(Arc<AtomicU64>),
 }
 
 impl Receipt {
-    /// Tells that the message was written.
+    /// Reports that the message was written.
     pub(crate) fn written(&self, now: Millis) {
         match self {
             Receipt::Engine { engine, conn, ask } => {
@@ -50,58 +50,58 @@ impl Receipt {
     }
 }
 
-/// Something to be written.
+/// A queued message.
 pub(crate) enum Out {
-    /// A message with its line end, and which request it is.
+    /// A message with its line end, and its request.
     Line(Vec<u8>, Option<AskId>),
-    /// The end of a message whose beginning is written.
+    /// The rest of a message that is partly written.
     Rest(Vec<u8>, Option<AskId>),
-    /// Something to be put into the words of another system.
+    /// A call to translate for another system.
     Tell(Box<Tell>),
-    /// Something for an observer on the wire of another system, and when it may be sent.
+    /// A message for an observer on the wire of another system, and when it may be sent.
     Observed(Box<Told>, Millis),
-    /// A sign of life.
+    /// A heartbeat.
     Heartbeat,
     /// The answer to a ping frame.
     Pong(Vec<u8>),
-    /// The last one. The code is for WebSockets.
+    /// The last message. The code is for WebSockets.
     Close(u16),
 }
 
-/// Who takes requests for a connection at once, on the engine's thread: it must not wait.
+/// Takes a connection's requests at once, on the engine's thread: it must not block.
 pub(super) trait Taker: Send + Sync {
     /// Takes a request and reports when it was written, or leaves it to the connection's task;
-    /// whether it was taken.
+    /// returns whether it was taken.
     fn take(&self, line: &[u8], ask: &AskId) -> bool;
 
-    /// Writes what was taken.
+    /// Writes the requests that were taken.
     fn flush(&self);
 }
 
-/// Somebody who takes requests at once, as long as nothing waits for the task before them.
+/// A taker, which is used only while no earlier message waits for the task.
 pub(super) struct AtOnce {
     taker: Box<dyn Taker>,
-    /// Messages that were handed to the task, which is not done with them.
+    /// How many messages the task has not finished yet.
     waiting: AtomicUsize,
 }
 
 impl AtOnce {
-    /// The task is done with a message.
+    /// The task has finished a message.
     pub(super) fn done(&self) {
         self.waiting.fetch_sub(1, Ordering::Release);
     }
 }
 
-/// Where messages for a connection go. It has a bound: a reader that falls behind is cut off. When
-/// it is dropped, the gateway writes what is in it and closes the socket.
+/// The queue of messages to a connection. It is bounded: a reader that falls behind is
+/// disconnected. When it is dropped, the gateway writes its contents and closes the socket.
 pub(crate) struct Outbox {
     lines: mpsc::Sender<Out>,
     liveness: Arc<Liveness>,
 }
 
 impl Outbox {
-    /// An outbox, and what its task has to write. With a socket, the task writes only what cannot
-    /// be written at once.
+    /// An outbox, and the queue of its task. With a socket, the task writes only messages that
+    /// cannot be written at once.
     pub(crate) fn new(
         conn: ConnId,
         seat: Seat,
@@ -111,7 +111,7 @@ impl Outbox {
         Outbox::make(conn, seat, lines_max, socket.map(Direct::new), None)
     }
 
-    /// The same for a connection that shares its socket with others.
+    /// Like `new`, for a connection that shares its socket with others.
     pub(super) fn shared(
         conn: ConnId,
         seat: Seat,
@@ -148,8 +148,8 @@ impl Outbox {
         (Outbox { lines, liveness: Arc::new(liveness) }, receiver)
     }
 
-    /// Writes a message, or hands it over to be written later. `ask` is the request it is, if the
-    /// engine wants to hear when it was written.
+    /// Writes a message, or queues it. `ask` is the message's request, if the engine wants a report
+    /// when it was written.
     pub(crate) fn send(&self, line: &[u8], ask: Option<&AskId>) -> Written {
         let Some(direct) = &self.liveness.direct else { return self.pass(line, ask) };
         let mut waiting = direct.waiting();
@@ -170,13 +170,13 @@ impl Outbox {
         Outbox::later(written)
     }
 
-    /// Has a request taken at once, or hands a message over.
+    /// Passes a request to the taker, or queues the message.
     fn pass(&self, line: &[u8], ask: Option<&AskId>) -> Written {
         let queue = || self.put(Out::Line(line.to_vec(), ask.cloned()));
         let Some(AtOnce { taker, waiting }) = &self.liveness.at_once else {
             return Outbox::later(queue());
         };
-        // Only the engine hands anything over, so what does not wait now will not.
+        // Only the engine queues messages, so if none waits now, none will come in between.
         if waiting.load(Ordering::Acquire) == 0 && ask.is_some_and(|ask| taker.take(line, ask)) {
             return Written::Later;
         }
@@ -192,12 +192,12 @@ impl Outbox {
         if has_room { Written::Later } else { Written::Full }
     }
 
-    /// Hands over what the gateway puts into words; `false` if there is no room.
+    /// Queues a call, which the gateway translates; `false` if there is no room.
     pub(crate) fn tell(&self, tell: Box<Tell>) -> bool {
         self.put(Out::Tell(tell))
     }
 
-    /// Hands over what an observer may be sent from then on; `false` if there is no room.
+    /// Queues a message that an observer may be sent at `due`; `false` if there is no room.
     pub(crate) fn observe(&self, told: Box<Told>, due: Millis) -> bool {
         self.put(Out::Observed(told, due))
     }
@@ -209,34 +209,35 @@ impl Outbox {
                 self.ends(CloseReason::SlowReader);
                 false
             }
-            // It is gone, and the engine hears of that after what was read from it before.
+            // The connection is closed. The engine is notified of that after the connection's
+            // remaining input.
             Err(TrySendError::Closed(_)) => true,
         }
     }
 
-    /// Whether what is sent has to be flushed: several connections have one socket.
+    /// Whether messages have to be flushed: several connections share one socket.
     pub(crate) fn is_shared(&self) -> bool {
         self.liveness.at_once.is_some()
     }
 
-    /// Writes what was sent, if it is shared.
+    /// Flushes the messages, if the socket is shared.
     pub(crate) fn flush(&self) {
         if let Some(at_once) = &self.liveness.at_once {
             at_once.taker.flush();
         }
     }
 
-    /// What the seat behind it can do.
+    /// The capabilities of the seat behind it.
     pub(crate) fn seat(&self) -> Seat {
         self.liveness.seat
     }
 
-    /// Notes why the connection ends; the first reason counts.
+    /// Records why the connection closes; the first reason counts.
     pub(crate) fn ends(&self, end: CloseReason) {
         self.liveness.ends(end);
     }
 
-    /// Notes that the connection has logged in.
+    /// Records that the connection has logged in.
     pub(crate) fn logged_in(&self) {
         self.liveness.logged_in.store(true, Ordering::Relaxed);
     }
@@ -246,22 +247,22 @@ impl Outbox {
     }
 }
 
-/// Signs of life of a connection.
+/// The liveness of a connection.
 pub(crate) struct Liveness {
     pub(super) conn: ConnId,
     seat: Seat,
     pub(super) wire: Wire,
     outbox: mpsc::WeakSender<Out>,
-    /// The socket, if it can be written to without further ado.
+    /// The socket, if any thread may write to it.
     pub(super) direct: Option<Direct>,
-    /// Who takes its requests otherwise.
+    /// The taker of its requests otherwise.
     pub(super) at_once: Option<AtOnce>,
     opened_at: Millis,
     heard_at: AtomicU64,
     said_at: AtomicU64,
     beat_at: AtomicU64,
     logged_in: AtomicBool,
-    /// Why it ends, once that is known.
+    /// Why it closes, once that is known.
     end: OnceLock<CloseReason>,
 }
 
@@ -270,12 +271,12 @@ impl Liveness {
         self.heard_at.store(now, Ordering::Relaxed);
     }
 
-    /// Notes why the connection ends; the first reason counts.
+    /// Records why the connection closes; the first reason counts.
     pub(super) fn ends(&self, end: CloseReason) {
         let _ = self.end.set(end);
     }
 
-    /// Why it ended, and whether it had logged in.
+    /// Why it closed, and whether it had logged in.
     pub(super) fn ended(&self) -> (CloseReason, bool) {
         let end = self.end.get().copied().unwrap_or(CloseReason::Left);
         (end, self.logged_in.load(Ordering::Relaxed))
@@ -285,8 +286,8 @@ impl Liveness {
         self.said_at.store(now, Ordering::Relaxed);
     }
 
-    /// Puts something into the outbox for the gateway itself; `false` if there is no room, or the
-    /// engine has closed it.
+    /// Queues a message of the gateway itself; `false` if there is no room, or the engine has
+    /// closed the outbox.
     pub(super) fn send(&self, out: Out) -> bool {
         let Some(outbox) = self.outbox.upgrade() else { return false };
         let Some(direct) = &self.direct else { return outbox.try_send(out).is_ok() };
@@ -296,23 +297,23 @@ impl Liveness {
         room
     }
 
-    /// Answers a ping frame. Who does not read its pongs needs none.
+    /// Answers a ping frame. A pong that finds no room is dropped.
     pub(crate) fn answer_ping(&self, payload: Vec<u8>) {
         self.send(Out::Pong(payload));
     }
 
-    /// Does what is due at `now`.
+    /// Checks the connection's deadlines at `now`.
     pub(super) fn look(&self, now: Millis, limits: &Limits, engine: &Handle) {
         let since = |at: &AtomicU64| now.saturating_sub(at.load(Ordering::Relaxed));
         if !self.logged_in.load(Ordering::Relaxed) {
-            // The greeting comes first, and whoever does not log in is not here for long.
+            // Before the login there are no heartbeats, only the login deadline.
             if now.saturating_sub(self.opened_at) >= limits.login_ms_max {
                 engine.send(Input::LoginDue { conn: self.conn });
             }
             return;
         }
-        // Whoever reads lines need not speak, so only its system can tell whether it is there;
-        // a WebSocket has to answer pings. The wires of others have no words for either.
+        // A TCP client need not send anything, so only its system can tell whether it is connected.
+        // A WebSocket has to answer pings. The wires of other systems have neither.
         if !self.seat.takes_lines() {
             return;
         }
@@ -322,7 +323,7 @@ impl Liveness {
         };
         if self.wire == Wire::WebSocket && quiet >= limits.silence_ms_max {
             self.ends(CloseReason::Silent);
-            // If there is no room for it, a write is stuck, and that has a deadline of its own.
+            // If there is no room, a write is stuck, and that has a deadline of its own.
             self.send(Out::Close(crate::engine::seat_side::GOING_AWAY));
         } else if quiet.min(since(&self.beat_at)) >= limits.heartbeat_ms {
             self.beat_at.store(now, Ordering::Relaxed);
@@ -347,7 +348,7 @@ mod tests {
         words.collect()
     }
 
-    /// A connection opened at `start`, and what happens to it at times after that.
+    /// Opens a connection and applies events at times after that; returns the messages sent at each.
     fn looked_at(wire: Wire, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
         let (engine, _inbox) = Handle::detached();
         let (outbox, mut receiver) = Outbox::new(1, Seat::native(wire), 8, None);
@@ -367,18 +368,18 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_websocket_is_pinged_and_then_given_up() {
+    fn silent_websocket_is_pinged_and_then_closed() {
         let times = [(14_999, ""), (15_000, ""), (15_001, ""), (30_000, ""), (45_000, "")];
         let expected = [&[][..], &["heartbeat"], &[], &["heartbeat"], &["close"]];
         assert_eq!(looked_at(Wire::WebSocket, &times), expected);
-        // What is said to it does not matter, what it says does.
+        // Messages to the connection do not count, messages from it do.
         let times = [(15_000, "says"), (20_000, "hears"), (34_000, ""), (36_000, ""), (64_000, "")];
         let expected = [&["heartbeat"][..], &[], &[], &["heartbeat"], &["heartbeat"]];
         assert_eq!(looked_at(Wire::WebSocket, &times), expected);
     }
 
     #[test]
-    fn over_tcp_nobody_has_to_speak() {
+    fn silent_tcp_connection_stays_open() {
         let times = [(10_000, "says"), (15_000, ""), (25_000, ""), (3_600_000, "")];
         let expected = [&[][..], &[], &["heartbeat"], &["heartbeat"]];
         assert_eq!(looked_at(Wire::Tcp, &times), expected);
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outbox_that_is_gone_gets_nothing() {
+    fn full_or_closed_outbox_accepts_nothing() {
         let (outbox, mut receiver) = Outbox::new(1, Seat::native(Wire::Tcp), 1, None);
         let liveness = Arc::clone(outbox.liveness());
         assert_eq!(outbox.send(b"x\n", None), Written::Later);

@@ -1,12 +1,12 @@
 //! The wires of other systems over TCP: JSON values both ways, call and answer.
 //!
-//! One connection, from its name to its end. It answers for the socket, for time and for the order
-//! of sign-ups; which reply belongs to which call is `talk.rs`, what words mean is in `agon_wire`,
-//! what follows from them is the engine's.
+//! This module serves one connection, from its name to its end. It owns the socket, the timeouts
+//! and the order of sign-ups. `talk.rs` pairs replies with calls, `agon_wire` translates, and the
+//! engine decides.
 //!
-//! Sign-ups are taken in the order in which connections were accepted. A connection that does not say
-//! its name within `order_ms` gives up its place in that order, so nobody waits longer than that for
-//! earlier connections; it may still sign up until `sign_up_ms` is over.
+//! Sign-ups are processed in the order in which connections were accepted. A connection that does
+//! not send its name within `order_ms` gives up its place in that order. So nobody waits longer
+//! than that for earlier connections. It may still sign up until `sign_up_ms` is over.
 
 use super::arrivals::{Arrivals, Place};
 use super::outbox::{Liveness, Out, Outbox};
@@ -30,13 +30,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// Bytes read at once.
+/// How many bytes to read at once.
 const READ_BYTES: usize = 8 * 1024;
 
-/// After how much silence a number or a word is whole.
+/// How long a pause completes a number or a word.
 const PAUSE: Duration = Duration::from_millis(PAUSE_MS);
 
-/// How long the last words may take to be heard before the socket is closed over them.
+/// How long the other end has to read the last messages before the socket is closed.
 const LINGER: Duration = Duration::from_millis(1_000);
 
 /// Accepts programs until the task is dropped.
@@ -58,7 +58,7 @@ pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) 
     }
 }
 
-/// Serves a connection until one of both ends closes it.
+/// Serves a connection until one of the ends closes it.
 async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers, place: Place) {
     let order = Duration::from_millis(peers.order_ms);
     let (place, arrival) = hold(place, order, arrive(gateway, socket, peers)).await;
@@ -97,7 +97,7 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
     let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
     let said = PeerSaid::SignUp { name, strict: peers.strict_names, listens, series };
     engine.send(Input::Peer { conn, said, at: now_ms() });
-    // The engine takes inputs in order, so the next connection may have its turn.
+    // The engine takes inputs in order, so the next connection may sign up.
     drop(place);
     let mut visit = Visit { conn, engine, liveness: &liveness, limits, talk, silent_at: None };
     let said_all = visit.run(&mut socket, outbox).await;
@@ -108,15 +108,15 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
     }
 }
 
-/// Lets the other end hear the last words: a socket that is closed with something unread in it takes
-/// them along.
+/// Gives the other end time to read the last messages: closing a socket with unread input would
+/// discard them.
 async fn drain(socket: &mut Stream) {
     let mut piece = [0; 512];
     let drained = async { while let Ok(1..) = socket.read(&mut piece).await {} };
     let _ = timeout(LINGER, drained).await;
 }
 
-/// Does something, and gives up the place in the order of sign-ups if that takes too long.
+/// Runs a future, and gives up the place in the order of sign-ups if it takes too long.
 async fn hold<T>(
     place: Place,
     order: Duration,
@@ -132,24 +132,24 @@ async fn hold<T>(
     }
 }
 
-/// What a connection is, as its first value says.
+/// The kind of a connection, by its first value.
 enum Arrival {
     Player(Box<Arrived>),
     Observer(Stream, Follow),
 }
 
-/// A program that said who it is.
+/// A program that has sent its name.
 struct Arrived {
     socket: Stream,
     name: PlayerName,
     speaker: Speaker,
-    /// What came after the name.
+    /// The input after the name.
     values: Values,
 }
 
 impl Arrived {
     /// Waits until all earlier connections have signed up or given up their places; `false` if this
-    /// one is closed before.
+    /// one closes first.
     async fn wait_for_turn(&mut self, place: &Place) -> bool {
         let mut piece = [0; 512];
         loop {
@@ -166,7 +166,7 @@ impl Arrived {
     }
 }
 
-/// Shakes hands where that is needed, and reads what a connection is.
+/// Makes the TLS handshake if needed, and reads the kind of the connection.
 async fn arrive(gateway: &Gateway, socket: TcpStream, peers: &Peers) -> Option<Arrival> {
     let mut socket = match peers.tls {
         true => gateway.stream(socket).await?,
@@ -181,13 +181,13 @@ async fn arrive(gateway: &Gateway, socket: TcpStream, peers: &Peers) -> Option<A
     }
 }
 
-/// What the first value of a connection says.
+/// The first value of a connection.
 enum Introduction {
     Player(PlayerName, Box<Speaker>, Values),
     Observer(Follow),
 }
 
-/// Reads the first value of a connection; `None` if it is no introduction.
+/// Reads the first value of a connection; `None` if it is not an introduction.
 async fn introduction(socket: &mut Stream, peers: &Peers) -> Option<Introduction> {
     let mut newcomer = Newcomer::new(values::Limits::default(), peers.strict_names);
     let mut piece = [0; 512];
@@ -226,7 +226,7 @@ async fn introduction(socket: &mut Stream, peers: &Peers) -> Option<Introduction
     }
 }
 
-/// What a browser or a probe is told.
+/// The reply to a browser or a probe.
 fn wrong_port(wire: &str) -> String {
     let text = format!("This port is for {wire} programs. It does not speak HTTP.\n");
     let length = text.len();
@@ -243,12 +243,14 @@ struct Visit<'a> {
     liveness: &'a Liveness,
     limits: &'a Limits,
     talk: Talk,
-    /// When the open call is given up here: the engine has its own clock.
+    /// When to close the connection because the open call is unanswered; the engine has its own
+    /// deadline.
     silent_at: Option<Instant>,
 }
 
 impl Visit<'_> {
-    /// Talks to the end; whether all was said, and the other end may be given time to hear it.
+    /// Serves the connection to its end; returns whether everything was written, so that the other
+    /// end may be given time to read it.
     async fn run(&mut self, socket: &mut Stream, mut outbox: mpsc::Receiver<Out>) -> bool {
         let mut piece = [0; READ_BYTES];
         let (mut read_at, mut pause_until) = (now_ms(), None);
@@ -290,7 +292,7 @@ impl Visit<'_> {
                     let now = now_ms();
                     let late_ms = now.saturating_sub(self.engine.meters().reads.heard_until(now));
                     if late_ms > 0 {
-                        // The reply may be there: it is the server that is late.
+                        // The reply may be in the socket: the server itself is late.
                         self.silent_at = Some(Instant::now() + Duration::from_millis(late_ms));
                         continue;
                     }
@@ -307,7 +309,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Says something; `false` if nobody hears it.
+    /// Sends a message; `false` if the other end is gone.
     async fn say(&mut self, socket: &mut Stream, tell: Tell) -> bool {
         let words = self.talk.say(tell);
         if !words.text.is_empty() && !self.write(socket, &words.text).await {
@@ -342,7 +344,7 @@ impl Visit<'_> {
     }
 }
 
-/// Waits until then, or for ever.
+/// Waits until `then`, or for ever.
 async fn at(then: Option<Instant>) {
     match then {
         Some(then) => sleep_until(then).await,

@@ -1,7 +1,7 @@
-//! One observer on the Fish port: it is sent what happens, and nothing is asked of it.
+//! One observer on the Fish port: they are sent messages, and no requests.
 //!
-//! What observers may see late waits here until its time. An observer that does not read is cut
-//! off: by the engine when its outbox is full, or here when a write takes too long.
+//! Delayed messages wait here until they are due. An observer who does not read is disconnected: by
+//! the engine when the outbox is full, or here when a write times out.
 
 use super::outbox::{Liveness, Out, Outbox};
 use super::{Gateway, Limits, Stream, connection};
@@ -18,14 +18,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-/// What may wait for its time. Beyond that the oldest is dropped, and a position is sent instead of
+/// How many messages may wait. Beyond that the oldest is dropped, and a position is sent instead of
 /// the moves that led to it.
 const DELAYED_MAX: usize = 4_096;
 
-/// Bytes that an observer may send before it is cut off: it has nothing to say.
+/// How many bytes an observer may send before they are disconnected: observers have nothing to
+/// send.
 const UNASKED_MAX: usize = 64 * 1024;
 
-/// Serves an observer until one of both ends closes the connection.
+/// Serves an observer until one of the ends closes the connection.
 pub(super) async fn serve_observer(
     gateway: &Gateway,
     mut socket: Stream,
@@ -52,7 +53,7 @@ pub(super) async fn serve_observer(
 
 struct Feed<'a> {
     observer: Observer,
-    /// What waits for its time, in order.
+    /// The delayed messages, in order.
     delayed: VecDeque<(Millis, Told)>,
     limits: &'a Limits,
 }
@@ -104,7 +105,7 @@ impl Feed<'_> {
         self.delayed.push_back((due, told));
     }
 
-    /// Says what may be said by now, and closes.
+    /// Sends the messages that are due, and closes.
     async fn finish(&mut self, socket: &mut Stream) {
         while let Some(told) = self.next_due() {
             if !self.write(socket, &told).await {
@@ -115,7 +116,7 @@ impl Feed<'_> {
     }
 
     async fn write(&mut self, socket: &mut Stream, told: &Told) -> bool {
-        // A view of another game is nothing that this wire has words for.
+        // This wire cannot express the view of another game.
         let Ok(texts) = self.observer.tell(told) else { return true };
         let text = texts.concat();
         let written = async {
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_sent_before_its_time_and_the_oldest_makes_room() {
+    fn messages_wait_until_due_and_the_oldest_is_dropped_first() {
         let limits = Limits::default();
         let (observer, delayed) = (Observer::new(), VecDeque::new());
         let mut feed = Feed { observer, delayed, limits: &limits };

@@ -1,4 +1,4 @@
-//! How many sign-ups may come from one address at ports where a name is all a player needs.
+//! The limit on sign-ups from one address, at ports where a player needs only a name.
 
 use crate::address;
 use agon_core::Millis;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-/// The most addresses that are remembered; those that have come least often are forgotten first.
+/// How many addresses are remembered; those with the fewest recent sign-ups are forgotten first.
 const ADDRESSES_MAX: usize = 20_000;
 
 const MINUTE_MS: Millis = 60_000;
@@ -15,14 +15,14 @@ const MINUTE_MS: Millis = 60_000;
 #[derive(Default)]
 pub(super) struct SignUps(Mutex<HashMap<IpAddr, Recent>>);
 
-/// What is left of the sign-ups an address may make.
+/// The remaining sign-ups of an address.
 struct Recent {
     left: f64,
     at: Millis,
 }
 
 impl SignUps {
-    /// Whether one more may come from there now.
+    /// Whether one more sign-up from this address is allowed now.
     pub(super) fn take(&self, from: IpAddr, per_minute_max: u32, now: Millis) -> bool {
         let most = f64::from(per_minute_max);
         let refilled = |recent: &Recent| {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_so_many_sign_ups_a_minute() {
+    fn sign_ups_a_minute_of_one_address_are_limited() {
         let sign_ups = SignUps::default();
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let taken = (0..1_000).filter(|_| sign_ups.take(one, 300, 1_000)).count();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_a_bound() {
+    fn number_of_addresses_is_limited() {
         let sign_ups = SignUps::default();
         for number in 0..3 * ADDRESSES_MAX as u32 {
             sign_ups.take(IpAddr::from(number.to_be_bytes()), 300, 0);

@@ -1,4 +1,4 @@
-//! One look over all connections now and then, instead of a timer for each.
+//! A periodic check of all connections, instead of a timer for each.
 
 use super::outbox::Liveness;
 use super::{Gateway, Limits};
@@ -7,7 +7,7 @@ use agon_core::Millis;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-/// Connections that are open.
+/// The open connections.
 #[derive(Default)]
 pub(super) struct OpenConnections(Mutex<Vec<Weak<Liveness>>>);
 
@@ -17,7 +17,7 @@ impl OpenConnections {
         all.push(Arc::downgrade(liveness));
     }
 
-    /// Those that are still open; the others are forgotten.
+    /// The connections that are still open; the others are forgotten.
     fn open(&self) -> Vec<Arc<Liveness>> {
         let mut all = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
         let mut open = Vec::with_capacity(all.len());
@@ -26,13 +26,13 @@ impl OpenConnections {
     }
 }
 
-/// How often to look: fine enough for every bound.
+/// How often to check: often enough for every limit.
 fn pause_ms(limits: &Limits) -> Millis {
     let shortest = limits.login_ms_max.min(limits.heartbeat_ms).min(limits.silence_ms_max);
     (shortest / 4).clamp(5, 1_000)
 }
 
-/// Looks over all connections as long as there is a gateway.
+/// Checks all connections as long as the gateway exists.
 pub(super) async fn sweep(gateway: Gateway) {
     let pause = pause_ms(gateway.limits());
     let gateway = gateway.downgrade();
@@ -47,7 +47,7 @@ pub(super) async fn sweep(gateway: Gateway) {
         looked_at = now;
         for liveness in gateway.connections.open() {
             if late {
-                // It was us who slept: nobody was silent meanwhile.
+                // The server itself was stopped, so the silence does not count.
                 liveness.heard(now);
             }
             liveness.look(now, gateway.host.limits(), gateway.host.engine());

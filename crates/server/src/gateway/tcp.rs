@@ -26,9 +26,10 @@ pub async fn serve_tcp(listener: TcpListener, gateway: Gateway) {
     }
 }
 
-/// Says why, as far as that fits into an empty socket, and closes.
+/// Sends the reason, as far as it fits into an empty socket, and closes.
 fn turn_away(gateway: &Gateway, socket: &TcpStream) {
-    // Under TLS nothing can be said before the handshake, which is work that is not due to it.
+    // Under TLS nothing can be sent before the handshake, which is too much work for a rejected
+    // connection.
     if !gateway.host().has_tls() {
         let detail = "too many connections from this address; close one".to_owned();
         let _ = socket.try_write(&error_line("too-many-connections", detail));

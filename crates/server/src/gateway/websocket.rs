@@ -1,5 +1,5 @@
-//! The native wire over WebSocket: a message is a text frame. The handshake is HTTP's, and the HTTP
-//! interface hands the socket over after it.
+//! The native wire over WebSocket: a message is a text frame. The HTTP interface makes the
+//! handshake and then passes the socket on.
 
 use super::{Gateway, Stream, connection};
 use crate::engine::seat_side::Framing;
@@ -22,7 +22,7 @@ impl AdmitPlayers for Gateway {
         Ok(Box::new(move |stream: Stream, read: &[u8]| {
             let mut framing = Framing::frames(gateway.limits().line_bytes_max);
             framing.push(read);
-            // Players' sockets are served by threads that no reader of pages keeps busy.
+            // Players' sockets run on threads of their own, which page requests do not keep busy.
             let runtime = gateway.0.runtime.clone();
             runtime.spawn(async move {
                 if let Ok(stream) = stream.moved_here() {

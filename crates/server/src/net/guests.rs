@@ -1,15 +1,15 @@
-//! How many connections, requests or observers there are from each address.
+//! Counts of connections, requests or observers by address.
 
 use crate::address;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
-/// Counts of connections.
+/// The counts by address.
 #[derive(Default)]
 pub(crate) struct Guests(Mutex<HashMap<IpAddr, usize>>);
 
-/// A connection that is counted as long as this lives.
+/// A counted connection; dropping it uncounts it.
 pub(crate) struct Guest {
     guests: Arc<Guests>,
     from: IpAddr,

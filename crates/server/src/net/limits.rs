@@ -1,32 +1,32 @@
-//! Bounds on connections, the same for every transport.
+//! Limits on connections, the same for every transport.
 
 use agon_wire::native;
 
-/// Bounds on connections.
+/// Limits on connections.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Limits {
     /// Connections at once.
     pub connections_max: usize,
     /// Connections at once from one address.
     pub connections_per_address_max: usize,
-    /// Messages that may wait for a reader.
+    /// Messages that may wait for one reader.
     pub outbox_lines_max: usize,
     /// The longest message a player may send.
     pub line_bytes_max: usize,
     /// Messages of one connection that may wait for the engine; more stay in the socket.
     pub inbox_lines_max: usize,
-    /// Messages a second that are read from one connection.
+    /// Messages a second that the server reads from one connection.
     pub lines_per_second_max: u32,
-    /// Messages that may come at once beyond that.
+    /// Messages that may come at once beyond that rate.
     pub lines_burst_max: u32,
     /// How long a write may take.
     pub write_ms_max: u64,
     /// How long a connection may take to log in, and before that for a handshake or the head of an
     /// HTTP request.
     pub login_ms_max: u64,
-    /// After how much silence a sign of life is sent or asked for.
+    /// After how much silence the server sends a heartbeat or a ping.
     pub heartbeat_ms: u64,
-    /// After how much silence a connection is given up.
+    /// After how much silence the server closes a connection.
     pub silence_ms_max: u64,
     /// HTTP requests at once.
     pub http_requests_max: usize,
@@ -40,7 +40,7 @@ pub struct Limits {
     pub watchers_per_address_max: usize,
     /// Passwords of one address that may wait to be checked.
     pub password_checks_per_address_max: usize,
-    /// Sign-ups a minute from one address at ports where a name is all a player needs.
+    /// Sign-ups a minute from one address, at ports where a player needs only a name.
     pub sign_ups_per_minute_max: u32,
 }
 

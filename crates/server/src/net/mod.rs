@@ -1,6 +1,6 @@
-//! What the gateways of players and the HTTP interface share, so that neither knows the other: bounds
-//! on connections, counts by address, TLS, the statistics that both show, and the way a WebSocket of
-//! the HTTP interface becomes a connection of a player.
+//! The state that players' gateways and the HTTP interface share, so that neither depends on the
+//! other. It has limits on connections, counts by address, TLS and statistics. It also passes
+//! WebSockets of the HTTP interface on to become players' connections.
 
 mod guests;
 mod limits;
@@ -19,7 +19,7 @@ pub(crate) use tls::Stream;
 pub use tls::{Tls, TlsError};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What all listeners of a server share.
+/// The state that all listeners of a server share.
 pub struct Host {
     engine: Handle,
     limits: Limits,
@@ -30,7 +30,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Listeners of an engine, with TLS where there is a certificate.
+    /// The shared state for an engine, with TLS if there is a certificate.
     pub(crate) fn new(engine: Handle, limits: Limits, tls: Option<Arc<Tls>>) -> Arc<Host> {
         let (guests, ledger) = (Arc::default(), Ledger::default());
         Arc::new(Host { engine, limits, tls, guests, ledger })
@@ -53,13 +53,12 @@ impl Host {
         &self.ledger
     }
 
-    /// Counts a connection of a player from an address; `None` if there are too many.
+    /// Counts a player's connection from an address; `None` if there are too many.
     pub(crate) fn guest(&self, from: IpAddr) -> Option<Guest> {
         self.guests.enter(from, self.limits.connections_per_address_max)
     }
 
-    /// A stream over a socket that was accepted; `None` if the TLS handshake fails or takes too
-    /// long.
+    /// A stream over an accepted socket; `None` if the TLS handshake fails or takes too long.
     pub(crate) async fn stream(&self, socket: TcpStream) -> Option<Stream> {
         self.tune(&socket);
         let patience = Duration::from_millis(self.limits.login_ms_max.max(1));
@@ -67,20 +66,20 @@ impl Host {
         tokio::time::timeout(patience, accepted).await.ok()?.ok()
     }
 
-    /// A stream without TLS over a socket that was accepted.
+    /// A stream without TLS over an accepted socket.
     pub(crate) fn plain(&self, socket: TcpStream) -> Stream {
         self.tune(&socket);
         Stream::Plain(socket)
     }
 
-    /// Has the system notice peers that are gone without a word.
+    /// Sets keep-alive probes, so that the system notices peers that vanish.
     pub(crate) fn tune(&self, socket: &TcpStream) {
         let limits = &self.limits;
         let idle = Duration::from_millis(limits.heartbeat_ms).max(Duration::from_secs(1));
         let step = (idle / 3).max(Duration::from_secs(1));
         let probes = socket2::TcpKeepalive::new().with_time(idle).with_interval(step);
         let _ = socket.set_nodelay(true);
-        // Where a system lacks these, peers that are gone are noticed later.
+        // On a system without these options, vanished peers are noticed later.
         let socket = socket2::SockRef::from(socket);
         let _ = socket.set_tcp_keepalive(&probes);
         #[cfg(target_os = "linux")]
@@ -88,26 +87,26 @@ impl Host {
     }
 }
 
-/// The next connection, and where it comes from.
+/// The next connection, and its address.
 pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, IpAddr) {
     loop {
         match listener.accept().await {
             Ok((socket, peer)) => return (socket, peer.ip()),
-            // A failed accept (too many open files) passes; give others time to close.
+            // A failed accept (too many open files) is temporary; wait until others close.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-/// Takes over a WebSocket, with the bytes that were read behind its handshake.
+/// Takes over a WebSocket, with the bytes that were read after its handshake.
 pub(crate) type Admitted = Box<dyn FnOnce(Stream, &[u8]) + Send>;
 
-/// Where WebSockets of players go after their handshake.
+/// Where players' WebSockets go after their handshake.
 pub(crate) trait AdmitPlayers: Send + Sync {
     /// A place for one more player, or a sentence that says why there is none.
     fn admit(&self, from: IpAddr) -> Result<Admitted, &'static str>;
 }
 
-/// Where the HTTP interface hands players over.
+/// Where the HTTP interface passes players' sockets on.
 #[derive(Clone)]
 pub struct PlayerSockets(pub(crate) Arc<dyn AdmitPlayers>);

@@ -1,4 +1,4 @@
-//! A socket whose other end has to read: one that takes too little for too long is cut off.
+//! A socket that times out if the other end reads too little for too long.
 
 use std::future::Future;
 use std::io::{Error, ErrorKind};
@@ -8,24 +8,24 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// Bytes a second that a reader has to take while something waits for it.
+/// How many bytes a second a reader has to take while output waits.
 const BYTES_PER_SECOND_MIN: u64 = 4 * 1024;
 
-/// A socket that is written to.
+/// A socket for writing.
 pub(crate) struct Paced<S> {
     inner: S,
     patience: Duration,
     blocked: Option<Blocked>,
 }
 
-/// Something waits to be written.
+/// A write that waits for the reader.
 struct Blocked {
     until: Pin<Box<Sleep>>,
     written: u64,
 }
 
 impl<S> Paced<S> {
-    /// One whose reader has to take something within `patience`.
+    /// A socket whose reader has to take some bytes within `patience`.
     pub(crate) fn new(inner: S, patience: Duration) -> Paced<S> {
         Paced { inner, patience, blocked: None }
     }
@@ -34,7 +34,7 @@ impl<S> Paced<S> {
         self.inner
     }
 
-    /// Notes that so much was written: enough of it, and the reader has its whole time again.
+    /// Counts written bytes; after enough of them the reader has the full time again.
     fn wrote(&mut self, bytes: usize) {
         let due = self.patience.as_millis() as u64 * BYTES_PER_SECOND_MIN / 1_000;
         if let Some(blocked) = &mut self.blocked {
@@ -45,7 +45,7 @@ impl<S> Paced<S> {
         }
     }
 
-    /// Waits for the reader, but not for ever.
+    /// Waits for the reader, with a timeout.
     fn wait(&mut self, context: &mut Context<'_>) -> Poll<Error> {
         let patience = self.patience;
         let blocked = self.blocked.get_or_insert_with(|| Blocked {

@@ -16,17 +16,17 @@ use tokio_rustls::server::TlsStream;
 /// A certificate that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read, or does not hold what it should.
+    /// A file cannot be read, or has other content.
     #[error("failed to read {what} from {}: {why}", path.display())]
     File {
-        /// What should be in it.
+        /// The expected content.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// What is wrong.
         why: String,
     },
-    /// The two do not belong together, or are of a kind that is not spoken.
+    /// The certificate and the key do not belong together, or are of an unsupported kind.
     #[error("failed to use the certificate {} with the key {}: {why}", cert.display(), key.display())]
     Pair {
         /// The certificate's file.
@@ -52,8 +52,8 @@ impl Tls {
         Ok(Tls { cert: cert.into(), key: key.into(), config })
     }
 
-    /// Reads the files again. Connections from now on see the new certificate; if it cannot be
-    /// used, the old one stays.
+    /// Reads the files again. New connections get the new certificate; if it is invalid, the old
+    /// one stays.
     pub fn reload(&self) -> Result<(), TlsError> {
         let config = Arc::new(read(&self.cert, &self.key)?);
         *self.config.write().unwrap_or_else(|broken| broken.into_inner()) = config;
@@ -85,7 +85,7 @@ fn read(cert: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
         .map_err(pair)?
         .with_no_client_auth();
     let mut config = config.with_single_cert(chain, secret).map_err(pair)?;
-    // Browsers name what they speak; players' programs need not.
+    // Browsers name their protocol; players' programs need not.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }
@@ -96,8 +96,7 @@ pub(crate) enum Stream {
     Tls(Box<TlsStream<Inner>>),
 }
 
-/// A socket under TLS, which can be replaced by the same socket on another runtime. It is there
-/// except while it is replaced.
+/// A socket under TLS, which can move to another runtime. It is `Some` except while it moves.
 pub(crate) struct Inner(Option<TcpStream>);
 
 impl Inner {
@@ -142,7 +141,7 @@ impl AsyncWrite for Inner {
 }
 
 impl Stream {
-    /// Makes a stream of a socket: with TLS where there is a certificate.
+    /// Makes a stream of a socket: with TLS if there is a certificate.
     pub(crate) async fn accept(
         socket: TcpStream,
         tls: Option<&Arc<Tls>>,
@@ -156,8 +155,7 @@ impl Stream {
         }
     }
 
-    /// The same stream on the runtime this is called on: its threads wait for the socket from now
-    /// on.
+    /// Moves the stream to the current runtime, whose threads wait for the socket from now on.
     pub(crate) fn moved_here(self) -> std::io::Result<Stream> {
         let moved = |socket: TcpStream| TcpStream::from_std(socket.into_std()?);
         match self {

@@ -1,4 +1,4 @@
-//! Accounts and sessions. Hashes never leave, passwords and tokens are never repeated.
+//! Accounts and sessions. Answers never contain hashes, and never repeat passwords or tokens.
 
 use super::body::{Body, Form};
 use super::listener::Peer;
@@ -143,7 +143,7 @@ pub(super) async fn register(
     Ok((StatusCode::CREATED, location, Json(registered)).into_response())
 }
 
-/// Where an account is found; everything that is not plain is escaped.
+/// The URL of an account, percent-encoded.
 fn location(account: &PlayerName) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let escaped = account.as_str().bytes().map(|byte| match plain(byte) {
@@ -174,14 +174,15 @@ pub(super) async fn log_in(
     Ok((StatusCode::CREATED, uncached, Json(session)).into_response())
 }
 
-/// The name as it is stored: accounts of old may have names in another form.
+/// The name as it is stored: old accounts may have names that are not normalized.
 async fn stored(web: &Web, name: PlayerName) -> Result<PlayerName, Problem> {
     let known = web.ask(FindAccount(name.clone())).await?.is_some();
     Ok(if known { name } else { names::normalized(&name) })
 }
 
-/// Whether it is the account's password. As slow for names that do not exist, so that names cannot
-/// be guessed by the clock; and after wrong ones, slower and slower.
+/// Whether this is the account's password. The check is as slow for names that do not exist, so
+/// that the response time does not reveal names. After wrong passwords it becomes slower and
+/// slower.
 async fn check(
     web: &Web,
     Peer(from): Peer,
@@ -215,7 +216,7 @@ fn attempt(Peer(from): Peer, account: &PlayerName, purpose: Purpose) -> Attempt 
     Attempt { from, account: account.clone(), purpose, at: now_ms() }
 }
 
-/// Says why a password was not checked, and when to try again.
+/// The error for a password that was not checked, with the time to retry.
 fn unchecked(why: Unchecked) -> Problem {
     match why {
         Unchecked::Failed => Problem::internal(),

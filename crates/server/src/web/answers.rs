@@ -1,7 +1,8 @@
-//! Big answers about what is over: built once, shared by all who read them, sent in pieces.
+//! Large answers about finished tournaments and matches: built once, shared by all readers, sent in
+//! pieces.
 //!
-//! All answers that are kept or being sent have room for so many bytes together, however many
-//! readers there are.
+//! All answers that are cached or being sent share a limit on bytes, however many readers there
+//! are.
 
 use super::problem::Problem;
 use axum::body::{Body, Bytes, HttpBody};
@@ -16,26 +17,26 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
-/// Room for all answers together.
+/// The limit on all answers together.
 const ROOM_KIB: u32 = 64 * 1024;
 
 /// How long a reader waits for room.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Answers that are kept at most.
+/// How many answers are cached.
 const KEPT_MAX: usize = 64;
 
-/// Bytes that are handed to a socket at once.
+/// How many bytes are passed to a socket at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Which answer, of which version of what it is about.
+/// The key of an answer: its subject, and the subject's version.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     pub(super) path: String,
     pub(super) version: u64,
 }
 
-/// An answer that was built.
+/// A finished answer.
 pub(super) struct Built {
     bytes: Bytes,
     _room: OwnedSemaphorePermit,
@@ -65,7 +66,7 @@ impl Default for Answers {
 }
 
 impl Answers {
-    /// The answer of this key. If nobody built it yet, the first who asks does; the others wait.
+    /// The answer for a key. The first request builds it; the others wait.
     pub(super) async fn get(
         &self,
         key: Key,
@@ -102,14 +103,14 @@ impl Answers {
 
     fn forget(&self, key: &Key) {
         let mut kept = self.kept();
-        // Another who waits for it may build it meanwhile, and keeps it for itself then.
+        // Another waiting request may build it next; its answer is not cached then.
         if kept.cells.get(key).is_some_and(|cell| cell.get().is_none()) {
             kept.cells.remove(key);
             kept.order.retain(|other| other != key);
         }
     }
 
-    /// Room for so many bytes: what nobody reads is forgotten for it.
+    /// Reserves room for an answer; cached answers are dropped for it, the oldest first.
     async fn make_room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).min(ROOM_KIB);
         loop {
@@ -131,7 +132,7 @@ impl Answers {
 }
 
 impl Kept {
-    /// Forgets the oldest answer that is built; whether there was one.
+    /// Drops the oldest finished answer; returns whether there was one.
     fn forget_oldest(&mut self) -> bool {
         let built = |key: &Key| self.cells.get(key).is_none_or(|cell| cell.get().is_some());
         let Some(at) = self.order.iter().position(built) else { return false };
@@ -148,7 +149,7 @@ pub(super) fn send(built: Arc<Built>, content_type: &'static str) -> Response {
     ([(header::CONTENT_TYPE, content_type)], body).into_response()
 }
 
-/// What is left of an answer.
+/// The rest of an answer.
 struct Pieces {
     rest: Bytes,
     _built: Arc<Built>,

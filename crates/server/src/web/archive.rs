@@ -1,4 +1,4 @@
-//! What is over, read from the log on a few threads made for that.
+//! Finished tournaments and matches, read from the log on a few blocking threads.
 
 use super::Web;
 use super::answers;
@@ -11,7 +11,7 @@ use axum::response::Response;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Does something with the log, away from the engine and from the tasks.
+/// Reads from the log, away from the engine and from the tasks.
 pub(super) async fn read<T: Send + 'static>(
     web: &Web,
     what: impl FnOnce(&Archive) -> Option<T> + Send + 'static,
@@ -19,7 +19,7 @@ pub(super) async fn read<T: Send + 'static>(
     let archive = web.handle.archive().ok_or_else(Problem::stopping)?;
     let reader = Arc::clone(&web.readers).acquire_owned().await.map_err(|_| Problem::internal())?;
     let read = tokio::task::spawn_blocking(move || {
-        // Held to the end, also if the sender of the request has gone meanwhile.
+        // Held to the end, even if the client has disconnected meanwhile.
         let _reader = reader;
         what(&archive)
     });
@@ -27,7 +27,7 @@ pub(super) async fn read<T: Send + 'static>(
     read.ok().flatten().ok_or_else(Problem::internal)
 }
 
-/// The lines of a tournament's stream; nobody but this file and the ledger names streams.
+/// The lines of a tournament's stream. Only this file and the ledger name streams.
 pub(super) fn tournament_lines(archive: &Archive, id: &TournamentId) -> Option<Vec<String>> {
     archive.log.load(&StreamKey::Tournament(id.clone()).name(), 0).ok()
 }
@@ -41,7 +41,7 @@ pub(super) fn tournament(archive: &Archive, id: &TournamentId) -> Option<Tournam
     Tournament::fold(&lines, &archive.games, None).ok()
 }
 
-/// A tournament that is over as it is shown, with the head of its log.
+/// The view of a finished tournament, with the head of its log.
 pub(super) fn shown_tournament(archive: &Archive, id: &TournamentId) -> Option<ShownTournament> {
     let lines = tournament_lines(archive, id)?;
     let over = Tournament::fold(&parsed(&lines)?, &archive.games, None).ok()?;
@@ -49,7 +49,7 @@ pub(super) fn shown_tournament(archive: &Archive, id: &TournamentId) -> Option<S
     Some(ShownTournament::over(&over, Some(head)))
 }
 
-/// A match that is over, from the lines of its stream, with the secrets they reveal.
+/// A finished match, from the lines of its stream, with the secrets they reveal.
 pub(super) fn match_(archive: &Archive, lines: &[String]) -> Option<Match> {
     let lines = parsed(lines)?;
     let secrets = revealed(&lines);
@@ -61,7 +61,7 @@ pub(super) fn match_head(key: &MatchKey, lines: &[String]) -> Head {
     Head::of(&StreamKey::Match(key.clone()).name(), lines)
 }
 
-/// The secrets a log reveals.
+/// The secrets that a log reveals.
 pub(super) fn revealed(lines: &[Line]) -> Secrets {
     let secrets = lines.iter().filter_map(|line| match &line.event {
         Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
@@ -74,8 +74,8 @@ pub(super) fn parsed(texts: &[String]) -> Option<Vec<Line>> {
     texts.iter().map(|text| Line::read(text).ok()).collect()
 }
 
-/// An answer about something that is over, from the log: built once, shared and sent in pieces. What
-/// it is about has this version. `None` is built where there is no such thing.
+/// An answer from the log about a finished tournament or match: built once, shared and sent in
+/// pieces. `build` returns `Some(None)` if there is no such tournament or match.
 pub(super) async fn shared(
     web: &Web,
     key: answers::Key,
@@ -87,7 +87,7 @@ pub(super) async fn shared(
     Ok(answers::send(built.await?, content_type))
 }
 
-/// Lines as they are in the log; nothing if there are none.
+/// The lines as text; `None` if there are none.
 pub(super) fn as_lines(lines: &[String]) -> Option<Vec<u8>> {
     let mut text = lines.join("\n");
     text.push('\n');

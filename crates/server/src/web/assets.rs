@@ -1,7 +1,7 @@
-//! The files of the page in `web/`, inside the binary.
+//! The files of the page in `web/`, embedded in the binary.
 //!
-//! A build for development reads them from the folder, if it is still there, so that a change shows
-//! with the next load; a release never does.
+//! A debug build reads them from the folder, if it still exists, so that a change shows with the
+//! next load; a release build never does.
 
 use super::Answer;
 use super::problem::Problem;
@@ -18,7 +18,7 @@ struct Asset {
 
 macro_rules! assets {
     ($($path:literal),* $(,)?) => {
-        /// Every file there is. One that is not named here is not served.
+        /// Every file of the page. A file that is not listed here is not served.
         const ASSETS: &[Asset] = &[$(Asset {
             path: $path,
             text: include_str!(concat!("../../../../web/", $path)),
@@ -97,7 +97,7 @@ pub(super) const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub(super) const STYLE: &str = "text/css; charset=utf-8";
 pub(super) const PICTURE: &str = "image/svg+xml";
 
-/// The page itself, with a place for what people without scripts are shown.
+/// The page itself, with a placeholder for the content without scripts.
 pub(super) fn index() -> Cow<'static, str> {
     latest(&Asset { path: "index.html", text: include_str!("../../../../web/index.html") })
 }
@@ -117,7 +117,7 @@ fn serve(path: &str) -> Answer {
     let headers = [
         (header::CONTENT_TYPE, media(asset.path)),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // A server that was upgraded must not meet scripts of the one before it.
+        // An upgraded server must not run with cached scripts of the previous one.
         (header::CACHE_CONTROL, "no-cache"),
     ];
     Ok((headers, latest(asset)).into_response())
@@ -148,7 +148,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// Names of files below a folder, as their addresses have them.
+    /// The names of files below a folder, as URL paths.
     fn files(folder: &Path, within: &str, found: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
@@ -164,7 +164,7 @@ mod tests {
     fn every_file_of_the_folder_is_served() {
         let mut there = BTreeSet::new();
         files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web"), "", &mut there);
-        // The page itself is at `/`; types and settings are for the checker only.
+        // The page itself is at `/`; types and settings are for the type checker only.
         for apart in ["index.html", "lib/types.js", "tsconfig.json"] {
             assert!(there.remove(apart), "{apart}");
         }

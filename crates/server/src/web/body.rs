@@ -1,4 +1,4 @@
-//! Bodies of requests: JSON up to a bound. What is wrong is said without repeating secrets.
+//! Bodies of requests: JSON up to a limit. Errors do not repeat secrets.
 
 use super::problem::Problem;
 use super::{Web, who};
@@ -59,7 +59,7 @@ impl<S: Send + Sync, T: Form> FromRequest<S> for Body<T> {
     }
 }
 
-/// A body that was read, or the default where there is none.
+/// A parsed body, or the default if there is none.
 pub(super) struct OptionalBody<T>(pub(super) T);
 
 impl<S: Send + Sync, T: Form + Default> FromRequest<S> for OptionalBody<T> {
@@ -89,7 +89,7 @@ fn read<T: Form>(bytes: &[u8]) -> Result<T, Problem> {
         let fields = T::FIELDS;
         Problem::unprocessable(format!("the body is not what it should be ({why}); send {fields}"))
     })?;
-    // A list of values is a struct to serde, and no form to anybody.
+    // Serde accepts a list of values as a struct; the API does not.
     match bytes.trim_ascii_start().first() {
         Some(b'{') => Ok(read),
         _ => Err(Problem::unprocessable(format!("the body is no object; send {}", T::FIELDS))),

@@ -1,4 +1,4 @@
-//! The pages of `docs/` that this server was built with, as the text they are.
+//! The pages of `docs/` that this server was built with, as plain text.
 
 use super::Answer;
 use super::problem::Problem;
@@ -6,7 +6,7 @@ use axum::extract::Path;
 use axum::http::header;
 use axum::response::IntoResponse;
 
-/// The pages there are.
+/// All pages.
 pub(super) const PAGES: [(&str, &str, &str); 5] = [
     ("native.md", "how players speak", include_str!("../../../../docs/protocol/native.md")),
     ("http.md", "this interface", include_str!("../../../../docs/protocol/http.md")),

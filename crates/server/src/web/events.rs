@@ -1,9 +1,9 @@
-//! Events: a snapshot, then every public change, until the end; of the lobby, a tournament, a match or
-//! a game.
+//! Events of the lobby, a tournament, a match or a game: a snapshot, then every public change,
+//! until the end.
 //!
-//! An event's id stands for what it shows, also after a restart. Whoever comes back with the latest
-//! id is sent nothing twice; whoever has seen the end is sent 204, at which browsers stop coming
-//! back.
+//! An event's id identifies its content, also after a restart. A client that reconnects with the
+//! latest id is sent nothing twice. A client that has seen the end gets 204, at which browsers stop
+//! reconnecting.
 
 use super::matches::{Found, Names};
 use super::observe::{EventsRequest, Observer, like};
@@ -16,7 +16,7 @@ use crate::watch::Watch;
 use agon_core::TournamentId;
 use axum::extract::{Path, State};
 
-/// Watches something that runs; `None` if it does not.
+/// Subscribes to a running topic; `None` if it does not run.
 async fn watch(web: &Web, topic: Topic, seen: Option<u64>) -> Result<Option<Watch>, Problem> {
     match web.handle.watch(topic, seen).await.ok_or_else(Problem::stopping)? {
         Ok(watch) => Ok(Some(watch)),
@@ -48,7 +48,7 @@ pub(super) async fn of_match(State(web): State<Web>, path: Names, asked: EventsR
     }
 }
 
-/// A game is watched by watching its match.
+/// Events of a game come from a subscription to its match.
 pub(super) async fn of_game(
     State(web): State<Web>,
     Path((tournament, id, game)): Path<(String, String, String)>,
@@ -56,7 +56,7 @@ pub(super) async fn of_game(
 ) -> Answer {
     let key = matches::key_of(Path((tournament, id)))?;
     let number = games::number(&key, &game)?;
-    // What was seen of the game is not what was seen of the match.
+    // The client has seen an event of the game, not of the match.
     let Some(watch) = watch(&web, Topic::Match(key.clone()), None).await? else {
         let game = games::look(&web, &key, number).await?;
         return match game.is_waiting() {
@@ -85,7 +85,7 @@ pub(super) async fn of_tournament(
     }
     match web.ask(FindTournament(id.clone())).await? {
         FoundTournament::Nothing => Err(tournaments::unknown(&id)),
-        // Its secret is on its way to the log.
+        // Its secret is in flight.
         FoundTournament::NotStarted(ShownTournament::Running { .. })
         | FoundTournament::Running(_) => Err(Problem::busy("the tournament is about to start")),
         FoundTournament::NotStarted(_) => {

@@ -1,16 +1,16 @@
-//! The text format of Prometheus, written by hand: it is lines.
+//! The text format of Prometheus, written by hand: it is plain lines.
 
 use agon_store::Histogram;
 use std::fmt::Write;
 
-/// Text that grows by metrics. Names, labels and help are constants of ours, so nothing is escaped.
+/// A text of metrics. Names, labels and help are our own constants, so nothing is escaped.
 #[derive(Default)]
 pub(super) struct Exposition {
     text: String,
 }
 
 impl Exposition {
-    /// A line for whoever reads it.
+    /// Adds a comment for human readers.
     pub(super) fn comment(&mut self, words: &str) {
         self.line(format_args!("# {words}"));
     }
@@ -38,7 +38,7 @@ impl Exposition {
         }
     }
 
-    /// A histogram; what was counted is `units` to one of what is shown.
+    /// A histogram; `units` of the counted unit make one of the shown unit.
     pub(super) fn histogram(&mut self, name: &str, help: &str, counted: &Histogram, units: f64) {
         self.head(name, "histogram", help);
         let mut count = 0;

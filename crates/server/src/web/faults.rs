@@ -1,4 +1,4 @@
-//! What players did wrong: kind and code for everybody, the evidence for who did it and for
+//! Players' faults: kind and code for everybody, the evidence for the player concerned and for
 //! operators.
 
 use super::accounts::name_of;
@@ -82,7 +82,7 @@ impl Fault {
     }
 }
 
-/// Whose evidence somebody may read.
+/// Whose evidence the client may read.
 enum Eyes {
     Nobodys,
     One(PlayerName),
@@ -90,7 +90,7 @@ enum Eyes {
 }
 
 impl Eyes {
-    /// An operator that plays is a player as long as it plays.
+    /// An operator who plays in a match counts as a player until it is over.
     fn of(who: Option<Who>, players: &[PlayerName], over: bool) -> Eyes {
         match who {
             None => Eyes::Nobodys,
@@ -112,7 +112,7 @@ impl Eyes {
     }
 }
 
-/// The faults of a match, and who plays in it. Without secrets it has to be over.
+/// The faults of a match, and its players. Without secrets, the match has to be over.
 fn of_stream(
     archive: &Archive,
     key: &MatchKey,
@@ -146,7 +146,7 @@ pub(super) async fn of_match(State(web): State<Web>, path: Names, Perhaps(who): 
     Ok(Json(Faults { faults: faults.collect() }).into_response())
 }
 
-/// A player's own faults, with everything: in matches that run, and the latest of those that do not.
+/// A player's own faults with all details: in running matches, and the latest of finished ones.
 pub(super) async fn of_account(
     State(web): State<Web>,
     Path(name): Path<String>,

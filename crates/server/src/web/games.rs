@@ -1,4 +1,4 @@
-//! Single games: what everybody may see of one, found in what everybody may see of its match.
+//! Single games: the public view of one, taken from the public view of its match.
 
 use super::matches::Found;
 use super::problem::Problem;
@@ -116,13 +116,13 @@ impl ShownGame {
         matches!(self, ShownGame::Waiting { .. })
     }
 
-    /// Whether nothing more will happen in it.
+    /// Whether the game cannot change any more.
     pub(super) fn is_over(&self) -> bool {
         matches!(self, ShownGame::Over { .. } | ShownGame::NotPlayed { .. })
     }
 }
 
-/// What is read of a shown match to find a game in it.
+/// The part of a match's view that is parsed to find a game in it.
 #[derive(Deserialize)]
 struct MatchOfGame {
     standing: String,
@@ -155,7 +155,7 @@ struct FinishedGame {
     view: Raw,
 }
 
-/// A game, as far as a shown match shows it; `None` only if the text is no shown match.
+/// A game in a match's view; `None` only if the text is not a match's view.
 pub(super) fn within(shown: &str, number: u32) -> Option<ShownGame> {
     let MatchOfGame { standing, game, in_match, in_progress, latest } =
         serde_json::from_str(shown).ok()?;
@@ -181,7 +181,7 @@ pub(super) async fn one(State(web): State<Web>, Path((tournament, id, game)): Nu
     Ok(Json(look(&web, &key, number).await?).into_response())
 }
 
-/// A game of a match that runs or is over.
+/// A game of a running or finished match.
 pub(super) async fn look(web: &Web, key: &MatchKey, number: u32) -> Result<ShownGame, Problem> {
     let (shown, runs) = match matches::look(web, key).await? {
         Found::Running(shown) => (shown, true),
@@ -199,7 +199,7 @@ pub(super) async fn look(web: &Web, key: &MatchKey, number: u32) -> Result<Shown
     Ok(game)
 }
 
-/// Everything of a game of a match that is over.
+/// The full view of a game of a finished match.
 async fn full_view(web: &Web, key: &MatchKey, number: u32) -> Result<Raw, Problem> {
     let key = key.clone();
     let view = archive::read(web, move |archive| {

@@ -1,5 +1,5 @@
-//! What a browser may be misled to send here: requests under another name, for pages of other sites,
-//! or in forms of other sites.
+//! Checks against requests that another site may have tricked a browser into sending: under another
+//! host name, for other sites' pages, or from other sites' forms.
 
 use super::problem::Problem;
 use super::{HEALTH, Web};
@@ -10,11 +10,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 
-/// The names under which a server may be asked.
+/// The host names that the server accepts.
 ///
-/// A page of another site can have its own name lead to this machine (DNS rebinding) and then speak
-/// to the server as if it were its own. So a request has to name the server by an IP address, which
-/// cannot be made to lead elsewhere, as `localhost`, or by a name that its operator listed.
+/// Another site can make its own name point to this machine (DNS rebinding) and then talk to the
+/// server as if it were its own. So a request has to name the server by an IP address, which cannot
+/// be redirected, as `localhost`, or by a name that the operator listed.
 #[derive(Clone, Debug, Default)]
 pub struct Hosts {
     names: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// These names, besides `localhost` and IP addresses; `*` is every name.
+    /// These names, besides `localhost` and IP addresses; `*` allows every name.
     pub fn new<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Hosts {
         let names = names.into_iter().map(|name| name.as_ref().to_ascii_lowercase());
         let names: Vec<String> = names.map(|name| name.trim_end_matches('.').to_owned()).collect();
@@ -46,10 +46,10 @@ impl Hosts {
     }
 }
 
-/// Paths that machines ask by whatever name; they tell nobody anything that is not for all.
+/// Paths that machines request under any name; their content is public.
 const FOR_MACHINES: [&str; 2] = [HEALTH, "/metrics"];
 
-/// Refuses requests that a page of another site may have had a browser send.
+/// Rejects requests that another site may have made a browser send.
 pub(super) async fn guarded(State(web): State<Web>, request: Request, next: Next) -> Response {
     match check(&web.hosts, &request) {
         Ok(()) => next.run(request).await,
@@ -85,7 +85,8 @@ fn check(hosts: &Hosts, request: &Request) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether a request is for a page of this host, as browsers say; programs say nothing.
+/// Whether a request is from a page of this host, according to the browser; programs send no
+/// origin.
 pub(super) fn is_own_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let origin = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok());
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_asked_by_address_or_by_a_name_it_knows() {
+    fn server_accepts_addresses_and_listed_host_names() {
         let hosts = Hosts::new(["Games.Example"]);
         for good in [
             "127.0.0.1:7380",

@@ -1,4 +1,4 @@
-//! Invitations: what a player is invited to, and what they reply.
+//! Invitations: a player's invitations, and their replies.
 
 use super::body::{Body, Form};
 use super::who::Who;

@@ -1,5 +1,5 @@
-//! Sockets of the HTTP interface: how many at once, how many from one address, how long each may
-//! take; and what is answered before the engine is up.
+//! The sockets of the HTTP interface: limits on their number, in all and from one address, and on
+//! their time; and the answers before the engine is up.
 
 use super::problem::Problem;
 use crate::net::{Guests, Host, Paced, Stream, Tls, accept};
@@ -19,22 +19,22 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot};
 
-/// Connections at once; more wait in the system's queue. Players' WebSockets are not among them.
+/// The limit on connections; more wait in the system's queue. Players' WebSockets do not count.
 const CONNECTIONS_MAX: usize = 4_096;
 
-/// Bytes of a head, and of what is read ahead.
+/// The size limit of a request head, and of the read buffer.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes the system keeps for a reader.
+/// The size of the system's send buffer.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
-/// Connections at once while the server starts; more wait in the system's queue.
+/// The limit on connections while the server starts; more wait in the system's queue.
 const STARTING_MAX: usize = 64;
 
 /// How long such a connection may take for its request.
 const STARTING_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where a request comes from.
+/// The address that a request comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
@@ -47,7 +47,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, host: Arc<Host>
         let place = place.expect("the places are never closed");
         let (socket, peer) = accept(&listener).await;
         let per_address_max = host.limits().connections_per_address_max;
-        // Whoever has so many open is past being told.
+        // A client with this many connections gets no reply.
         let Some(guest) = guests.enter(peer, per_address_max) else {
             host.engine().meters().turned_away.add();
             continue;
@@ -61,7 +61,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, host: Arc<Host>
 }
 
 async fn serve_one(socket: TcpStream, peer: Peer, router: Router, host: &Host) {
-    // What the system keeps for a reader that does not read is bounded as well.
+    // The system's buffer for a client that does not read is limited as well.
     let _ = SockRef::from(&socket).set_send_buffer_size(SEND_BUFFER_BYTES);
     let Some(stream) = host.stream(socket).await else { return };
     let routes = TowerToHyperService::new(router);
@@ -71,18 +71,18 @@ async fn serve_one(socket: TcpStream, peer: Peer, router: Router, host: &Host) {
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());
-    // Also between two requests: a connection is not kept for nothing.
+    // This also limits the time between two requests, so idle connections are closed.
     let patience = host.limits().login_ms_max.max(1);
     http.header_read_timeout(Duration::from_millis(patience));
     http.max_buf_size(BUFFER_BYTES_MAX);
     let patience = Duration::from_millis(host.limits().write_ms_max.max(1));
     let stream = Paced::new(stream, patience);
-    // Whatever goes wrong here is between the socket and its other end.
+    // Errors here only concern this connection.
     let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
 }
 
-/// Answers every request with 503 until the server is up or has failed to start; gives the listener
-/// back.
+/// Answers every request with 503 until the server is up or has failed to start; returns the
+/// listener.
 pub async fn answer_starting(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,

@@ -1,7 +1,7 @@
-//! The lobby as everybody may see it: which players are here, which wait where, and all tournaments.
+//! The public view of the lobby: connected players, queues, and all tournaments.
 //!
-//! It changes with every login, so those who watch it are shown it a few times a second at most:
-//! one task asks the engine for all of them, and only while there are any.
+//! The lobby changes with every login, so its watchers are shown it at most a few times a second.
+//! One task asks the engine for all of them, and only while there are any.
 
 use super::problem::Problem;
 use super::{Answer, Web};
@@ -16,10 +16,10 @@ use axum::response::IntoResponse;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// How far two looks at the lobby lie apart at least.
+/// The minimum time between two queries of the lobby.
 const APART_MS: u64 = 250;
 
-/// The lobby as it is now.
+/// The present lobby.
 pub(super) async fn look(web: &Web) -> Result<ShownLobby, Problem> {
     let (_, lobby) = web.ask(LookAtLobby { seen: None }).await?;
     lobby.ok_or_else(Problem::internal)
@@ -29,7 +29,7 @@ pub(super) async fn one(State(web): State<Web>) -> Answer {
     Ok(Json(look(&web).await?).into_response())
 }
 
-/// Everybody who watches the lobby.
+/// All watchers of the lobby.
 #[derive(Default)]
 pub(super) struct Hub(Mutex<Inside>);
 
@@ -37,7 +37,7 @@ pub(super) struct Hub(Mutex<Inside>);
 struct Inside {
     watchers: Vec<Watcher>,
     latest: Option<Shown>,
-    /// Whether a task looks after them.
+    /// Whether a task serves them.
     looked_after: bool,
 }
 
@@ -46,7 +46,7 @@ impl Hub {
         self.0.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Shows what is new to all; whether there is still somebody.
+    /// Sends the new state to all watchers; returns whether there are any left.
     fn show(&self, news: Option<Arc<str>>) -> bool {
         let mut inside = self.inside();
         inside.watchers.retain(|watcher| !watcher.is_gone());
@@ -55,20 +55,20 @@ impl Hub {
             return false;
         }
         if let Some(text) = news {
-            // Who has seen nothing yet is shown a snapshot.
+            // The first message is a snapshot.
             let about = if inside.latest.is_none() { About::Snapshot } else { About::Change };
             let shown = Shown::new(about, text, now_ms());
             inside.watchers.iter_mut().for_each(|watcher| watcher.show(shown.clone()));
             inside.latest = Some(shown);
         } else if let Some(latest) = &mut inside.latest {
-            // It stands so still.
+            // The state is still current.
             latest.at = now_ms();
         }
         true
     }
 }
 
-/// Begins to watch the lobby.
+/// Subscribes to the lobby.
 pub(super) fn watch(web: &Web, seen: Option<u64>) -> Result<Watch, Problem> {
     let mut inside = web.hub.inside();
     inside.watchers.retain(|watcher| !watcher.is_gone());
@@ -86,7 +86,7 @@ pub(super) fn watch(web: &Web, seen: Option<u64>) -> Result<Watch, Problem> {
     Ok(watch)
 }
 
-/// Shows all who watch what is new, until nobody does or the engine has ended.
+/// Sends all watchers the changes, until there are none left or the engine has ended.
 async fn look_after(web: Web) {
     let mut version = None;
     loop {

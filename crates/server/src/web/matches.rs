@@ -1,4 +1,4 @@
-//! Matches: what everybody may see of one while it runs, and all of it after the end.
+//! Matches: the public view of a running one, and everything of a finished one.
 
 use super::problem::Problem;
 use super::{Answer, Web, answers, archive, tournaments};
@@ -12,11 +12,11 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use std::sync::Arc;
 
-/// A match that there is, or may have been.
+/// A match that exists, or may have existed.
 pub(super) enum Found {
-    /// It runs or starts in a moment: as observers see it, as JSON.
+    /// It runs or starts in a moment: the observers' view, as JSON.
     Running(Arc<str>),
-    /// It is over; the log has it. If its tournament is over too, the log may know no such match.
+    /// It is over; the log has it. If its tournament is over too, the log may have no such match.
     Over,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn unknown(key: &MatchKey) -> Problem {
     Problem::not_found(format!("{tournament} has no match {id}; its `pairings` list them"))
 }
 
-/// Whether an id can be that of a match; others must not get into the name of a stream.
+/// Whether an id has the form of a match's; others must not get into the name of a stream.
 fn is_plain(id: &MatchId) -> bool {
     id.as_str().bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
@@ -58,13 +58,13 @@ pub(super) async fn one(State(web): State<Web>, path: Names) -> Answer {
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// The version of what the log has of a tournament's matches.
+/// The version of the logs of a tournament's matches.
 pub(super) async fn version(web: &Web, tournament: &TournamentId) -> Result<u64, Problem> {
     web.ask(ArchiveVersion(tournament.clone())).await
 }
 
-/// A match that is over, as JSON. Events come without the head of its log: they show the same before
-/// and after a restart.
+/// A finished match, as JSON. Events come without the head of its log, so that they are the same
+/// before and after a restart.
 pub(super) async fn over(web: &Web, key: &MatchKey, with_head: bool) -> Result<String, Problem> {
     let asked = key.clone();
     let found = archive::read(web, move |archive| {
@@ -82,7 +82,7 @@ pub(super) async fn over(web: &Web, key: &MatchKey, with_head: bool) -> Result<S
     found.await?.ok_or_else(|| unknown(key))
 }
 
-/// The log of a match that is over.
+/// The log of a finished match.
 pub(super) async fn log(State(web): State<Web>, path: Names) -> Answer {
     let key = key_of(path)?;
     let MatchName { tournament, id } = &*key;

@@ -1,4 +1,4 @@
-//! Signs of life and counters, for machines that watch machines.
+//! Health checks and counters, for monitoring systems.
 
 use super::exposition::Exposition;
 use super::problem::Problem;
@@ -27,7 +27,7 @@ pub(super) struct Health {
     uptime_ms: u64,
 }
 
-/// Whether the engine answers; with `?ready`, whether new players should come.
+/// Whether the engine answers; with `?ready`, whether it accepts new players.
 pub(super) async fn health(State(web): State<Web>, RawQuery(query): RawQuery) -> Answer {
     let asked_ready = match query.as_deref() {
         None | Some("") => false,
@@ -64,8 +64,8 @@ pub(super) async fn metrics(State(web): State<Web>) -> Answer {
     Ok((content_type, text.into_text()).into_response())
 }
 
-/// What runs. Counters count from the start of the process; what is taken up again after a restart
-/// counts as started.
+/// Tournaments, matches and games. Counters start with the process; one that is resumed after a
+/// restart counts as started.
 fn running(text: &mut Exposition, counts: &Counts, meters: &Meters) {
     let Counts { status, games, .. } = counts;
     let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
@@ -96,7 +96,7 @@ fn running(text: &mut Exposition, counts: &Counts, meters: &Meters) {
 
 fn connections(text: &mut Exposition, meters: &Meters) {
     let wires = Wire::ALL.map(|wire| {
-        // Those that ended first, so that none ends before it was opened.
+        // Closed ones are counted first, so that no wire has more closed than opened connections.
         let closed = CloseReason::ALL.map(|end| (end, meters.closed(wire, end).count()));
         (wire, closed, meters.opened(wire).count())
     });
@@ -124,7 +124,7 @@ fn connections(text: &mut Exposition, meters: &Meters) {
     text.labelled(("agon_http_requests_total", "counter"), "HTTP requests.", http);
 }
 
-/// Delays of our own making; no player is charged for them.
+/// The server's own delays; no player is charged for them.
 fn delays(text: &mut Exposition, meters: &Meters) {
     let help = "From a message's socket to the engine.";
     text.histogram("agon_inbox_wait_seconds", help, &meters.inbox_ms, 1e3);

@@ -1,9 +1,9 @@
 //! The HTTP interface: JSON in and out, changes as server-sent events. `docs/protocol/http.md` is
 //! the contract.
 //!
-//! It answers for who may ask what, and for the shape of answers. It decides nothing: the engine
-//! does, and an answer leaves only when all it rests on is durable. What is over is read from the
-//! log, away from the engine.
+//! This module checks permissions and shapes the answers. It decides nothing: the engine does, and
+//! an answer is sent only when the records it depends on are durable. Finished tournaments and
+//! matches are read from the log, away from the engine.
 
 mod accounts;
 mod announce;
@@ -66,10 +66,11 @@ const REQUEST_MS_MAX: u64 = 30_000;
 /// The route that needs no place.
 const HEALTH: &str = "/healthz";
 
-/// Threads that read the log for answers at once. They give way to everything else.
+/// How many threads may read the log for answers at once. They are few, so that everything else
+/// has processors left.
 const READERS_MAX: usize = 2;
 
-/// What every handler has.
+/// The state of every handler.
 #[derive(Clone)]
 struct Web {
     handle: Handle,
@@ -78,24 +79,24 @@ struct Web {
     hub: Arc<lobby::Hub>,
     hosts: Arc<Hosts>,
     places: Arc<places::Places>,
-    /// Observers by address.
+    /// The counts of observers by address.
     watchers: Arc<Guests>,
     answers: Arc<answers::Answers>,
-    /// Threads that may read the log at once.
+    /// The permits of the threads that read the log.
     readers: Arc<Semaphore>,
 }
 
 impl Web {
-    /// Asks the engine.
+    /// Sends the engine a query.
     async fn ask<Q: Query>(&self, query: Q) -> Result<Q::Answer, Problem> {
         self.handle.ask(query).await.ok_or_else(Problem::stopping)
     }
 }
 
-/// What handlers give: an answer, or a problem.
+/// The result of a handler: an answer, or a problem.
 type Answer = Result<Response, Problem>;
 
-/// All routes, over one engine. Requests carry where they come from.
+/// All routes, over one engine. Requests carry the address they come from.
 fn router(web: Web) -> Router {
     let all = routes::all().into_iter();
     let all = all.fold(Router::new(), |router, route| router.route(route.path, route.handler));
@@ -106,7 +107,7 @@ fn router(web: Web) -> Router {
         .layer(from_fn_with_state(web, measure::measured))
 }
 
-/// Serves HTTP under these names, and players over WebSocket, until the task is dropped.
+/// Serves HTTP under these host names, and players over WebSocket, until the task is dropped.
 pub async fn serve_http(
     listener: TcpListener,
     host: Arc<Host>,
@@ -128,7 +129,7 @@ pub async fn serve_http(
     listener::serve(listener, router(web), host).await;
 }
 
-/// Works on so many requests at once, and on none for too long. A sign of life is always given.
+/// Limits the number of requests at once, and their time. Health checks are always answered.
 async fn bounded(
     State(web): State<Web>,
     ConnectInfo(Peer(from)): ConnectInfo<Peer>,

@@ -1,5 +1,5 @@
-//! Observers: what each watches, its events in order and in time, and how they reach it: as
-//! server-sent events, or over WebSocket where the observer asks for that. Both carry the same
+//! Observers: their subscriptions, and their events in order and with their delay. Events are sent
+//! as server-sent events, or over WebSocket if the observer asks for that. Both carry the same
 //! events.
 
 use super::listener::Peer;
@@ -31,13 +31,13 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, Sleep, timeout};
 
-/// The largest frame an observer may send: it has nothing to say but pings and pongs.
+/// The largest frame an observer may send: they only send pings and pongs.
 const FRAME_BYTES_MAX: usize = 4 * 1024;
 
 /// How long the other end may take to close.
 const LINGER_MS: u64 = 1_000;
 
-/// After how many seconds a spectator for whom there is no place should try again.
+/// After how many seconds a spectator who was rejected for lack of room should retry.
 const WATCHERS_RETRY_AFTER_S: u64 = 10;
 
 /// How somebody wants to watch.
@@ -56,9 +56,9 @@ pub(super) struct Watching {
 pub(super) struct EventsRequest {
     pub(super) seen: Option<u64>,
     pub(super) delay_ms: Millis,
-    /// What it takes to answer over WebSocket, where that is asked for.
+    /// The data for an answer over WebSocket, if the client asks for one.
     websocket: Option<Upgrade>,
-    /// Its place among the observers of its address.
+    /// The observer's place in the limit of their address.
     place: Guest,
 }
 
@@ -132,7 +132,7 @@ impl EventsRequest {
         Ok(switching(&key))
     }
 
-    /// Answers with the only event of something that is over; with nothing, if that was seen.
+    /// Answers with the only event of a finished topic; with nothing, if the client has seen it.
     pub(super) fn ended(self, data: Arc<str>) -> Answer {
         let shown = Shown::new(About::End, data, now_ms());
         if self.seen == Some(shown.mark) {
@@ -142,7 +142,7 @@ impl EventsRequest {
     }
 }
 
-/// Server-sent events, and the place of who gets them.
+/// Server-sent events, and the observer's place.
 struct Events(Observer, #[expect(dead_code, reason = "it is held until the end")] Guest);
 
 impl Stream for Events {
@@ -161,13 +161,13 @@ impl Stream for Events {
     }
 }
 
-/// An event as a message: the same words and the same data.
+/// An event as a message: the same name and the same data.
 fn message(shown: &Shown) -> String {
     let (name, id, data) = (name(shown), id(shown), data(shown));
     format!("{{\"event\":\"{name}\",\"id\":\"{id}\",\"data\":{data}}}")
 }
 
-/// What ends a connection, as WebSocket has numbers for it.
+/// The close codes of WebSocket.
 const NORMAL: u16 = 1000;
 const GOING_AWAY: u16 = 1001;
 const PROTOCOL_ERROR: u16 = 1002;
@@ -212,12 +212,13 @@ async fn serve(stream: TokioIo<hyper::upgrade::Upgraded>, mut observer: Observer
         }
     };
     send(&mut to, limits, Opcode::Close, &code.to_be_bytes()).await;
-    // A socket that is closed with something unread in it takes the last words along.
+    // Closing a socket with unread input would discard the last messages.
     let drained = async { while let Ok(1..) = from.read(&mut piece).await {} };
     let _ = timeout(Duration::from_millis(LINGER_MS), drained).await;
 }
 
-/// Takes what came: answers pings; whether that could be sent, or the code to close with.
+/// Handles received frames and answers pings; returns whether that could be written, or the code to
+/// close with.
 async fn take(
     frames: &mut Frames,
     to: &mut (impl AsyncWrite + Unpin),
@@ -233,7 +234,7 @@ async fn take(
             }
             Ok(Incoming::Pong(_)) => {}
             Ok(Incoming::Close(_)) => return Err(NORMAL),
-            // Observers have nothing to say.
+            // Observers may not send messages.
             Ok(Incoming::Text(_)) => return Err(NOT_FOR_YOU),
             Err(_) => return Err(PROTOCOL_ERROR),
         }
@@ -257,26 +258,26 @@ async fn send(
     timeout(patience, written).await.is_ok_and(|written| written.is_ok())
 }
 
-/// What a message about one thing says about another; nothing, if nothing.
+/// Extracts the message about a part from a message about the whole; `None` if there is none.
 type Turned = Box<dyn Fn(&Shown) -> Option<Shown> + Send>;
 
-/// Where events come from.
+/// The source of events.
 enum Source {
     Watch(Watch),
-    /// Something that is over: one event and no more.
+    /// A finished topic: one event.
     Once(Option<Shown>),
 }
 
-/// An observer's events. They are not shown before their time.
+/// An observer's events, with their delay.
 pub(super) struct Observer {
     source: Source,
-    /// Where what is watched is a part of what is told of: how to find it.
+    /// How to extract the part that the observer watches, if it is not the whole topic.
     turned: Option<Turned>,
-    /// The mark of what was turned out last.
+    /// The mark of the last extracted state.
     seen: Option<u64>,
     delay_ms: Millis,
     line: DelayLine,
-    /// Rings when the first in line is due.
+    /// Fires when the first delayed event is due.
     bell: Option<Pin<Box<Sleep>>>,
     ended: bool,
 }
@@ -292,7 +293,7 @@ impl Observer {
         Observer::new(Source::Watch(watch), delay_ms)
     }
 
-    /// The same, of something inside; nothing of it is sent twice.
+    /// Like `of`, for a part of the topic; no state is sent twice.
     pub(super) fn turned(
         watch: Watch,
         delay_ms: Millis,
@@ -303,7 +304,7 @@ impl Observer {
         Observer { turned: Some(how), seen, ..observer }
     }
 
-    /// Of something that is over.
+    /// The event of a finished topic.
     fn once(shown: Shown) -> Observer {
         Observer::new(Source::Once(Some(shown)), 0)
     }
@@ -332,9 +333,9 @@ impl Observer {
         }
     }
 
-    /// Waits until then.
+    /// Waits until `due`.
     fn poll_bell(&mut self, due: Millis, context: &mut Context<'_>) -> Poll<()> {
-        // A clock that was set back makes nobody wait for hours.
+        // At most a minute, in case the clock was set back.
         let wait = Duration::from_millis(due.saturating_sub(now_ms()).clamp(1, 60_000));
         let at = Instant::now() + wait;
         match &mut self.bell {
@@ -367,7 +368,7 @@ impl Observer {
     }
 }
 
-/// The word for an event.
+/// The name of an event.
 fn name(shown: &Shown) -> &'static str {
     match shown.about {
         About::Snapshot => "snapshot",
@@ -377,12 +378,12 @@ fn name(shown: &Shown) -> &'static str {
     }
 }
 
-/// The id of an event: it stands for what is shown.
+/// The id of an event, which identifies its content.
 fn id(shown: &Shown) -> String {
     format!("{:016x}", shown.mark)
 }
 
-/// The data of an event: what is shown, which was written once for all, and how old that is.
+/// The data of an event: the state, which was written once for all observers, and its age.
 fn data(shown: &Shown) -> String {
     let behind_ms = now_ms().saturating_sub(shown.at);
     let object = shown.data.strip_suffix('}').unwrap_or(&shown.data);
@@ -392,7 +393,7 @@ fn data(shown: &Shown) -> String {
     }
 }
 
-/// A message about something else that is shown at the same time.
+/// A message about another subject, with the same time and delay.
 pub(super) fn like(shown: &Shown, about: About, data: Arc<str>) -> Shown {
     let Shown { at, held_ms, skipped, .. } = *shown;
     Shown { held_ms, skipped, ..Shown::new(about, data, at) }

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document: made from the list of routes and from the types of answers.
+//! The OpenAPI 3.1 document, generated from the list of routes and the types of answers.
 
 use super::problem::{Problem, ProblemDetails};
 use super::route::{Access, Route, Shape};
@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-/// What the names in paths stand for.
+/// The descriptions of path parameters.
 const NAMES: [(&str, &str); 10] = [
     ("name", "The name of an account or a queue."),
     ("id", "The name of a tournament."),
@@ -122,7 +122,7 @@ fn operation(route: &Route, written: &mut SchemaGenerator, problem: &Value) -> V
     operation
 }
 
-/// A shape as it is read: without names, for what is read and what is written may differ.
+/// A shape for reading. It is inlined, because what is read and what is written may differ.
 fn read(shape: Shape) -> Value {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);

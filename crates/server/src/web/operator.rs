@@ -1,6 +1,6 @@
-//! What operators do: tournaments are started, called off, paused and resumed, results are ruled
-//! about, players are taken out. Every body says why; what cannot be done is a conflict that says
-//! what can.
+//! Operators' requests: to start, cancel, pause and resume tournaments, to rule about results, and
+//! to withdraw players. Every body gives a reason. An order that is not possible is a conflict that
+//! says what is possible.
 
 use super::accounts::name_of;
 use super::body::{Body, Form};
@@ -73,7 +73,7 @@ impl From<NotObeyed> for Problem {
     }
 }
 
-/// Has an order carried out; answers when everything it changed is durable.
+/// Carries out an order; answers when everything it changed is durable.
 async fn carry_out(web: &Web, order: Order, by: PlayerName, why: Why) -> Answer {
     web.ask(CarryOut { order, ruling: Ruling { by, why } }).await??;
     Ok(StatusCode::NO_CONTENT.into_response())

@@ -1,13 +1,13 @@
-//! Long lists, a page at a time: what comes after a name, up to a limit.
+//! Long lists, one page at a time: the entries after a name, up to a limit.
 
 use crate::engine::query::Window;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Entries of a page unless asked otherwise.
+/// The default number of entries of a page.
 const LIMIT: usize = 100;
 
-/// The most entries of a page.
+/// The largest number of entries of a page.
 const LIMIT_MAX: usize = 1_000;
 
 /// Which page.
@@ -27,7 +27,7 @@ impl Page {
         Page { after, limit }
     }
 
-    /// The part of the list that is asked for.
+    /// The requested part of the list.
     pub(super) fn window(self) -> Window {
         let limit = self.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
         Window { after: self.after.unwrap_or_default(), limit }

@@ -1,8 +1,8 @@
-//! How many requests are worked on at once: in all, and from one address.
+//! The limits on requests at once: in all, and from one address.
 //!
-//! A request has two places one after the other: one while its body is read, which takes as long as
-//! its sender likes, and one from then until its answer is sent. `/healthz` needs none, and there
-//! are places that only operators get.
+//! A request needs two places, one after the other: one while its body is read, which takes as long
+//! as the client likes, and one from then until its answer is sent. `/healthz` needs none, and some
+//! places are reserved for operators.
 
 use super::problem::Problem;
 use crate::net::{Guest, Guests, Limits};
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Places that only operators get.
+/// Places reserved for operators.
 const OPERATORS_MAX: usize = 32;
 
-/// Bodies that are read at once.
+/// How many bodies are read at once.
 const BODIES_MAX: usize = 256;
 
-/// After how many seconds a sender who has too much under way should try again.
+/// After how many seconds a client with too many requests should retry.
 const RETRY_AFTER_S: u64 = 1;
 
 /// All places.
@@ -32,16 +32,16 @@ pub(super) struct Places {
     operators: Arc<Semaphore>,
 }
 
-/// Places of one sort.
+/// Places of one kind.
 struct Pool {
     all: Arc<Semaphore>,
     by_address: Arc<Guests>,
     per_address_max: usize,
-    /// What they are for, in words.
+    /// Their purpose, for error messages.
     what: &'static str,
 }
 
-/// A place; it is free again when this is dropped.
+/// A place; dropping it frees the place.
 pub(super) struct Place {
     _all: OwnedSemaphorePermit,
     _of_address: Option<Guest>,
@@ -77,12 +77,12 @@ impl Places {
         }
     }
 
-    /// A place for a request that was read.
+    /// A place for a request whose body was read.
     pub(super) fn request(&self, from: IpAddr) -> Result<Place, Problem> {
         self.requests.enter(from)
     }
 
-    /// A place for a body that is to be read.
+    /// A place for a body to read.
     pub(super) fn body(&self, from: IpAddr) -> Result<Place, Problem> {
         self.bodies.enter(from)
     }
@@ -94,7 +94,8 @@ impl Places {
     }
 }
 
-/// Keeps a place until an answer is sent. Events go on for hours and have places of their own.
+/// Holds a place until an answer is sent. Event streams last for hours and have places of their
+/// own.
 pub(super) fn held_until_sent(response: Response, place: Place) -> Response {
     let content_type = response.headers().get(header::CONTENT_TYPE);
     let events = content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/event-"));

@@ -1,4 +1,4 @@
-//! The door to the native wire over WebSocket: an HTTP request that becomes a player's connection.
+//! The entry to the native wire over WebSocket: an HTTP request that becomes a player's connection.
 
 use super::guard::is_own_origin;
 use super::listener::Peer;
@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Begins a WebSocket. Who comes is said on it, not here: no header is looked at for that.
+/// Begins a WebSocket. Players log in over it; no HTTP header counts for that.
 pub(super) async fn play(
     State(web): State<Web>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
@@ -29,21 +29,21 @@ pub(super) async fn play(
     let patience = Duration::from_millis(web.host.limits().login_ms_max.max(1));
     tokio::spawn(async move {
         let Ok(Ok(upgraded)) = timeout(patience, upgrade).await else { return };
-        // Our own socket back: what HTTP needed for it is gone.
+        // Takes our own socket back; HTTP's state for it is gone.
         let Ok(parts) = upgraded.downcast::<TokioIo<Paced<Stream>>>() else { return };
         admitted(parts.io.into_inner().into_inner(), &parts.read_buf);
     });
     Ok(switching(&key))
 }
 
-/// Whether a request is to become a WebSocket.
+/// Whether a request asks for a WebSocket.
 pub(super) fn wants_websocket(headers: &HeaderMap) -> bool {
     names(headers, &header::UPGRADE, "websocket")
         && names(headers, &header::CONNECTION, "upgrade")
         && names(headers, &header::SEC_WEBSOCKET_VERSION, "13")
 }
 
-/// What a handshake is answered with, if it may be.
+/// The answer to a handshake, if it is valid.
 pub(super) fn accepted(headers: &HeaderMap) -> Result<String, Problem> {
     let key = text(headers, &header::SEC_WEBSOCKET_KEY).filter(|key| is_key(key));
     let Some(key) = key.map(accept_key) else {
@@ -70,7 +70,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Whether a header, a list of words, names this one.
+/// Whether a header, which is a list of words, contains this one.
 fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let mut words = values.flat_map(|value| value.split(','));

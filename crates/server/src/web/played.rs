@@ -1,4 +1,4 @@
-//! What was played: a player's latest matches, and whole games, position by position.
+//! Past play: a player's latest matches, and whole games, position by position.
 
 use super::problem::Problem;
 use super::{Answer, Web, answers, archive, games, matches, standings};
@@ -55,7 +55,7 @@ pub(super) async fn latest(State(web): State<Web>) -> Answer {
     Ok(Json(Latest { matches }).into_response())
 }
 
-/// The matches at these places, in their order.
+/// The matches of these entries, in order.
 async fn at_places(web: &Web, places: Vec<At>) -> Result<Vec<PlayedMatch>, Problem> {
     let matches = archive::read(web, move |archive| {
         let (mut found, mut opened) = (Vec::new(), BTreeMap::new());
@@ -69,7 +69,7 @@ async fn at_places(web: &Web, places: Vec<At>) -> Result<Vec<PlayedMatch>, Probl
                     place.insert((played.plan().game.clone(), reports))
                 }
             };
-            // One that is being played again has no result.
+            // A match that is being replayed has no result.
             let Some(report) = reports.iter().find(|report| report.id == id) else { continue };
             let (game, report) = (game.clone(), report.clone());
             found.push(PlayedMatch { tournament, game, at, report });
@@ -140,7 +140,7 @@ pub(super) async fn replay(
     .await
 }
 
-/// A game of a match that is over; nothing inside, if there was none of that number.
+/// A game of a finished match; `Some(None)` if it has no game of that number.
 fn replayed(lines: &[Line], games: &Registry, number: u32) -> Option<Option<Replay>> {
     let mut replay = MatchReplay::new(lines, games, archive::revealed(lines)).ok()?;
     let mut steps = Vec::new();

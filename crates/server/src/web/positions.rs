@@ -1,8 +1,7 @@
-//! A game so far, position by position, as everybody could see it: what somebody who comes late has
-//! missed, also while it runs.
+//! The public positions of a game so far, for late spectators, also while it runs.
 //!
-//! Only public views are shown, and only those that differ from the one before: an answer that
-//! nobody may know of yet leaves no trace here.
+//! Only public views are shown, and only those that differ from the previous one. So an answer that
+//! is still secret leaves no trace here.
 
 use super::{Answer, Web, archive, games, matches};
 use crate::clock::now_ms;
@@ -67,7 +66,7 @@ pub(super) async fn all(
     let read = archive::read(&web, move |archive| {
         let lines = archive::parsed(&archive::match_lines(archive, &asked)?)?;
         let secrets = secrets.unwrap_or_else(|| archive::revealed(&lines));
-        // What is held back from observers is held back here.
+        // The observers' delay applies here as well.
         let seen = lines.iter().take_while(|line| line.at.saturating_add(held_ms) <= now);
         match lines.first() {
             None => Some(None),
@@ -83,8 +82,7 @@ pub(super) async fn all(
     Ok(Json(all).into_response())
 }
 
-/// The name of the game, and the public positions of one that began, each that differs from the
-/// one before.
+/// The name of the game, and its public positions, each different from the previous one.
 fn positions<'a>(
     lines: impl Iterator<Item = &'a Line>,
     games: &Registry,

@@ -25,7 +25,7 @@ pub(super) struct ProblemDetails {
     detail: String,
 }
 
-/// An answer that is an error.
+/// An error answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Problem {
     status: StatusCode,
@@ -49,7 +49,7 @@ impl Problem {
         Problem::new(StatusCode::UNAUTHORIZED, "not-logged-in", detail)
     }
 
-    /// The sender sends too much. What they should do is in `detail`.
+    /// The client sends too much. `detail` says what to do.
     pub(super) fn slow_down(detail: impl Into<String>, retry_after_s: u64) -> Problem {
         let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "slow-down", detail);
         Problem { retry_after_s: Some(retry_after_s), ..problem }
@@ -81,7 +81,7 @@ impl Problem {
         Problem::busy("the server is stopping")
     }
 
-    /// A fault of ours. What it was is for the operator, not for a stranger.
+    /// An internal error. Its cause is for the operator's log, not for a stranger.
     pub(super) fn internal() -> Problem {
         let detail = "the server failed to answer; tell its operator if it happens again";
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", detail)

@@ -1,4 +1,4 @@
-//! Queues: who waits where, and waiting there oneself.
+//! Queues: listing the waiting players, joining and leaving.
 
 use super::problem::Problem;
 use super::who::Who;
@@ -39,7 +39,7 @@ pub(super) async fn leave(State(web): State<Web>, Path(name): Path<String>, who:
     change(&web, queue_of(&name)?, who.account, false).await
 }
 
-/// Changes a queue, and shows it as it is then.
+/// Changes a queue, and returns the changed queue.
 async fn change(web: &Web, queue: QueueName, player: PlayerName, enters: bool) -> Answer {
     let players = web.ask(ChangeQueue { queue: queue.clone(), player, enters }).await??;
     Ok(Json(ShownQueue { queue, players }).into_response())

@@ -1,4 +1,5 @@
-//! The final report of a tournament: who won, the standings, who cheated, who failed.
+//! The final report of a tournament: the winners, the standings, and the players who cheated or
+//! failed.
 
 use super::problem::Problem;
 use super::tournaments::unknown;
@@ -20,7 +21,7 @@ pub(super) async fn one(State(web): State<Web>, Path(id): Path<String>) -> Answe
         }
         FoundTournament::Over => {
             let read = archive::read(&web, move |archive| {
-                // Without a stream it was not played: too few players signed up.
+                // A tournament without a stream was not played: too few players signed up.
                 if archive::tournament_lines(archive, &id)?.is_empty() {
                     return Some(Report::without_play(id, "not played"));
                 }

@@ -1,7 +1,6 @@
-//! One route: what it takes, what it gives, who may ask, and what answers it.
+//! One route: its input, its answers, its access rule, and its handler.
 //!
-//! Routes and the document that describes them come from one list, so that neither can be without
-//! the other.
+//! Routes and their documentation come from one list, so that neither can exist without the other.
 
 use super::Web;
 use super::body::Form;
@@ -17,14 +16,14 @@ use std::marker::PhantomData;
 /// Makes the schema of a type.
 pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-/// Who may ask.
+/// The access rule of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Access {
-    /// Everybody; a token is not looked at.
+    /// Everybody; a token is ignored.
     Anybody,
-    /// Everybody; with a token, more is shown.
+    /// Everybody; with a token, the answer shows more.
     PerhapsToken,
-    /// Whoever has a token.
+    /// Clients with a token.
     Token,
     /// The account in the path, and operators.
     Owner,
@@ -32,15 +31,15 @@ pub(super) enum Access {
     Operator,
 }
 
-/// An answer that is no problem.
+/// An answer that is not a problem.
 pub(super) struct Given {
     pub(super) status: u16,
     pub(super) tells: &'static str,
-    /// The media type and the shape; nothing where there is no body.
+    /// The media type and the shape; `None` if there is no body.
     pub(super) body: Option<(&'static str, Shape)>,
 }
 
-/// The data of an event: something that is shown, and how old it is.
+/// The data of an event: a state, and its age.
 struct EventOf<T>(PhantomData<T>);
 
 impl<T: JsonSchema> JsonSchema for EventOf<T> {
@@ -70,7 +69,7 @@ impl<T: JsonSchema> JsonSchema for EventOf<T> {
     }
 }
 
-/// A route and all there is to say about it.
+/// A route and its documentation.
 pub(super) struct Route {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
@@ -79,7 +78,7 @@ pub(super) struct Route {
     pub(super) access: Access,
     pub(super) query: Option<Shape>,
     pub(super) takes: Option<Shape>,
-    /// Whether the body it takes, if any, must be there.
+    /// Whether the body, if the route takes one, is required.
     pub(super) needs_body: bool,
     pub(super) gives: Vec<Given>,
     pub(super) fails: Vec<u16>,
@@ -157,7 +156,7 @@ impl Route {
         self.also(Given { status, tells, body: Some(("application/json", shape)) })
     }
 
-    /// Answers that it was done, and no more.
+    /// Answers with an empty confirmation.
     pub(super) fn done(self) -> Route {
         self.also(Given { status: 204, tells: "It was done.", body: None })
     }
@@ -184,7 +183,7 @@ impl Route {
         self.also(Given { status: 101, tells, body: None })
     }
 
-    /// Problems of its own, beyond those that follow from what it takes.
+    /// Adds problems of its own, beyond those that follow from its input.
     pub(super) fn fails(mut self, statuses: &[u16]) -> Route {
         self.fails.extend(statuses);
         self

@@ -1,4 +1,5 @@
-//! All routes. What is not in this list is no page, and what is in it is in the OpenAPI document.
+//! All routes. The server serves exactly the routes in this list, and the OpenAPI document
+//! describes them.
 
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
@@ -212,7 +213,7 @@ fn of_matches() -> Vec<Route> {
     ]
 }
 
-/// What only operators may do.
+/// The routes for operators.
 fn for_operators() -> Vec<Route> {
     use operator::{Outcome, Player, Reason};
     let orders = vec![

@@ -1,4 +1,4 @@
-//! Statistics and ladders, as the ledger has them.
+//! Statistics and ladders, from the ledger.
 
 use super::problem::Problem;
 use super::{Answer, Web, accounts};
@@ -13,10 +13,10 @@ use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Opponents that are listed.
+/// How many opponents are listed.
 const OPPONENTS_MAX: usize = 500;
 
-/// Looks at the statistics as they are now.
+/// Reads the statistics, updated to now.
 async fn look<T: Send + 'static>(
     web: &Web,
     what: impl FnOnce(&Statistics, &Recent) -> T + Send + 'static,
@@ -28,13 +28,13 @@ async fn look<T: Send + 'static>(
     })
 }
 
-/// Reads what is past before anybody asks for it, away from the engine.
+/// Reads the past before the first request needs it, away from the engine.
 pub(super) async fn warm(web: Web) {
-    // Whoever asks will be told what is wrong.
+    // The first request reports the error.
     let _ = look(&web, |_, _| ()).await;
 }
 
-/// What a player has done so far.
+/// A player's record so far.
 pub(super) async fn player(web: &Web, player: &PlayerName) -> Result<PlayerStatistics, Problem> {
     let player = player.clone();
     look(web, move |statistics, _| statistics.player(&player)).await
@@ -45,7 +45,7 @@ pub(super) async fn of_player(State(web): State<Web>, Path(name): Path<String>) 
     Ok(Json(player(&web, &name).await?).into_response())
 }
 
-/// The name of an account there is.
+/// The name of an existing account.
 pub(super) async fn known(web: &Web, name: &str) -> Result<PlayerName, Problem> {
     let name = accounts::name_of(name)?;
     match web.ask(FindAccount(name.clone())).await? {
@@ -54,13 +54,13 @@ pub(super) async fn known(web: &Web, name: &str) -> Result<PlayerName, Problem> 
     }
 }
 
-/// What a player did lately, in tournaments that had something to tell of it.
+/// A player's recent matches and faults.
 pub(super) async fn lately(web: &Web, player: &PlayerName) -> Result<Lately, Problem> {
     let player = player.clone();
     look(web, move |_, recent| recent.of(&player)).await
 }
 
-/// The latest matches of all.
+/// The latest matches of all players.
 pub(super) async fn latest(web: &Web) -> Result<Vec<At>, Problem> {
     look(web, |_, recent| recent.latest().cloned().collect()).await
 }

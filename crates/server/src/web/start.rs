@@ -1,5 +1,5 @@
-//! The page as it is first loaded. Its scripts do the rest; who has none is shown what runs here, and
-//! where to go from here. Nothing on it comes from elsewhere, and everything on it is public.
+//! The page as it is first loaded. Its scripts do the rest. Without scripts, it shows the running
+//! tournaments and links. It loads nothing from other hosts, and everything on it is public.
 
 use super::docs::PAGES;
 use super::{Answer, Web, assets, lobby};
@@ -9,15 +9,15 @@ use axum::extract::State;
 use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
 
-/// Tournaments on the page; the list of all has pages of its own.
+/// How many tournaments the page shows; the full list has pages of its own.
 const TOURNAMENTS_MAX: usize = 30;
 
-/// Nothing but the page's own files is loaded, no script or style stands in a page, no text becomes a
-/// script, and nobody may put it into a frame.
+/// The content security policy: only the page's own files are loaded, inline scripts and styles are
+/// blocked, text cannot become a script, and no site may put the page into a frame.
 const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-/// Where the page has room for what is shown without scripts.
+/// The placeholder for the content without scripts.
 const ROOM: &str = "<!-- start -->";
 
 /// A tournament in the list.
@@ -42,7 +42,7 @@ pub(super) async fn page(State(web): State<Web>) -> Answer {
     Ok((headers, page).into_response())
 }
 
-/// Those that run first, then those one can sign up for, then what is over.
+/// Running tournaments first, then those open for sign-up, then finished ones.
 fn rows(tournaments: Vec<TournamentEntry>) -> Vec<Row> {
     let so_far = |players: usize| format!("{players} so far");
     let rows = tournaments.into_iter().map(|entry| {
@@ -72,7 +72,7 @@ fn rows(tournaments: Vec<TournamentEntry>) -> Vec<Row> {
     rows.into_iter().map(|(_, row)| row).take(TOURNAMENTS_MAX).collect()
 }
 
-/// What is shown without scripts.
+/// The content without scripts.
 fn plain(status: &Status, games: &GameCounts, rows: &[Row]) -> String {
     let tiles = [
         (status.connections as u64, "players connected"),
@@ -124,7 +124,7 @@ fn tournaments(rows: &[Row]) -> String {
     )
 }
 
-/// Text that means nothing to HTML.
+/// Text escaped for HTML.
 fn escaped(text: &str) -> String {
     let escape = |letter: char| match letter {
         '&' => "&amp;".to_owned(),

@@ -1,4 +1,4 @@
-//! Tournaments: what there is, how one stands, signing up.
+//! Tournaments: listing, the state of one, signing up.
 
 use super::body::{Form, OptionalBody};
 use super::page::Page;
@@ -56,7 +56,7 @@ pub(super) async fn one(State(web): State<Web>, Path(id): Path<String>) -> Answe
     Ok(Json(shown).into_response())
 }
 
-/// The log of a tournament that is over: it holds the secret all luck came from.
+/// The log of a finished tournament: it contains the secret of all randomness.
 pub(super) async fn log(State(web): State<Web>, Path(id): Path<String>) -> Answer {
     let id = TournamentId::from(id);
     match web.ask(FindTournament(id.clone())).await? {
@@ -108,7 +108,7 @@ pub(super) async fn sign_up(
     Ok((StatusCode::CREATED, Json(SignedUp { tournament, player })).into_response())
 }
 
-/// Takes a sign-up back. Of a tournament that runs, matches are forfeited.
+/// Withdraws a sign-up. In a running tournament, the player forfeits their matches.
 pub(super) async fn withdraw(State(web): State<Web>, Path(id): Path<String>, who: Who) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
     web.ask(Withdraw { tournament, player }).await??;

@@ -1,4 +1,4 @@
-//! Who asks: a token in the `Authorization` header.
+//! The client's identity: a token in the `Authorization` header.
 
 use super::Web;
 use super::places::Place;
@@ -10,7 +10,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-/// An account that proved itself.
+/// An authenticated account.
 pub(super) struct Who {
     pub(super) account: PlayerName,
     pub(super) role: Role,
@@ -34,21 +34,21 @@ impl FromRequestParts<Web> for Who {
     }
 }
 
-/// The token a request is sent with.
+/// The token of a request.
 fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
     let header = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| TokenHash::of(token.trim()))
 }
 
-/// A place for a request of an operator, whoever else has how many.
+/// A place for a request of an operator, however many places others hold.
 pub(super) async fn operators_place(web: &Web, headers: &HeaderMap) -> Option<Place> {
     let token = bearer(headers)?;
     let (_, role) = web.ask(FindHolder(token)).await.ok()??;
     web.places.operator().filter(|_| role == Role::Operator)
 }
 
-/// An account that proved itself, or nobody who tried to.
+/// An authenticated account, or a client without a token.
 pub(super) struct Perhaps(pub(super) Option<Who>);
 
 impl FromRequestParts<Web> for Perhaps {
@@ -62,7 +62,7 @@ impl FromRequestParts<Web> for Perhaps {
     }
 }
 
-/// An operator that proved itself.
+/// An authenticated operator.
 pub(super) struct Operator(pub(super) PlayerName);
 
 impl FromRequestParts<Web> for Operator {

@@ -1,10 +1,10 @@
-//! Players who were logged in before the server was restarted. Their programs never log in twice, so
-//! the server looks for them: it connects to their nodes, monitors their processes, and goes on
-//! talking to those that live.
+//! Players who were logged in before the server was restarted. Their programs never log in twice,
+//! so the server looks for them: it connects to their nodes, monitors their processes, and resumes
+//! the sessions of those that live.
 //!
-//! A node may connect by itself in the meantime. Whichever way it comes, its players are attached
-//! when it is there. A process that is gone is not charged with that: the engine interrupts what it
-//! was needed for.
+//! A node may connect by itself in the meantime. Either way, its players are attached once it is
+//! connected. A process that is gone is not charged: the engine interrupts the tournaments that
+//! need it.
 
 use super::dial::{self, Address};
 use super::node::Node;
@@ -23,20 +23,20 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-/// How long to wait before a node is looked for once more.
+/// How long to wait before the next attempt to reach a node.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// Nodes that are looked for at once.
+/// How many nodes to look for at once.
 const LOOKED_FOR_MAX: usize = 64;
 
-/// Somebody who was logged in, where it was, and in which tournaments it plays.
+/// A player who was logged in, where they were, and the tournaments they play in.
 pub(super) struct CutOff {
     pub(super) user: PlayerName,
     pub(super) location: Location,
     pub(super) tournaments: Vec<TournamentId>,
 }
 
-/// Who was logged in over this wire before the restart and is not back.
+/// The players who were logged in over this wire before the restart and have not returned.
 async fn cut_off(hub: &Hub) -> Vec<CutOff> {
     let engine = hub.gateway.engine();
     let all = engine.ask(ListCutOff).await.unwrap_or_default().into_iter();
@@ -47,7 +47,7 @@ async fn cut_off(hub: &Hub) -> Vec<CutOff> {
     read.filter(|one| one.location.is_of(&hub.settings.node.0)).collect()
 }
 
-/// Looks for the nodes of everybody who was logged in, for as long as players may take to come back.
+/// Looks for the nodes of all players who were logged in, until the reconnect deadline.
 pub(super) async fn find_all(hub: Arc<Hub>, reconnect: Duration) {
     let deadline = Instant::now() + reconnect;
     let mut wanted: BTreeMap<String, Address> = BTreeMap::new();
@@ -68,7 +68,7 @@ pub(super) async fn find_all(hub: Arc<Hub>, reconnect: Duration) {
     }
 }
 
-/// Looks for a node until it is connected.
+/// Tries to reach a node until it is connected.
 async fn find(hub: &Arc<Hub>, address: &Address, deadline: Instant) {
     let node = address.node.as_str();
     loop {
@@ -87,7 +87,7 @@ async fn find(hub: &Arc<Hub>, address: &Address, deadline: Instant) {
     }
 }
 
-/// Attaches the players of a node that is connected, as far as a restart cut them off.
+/// Attaches the players of a connected node whom a restart disconnected.
 pub(super) async fn attach_players(hub: Arc<Hub>, node: Arc<Node>) {
     for one in cut_off(&hub).await {
         let pid = one.location.pid().filter(|pid| pid.node == node.name);
@@ -98,7 +98,7 @@ pub(super) async fn attach_players(hub: Arc<Hub>, node: Arc<Node>) {
     }
 }
 
-/// Whether a password is an account's: the log has no passwords to compare with.
+/// Checks an account's password by its hash: the log stores no passwords to compare with.
 pub(super) async fn prove(hub: &Hub, node: &Node, user: &PlayerName, given: &Password) -> bool {
     let (engine, from) = (hub.gateway.engine(), node.from);
     let Some(Some(Some(kept))) = engine.ask(FindPassword(user.clone())).await else {

@@ -1,7 +1,7 @@
-//! Connecting to a node: where it listens, and the handshake from this side.
+//! Connecting to a node: its address, and the handshake from this side.
 //!
-//! Players' nodes connect to this server. It connects to them only to find players and requesters
-//! again who cannot know that it was restarted.
+//! Players' nodes connect to this server. The server connects to them only to find players and
+//! requesters again, who cannot know that it was restarted.
 
 use super::{Hub, epmd, handshake, node};
 use crate::auth;
@@ -12,20 +12,20 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// How long connecting may take, each time.
+/// The timeout of each connection attempt.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where a node was when it was last connected.
+/// The address of a node when it was last connected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Address {
     pub(super) node: Atom,
-    /// Where it connected from.
+    /// The address it connected from.
     pub(super) from: IpAddr,
     /// The port it listened on, if that was known.
     pub(super) port: Option<u16>,
 }
 
-/// Connects to a node and serves it in a task of its own. Gives why not.
+/// Connects to a node and serves it in a task of its own. The error says why it failed.
 pub(super) async fn connect(hub: &Arc<Hub>, address: &Address) -> Result<(), String> {
     let name = address.node.as_str();
     let alive = name.split('@').next().unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) async fn connect(hub: &Arc<Hub>, address: &Address) -> Result<(), Str
     Ok(())
 }
 
-/// The EPMD of the node's machine; on this one it may be on another address than the node's.
+/// The EPMD of the node's machine. On this machine it may have another address than the node.
 pub(super) fn epmd_of(hub: &Hub, address: &Address) -> SocketAddr {
     let own = hub.settings.epmd;
     match address.from.is_loopback() || address.from == own.ip() {

@@ -1,5 +1,5 @@
-//! EPMD: where peers look our port up. One that runs on the machine is used; where none does, this
-//! server answers in its place.
+//! EPMD: the service where other nodes look up our port. The server uses an EPMD that runs on the
+//! machine; if there is none, it answers in its place.
 
 use super::ErlangError;
 use crate::auth;
@@ -17,32 +17,32 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// How long EPMD may take to answer, and whoever asks us to ask.
+/// How long EPMD may take to answer us, and a client to send its request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long to wait before looking for EPMD again.
+/// How long to wait before the next attempt to reach EPMD.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Connections at once: registered nodes keep theirs.
+/// The connection limit; registered nodes keep theirs open.
 const CONNECTIONS_MAX: usize = 1_000;
 
-/// Where our name is written.
+/// Where our name is registered.
 pub(super) enum Place {
-    /// With an EPMD that runs, as long as this stays open.
+    /// With a running EPMD, as long as this connection stays open.
     Theirs(TcpStream),
-    /// Here.
+    /// With this server, which answers in EPMD's place.
     Ours(TcpListener),
 }
 
-/// Our node as EPMD knows it.
+/// Our node, as EPMD describes it.
 pub(super) fn node(name: &str, port: u16) -> Node {
     let (name, versions) = (name.to_owned(), (DIST_VERSION, DIST_VERSION));
     Node { name, port, hidden: true, versions }
 }
 
-/// Registers a node, or takes EPMD's place; which run of the node this is.
+/// Registers a node, or takes EPMD's place; returns the creation number of this run.
 pub(super) async fn register(epmd: SocketAddr, node: &Node) -> Result<(Place, u32), ErlangError> {
-    // Somebody may start or stop one just now.
+    // An EPMD may be starting or stopping at this moment.
     for _ in 0..3 {
         match TcpStream::connect(epmd).await {
             Ok(stream) => return ask(epmd, stream, node).await,
@@ -85,7 +85,7 @@ async fn ask(
     }
 }
 
-/// Where a node of that name listens, if EPMD knows it.
+/// The port of the node with this name, if EPMD knows it.
 pub(super) async fn port_of(epmd: SocketAddr, name: &str) -> std::io::Result<Option<u16>> {
     let mut stream = TcpStream::connect(epmd).await?;
     stream.write_all(&encode_request(&Request::PortPlease(name.to_owned()))).await?;
@@ -94,14 +94,14 @@ pub(super) async fn port_of(epmd: SocketAddr, name: &str) -> std::io::Result<Opt
     Ok(decode_port(&answer).ok().flatten().map(|node| node.port))
 }
 
-/// Runs of a node differ in this; small numbers are what EPMDs before OTP 23 gave.
+/// A number that tells runs of a node apart; EPMDs before OTP 23 gave small ones.
 fn new_creation() -> Result<u32, ErlangError> {
     let random = auth::random::<4>().map_err(|error| ErlangError::Entropy(error.to_string()))?;
     Ok(u32::from_be_bytes(random) | 1 << 8)
 }
 
-/// Stays registered as long as the server runs, whatever becomes of EPMD. Pids and references keep
-/// the creation they have.
+/// Keeps the node registered as long as the server runs, even if EPMD restarts. Pids and references
+/// keep their creation number.
 pub(super) async fn stay(epmd: SocketAddr, node: Node, creation: u32, mut place: Place) {
     loop {
         match place {
@@ -119,14 +119,14 @@ pub(super) async fn stay(epmd: SocketAddr, node: Node, creation: u32, mut place:
     }
 }
 
-/// Nodes that are registered with us, and under which number.
+/// Nodes that are registered with us, each with the number of its connection.
 type Names = Arc<Mutex<HashMap<String, (u64, Node)>>>;
 
 fn locked(names: &Names) -> MutexGuard<'_, HashMap<String, (u64, Node)>> {
     names.lock().unwrap_or_else(|broken| broken.into_inner())
 }
 
-/// Answers as EPMD does.
+/// Serves requests as EPMD does.
 async fn serve(listener: TcpListener, port: u16, own: Node, creation: u32) {
     let names: Names = Arc::default();
     locked(&names).insert(own.name.clone(), (0, own));
@@ -136,7 +136,7 @@ async fn serve(listener: TcpListener, port: u16, own: Node, creation: u32) {
         let (stream, _) = crate::gateway::accept(&listener).await;
         let names = Arc::clone(&names);
         tokio::spawn(async move {
-            // Who says nothing sensible is not answered, as by any EPMD.
+            // Invalid requests get no answer, as with any EPMD.
             let _ = answer(stream, port, &names, number, creation).await;
             locked(&names).retain(|_, (owner, _)| *owner != number);
             drop(place);
@@ -163,7 +163,7 @@ async fn answer(
         Request::Alive(node) => {
             let mut names = locked(names);
             stays = !names.contains_key(&node.name);
-            // Two runs of a node one after the other must differ.
+            // Two successive runs of a node must differ.
             let creation = creation.wrapping_add(number as u32).max(4);
             if stays {
                 names.insert(node.name.clone(), (number, node));

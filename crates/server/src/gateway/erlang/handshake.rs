@@ -1,4 +1,4 @@
-//! Lets a node in, or not; and asks a node to let this server in.
+//! The handshake with a node: from its side, or from ours.
 
 use super::Hub;
 use crate::auth;
@@ -10,7 +10,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Who it is, and what came after its handshake; `None` if it is not let in.
+/// Accepts a node: returns its identity, and the input after its handshake; `None` if it is
+/// rejected.
 pub(super) async fn let_in(
     hub: &Hub,
     from: IpAddr,
@@ -19,7 +20,7 @@ pub(super) async fn let_in(
     let patience = Duration::from_millis(hub.gateway.limits().login_ms_max.max(1));
     match tokio::time::timeout(patience, shake_hands(hub, socket)).await {
         Ok(Ok(Ok(met))) => Some(met),
-        // The other side sees nothing but that the connection ends.
+        // The other side only sees that the connection is closed.
         Ok(Ok(Err(why @ NotLetIn::WrongCookie { .. }))) => {
             tracing::warn!(%from, "an Erlang node was not let in: {why}");
             None
@@ -72,7 +73,7 @@ async fn shake_hands(
     }
 }
 
-/// Meets a node that was connected to; why not, if it does not want to.
+/// Makes the handshake with a node that this server connected to; the error says why it failed.
 pub(super) async fn begin(
     mut initiator: Initiator,
     socket: &mut TcpStream,

@@ -1,4 +1,4 @@
-//! Requests that need no login: to start a tournament, and to report tournaments and players.
+//! Requests that need no login: to start a tournament, and to report on tournaments and players.
 
 use super::dial::Address;
 use super::node::{Node, manager};
@@ -16,38 +16,38 @@ use agon_wire::erlang::{Message, queue, referee};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The game that is spoken of.
+/// The game of this gateway.
 const GAME: &str = "yahtzee";
 
 /// How many rounds a tournament of the referee protocol may have.
 const ROUNDS: std::ops::RangeInclusive<u32> = 1..=13;
 
-/// Why nobody hears of a tournament that was asked for.
+/// Logged when a requested tournament is not held.
 const NOT_HELD: &str = "the tournament cannot be held: too few players, or its settings";
 
-/// How often to look at a tournament that nobody here plays in; less often the longer it takes.
+/// How often to check a tournament that nobody here plays in; the interval grows.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The longest time between two looks.
+/// The longest time between two checks.
 const LOOK_MAX: Duration = Duration::from_secs(5);
 
 /// A request, and the process that made it.
 pub(super) enum Inquiry {
-    /// The class protocol's tournament: players are drawn from those who are connected.
+    /// The class protocol's tournament: its players are drawn from the connected ones.
     Invite { pid: Pid, players: u32, games: u32 },
-    /// The referee protocol's: a bracket of the first in line.
+    /// The referee protocol's tournament: a bracket of the first players in line.
     Bracket { pid: Pid, reference: Ref, slots: u32, games: u32 },
-    /// The queue protocol's: those who wait.
+    /// The queue protocol's tournament: the players in the queue.
     Waiting { at_most: u32 },
-    /// How a tournament stands.
+    /// The state of a tournament.
     Tournament { pid: Pid, tournament: Term },
-    /// What a player has done, and in which form to say it.
+    /// A player's record, and the form of the reply.
     Player { pid: Pid, user: PlayerName, spelt: Term, form: Form },
-    /// Something nobody can want, and why.
+    /// An invalid request, and why.
     Nonsense(&'static str),
 }
 
-/// How a record is shown.
+/// The form of a player's record.
 pub(super) enum Form {
     Class,
     Referee(Ref),
@@ -108,7 +108,7 @@ impl Inquiry {
     }
 }
 
-/// Answers an inquiry, unless too many are being answered.
+/// Answers an inquiry, unless too many are in progress.
 pub(super) fn ask(hub: &Arc<Hub>, node: &Arc<Node>, inquiry: Inquiry) {
     if let Inquiry::Nonsense(reason) = inquiry {
         return ignore(node, reason);
@@ -124,7 +124,7 @@ pub(super) fn ask(hub: &Arc<Hub>, node: &Arc<Node>, inquiry: Inquiry) {
     });
 }
 
-/// Tells the operator why somebody is not answered, who is not a player.
+/// Logs why a process that is not a player gets no answer.
 fn ignore(node: &Node, reason: &str) {
     tracing::info!(node = node.name.as_str(), user = "unknown", reason, "a request is ignored");
 }
@@ -146,7 +146,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, inquiry: Inquiry) {
         Inquiry::Invite { pid, players, games } => {
             let wait_ms = hub.settings.accept_ms;
             let wanted = Wanted { name: "class", preset: "yahtzee-class", games, slots: None };
-            // The draw is among all connected players: those on other wires are asked as well.
+            // All connected players take part in the draw, including those on other wires.
             let (at_least, at_most) = (2, players.min(Terms::PLAYERS_MAX as u32));
             let draw = Selection::Draw(Draw { at_least, at_most, wait_ms });
             let requester = requester(node, &pid, None);
@@ -161,7 +161,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, inquiry: Inquiry) {
             let line = Selection::Line { at_most: slots };
             match announce(hub, wanted, Some(&requester), line).await {
                 Ok(id) => requests::answer(hub, &id, &requester).await,
-                // A bye wins.
+                // In a bracket without players, a bye wins.
                 Err(NotHeld::Nobody) => {
                     node.tell(pid, referee::tournament_ended(&reference, None), None);
                 }
@@ -173,7 +173,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, inquiry: Inquiry) {
             let (name, preset) = ("queue", "yahtzee-queue");
             let games = hub.settings.queue_games;
             let wanted = Wanted { name, preset, games, slots: None };
-            // Who asks is told nothing, in this vocabulary.
+            // This protocol has no reply to the requester.
             let waiting = Selection::Queue { queue, at_most };
             if announce(hub, wanted, None, waiting).await.is_err() {
                 ignore(node, NOT_HELD);
@@ -182,7 +182,7 @@ async fn answer(hub: &Arc<Hub>, node: &Node, inquiry: Inquiry) {
     }
 }
 
-/// Who asked for a tournament, as the log keeps it.
+/// The requester of a tournament, in the log's format.
 fn requester(node: &Node, pid: &Pid, reference: Option<&Ref>) -> Requester {
     let Address { from, port, .. } = node.address();
     let mut requester = Requester::new(pid, reference, from);
@@ -217,16 +217,16 @@ async fn player(hub: &Hub, node: &Node, pid: Pid, (user, spelt): (PlayerName, Te
     node.tell(pid, told, None);
 }
 
-/// A tournament that is asked for.
+/// A requested tournament.
 struct Wanted {
-    /// What its name begins with.
+    /// The beginning of its name.
     name: &'static str,
     preset: &'static str,
     games: u32,
     slots: Option<u32>,
 }
 
-/// Holds a tournament, and says how it is called.
+/// Announces a tournament, and returns its name.
 async fn announce(
     hub: &Hub,
     wanted: Wanted,
@@ -259,12 +259,12 @@ async fn announce(
     announced.await.unwrap_or(Err(NotHeld::Refused))
 }
 
-/// Where a tournament stands, as far as is durable.
+/// The standing of a tournament, as far as it is durable.
 async fn standing(hub: &Hub, id: &TournamentId) -> Option<Standing> {
     hub.gateway.engine().ask(FindStanding(id.clone())).await?
 }
 
-/// Whether a tournament that runs has its first round.
+/// Whether a running tournament has its first round.
 async fn is_live(hub: &Hub, id: &TournamentId) -> Option<bool> {
     hub.gateway.engine().ask(IsLive(id.clone())).await
 }
@@ -277,14 +277,14 @@ async fn status(hub: &Hub, id: TournamentId) -> Option<Status> {
     })
 }
 
-/// Waits until something may have happened to a tournament, and longer the next time.
+/// Waits until a tournament may have changed, and longer the next time.
 async fn stirred(hub: &Hub, look: &mut Duration) {
     if tokio::time::timeout(*look, hub.stirred.notified()).await.is_err() {
         *look = (*look * 2).min(LOOK_MAX);
     }
 }
 
-/// Who plays in a tournament, once it has started; `None` if it is called off.
+/// The players of a tournament, once it has started; `None` if it is cancelled.
 pub(super) async fn started(hub: &Hub, id: &TournamentId) -> Option<Vec<PlayerName>> {
     let mut look = LOOK;
     loop {
@@ -305,7 +305,7 @@ pub(super) async fn started(hub: &Hub, id: &TournamentId) -> Option<Vec<PlayerNa
     }
 }
 
-/// Who won a tournament, once it is over; nobody if a bye did.
+/// The winner of a tournament, once it is over; nobody if a bye won.
 pub(super) async fn ended(hub: &Hub, id: &TournamentId) -> Option<Option<PlayerName>> {
     let mut look = LOOK;
     loop {

@@ -19,27 +19,27 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Logins of one node that may wait because of wrong passwords before them.
+/// How many logins of one node may wait because of earlier wrong passwords.
 pub(super) const WAITING_MAX: usize = 64;
 
-/// How long a login may wait in all.
+/// How long a login may wait in total.
 const WAITING_MS_MAX: Millis = 180_000;
 
-/// Why nothing is done any more.
+/// Why a request is rejected while the server stops.
 const STOPPING: &str = "the server stops";
 
 /// A request to log in or to change a password.
 pub(super) enum LoginRequest {
-    /// Registers or logs in, since then.
+    /// Registers or logs in; the time is when the player first asked.
     Login(ErlangLogin, Millis),
-    /// Logs in by the queue protocol, which tells more.
+    /// Logs in by the queue protocol, which has replies for new users and rejected logins.
     Queue { pid: Pid, user: PlayerName, password: Option<Password> },
-    /// Sets or changes a password; `from` hears if it is not set.
+    /// Sets or changes a password; `from` is notified if that fails.
     NewPassword { user: PlayerName, new: Password, old: Option<Password>, from: Option<Pid> },
 }
 
 impl LoginRequest {
-    /// The process that is to be reached from now on.
+    /// The process of the player from now on.
     pub(super) fn pid(&self) -> Option<&Pid> {
         match self {
             LoginRequest::Login(login, _) => Some(&login.pid),
@@ -48,7 +48,7 @@ impl LoginRequest {
         }
     }
 
-    /// Whose it is.
+    /// The user of the request.
     pub(super) fn user(&self) -> &PlayerName {
         match self {
             LoginRequest::Login(login, _) => &login.user,
@@ -57,7 +57,7 @@ impl LoginRequest {
     }
 }
 
-/// Opens for whoever logins, until the node is gone.
+/// Processes logins until the node disconnects.
 pub(super) async fn keep(hub: Arc<Hub>, node: Arc<Node>, mut logins: mpsc::Receiver<LoginRequest>) {
     while let Some(login_request) = logins.recv().await {
         match login_request {
@@ -78,8 +78,8 @@ pub(super) async fn keep(hub: Arc<Hub>, node: Arc<Node>, mut logins: mpsc::Recei
     }
 }
 
-/// Logs a player in when wrong passwords before it are forgiven: its vocabulary has no word for
-/// being refused, so it would wait for ever. `since` is when it asked for it.
+/// Retries a login when earlier wrong passwords no longer delay it. The player's protocol has no
+/// rejection, so they would wait for ever. `since` is when they first asked.
 pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, since: Millis) {
     let place = Arc::clone(&node.waiting).try_acquire_owned();
     let over = now_ms().saturating_sub(since) > WAITING_MS_MAX;
@@ -95,7 +95,7 @@ pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, si
         tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         drop(place);
         let known = node.players().with_user(&login.user);
-        // It may have logged in by another message meanwhile.
+        // The player may have logged in by another message meanwhile.
         if known.is_none_or(|player| player.pid != login.pid) {
             let _ = node.logins.send(LoginRequest::Login(login, since)).await;
         }
@@ -110,7 +110,7 @@ async fn by_queue(
     password: Option<Password>,
 ) {
     let asked = hub.gateway.engine().ask(FindAccount(user.clone()));
-    // A process that was found again after a restart may log in as if it had not been.
+    // A process that was found again after a restart may log in once more.
     let same = |player: Arc<Player>| player.found_again && player.pid == pid;
     let again = node.players().with_user(&user).is_some_and(same);
     match (asked.await, password) {
@@ -132,7 +132,8 @@ async fn by_queue(
     }
 }
 
-/// Sets the first password of a new account, or changes the one it has; why not, if it is not set.
+/// Sets the first password of a new account, or changes an existing one; the error says why it was
+/// not set.
 async fn set_password(
     hub: &Hub,
     node: &Node,
@@ -152,7 +153,7 @@ async fn set_password(
         (None, None) => None,
         (Some(Some(kept)), Some(old)) => Some((kept, old)),
         (None, Some(_)) => return Err("the name is not registered: its old password is false"),
-        // Nobody sets the password of an account that has one without knowing it.
+        // The password of an existing account can be changed only with the old one.
         _ => return Err("the old password is missing, or the account has none"),
     };
     if is_new && names::check_new(user).is_err() {

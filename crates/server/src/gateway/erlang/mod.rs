@@ -1,17 +1,17 @@
-//! Yahtzee players that are Erlang processes: this server as a hidden node of theirs.
+//! Yahtzee players that are Erlang processes: this server is a hidden node of theirs.
 //!
 //! ```text
 //!   a node ── socket ──▶ node ──▶ player ──▶ engine       each player is a connection of its own
 //!      ▲                  │  │       ▲          │
 //!      └──── writer ◀─────┘  │       └─ outbox ◀┘
-//!                            └──▶ inquiries: questions that need no login
+//!                            └──▶ inquiries: requests that need no login
 //! ```
 //!
-//! Nodes connect to this server. After a restart it connects to the nodes of players who were logged
-//! in (`again`) and of processes that wait for a result (`requests`).
+//! Nodes connect to this server. After a restart it connects to the nodes of players who were
+//! logged in (`again`) and of processes that wait for a result (`requests`).
 //!
-//! `agon_wire::erlang` knows what is said. Here is who is where: names and ports, cookies, signs of
-//! life, monitors, and which player is on which node.
+//! `agon_wire::erlang` defines the messages. This module handles names and ports, cookies,
+//! keep-alive ticks, monitors, and which player is on which node.
 
 mod again;
 mod dial;
@@ -42,35 +42,37 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 
-/// What an operator may set about the node.
+/// The node's settings for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ErlangSettings {
     /// The node's name, `agon@localhost`.
     pub node: NodeName,
-    /// What nodes prove themselves with.
+    /// The shared secret that nodes authenticate with.
     pub cookie: ErlangCookie,
-    /// Where EPMD is, or will be.
+    /// The address of EPMD, or of this server in its place.
     pub epmd: SocketAddr,
-    /// After how much silence a tick is sent. A node that is silent for five of them, and
-    /// for five seconds, is lost.
+    /// After how much silence the server sends a tick. A node that is silent for five ticks, and
+    /// for at least five seconds, counts as disconnected.
     pub tick_ms: Millis,
     /// How long players have to accept a tournament.
     pub accept_ms: Millis,
-    /// How long they have to answer in tournaments asked for over this wire; otherwise the preset's.
+    /// The time limit for answers in tournaments requested over this wire; by default the preset's.
     pub answer_ms: Option<Millis>,
-    /// How long a match waits for who is lost, in the same way.
+    /// How long a match in such a tournament waits for a disconnected player; by default the
+    /// preset's.
     pub wait_ms: Option<Millis>,
-    /// How many games a match of the queue protocol is, whose messages do not say.
+    /// The number of games in a match of the queue protocol, whose messages do not say.
     pub queue_games: u32,
 }
 
-/// Ticks without a sign of life before a node is lost.
+/// How many silent ticks disconnect a node.
 const TICKS_MAX: u64 = 5;
 
-/// However short ticks are, a busy machine may say nothing for so long.
+/// The shortest silence that disconnects a node: a busy machine may be silent this long however
+/// short ticks are.
 const SILENCE_MS_MIN: Millis = 5_000;
 
-/// Tournaments over this wire that somebody waits for, and questions that are being answered.
+/// The limit on requested tournaments that processes wait for and inquiries in progress.
 const ASKED_MAX: usize = 1_000;
 
 /// The name of a node, `name@host`.
@@ -78,7 +80,7 @@ const ASKED_MAX: usize = 1_000;
 pub struct NodeName(Atom);
 
 impl NodeName {
-    /// A name, or a sentence that says why it is none.
+    /// A node name, or a sentence that says why the text is not one.
     pub fn new(text: &str) -> Result<NodeName, String> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         let good = text.split_once('@').is_some_and(|(name, host)| {
@@ -107,7 +109,7 @@ impl std::fmt::Display for NodeName {
 pub struct ErlangCookie(Cookie);
 
 impl ErlangCookie {
-    /// A cookie, or a sentence that says why it is none.
+    /// A cookie, or a sentence that says why the text is not one.
     pub fn new(text: &str) -> Result<ErlangCookie, String> {
         match text.is_empty() || text.chars().any(char::is_control) || text.len() > 255 {
             true => Err("a cookie has 1 to 255 characters that can be printed".into()),
@@ -116,44 +118,44 @@ impl ErlangCookie {
     }
 }
 
-/// Why the node cannot be.
+/// Why the node cannot start.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ErlangError {
     /// EPMD has a node of this name.
     #[error("EPMD already has a node {0}; stop that one, or choose another name with erlang.node")]
     Taken(String),
-    /// EPMD does not answer as it should.
+    /// EPMD gives an unexpected answer.
     #[error("failed to register with EPMD at {epmd}: {why}")]
     Epmd {
-        /// Where.
+        /// Its address.
         epmd: SocketAddr,
         /// What went wrong.
         why: String,
     },
-    /// Its own port is not known.
+    /// The node's own port is not known.
     #[error("failed to read the node's own address: {0}")]
     Address(String),
-    /// No random bytes.
+    /// The system has no random bytes.
     #[error("{0}")]
     Entropy(String),
 }
 
-/// What all nodes share.
+/// The state that all nodes share.
 struct Hub {
     gateway: Gateway,
     settings: ErlangSettings,
     refs: Arc<Refs>,
     creation: u32,
-    /// Those that are connected.
+    /// The connected nodes.
     nodes: Mutex<HashMap<Atom, Arc<Node>>>,
-    /// Something happened in a tournament that somebody may wait for.
+    /// Notified when a tournament that a process may wait for has changed.
     stirred: Notify,
-    /// A node was connected.
+    /// Notified when a node connects.
     connected: Notify,
     asked: Arc<Semaphore>,
 }
 
-/// A player and the node it is on.
+/// A player and their node.
 type OnNode = (Arc<Node>, Arc<Player>);
 
 impl Hub {
@@ -170,7 +172,7 @@ impl Hub {
         })
     }
 
-    /// Sends a message to a process of whichever node it runs on.
+    /// Sends a message to a process, on the node it runs on.
     fn tell(&self, to: Pid, message: Term) {
         let node = self.nodes().get(&to.node).cloned();
         if let Some(node) = node {
@@ -179,7 +181,7 @@ impl Hub {
     }
 }
 
-/// Becomes a node: registers with EPMD, or answers in its place, and lets nodes in until the
+/// Starts the node: registers with EPMD, or answers in its place, and accepts nodes until the
 /// runtime ends.
 pub async fn serve_erlang(
     listener: TcpListener,
@@ -191,7 +193,8 @@ pub async fn serve_erlang(
     let own = epmd::node(settings.node.alive(), port);
     let (place, given) = epmd::register(settings.epmd, &own).await?;
     let (kept, tournaments, reconnect_ms) = before(&gateway, &settings.node.0).await;
-    // Players who never log in twice hold pids and references of the run before: it goes on.
+    // Players who never log in twice hold pids and references of the previous run, so its creation
+    // number stays.
     let creation = kept.unwrap_or(given);
     let own_epmd = matches!(place, epmd::Place::Ours(_));
     tracing::info!(node = %settings.node, port, epmd = %settings.epmd, own_epmd, "an Erlang node");
@@ -214,8 +217,8 @@ pub async fn serve_erlang(
     Ok(())
 }
 
-/// What the log says of the run before this one: which run of the node players were told references
-/// of, the tournaments they may ask about, and how long they have to come back.
+/// The log's data about the previous run: the creation number in players' references, the
+/// tournaments they may ask about, and how long they have to reconnect.
 async fn before(gateway: &Gateway, node: &Atom) -> (Option<u32>, Vec<TournamentId>, Millis) {
     let asked = gateway.engine().ask(LookBeforeStart).await;
     let (locations, tournaments, reconnect_ms) = asked.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One node that is connected: its socket, its players, and what it says to nobody of them.
+//! One connected node: its socket, its players, and its messages that are for none of them.
 
 use super::dial::{self, Address};
 use super::players::Players;
@@ -21,39 +21,39 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 
-/// Bytes read at once.
+/// How many bytes to read at once.
 const READ_BYTES: usize = 32 * 1024;
 
-/// Logins and passwords of one node that may wait.
+/// How many logins and password changes of one node may wait.
 const LOGINS_MAX: usize = 256;
 
-/// How long EPMD may take to tell where a node listens.
+/// How long EPMD may take to look up a node's port.
 const LOOK_UP: Duration = Duration::from_millis(500);
 
-/// Why a monitor goes off on a process that was gone before.
+/// The reason of a monitor whose process had ended before.
 const NO_PROCESS: &str = "noproc";
 
-/// The process that OTP's nodes ask whether they may connect.
+/// The process that OTP nodes ask for permission to connect.
 const NET_KERNEL: &str = "net_kernel";
 
-/// The number of the process that stands for one of [`NAMES`].
+/// The number of the process behind one of [`NAMES`].
 pub(super) fn manager(name: u32) -> u32 {
     name + 1
 }
 
-/// A node that is connected.
+/// A connected node.
 pub(super) struct Node {
     pub(super) name: Atom,
-    /// Which run of the node.
+    /// The number of the node's run.
     pub(super) creation: u32,
     pub(super) from: IpAddr,
-    /// The port it listens on, once EPMD has told.
+    /// The port it listens on, once EPMD has answered.
     port: OnceLock<u16>,
     pub(super) writer: NodeWriter,
     players: Mutex<Players>,
-    /// Logins and new passwords, one after the other.
+    /// Logins and password changes, processed in order.
     pub(super) logins: mpsc::Sender<logins::LoginRequest>,
-    /// Places for logins that wait because of wrong passwords before them.
+    /// Places for logins that wait because of earlier wrong passwords.
     pub(super) waiting: Arc<Semaphore>,
 }
 
@@ -69,7 +69,7 @@ impl Node {
         }
     }
 
-    /// The same for who will flush the pen.
+    /// Like `tell`, for a caller that flushes the writer itself.
     pub(super) fn put(&self, to: Pid, message: Term, written: Option<Receipt>) {
         if let Some(control) = self.message(to, message) {
             self.writer.put(&control, written);
@@ -86,20 +86,20 @@ impl Node {
 }
 
 impl Node {
-    /// Where to find it again, if the connection ends.
+    /// The address to reach it again, if the connection closes.
     pub(super) fn address(&self) -> Address {
         Address { node: self.name.clone(), from: self.from, port: self.port.get().copied() }
     }
 }
 
-/// Who connects, or was connected to.
+/// A node that connects, or was connected to.
 pub(super) struct Visitor {
     pub(super) name: Atom,
     pub(super) creation: u32,
     pub(super) from: IpAddr,
 }
 
-/// Lets nodes in until the task is dropped.
+/// Accepts nodes until the task is dropped.
 pub(super) async fn accept_all(listener: TcpListener, hub: Arc<Hub>) {
     loop {
         let place = hub.gateway.place().await;
@@ -120,15 +120,15 @@ pub(super) async fn accept_all(listener: TcpListener, hub: Arc<Hub>) {
     }
 }
 
-/// Why a node is gone.
+/// Why a node disconnected.
 enum Gone {
-    /// It ended the connection, or its system did because it was killed.
+    /// It closed the connection, or its system did because it was killed.
     Ended,
-    /// It connected once more.
+    /// It connected again.
     Again,
-    /// Nothing came from it for too long, or nothing could be written to it.
+    /// It sent nothing for too long, or writing to it failed.
     Silent,
-    /// What it sent cannot be understood, and neither what follows.
+    /// Its input cannot be parsed, and neither can the rest of it.
     Broken(String),
 }
 
@@ -145,7 +145,7 @@ impl Gone {
     }
 }
 
-/// Serves a node until the connection ends.
+/// Serves a node until the connection closes.
 pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, frames: Frames) {
     let Visitor { name, creation, from } = visitor;
     let (logins_in, logins) = mpsc::channel(LOGINS_MAX);
@@ -165,7 +165,7 @@ pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, fr
     });
     let old = hub.nodes().insert(name.clone(), Arc::clone(&node));
     if let Some(old) = old {
-        // Its system lost the old connection without a word.
+        // The node's system lost the old connection without closing it.
         lose_all(hub, &old, &Gone::Again);
         old.writer.close();
     }
@@ -175,7 +175,7 @@ pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, fr
     let opened = tokio::spawn({
         let (hub, node) = (Arc::clone(hub), Arc::clone(&node));
         async move {
-            // Logins keep where their node listens, so that is asked before.
+            // Logins record the node's port, so EPMD is asked first.
             look_up(&hub, &node).await;
             logins::keep(hub, node, logins).await;
         }
@@ -199,7 +199,7 @@ pub(super) async fn stay(hub: &Arc<Hub>, visitor: Visitor, socket: TcpStream, fr
     lose_all(hub, &node, &gone);
 }
 
-/// Asks EPMD where a node listens: an EPMD that is restarted with this server would not know it.
+/// Asks EPMD for a node's port. An EPMD that restarts together with this server would not know it.
 async fn look_up(hub: &Hub, node: &Node) {
     let alive = node.name.as_str().split('@').next().unwrap_or_default();
     let asked = epmd::port_of(dial::epmd_of(hub, &node.address()), alive);
@@ -213,7 +213,7 @@ fn lose_all(hub: &Hub, node: &Node, gone: &Gone) {
     all.iter().for_each(|player| player.lose(hub, gone.fault()));
 }
 
-/// Reads until the connection ends.
+/// Reads until the connection closes.
 async fn listen(
     hub: &Arc<Hub>,
     node: &Arc<Node>,
@@ -238,7 +238,7 @@ async fn listen(
                 Ok(Some(control)) => {
                     hear(hub, node, control, at, &mut bucket).await;
                 }
-                // One message that is none does not spoil the next.
+                // An invalid message does not affect the next one.
                 Err(bad) => tracing::info!(
                     node = node.name.as_str(), reason = %bad, "a message cannot be read"
                 ),
@@ -255,7 +255,7 @@ async fn listen(
     }
 }
 
-/// Does what one node says to the other.
+/// Handles a control message of a node.
 async fn hear(hub: &Arc<Hub>, node: &Arc<Node>, control: Control, at: u64, bucket: &mut Bucket) {
     match control {
         Control::Send { from, to, message } => match to {
@@ -268,7 +268,7 @@ async fn hear(hub: &Arc<Hub>, node: &Arc<Node>, control: Control, at: u64, bucke
             Process::Name(name) if name.as_str() == NET_KERNEL => greet(node, &message),
             _ => {}
         },
-        // Monitors and links end with the connection, and are told by it.
+        // Other monitors and links end with the connection, which the node notices itself.
         Control::Monitor { from, to, reference } if !is_here(hub, &to) => {
             let reason = Term::atom("noproc");
             node.writer.write(&Control::Down { from: to, to: from, reference, reason }, None);
@@ -283,7 +283,7 @@ async fn hear(hub: &Arc<Hub>, node: &Arc<Node>, control: Control, at: u64, bucke
         Control::Down { reference, reason, .. } => {
             let player = hub.refs.key_of(&reference).and_then(|key| node.players().with_key(key));
             if let Some(player) = player.filter(|player| player.is_monitor(&reference)) {
-                // Other reasons may repeat what the process had, passwords as well.
+                // Reasons that are not atoms may contain the process's state, including passwords.
                 let why = reason.as_atom().unwrap_or("an error");
                 if why == NO_PROCESS && player.found_again {
                     return player.was_not_there(hub);
@@ -297,7 +297,7 @@ async fn hear(hub: &Arc<Hub>, node: &Arc<Node>, control: Control, at: u64, bucke
     }
 }
 
-/// Whether a process of ours stands for one of the names.
+/// Whether a pid belongs to one of our named processes.
 fn is_manager(hub: &Hub, pid: &Pid) -> bool {
     let numbers = manager(0)..manager(NAMES.len() as u32);
     hub.refs.is_own(pid) && pid.serial == 0 && numbers.contains(&pid.id)
@@ -310,7 +310,7 @@ fn is_here(hub: &Hub, process: &Process) -> bool {
     }
 }
 
-/// `net_adm:ping`: a call of the kernel's process, which says that the node may connect.
+/// Answers `net_adm:ping`: a call to the kernel process, which replies that the node may connect.
 fn greet(node: &Node, message: &Term) {
     let Some([call, caller, asked]) = message.as_tuple() else { return };
     let is_auth = asked.as_tuple().and_then(|asked| asked.first()).and_then(Term::as_atom);

@@ -1,4 +1,4 @@
-//! One player on a node: a connection of the engine's, whose socket it shares with others.
+//! One player on a node: a connection to the engine that shares its socket with others.
 
 use super::again::CutOff;
 use super::node::Node;
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// One player, from its login on.
+/// One player, from their login on.
 pub(super) struct Player {
     pub(super) key: Key,
     pub(super) user: PlayerName,
@@ -32,25 +32,25 @@ pub(super) struct Player {
     pub(super) pid: Pid,
     conn: ConnId,
     session: Mutex<Session<Receipt>>,
-    /// The engine's inbox has so many places for it.
+    /// The player's places in the engine's inbox.
     room: Arc<Semaphore>,
     bucket: Mutex<Bucket>,
-    /// Its login until it is let in, and since when it wants to be, where nobody tells it to try
-    /// again.
+    /// The login until it succeeds, and when the player first asked, for protocols without a
+    /// rejection.
     login: Mutex<Option<(ErlangLogin, Millis)>>,
-    /// Something may be due earlier than before.
+    /// Notified when a deadline may be earlier than before.
     wake: Notify,
-    /// The processes that are missed if they end.
+    /// The processes whose end disconnects the player.
     monitors: Mutex<Vec<(Ref, Pid)>>,
-    /// Where it is, as the log keeps it.
+    /// Where the player is, in the log's format.
     location: Mutex<Location>,
-    /// Whether it was found after a restart, and not by a login.
+    /// Whether they were found after a restart, and did not log in.
     pub(super) found_again: bool,
     _place: OwnedSemaphorePermit,
 }
 
-/// Begins a visit: to the engine a connection is opened, says hello and logs in. `since` is when the
-/// player asked for it.
+/// Starts a session: opens a connection to the engine, says hello and logs in. `since` is when the
+/// player first asked.
 pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, since: Millis) {
     let places = Arc::clone(&hub.gateway.0.places).try_acquire_owned();
     let (Ok(place), Ok(random)) = (places, auth::random::<8>()) else {
@@ -84,7 +84,7 @@ pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, 
     }
 }
 
-/// Goes on with the visit of a process that was found again after a restart.
+/// Resumes the session of a process that was found again after a restart.
 pub(super) async fn visit_again(hub: &Arc<Hub>, node: &Arc<Node>, found: CutOff) {
     let CutOff { user, location, tournaments } = found;
     let places = Arc::clone(&hub.gateway.0.places).try_acquire_owned();
@@ -102,7 +102,7 @@ pub(super) async fn visit_again(hub: &Arc<Hub>, node: &Arc<Node>, found: CutOff)
     let player = begin(hub, who, session, place, 0);
     open(hub, node, &player, shows(&speaks));
     node.players().logged_in(&player);
-    // Before anything is asked of them: a process that is gone is known to be so first.
+    // Before any request: the end of a process must be noticed first.
     player.monitor(hub, node, pid);
     played.into_iter().for_each(|pid| player.monitor(hub, node, pid));
     let (conn, account, name) = (player.conn, user.clone(), user);
@@ -123,7 +123,7 @@ fn manager(hub: &Hub, speaks: &Speaks) -> Pid {
     }))
 }
 
-/// How much of a match requests in a vocabulary need.
+/// How much of a match the requests of a protocol need.
 fn shows(speaks: &Speaks) -> Shows {
     match speaks {
         Speaks::Referee { .. } => Shows::Ends,
@@ -131,18 +131,18 @@ fn shows(speaks: &Speaks) -> Shows {
     }
 }
 
-/// Who visits.
+/// The player of a session.
 struct Who {
     user: PlayerName,
     pid: Pid,
     key: Key,
-    /// What to try again if there were too many wrong passwords, and since when.
+    /// The login to retry after too many wrong passwords, and when the player first asked.
     login: Option<(ErlangLogin, Millis)>,
     location: Location,
     found_again: bool,
 }
 
-/// A player whose visit begins; `first` is how many messages it says at once.
+/// Creates a player; `first` is how many messages they send at once.
 fn begin(
     hub: &Hub,
     who: Who,
@@ -170,7 +170,7 @@ fn begin(
     })
 }
 
-/// Opens the connection of a player: to the engine it is one like any other.
+/// Opens the player's connection: to the engine it is like any other.
 fn open(hub: &Arc<Hub>, node: &Arc<Node>, player: &Arc<Player>, shows: Shows) {
     let (limits, engine, conn) = (hub.gateway.limits(), hub.gateway.engine(), player.conn);
     let requests = RequestTranslator {
@@ -188,7 +188,7 @@ fn open(hub: &Arc<Hub>, node: &Arc<Node>, player: &Arc<Player>, shows: Shows) {
     tokio::spawn(attend(Arc::clone(hub), Arc::clone(node), Arc::clone(player), liveness, outbox));
 }
 
-/// Puts requests into a player's words where they come from.
+/// Translates requests on the engine's thread.
 struct RequestTranslator {
     player: Arc<Player>,
     node: Arc<Node>,
@@ -219,7 +219,7 @@ impl Taker for RequestTranslator {
     }
 }
 
-/// Passes on what the engine says to a player, until it says no more.
+/// Passes the engine's messages on to a player, until the connection closes.
 async fn attend(
     hub: Arc<Hub>,
     node: Arc<Node>,
@@ -252,7 +252,7 @@ async fn attend(
     connection::note_end(hub.gateway.engine(), &liveness, player.conn);
 }
 
-/// Waits for a point in time, for ever if there is none.
+/// Waits for a deadline, for ever if there is none.
 async fn pass(deadline: Option<Millis>) {
     match deadline {
         Some(at) => {
@@ -271,7 +271,7 @@ impl Player {
         self.monitors.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// What follows from something the engine wrote.
+    /// The outputs for a message of the engine.
     fn take(&self, hub: &Hub, out: Out) -> Vec<SessionOutput<Receipt>> {
         match out {
             Out::Line(line, ask) | Out::Rest(line, ask) => {
@@ -279,14 +279,15 @@ impl Player {
                 let receipt = ask.map(|ask| Receipt::Engine { engine, conn, ask });
                 self.session().line(&line, receipt, now_ms())
             }
-            // Its node has ticks, and no codes; what is told to other systems is not told to it.
+            // The node has ticks instead, and no close codes; calls to other systems are not for
+            // it.
             Out::Tell(_) | Out::Observed(..) | Out::Heartbeat | Out::Pong(_) | Out::Close(_) => {
                 Vec::new()
             }
         }
     }
 
-    /// Does what follows from something that was read at `at`.
+    /// Carries out outputs that follow from input read at `at`.
     pub(super) async fn perform(
         &self,
         hub: &Arc<Hub>,
@@ -296,7 +297,7 @@ impl Player {
     ) {
         for output in outputs {
             match output {
-                // A message with a wrong password may come from anywhere.
+                // A message with a wrong password may come from any node.
                 SessionOutput::Tell { to, term, .. } if to.node != node.name => hub.tell(to, term),
                 SessionOutput::Tell { to, term, written } => node.tell(to, term, written),
                 SessionOutput::Running(receipt) => receipt.written(now_ms()),
@@ -334,7 +335,7 @@ impl Player {
         }
     }
 
-    /// Says something to the engine, when it has room for it.
+    /// Sends the engine a message, when its inbox has a place.
     async fn say(&self, hub: &Hub, message: FromPlayer, at: Millis) {
         let place = self.place().await;
         let input = Input::Said { conn: self.conn, message, at };
@@ -350,7 +351,7 @@ impl Player {
         self.login.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Misses a process if it ends.
+    /// Monitors a process, whose end disconnects the player.
     fn monitor(&self, hub: &Hub, node: &Node, pid: Pid) {
         let known = self.monitors().iter().any(|(_, other)| *other == pid);
         if known || pid.node != node.name {
@@ -362,7 +363,7 @@ impl Player {
         node.writer.write(&Control::Monitor { from, to, reference }, None);
     }
 
-    /// Has the log keep which processes play for it.
+    /// Commits which processes play for the player.
     fn relocate(&self, hub: &Hub) {
         let mut location = self.location.lock().unwrap_or_else(|broken| broken.into_inner());
         location.set_plays(self.session().plays_elsewhere());
@@ -370,22 +371,22 @@ impl Player {
         drop(hub.gateway.engine().post(Relocate { conn, location: kept }));
     }
 
-    /// Its process was gone before it was looked for: nobody is charged with that.
+    /// Reports that the process had ended before it was looked for: nobody is charged.
     pub(super) fn was_not_there(&self, hub: &Hub) {
         drop(hub.gateway.engine().post(ReportNotThere(self.conn)));
     }
 
-    /// Whether a monitor is one of its own.
+    /// Whether a monitor is one of the player's own.
     pub(super) fn is_monitor(&self, reference: &Ref) -> bool {
         self.monitors().iter().any(|(own, _)| own == reference)
     }
 
-    /// It is gone, and why.
+    /// Reports the player as disconnected, with the reason.
     pub(super) fn lose(&self, hub: &Hub, fault: Fault) {
         hub.gateway.engine().send(Input::Lost { conn: self.conn, fault });
     }
 
-    /// How long to wait before more of it is read.
+    /// How long to wait before reading more of the player's input.
     pub(super) fn wait_ms(&self, now: Millis) -> Option<Millis> {
         let mut bucket = self.bucket.lock().unwrap_or_else(|broken| broken.into_inner());
         bucket.take(0, now).err()

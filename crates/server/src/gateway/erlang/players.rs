@@ -1,4 +1,4 @@
-//! Who is on a node, by everything a message may name.
+//! The players of a node, indexed by everything a message may name.
 
 use super::player::Player;
 use agon_core::PlayerName;
@@ -11,24 +11,24 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Players {
     by_key: HashMap<Key, Arc<Player>>,
-    /// Those who are logged in.
+    /// The players who are logged in.
     by_user: HashMap<PlayerName, Key>,
     by_pid: HashMap<Pid, Key>,
 }
 
 impl Players {
-    /// Somebody begins to log in.
+    /// Adds a player who begins to log in.
     pub(super) fn add(&mut self, player: Arc<Player>) {
         self.by_key.insert(player.key, player);
     }
 
-    /// It is logged in.
+    /// Records that a player is logged in.
     pub(super) fn logged_in(&mut self, player: &Player) {
         self.by_user.insert(player.user.clone(), player.key);
         self.by_pid.insert(player.pid.clone(), player.key);
     }
 
-    /// It is gone. Another visit of the same player may have begun.
+    /// Removes a player. Another session of the same player may have begun.
     pub(super) fn remove(&mut self, player: &Player) {
         self.by_key.remove(&player.key);
         if self.by_user.get(&player.user) == Some(&player.key) {

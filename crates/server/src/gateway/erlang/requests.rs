@@ -1,5 +1,6 @@
-//! Who asked for a tournament and waits to be told of it. Such a process needs no account, so the log
-//! keeps where it is; it is told once its node can be reached, also after a restart of the server.
+//! Processes that asked for a tournament and wait for its result. Such a process needs no account,
+//! so the log stores where it is. It is notified once its node can be reached, also after a restart
+//! of the server.
 
 use super::dial::{self, Address};
 use super::{Hub, inquiries};
@@ -15,16 +16,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How long to wait before a node that is gone is looked for again; doubled every time.
+/// How long to wait before the next attempt to reach a node; it doubles every time.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The longest such wait.
 const AGAIN_MAX: Duration = Duration::from_secs(60);
 
-/// How often to look whether something was written.
+/// How often to check whether a message was written.
 const WRITTEN: Duration = Duration::from_millis(20);
 
-/// Takes up every request that was not answered before the restart.
+/// Resumes every request that was not answered before the restart.
 pub(super) async fn take_up_all(hub: Arc<Hub>) {
     let engine = hub.gateway.engine();
     for request in engine.ask(ListRequests).await.unwrap_or_default() {
@@ -38,7 +39,7 @@ pub(super) async fn take_up_all(hub: Arc<Hub>) {
     }
 }
 
-/// Waits until a tournament is what its requester asked for, and tells the requester.
+/// Waits until a tournament reaches the state its requester asked for, and notifies them.
 pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Requester) {
     let told = match requester.reference() {
         Some(reference) => {
@@ -59,7 +60,7 @@ pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Reques
                 return;
             }
         }
-        // The vocabularies have no word for a tournament that was called off before it started.
+        // The protocols cannot express that a tournament was cancelled before it started.
         None => {
             let (node, reason) = (pid.node.as_str(), "the tournament was called off");
             tracing::info!(node, user = "unknown", reason, "a request is ignored");
@@ -70,7 +71,7 @@ pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Reques
     let _ = hub.gateway.engine().ask(settled).await;
 }
 
-/// Tells a process something as soon as its node can be reached; `false` if it was given up.
+/// Sends a process a message as soon as its node can be reached; `false` if it gave up.
 async fn deliver(
     hub: &Arc<Hub>,
     id: &TournamentId,
@@ -99,7 +100,7 @@ async fn deliver(
         }
         let connected = hub.connected.notified();
         match dial::connect(hub, address).await {
-            // The node is known in a moment.
+            // The node registers itself in a moment.
             Ok(()) => drop(tokio::time::timeout(AGAIN, connected).await),
             Err(_) => {
                 let _ = tokio::time::timeout(again, connected).await;
@@ -109,7 +110,8 @@ async fn deliver(
     }
 }
 
-/// Whether the log still keeps who asked for a tournament: there is a bound in number and time.
+/// Whether the log still stores the requester of a tournament: requests are limited in number and
+/// time.
 async fn is_kept(hub: &Hub, id: &TournamentId) -> bool {
     let kept = hub.gateway.engine().ask(ListRequests).await.unwrap_or_default();
     let now = now_ms();

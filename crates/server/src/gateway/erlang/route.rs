@@ -14,8 +14,8 @@ use agon_wire::erlang::{BadMessage, Message, class, queue, read, referee};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Delivers a message that was sent to one of our names. Nothing of it is logged: passwords are in
-/// some. Whatever is not accepted is either answered or in the log, with its reason.
+/// Delivers a message to one of our names. Its content is never logged, because it may contain
+/// passwords. A rejected message is either answered or logged with the reason.
 pub(super) async fn deliver(
     hub: &Arc<Hub>,
     node: &Arc<Node>,
@@ -44,7 +44,7 @@ pub(super) async fn deliver(
             refuse(node, Some(login_request.user()), reason, "a login was refused");
             return not_authenticated(node, from, term);
         }
-        // Who waits there waits for hashes of passwords: the node waits with it.
+        // A full queue waits for password hashes, and the node waits with it.
         let _ = node.logins.send(login_request).await;
         return;
     }
@@ -70,25 +70,25 @@ pub(super) async fn deliver(
     }
 }
 
-/// What the log says of a message that is not accepted.
+/// The log's text for a rejected message.
 const NOT_ACCEPTED: &str = "a message was not accepted";
 
-/// Tells the operator why nothing follows from a message.
+/// Logs why a message was rejected.
 fn refuse(node: &Node, user: Option<&PlayerName>, reason: &str, what: &'static str) {
     let user = user.map_or("unknown", PlayerName::as_str);
     tracing::info!(node = node.name.as_str(), user, reason, "{what}");
 }
 
-/// Tells who sent a message with a name and a password that they are not good. Other vocabularies
-/// have no word for that.
+/// Notifies the sender of a message with a wrong name and password. Other protocols cannot express
+/// that.
 fn not_authenticated(node: &Node, from: Option<&Pid>, term: &Term) {
     if let (Some(from), true) = (from, queue::needs_password(term)) {
         node.tell(from.clone(), queue::not_authenticated(), None);
     }
 }
 
-/// Whether a message of the queue protocol has the right password, where a restart has made the
-/// server forget it: it only knows its hash then.
+/// Whether a message of the queue protocol has the right password. After a restart the server only
+/// knows the hash.
 async fn has_proved(hub: &Hub, node: &Node, player: &Player, message: &Message) -> bool {
     let Message::Queue(queue::FromPlayer::Owned { user, password, .. }) = message else {
         return true;
@@ -103,7 +103,7 @@ async fn has_proved(hub: &Hub, node: &Node, player: &Player, message: &Message) 
     right
 }
 
-/// Reads no faster than players may speak.
+/// Reads no faster than players may send.
 async fn hold_back(player: Option<&Player>, bucket: &mut Bucket) {
     loop {
         let now = now_ms();
@@ -116,7 +116,7 @@ async fn hold_back(player: Option<&Player>, bucket: &mut Bucket) {
     }
 }
 
-/// A message with a name and fields that do not fit: an answer, if it names an open request.
+/// Handles a message with a known name and wrong fields: an answer, if it names an open request.
 async fn garbled(
     hub: &Arc<Hub>,
     node: &Arc<Node>,
@@ -149,15 +149,15 @@ fn with_reference(hub: &Hub, node: &Node, reference: &Ref) -> Option<Arc<Player>
     hub.refs.key_of(reference).and_then(|key| node.players().with_key(key))
 }
 
-/// Who says something, by what only it can know: references of its own, or name and password. The
-/// latter may come from any node, and go to the one that the player is on.
+/// The player behind a message, by data that only they know: references of their own, or name and
+/// password. The latter may come from any node, and are for the node that the player is on.
 fn player_of(hub: &Hub, node: &Arc<Node>, message: &Message) -> Option<OnNode> {
     let by_term = |term: &Term| with_reference(hub, node, term.as_reference()?);
     let here = match message {
         Message::Class(said) => match said {
             class::FromPlayer::Logout { ticket, .. } => by_term(ticket),
             class::FromPlayer::Action(action) => by_term(&action.reference),
-            // A bad ticket is a reject, if the process that logged in sends it.
+            // A bad ticket counts as a rejection if the process that logged in sends it.
             class::FromPlayer::Invited { ticket, pid, .. } => {
                 let known = ticket.as_ref().and_then(by_term);
                 known.or_else(|| node.players().with_pid(pid))
@@ -173,7 +173,7 @@ fn player_of(hub: &Hub, node: &Arc<Node>, message: &Message) -> Option<OnNode> {
     here.map(|player| (Arc::clone(node), player))
 }
 
-/// What has to do with passwords.
+/// The login or password change in a message, if it is one.
 fn login_request(message: &Message, from: Option<&Pid>) -> Option<LoginRequest> {
     match message {
         Message::Class(class::FromPlayer::Login { pid, user, spelt, password, variant }) => {

@@ -1,7 +1,7 @@
 //! The bytes that wait to be written to a node. All players of the node write into one buffer.
 //!
 //! A task empties the buffer. The engine writes to many players at once, so it fills the buffer
-//! first and then writes it itself, if the socket has room and the task is not writing.
+//! first. Then it writes the buffer itself, if the socket has room and the task is not writing.
 
 use crate::clock::now_ms;
 use crate::engine::Wire;
@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::Notify;
 
-/// Bytes that may wait for a node that does not read.
+/// How many bytes may wait for a node that does not read.
 const BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// The writing half of a node's connection.
@@ -29,9 +29,9 @@ pub(super) struct NodeWriter {
 #[derive(Default)]
 struct Pending {
     bytes: Vec<u8>,
-    /// Whom to tell that they were written.
+    /// The receipts to notify when the bytes are written.
     written: Vec<Receipt>,
-    /// The task writes what came before.
+    /// Whether the task is writing earlier bytes.
     is_busy: bool,
 }
 
@@ -41,13 +41,13 @@ impl NodeWriter {
         NodeWriter { socket: Direct::new(socket), pending, wake, closed }
     }
 
-    /// Puts something where it will be written. What is never sent is passed over.
+    /// Queues a control message for the task. Messages that cannot be encoded are dropped.
     pub(super) fn write(&self, control: &Control, written: Option<Receipt>) {
         self.put(control, written);
         self.wake.notify_one();
     }
 
-    /// The same for who will [`flush`](NodeWriter::flush) it.
+    /// Like `write`, for a caller that will [`flush`](NodeWriter::flush).
     pub(super) fn put(&self, control: &Control, written: Option<Receipt>) {
         let mut pending = self.pending();
         if !control::encode_to(&mut pending.bytes, control) {
@@ -61,10 +61,10 @@ impl NodeWriter {
         }
     }
 
-    /// Writes as much as there is room for; the task writes the rest.
+    /// Writes as much as the socket has room for; the task writes the rest.
     pub(super) fn flush(&self) {
         let mut pending = self.pending();
-        // Whoever is busy looks for more afterwards.
+        // A busy task checks for more bytes afterwards.
         if pending.is_busy || pending.bytes.is_empty() || self.is_closed() {
             return;
         }
@@ -82,7 +82,7 @@ impl NodeWriter {
         self.wake.notify_one();
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.wake.notify_one();
@@ -96,7 +96,7 @@ impl NodeWriter {
         self.pending.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// What is to be written now; nobody else writes until it is [`done`](NodeWriter::done).
+    /// Takes the bytes to write now; nobody else writes until [`done`](NodeWriter::done).
     fn begin(&self) -> Option<(Vec<u8>, Vec<Receipt>)> {
         let mut pending = self.pending();
         pending.is_busy = !pending.bytes.is_empty();
@@ -111,8 +111,8 @@ impl NodeWriter {
         self.pending().is_busy = false;
     }
 
-    /// Writes until the connection is closed or cannot be written to. `tick` is how long the task
-    /// may say nothing.
+    /// Writes until the connection is closed or a write fails. After `tick` without a message the
+    /// task sends a tick.
     pub(super) async fn run(&self, tick: Duration, patience: Duration) {
         let mut to = Patient(&self.socket);
         while !self.is_closed() {
@@ -133,7 +133,7 @@ impl NodeWriter {
         self.close();
     }
 
-    /// Says that nothing more comes, whoever still holds the socket.
+    /// Shuts the socket down for writing, even if others still hold it.
     pub(super) async fn end(&self) {
         let _ = Patient(&self.socket).shutdown().await;
     }
