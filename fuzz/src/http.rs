@@ -3,7 +3,8 @@
 use crate::input::{Input, pieces};
 use agon_client::http::{EventDecoder, Http, ServerEvent, escaped};
 
-/// Events in any pieces: the cuts do not matter. The input is how the text is cut, and the text.
+/// Events in any pieces: how they are cut does not matter. The input is the sizes of the pieces,
+/// and the text.
 pub fn events(data: &[u8]) -> bool {
     let mut input = Input(data);
     let how = input.byte();

@@ -1,5 +1,5 @@
-//! A checker that finds nothing may be blind: a small log and its records, with one thing wrong at
-//! a time.
+//! Tests of the checker, which may find nothing because it is blind: a small log and its records,
+//! with one violation at a time.
 
 use crate::blame::{self, Deeds};
 use crate::check::{self, Read};
@@ -47,7 +47,7 @@ fn fault(kind: &str) -> (&'static str, &'static str, Value) {
     ("match/cup-1/r1m1", "player-left", json!({"faulted": faulted}))
 }
 
-/// Two players that noted all of it: the first is left alone, the second is not.
+/// Two players with complete records: the first is left alone, the second is not.
 async fn players() -> Vec<Arc<Player>> {
     let server = watch::Sender::new("127.0.0.1:9".parse().expect("an address"));
     let mut players = Vec::new();
@@ -156,7 +156,7 @@ async fn what_players_were_told_has_to_be_so() {
         let read = checked(&format!("told{at}"), &events(), &players);
         assert!(!read.complaints.is_empty(), "{message}");
     }
-    // An answer that is sent and lost is one only of a game that was not broken off.
+    // An answer that is sent and not in the log counts as lost, unless its game was broken off.
     let players = players().await;
     players[1].record().answered("cup-1:r1m1.1.1.1", "{}", Some(4_000));
     let read = checked("lost", &events(), &players);
@@ -170,7 +170,7 @@ async fn what_players_were_told_has_to_be_so() {
 #[tokio::test]
 async fn faults_need_an_explanation_that_is_near() {
     let players = players().await;
-    // Between the answers of 2,000 and of 3,000 ms, to whoever is first in the list.
+    // Charges the first player, between the answers at 2,000 and at 3,000 ms.
     let charged = |kind: &str| {
         let mut events = events();
         events.insert(3, fault(kind));
