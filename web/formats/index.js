@@ -1,4 +1,4 @@
-// The formats by name: what the page says of each, and how it draws it.
+// The formats by name: their labels and drawings.
 
 import { bracket } from "./bracket.js";
 import { drawRounds, knockout } from "./knockout.js";
@@ -19,7 +19,7 @@ import { roundRobin } from "./round-robin.js";
 const FORMATS = { bracket, knockout, "round-robin": roundRobin };
 
 /**
- * The format of a tournament. One that the page does not know is drawn round by round.
+ * The format of a tournament. Unknown formats are drawn round by round.
  * @param {Tournament["plan"]} plan
  * @returns {Format}
  */
