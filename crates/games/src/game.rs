@@ -1,4 +1,4 @@
-//! The one trait that everything above the rules knows a game by.
+//! The trait of all games: the rest of Agon knows a game only through it.
 
 use crate::erased::json;
 use crate::{Outcome, Refusal, Seat, SeatSet, Seed, SetupError};
@@ -11,9 +11,9 @@ use std::ops::RangeInclusive;
 /// The viewer of a game. A view is the only way game state leaves the referee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Viewer {
-    /// The player in a seat: the public view and what this seat alone may know.
+    /// The player in a seat: the public view and what only this seat may know.
     Seat(Seat),
-    /// Anybody, while the game runs: nothing that some player may not know.
+    /// Anybody, while the game runs: only what every player may know.
     Public,
     /// Everything, for anybody after the game. Callers use it only once [`Game::outcome`] is
     /// `Some`.
@@ -23,11 +23,11 @@ pub enum Viewer {
 /// A game's verdict about a configuration that a player proposes (a Trains map).
 #[derive(Clone, PartialEq, Debug)]
 pub enum Proposal<C> {
-    /// It will do: the configuration with the proposal in it.
+    /// Acceptable: the configuration with the proposal in it.
     Fits(C),
     /// Well-formed, but too small for the largest game. This is no fault; ask the next player.
     Unfit(String),
-    /// Not a proposal at all: the player misbehaves.
+    /// Not a valid proposal, which is the player's fault.
     Refused(Refusal),
 }
 

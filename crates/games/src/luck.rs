@@ -23,7 +23,7 @@ use std::fmt;
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// A seed from bytes that somebody else made.
+    /// A seed from given bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Seed {
         Seed(bytes)
     }

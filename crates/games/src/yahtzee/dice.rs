@@ -145,7 +145,7 @@ impl Record {
         }
     }
 
-    /// Chooses keepers, in the first or second step. Whoever keeps all goes on to scoring.
+    /// Chooses keepers, in the first or second step. Keeping all dice leads straight to scoring.
     #[inline]
     pub(super) fn keep(&mut self, keep: Places) {
         const KEPT_ALL_AT_ONCE: u32 = 1 << 5 | Places::ALL.bits() as u32;
@@ -174,7 +174,7 @@ impl Record {
         Record(self.0 & !OVER)
     }
 
-    /// What was kept in attempt 0 or 1; everything until a player says otherwise.
+    /// The dice kept in attempt 0 or 1; all of them until the player chooses.
     pub(super) fn kept(self, attempt: u32) -> Places {
         let keepers = match self.step() {
             Step::First => KEEPERS,
@@ -184,7 +184,7 @@ impl Record {
         Places::from_bits((keepers >> (5 - 5 * attempt)) as u8 & 31)
     }
 
-    /// How many choices of keepers there were, for those who look at the turn.
+    /// How many choices of keepers a viewer of the turn sees.
     pub(super) fn attempts(self) -> u32 {
         match self.step() {
             Step::First => 0,
@@ -222,7 +222,7 @@ impl Hand {
         good.then(|| Hand(HAND_OF_WEIGHT[dice.iter().map(weight).sum::<usize>()]))
     }
 
-    /// What the hand is worth in a box if it is no joker.
+    /// The points of the hand in a box if it is no joker.
     #[inline]
     pub(super) fn points(self, at: ScoreBox) -> u8 {
         POINTS[usize::from(self.0)][at.index()]

@@ -1,4 +1,4 @@
-//! What is asked, what is understood, and what is said about what is not.
+//! Tests of questions as text, of typed answers, and of the errors for invalid ones.
 
 use super::*;
 use crate::trains::Config;
