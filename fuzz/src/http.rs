@@ -1,4 +1,4 @@
-//! HTTP as a client reads it: addresses, and server-sent events in any pieces. hyper reads the rest.
+//! HTTP as a client reads it: addresses, and server-sent events in any pieces. hyper does the rest.
 
 use crate::input::{Input, pieces};
 use agon_client::http::{EventDecoder, Http, ServerEvent, escaped};

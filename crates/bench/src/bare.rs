@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_has_its_length_and_says_that_of_its_answer() {
+    fn message_has_its_length_and_states_that_of_its_answer() {
         let message = ask(Slice { seconds: 1.0, up: 60, down: 2_200, depth: 1, sync: false });
         assert_eq!(message.len(), 60);
         assert!(message.ends_with(b"\n"));

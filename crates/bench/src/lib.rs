@@ -391,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_of_what_was_counted_in_between() {
+    fn share_covers_only_counts_between_samples() {
         let before = [(1.0, 1_000), (2.0, 1_000), (5.0, 1_000), (f64::INFINITY, 1_000)];
         let after = [(1.0, 1_050), (2.0, 1_090), (5.0, 1_099), (f64::INFINITY, 1_100)];
         assert_eq!(share_below(&before, &after, 0.5), 1.0);

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_files_than_the_system_allows_is_said() {
+    fn too_many_open_files_are_reported() {
         raise(10).unwrap();
         if getrlimit(Resource::Nofile).maximum.is_some() {
             let error = raise(usize::MAX / 2).unwrap_err();

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_a_masked_text_frame() {
+    fn sent_message_is_a_masked_text_frame() {
         for length in [3, 125, 126, 300] {
             let mut out = vec![7];
             let text = "x".repeat(length);

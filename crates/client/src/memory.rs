@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_sent_once_for_every_connection_it_is_asked_for_on() {
+    fn answer_is_sent_once_per_connection_that_requests_it() {
         let mut memory = Memory::new();
         assert_eq!(asked(&mut memory, "cup:1"), "new");
         assert_eq!(memory.answered("cup:1", "one".into()).as_deref(), Some("one"));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_waits_until_the_new_connection_asks_for_it() {
+    fn answer_waits_until_the_new_connection_requests_it() {
         let mut memory = Memory::new();
         assert_eq!(asked(&mut memory, "cup:1"), "new");
         assert_eq!(asked(&mut memory, "cup:2"), "new");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_is_forgotten_and_nothing_grows_without_bound() {
+    fn finished_tournaments_are_forgotten_and_memory_is_bounded() {
         let mut memory = Memory::new();
         for number in 0..2 * OPEN_MAX {
             let id = format!("cup:{number}");

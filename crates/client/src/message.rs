@@ -190,7 +190,7 @@ mod tests {
         "games":[]},"later":true}"#;
 
     #[test]
-    fn requests_are_read_with_what_is_typed_and_what_is_not() {
+    fn request_is_parsed_with_typed_and_untyped_parts() {
         let Message::Request(request) = Message::read(REQUEST.into()) else { panic!() };
         assert_eq!((request.id.as_str(), request.seat), ("cup:r1m1.2.1.0", Seat(1)));
         assert!(request.question_as::<Yahtzee>().is_ok());
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_passed_over() {
+    fn unknown_messages_are_ignored() {
         for line in ["", "{", "7", r#"{"type":"dance"}"#, r#"{"type":"request"}"#, "{}"] {
             assert!(matches!(Message::read(line.into()), Message::Other), "{line}");
         }

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_meanwhile_is_missing_among_those_told_of() {
+    fn tournament_not_listed_after_a_reconnect_is_over() {
         let mut running = Running::default();
         for id in ["a", "b", "c"] {
             assert_eq!(over(&mut running, &notice("tournament", id)), [""; 0]);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_counts_once_however_often_it_is_told() {
+    fn left_tournament_counts_once() {
         let mut running = Running::default();
         // It ended before this client started.
         assert_eq!(over(&mut running, &notice("tournament-over", "old")), [""; 0]);

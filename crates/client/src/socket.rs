@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_what_a_certificate_is_for() {
+    fn host_is_parsed_without_port_and_brackets() {
         assert_eq!(host("example.org:1"), "example.org");
         assert_eq!(host("[::1]:80"), "::1");
         assert_eq!(host("127.0.0.1:7300"), "127.0.0.1");

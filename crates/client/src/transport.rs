@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_say_what_is_wrong_with_them() {
+    fn addresses_are_parsed_or_rejected_with_a_reason() {
         let good = [
             ("127.0.0.1:7300", "127.0.0.1:7300"),
             ("tcp://example.org:1", "example.org:1"),

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_are_told_is_meant_and_what_nobody_can_know_is_not() {
+    fn meaning_covers_public_facts_and_no_unknowable_values() {
         for (tag, path, meant) in [
             ("game-ended", "data.result.scores", true),
             ("game-ended", "data.result.winners", true),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_gone_is_missed() {
+    fn removed_record_changes_the_meaning() {
         for whole in LOGS.iter() {
             for (name, lines) in whole.streams.iter().filter(|(name, _)| *name != "lobby") {
                 let mut all = records(lines);
@@ -212,7 +212,7 @@ mod tests {
 
     /// Checks that the logs contain the cases that can go wrong.
     #[test]
-    fn the_logs_hold_what_can_go_wrong() {
+    fn logs_contain_every_case() {
         let lines = || LOGS.iter().flat_map(|whole| whole.streams.values().flatten());
         let all = [
             "player-dropped",

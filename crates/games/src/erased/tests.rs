@@ -179,7 +179,7 @@ fn schemas_are_those_that_are_published() {
 
 #[test]
 #[should_panic(expected = "two games are called fish")]
-fn a_name_is_given_once() {
+fn duplicate_game_name_panics() {
     let _ = Registry::standard().with::<Fish>();
 }
 

@@ -135,7 +135,7 @@ mod tests {
     fn tiles_in_straight_lines_are_counted() {
         let rows = "[[1,2,3],[1,0,1],[1,1,1]]";
         let board: Board = serde_json::from_str(rows).unwrap();
-        // From 0,1: 2,1 below; 1,0 to the left of it, and 2,0 further on; nothing where the hole is.
+        // From 0,1: 2,1 below; 1,0 to the left of it, and 2,0 after that; nothing at the hole.
         assert_eq!(board.reachable(at(0, 1)), 3);
         assert_eq!(board.reachable(at(9, 9)), 0);
         let one: Board = serde_json::from_str("[[1]]").unwrap();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_begins_with_who_is_to_move_and_leaves_out_the_removed() {
+    fn position_begins_with_the_player_to_move_and_omits_removed_players() {
         let mut game = placed();
         let scores =
             |state: &State| state.players.iter().map(|player| player.color).collect::<Vec<_>>();

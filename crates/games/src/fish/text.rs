@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_show_whose_things_are_whose() {
+    fn colours_identify_players() {
         let mut game = played();
         game.remove(Seat(3));
         let text = game.render(&[], true);

@@ -32,7 +32,7 @@ impl BoxSet {
         self.0.count_ones() as usize
     }
 
-    /// Box number `n` of the set, from 0 and the top of the card; chance if there are not that many.
+    /// Box number `n` of the set, from 0 and the top of the card; chance if the set has fewer.
     pub(super) fn nth(self, n: usize) -> ScoreBox {
         let mut boxes = ScoreBox::ALL.into_iter().filter(|at| self.has(*at));
         boxes.nth(n).unwrap_or(ScoreBox::Chance)

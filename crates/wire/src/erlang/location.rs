@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_location_is_read_as_it_was_written() {
+    fn location_survives_a_round_trip() {
         let atom = |text: &str| Atom::new(text).unwrap();
         let own = Pid { node: atom("agon@localhost"), id: 1, serial: 0, creation: 77 };
         let pid = |id| Pid { node: atom("eve@box"), id, serial: 3, creation: 5 };
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_requester_is_read_as_it_was_written() {
+    fn requester_survives_a_round_trip() {
         let node = Atom::new("eve@box").unwrap();
         let pid = Pid { node: node.clone(), id: 1, serial: 2, creation: 3 };
         let reference = Ref { node, creation: 3, words: Words::new(&[4, 5]).unwrap() };

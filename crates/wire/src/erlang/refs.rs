@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_known_again_in_their_own_run_only() {
+    fn references_are_recognised_only_in_their_own_run() {
         let (refs, other) = (refs(7), refs(8));
         let (cup, fish) = (TournamentId::from("cup"), TournamentId::from("fish"));
         let made = refs.tournament(&cup);

@@ -115,7 +115,7 @@ fn connections_are_found_by_what_they_are() {
 
 /// On maps of one word of connections, of just as many as words have bits, and of many words.
 #[test]
-fn what_can_be_paid_is_listed_and_picked_on_maps_of_any_size() {
+fn payable_connections_are_listed_and_picked_on_maps_of_any_size() {
     for cities in [8, 6, 40] {
         let mut draft = ladder(cities);
         if cities == 8 {

@@ -59,7 +59,7 @@ fn assert_drawn(file: &str, drawn: &str) {
 }
 
 #[test]
-fn a_position_is_drawn_as_it_always_was() {
+fn drawn_position_matches_its_file() {
     let names = ["Ann", "Bob"].map(String::from);
     let (plain, running) = (json!({"turn": 1}), json!({"turn": 0, "last_turns": [1, 2]}));
     assert_drawn("drawn.txt", &draw(&view(plain), None, &names, false));
