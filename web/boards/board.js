@@ -1,13 +1,13 @@
-// What all boards have in common: they get the state to show, compare it with the previous state,
-// and report the chosen answer.
+// The base of all boards: a board gets the state to show, compares it with the previous state, and
+// reports the chosen answer.
 
 /**
- * What a board shows.
+ * The state that a board shows.
  * @typedef {object} Shown
  * @property {any} view of a seat, the public one, or the full one
  * @property {string[]} names the players by seat
- * @property {any} [question] what is asked of the seat that looks; then, and only then, it chooses
- * @property {number} [seat] whose eyes these are
+ * @property {any} [question] the open question of the viewing seat; only then can it choose
+ * @property {number} [seat] the viewing seat
  * @property {{ scores: number[], winners: string[] } | null} [result] once the game is over
  */
 

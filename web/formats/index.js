@@ -8,10 +8,10 @@ import { roundRobin } from "./round-robin.js";
 
 /**
  * @typedef {object} Format
- * @property {string} label What people call it.
- * @property {boolean} losersLeave Whether only those go on who won, or had a bye.
+ * @property {string} label The display name.
+ * @property {boolean} losersLeave Whether only winners and players with a bye advance.
  * @property {(plan: Tournament["plan"], paired: number) => number} rounds
- *   How many rounds there will be, as far as that is known after so many.
+ *   The number of rounds, as far as it is known after this many.
  * @property {(tournament: Tournament) => Node} draw
  */
 

@@ -1,4 +1,4 @@
-// What follows from points and faults: ranks and winners of a game, winners of a match, and who
+// Consequences of points and faults: ranks and winners of a game, winners of a match, and who
 // advances in a tournament. The events of a log must agree.
 
 import { formatOf } from "../formats/index.js";

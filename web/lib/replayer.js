@@ -11,15 +11,15 @@ import { linesOf } from "./lines.js";
  * @typedef {{ tournament: string, match: string, game: string, number: number,
  *   seats: string[], result: any, steps: Step[] }} Replay
  * @typedef {object} Data
- * @property {Replay} replay what `…/replay` gives
+ * @property {Replay} replay the response of `…/replay`
  * @property {string} log the match's log
- * @property {string} tournament the tournament's log; nothing if it was not over
+ * @property {string} tournament the tournament's log; empty if it was not over
  *
  * @typedef {object} Options
- * @property {() => Promise<typeof import("./verify.js")>} verifier what checks a match, once it is asked
+ * @property {() => Promise<typeof import("./verify.js")>} verifier loads the verifier on demand
  * @property {number} [at] the step to begin with, from 0; the last one otherwise
- * @property {(at: number) => void} [moved] it shows another step now
- * @property {() => Node[]} [extras] more to press
+ * @property {(at: number) => void} [moved] called when another step is shown
+ * @property {() => Node[]} [extras] more buttons
  */
 
 const SPEEDS = [0.5, 1, 2, 4, 8];

@@ -20,7 +20,7 @@ const ASK_MS = 20_000;
 
 /**
  * @typedef {object} Listener
- * @property {(message: any) => void} message whatever the server says from the welcome on
+ * @property {(message: any) => void} message every message of the server from the welcome on
  * @property {(state: "connecting" | "here" | "away" | "ended", why: string) => void} state
  */
 

@@ -1,4 +1,4 @@
-// What the lobby's view knows beyond its stream: games, latest results, the leaderboard, and where
+// The data of the lobby's view beyond its stream: games, latest results, the leaderboard, and where
 // the logged-in user takes part.
 
 import { get, path, session } from "../lib/api.js";

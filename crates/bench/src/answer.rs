@@ -14,7 +14,7 @@ pub(super) struct ReceivedRequest<'a> {
     line: &'a str,
 }
 
-/// What the next request to the player waits for.
+/// The answer that the next request to the player waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// This answer alone.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const FIRST: u32 = 12_000;
 const PORTS: u32 = 20_000;
 
-/// A port of `ip` that nobody listens on.
+/// A port of `ip` without a listener.
 pub fn free_port(ip: IpAddr) -> std::io::Result<u16> {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     // Each process starts at its own offset, so that processes that search at once find different

@@ -51,7 +51,7 @@ pub enum HttpError {
     Garbled {
         /// Where.
         server: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
 }
@@ -195,7 +195,7 @@ impl Http {
         sender.send_request(request).await.map_err(|error| self.failed(error))
     }
 
-    /// Reads a body that has at most so many bytes.
+    /// Reads a body of at most this many bytes.
     async fn whole(&self, mut body: Incoming, bytes_max: usize) -> Result<Vec<u8>, HttpError> {
         let mut whole = Vec::new();
         while let Some(frame) = body.frame().await {

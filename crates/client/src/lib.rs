@@ -124,7 +124,7 @@ pub struct Settings {
     pub login: Login,
     /// The name of the program.
     pub name: String,
-    /// What the player adds to the randomness of its games.
+    /// The player's contribution to the randomness of its games.
     pub nonce: Option<Nonce>,
     /// The configuration that the player proposes to tournaments that ask for one.
     pub proposal: Option<Json>,
@@ -155,7 +155,7 @@ impl Settings {
     }
 }
 
-/// What a client receives.
+/// An event that a client delivers.
 #[derive(Debug)]
 pub enum Event {
     /// A question to answer.

@@ -22,7 +22,7 @@ pub(super) struct Memory {
     games: BTreeMap<String, String>,
 }
 
-/// What to do about a request.
+/// The client's reaction to a request.
 pub(super) enum RequestAction {
     Deliver(Box<Event>),
     /// It was answered on an earlier connection: send that answer again.

@@ -34,7 +34,7 @@ pub enum RefusalKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, thiserror::Error)]
 #[error("{code}: {detail}")]
 pub struct Refusal {
-    /// What sort of wrong.
+    /// The kind of refusal.
     pub kind: RefusalKind,
     /// A stable word for machines, such as `box-filled`.
     pub code: Cow<'static, str>,

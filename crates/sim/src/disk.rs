@@ -45,7 +45,7 @@ struct State {
     batches: VecDeque<Batch>,
     /// The latest snapshot and the one before; a crash may leave either, or something damaged.
     snapshots: VecDeque<Snapshot>,
-    /// What is wrong with a snapshot that was taken before its events were durable.
+    /// The problem of a snapshot that was taken before its events were durable.
     early: Option<String>,
     index: Index,
     rng: Rng,
@@ -181,7 +181,7 @@ impl Disk {
         }
     }
 
-    /// What is wrong with an early snapshot, if there is one.
+    /// The problem of an early snapshot, if there is one.
     pub(crate) fn early_snapshot(&self) -> Option<String> {
         self.state().early.clone()
     }

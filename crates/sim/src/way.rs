@@ -107,7 +107,7 @@ pub(crate) enum Reader {
     Values(Values),
 }
 
-/// What a player has read.
+/// A decoded message.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Read {
     Text(Vec<u8>),

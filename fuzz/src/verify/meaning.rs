@@ -1,4 +1,4 @@
-//! What a log means: everything its readers learn from it, and nothing else.
+//! The meaning of a log: everything its readers learn from it, and nothing else.
 //!
 //! These are all events in their order, except for the following. Each of them came from outside,
 //! and no later event repeats it. A log with another value, or without it, is the log of another
@@ -143,7 +143,7 @@ fn changes_all(event: &Event) -> bool {
     matches!(event, Event::TournamentFinished(_) | Event::TournamentCreated(_))
 }
 
-/// What an event states; `None` if it states only what cannot be known.
+/// The facts of an event; `None` if it states only what cannot be known.
 fn told(event: &Event, lines: &[Line]) -> Option<Value> {
     let mut data = Vec::new();
     event.write(&mut data);

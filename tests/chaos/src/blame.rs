@@ -47,7 +47,7 @@ pub(crate) fn judge(
     (explained, wrong)
 }
 
-/// What explains a fault.
+/// The explanation of a fault.
 enum Why {
     Touched,
     /// The harness itself stalled, for more than half of the time to answer.

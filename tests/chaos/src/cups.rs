@@ -136,7 +136,7 @@ impl Cups {
         while cups.join_next().await.is_some() {}
     }
 
-    /// Waits until so many players are free and takes them; `None` when the run closes.
+    /// Waits until this many players are free and takes them; `None` when the run closes.
     async fn take(
         &self,
         size: usize,

@@ -12,7 +12,7 @@ use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// What happens to the bytes of one direction.
+/// How the relay treats the bytes of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flow {
     Free,
@@ -26,7 +26,7 @@ pub(crate) enum Flow {
     Lost,
 }
 
-/// What happens to new connections.
+/// How the relay treats new connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NewConnections {
     Open,

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What was checked and is correct.
+/// The counts and heads of what was checked.
 #[derive(Clone, Default, Debug, Serialize)]
 struct Checked {
     tournaments: u64,

@@ -1,6 +1,5 @@
 //! Hexagonal geometry: positions as players write them, tiles as numbers, and for every shape of
-//! board the tables that say which tile lies next to which. What is on the tiles is the business
-//! of [`super::Ice`].
+//! board the tables of neighbouring tiles. [`super::Ice`] holds what is on the tiles.
 
 use super::small::Small;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

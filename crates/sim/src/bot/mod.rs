@@ -17,7 +17,7 @@ use deed::Deed;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a player sends.
+/// Something that a player sends.
 #[derive(Clone, Debug)]
 pub(crate) enum Out {
     /// A message of the native protocol; answers are translated for other protocols.
@@ -43,7 +43,7 @@ pub(crate) enum Act {
     CutAll(u64),
 }
 
-/// What a player received and did.
+/// A player's own record of what it received and did.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     /// Answers it sent, by request.
@@ -108,7 +108,7 @@ impl Bot {
         self.plan.peers.is_some() && self.temper.peer && !self.temper.person
     }
 
-    /// What it does once the server has greeted it.
+    /// Logs in, once the server has greeted the player.
     fn log_in(&mut self) -> Vec<Act> {
         self.logged_in = false;
         self.asking = None;

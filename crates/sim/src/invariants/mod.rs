@@ -54,7 +54,7 @@ pub(crate) struct Spoken<'a> {
     pub(crate) text: &'a str,
     /// Whether the server decided on it just now, and no other server was up that may know more.
     pub(crate) fresh: bool,
-    /// What no player may be sent.
+    /// Texts that no player may be sent.
     pub(crate) secrets: &'a BTreeSet<String>,
 }
 

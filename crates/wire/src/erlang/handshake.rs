@@ -131,7 +131,7 @@ pub enum NotLetIn {
     },
 }
 
-/// What the accepting side does after a message.
+/// The next step of the accepting side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Send this and wait for the next message.
@@ -212,7 +212,7 @@ impl Acceptor {
     }
 }
 
-/// What the connecting side does after a message.
+/// The next step of the connecting side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Next {
     /// Send this, if it is not empty, and wait for the next message.

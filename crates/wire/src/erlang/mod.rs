@@ -58,7 +58,7 @@ pub enum BadMessage {
     Field {
         /// The message.
         message: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// An invalid account name.
@@ -66,7 +66,7 @@ pub enum BadMessage {
     Name {
         /// The message.
         message: &'static str,
-        /// What is wrong with the name.
+        /// The problem of the name.
         bad: BadName,
     },
 }

@@ -72,7 +72,7 @@ pub struct ErlangLogin {
     pub speaks: Speaks,
 }
 
-/// What to do about a message. `W` records that a request was written.
+/// An action that follows from a message. `W` records that a request was written.
 #[derive(Debug)]
 pub enum SessionOutput<W> {
     /// Send this to a process of the player.
@@ -670,7 +670,7 @@ impl<W> Session<W> {
     }
 }
 
-/// What to do about a request.
+/// The session's reaction to a request.
 enum Next<W> {
     /// Send it to the player.
     Ask(Ids),
