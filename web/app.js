@@ -1,7 +1,7 @@
-// The page: which view is shown, who is logged in, and whether the server can be heard.
+// The page: which view is shown, who is logged in, and whether the server is reachable.
 //
-// A view is a module with `mount(root, params, app)`, which gives what unmounts it. Its address is
-// in the hash, so it can be shared and loaded again: `#/tournament/cup`.
+// A view is a module with `mount(root, params, app)`, which returns a function that unmounts it.
+// Its address is in the hash, so it can be shared and reloaded: `#/tournament/cup`.
 
 import { session, sessions } from "./lib/api.js";
 import { h, render } from "./lib/dom.js";
@@ -30,7 +30,7 @@ const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const main = part("main");
 let unmount = () => {};
 let turn = 0;
-/** The hash whose view is shown, or on its way. */
+/** The hash whose view is shown or loading. */
 let at = "";
 
 /** The names in a hash, and its query. */
@@ -50,7 +50,7 @@ function decoded(text) {
 }
 
 async function route() {
-  // Two changes of the hash that follow each other at once are told twice.
+  // Two changes of the hash in quick succession fire two events.
   if (turn > 0 && at === location.hash) return;
   at = location.hash;
   const { view, params, query } = address();
@@ -68,12 +68,13 @@ async function route() {
   unmount = mount(root, params, app);
   main.dataset.at = at;
   scrollTo(0, 0);
-  // Whoever moved by keyboard or listens goes on in the new view; at the start nothing is moved.
+  // Keyboard and screen-reader users continue in the new view; the first view does not take the
+  // focus.
   if (mine > 1) main.focus({ preventScroll: true });
 }
 
 /**
- * What shows the view of this name.
+ * The mount function of a view.
  * @param {string} view
  * @returns {Promise<Mount>}
  */
@@ -96,7 +97,7 @@ async function viewOf(view) {
 }
 
 /**
- * A view that only says something.
+ * A view that only shows a message.
  * @param {string} heading @param {string} text @param {Node} way where to go from there
  * @returns {Mount}
  */

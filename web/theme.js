@@ -1,7 +1,7 @@
-// Light or dark, before anything is drawn: what was chosen here, otherwise what the system says.
+// Light or dark, before anything is drawn: the user's choice, otherwise the system's.
 try {
   const chosen = localStorage.getItem("agon.theme");
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 } catch {
-  // A browser that keeps nothing: what the system says.
+  // A browser without storage uses the system's choice.
 }

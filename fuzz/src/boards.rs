@@ -1,4 +1,4 @@
-//! What games are set up from, and how they are shown: configurations, maps, boards, views.
+//! The set-up and display of games: configurations, maps, boards, views.
 
 use agon_games::trains::Map;
 use agon_games::{GameKind, Proposal, Registry, Seat, Seed, Viewer};
@@ -15,8 +15,8 @@ fn kinds() -> impl Iterator<Item = &'static Arc<dyn GameKind>> {
     GAMES.names().into_iter().map(kind)
 }
 
-/// Configurations of all games: what is taken is taken again in its full form, and a game can be
-/// set up from it for any number of players, or it is said why not.
+/// Configurations of all games: an accepted one is also accepted in its full form, and a game can
+/// be set up from it for any number of players, or fails with a reason.
 pub fn configs(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     let mut good = false;
@@ -36,8 +36,8 @@ pub fn configs(data: &[u8]) -> bool {
     good
 }
 
-/// Maps of Trains: what is taken is the same map when it is written and read again, and a proposal
-/// of it is judged.
+/// Maps of Trains: an accepted map is the same after writing and reading, and a proposal of it is
+/// judged.
 pub fn maps(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     let trains = kind("trains");
@@ -70,7 +70,7 @@ pub fn maps(data: &[u8]) -> bool {
     true
 }
 
-/// Questions and views as a server may send them, shown to a person. The input is a question, a
+/// Questions and views as a server may send them, displayed to a person. The input is a question, a
 /// line end, a view, a line end, and what the person types.
 pub fn views(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
@@ -94,7 +94,7 @@ pub(crate) fn shown(question: &str, view: &str) -> bool {
         let Ok(asked) = kind.ask(question, view) else { continue };
         for (words, answer) in asked.choices.iter().take(20) {
             let understood = kind.understand(words, question, view);
-            // Of two ways to say the same one is listed.
+            // The list holds one of several equivalent wordings, so only its acceptance is checked.
             assert!(understood.is_ok(), "{words}: {understood:?}, not {answer}");
         }
     }

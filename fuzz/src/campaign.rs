@@ -13,16 +13,16 @@ const COUNT: usize = 4_000;
 /// A short run ends after this, whatever its count.
 const SHORT: Duration = Duration::from_secs(4);
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ran {
     /// Inputs of the corpus.
     pub corpus: usize,
-    /// Those of them in which something was good.
+    /// Those of them with something valid in them.
     pub corpus_good: usize,
     /// Mutations.
     pub mutations: usize,
-    /// Those of them in which something was good.
+    /// Those of them with something valid in them.
     pub good: usize,
 }
 
@@ -36,8 +36,8 @@ pub fn corpus(name: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).expect("a readable file")).collect()
 }
 
-/// Runs the corpus of a target and mutations of it. `AGON_FUZZ=N` makes it N of them, however long
-/// that takes, and `AGON_FUZZ_SEED=S` others. A failure prints the input.
+/// Runs the corpus of a target and mutations of it. `AGON_FUZZ=N` runs N mutations, however long
+/// that takes, and `AGON_FUZZ_SEED=S` selects others. A failure prints the input.
 ///
 /// # Panics
 /// If the target does.
@@ -65,7 +65,7 @@ pub fn run(name: &str) -> Ran {
     ran
 }
 
-/// Runs a target; if it panics, says with which input first.
+/// Runs a target; if it panics, first prints the input.
 fn guarded(target: Target, input: &[u8], at: &str) -> bool {
     match catch_unwind(AssertUnwindSafe(|| target(input))) {
         Ok(good) => good,

@@ -1,12 +1,12 @@
-//! Files of settings: `agon.toml`, and those of `agon run`.
+//! Configuration files: `agon.toml`, and those of `agon run`.
 
-/// The file of a server makes sense, or it is said in words what does not.
+/// The file of a server is valid, or is rejected with a reason.
 pub fn of_server(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     said(agon::check_serve_file(text))
 }
 
-/// The same for a run.
+/// The file of a run is valid, or is rejected with a reason.
 pub fn of_run(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     said(agon::check_run_file(text))

@@ -1,4 +1,5 @@
-//! What Erlang nodes send: terms, the handshake, requests to epmd, frames, and messages of players.
+//! Input from Erlang nodes: terms, the handshake, requests to epmd, frames, and messages of
+//! players.
 
 use crate::input::{Input, pieces};
 use agon_core::PlayerName;
@@ -16,13 +17,13 @@ use agon_wire::erlang::term::{Atom, Pid, Ref, Term};
 use agon_wire::erlang::{Password, epmd, read};
 use std::sync::Arc;
 
-/// Small, so that inputs reach them.
+/// Small, so that inputs reach the limits.
 const LIMITS: Limits = Limits { terms_max: 500, depth_max: 12 };
 
-/// The request that the player of a session is asked.
+/// The open request of the session's player.
 const REQUEST: &str = "cup:r1m1.1.0.0";
 
-/// A term is read within its bounds, and reads the same when it is written again.
+/// A term is read within its bounds, and reads the same after writing.
 pub fn term(data: &[u8]) -> bool {
     let Ok(term) = decode(data, LIMITS) else { return false };
     assert!(count(&term) <= LIMITS.terms_max + 1, "{term}");
@@ -44,7 +45,7 @@ fn count(term: &Term) -> usize {
     }
 }
 
-/// Nobody is let in without the proof that it knows the cookie. The input is two messages.
+/// No node is admitted without a proof that it knows the cookie. The input is two messages.
 pub fn handshake(data: &[u8]) -> bool {
     let mut input = Input(data);
     let (first, second) = (input.piece(), input.rest());
@@ -53,7 +54,7 @@ pub fn handshake(data: &[u8]) -> bool {
     if acceptor.message(first).is_err() {
         return false;
     }
-    // The proof stands for a peer's own: `?` for the right one, so that inputs come as far.
+    // `?` stands for the right proof, so that inputs get that far.
     let mut reply = second.to_vec();
     if reply.last() == Some(&b'?') {
         reply.pop();
@@ -65,12 +66,12 @@ pub fn handshake(data: &[u8]) -> bool {
     true
 }
 
-/// Requests to epmd and its answers; what is read is read again when it is written.
+/// Requests to epmd and its answers; what is read reads the same after writing.
 pub fn portmapper(data: &[u8]) -> bool {
     let mut good = false;
     if let Ok(request) = epmd::decode_request(data) {
         good = true;
-        // Without the length that comes before it.
+        // Without the length before it.
         let written = epmd::encode_request(&request);
         let again = epmd::decode_request(&written[2..]).expect("what was written is read");
         assert_eq!(epmd::encode_request(&again), written, "{request:?}");
@@ -99,7 +100,7 @@ pub fn frames(data: &[u8]) -> bool {
             let _ = read(&message);
         }
     }
-    // What comes after a frame that is whole is understood.
+    // Bytes after a complete frame are decoded too.
     if whole.iter().all(Option::is_some) {
         let good = frame(Header::Four, |out| out.extend_from_slice(bytes));
         let mut frames = Frames::new(Header::Four, control::FRAME_MAX);
@@ -127,8 +128,7 @@ fn frames_of(bytes: &[u8], wide: bool, how: u8) -> Vec<Option<Vec<u8>>> {
     found
 }
 
-/// What a player says after it was asked reaches the server once or not at all, and only as an
-/// answer to what it was asked.
+/// An answer of a player reaches the server at most once, and only for an open request.
 pub fn session(data: &[u8]) -> bool {
     let mut input = Input(data);
     let speaks = match input.byte() % 4 {
@@ -142,7 +142,8 @@ pub fn session(data: &[u8]) -> bool {
     let mut heard = false;
     while !input.is_empty() {
         if input.byte() % 4 == 3 {
-            // Lines are our own server's; whatever is in them, they are read or passed over.
+            // Lines come from our own server; the session reads or ignores them, whatever they
+            // hold.
             let _ = session.line(input.piece(), None, 1);
             continue;
         }
@@ -157,12 +158,14 @@ pub fn session(data: &[u8]) -> bool {
             }
         }
     }
-    // An answer that keeps no dice and one that scores are two to the server, of one message.
+    // One message may hold two answers for the server (keep all dice, then score); only one has
+    // this id.
     assert!(answers <= 1, "{answers} answers to one request");
     heard
 }
 
-/// References and pids in a term are those the player was told, in order: nobody guesses them.
+/// Replaces the references and pids in a term by those the player received, in order, because no
+/// input could guess them.
 fn with_marks(term: Term, told: &[Term]) -> Term {
     fn fill(term: Term, marks: &mut dyn Iterator<Item = Term>) -> Term {
         match term {
@@ -190,7 +193,7 @@ fn with_marks(term: Term, told: &[Term]) -> Term {
     fill(term, &mut marks.into_iter())
 }
 
-/// A player that was asked something, and what it was told.
+/// A player with an open request, and the terms it received.
 fn asked(speaks: Speaks) -> (Session<()>, Vec<Term>) {
     let refs = Arc::new(Refs::new(atom("agon@localhost"), 7));
     let login = ErlangLogin {

@@ -1,9 +1,10 @@
-//! HTTP as a client reads it: addresses, and server-sent events in any pieces. hyper reads the rest.
+//! HTTP as a client reads it: addresses, and server-sent events in any pieces. hyper does the rest.
 
 use crate::input::{Input, pieces};
 use agon_client::http::{EventDecoder, Http, ServerEvent, escaped};
 
-/// Events in any pieces: the cuts do not matter. The input is how the text is cut, and the text.
+/// Events in any pieces: how they are cut does not matter. The input is the sizes of the pieces,
+/// and the text.
 pub fn events(data: &[u8]) -> bool {
     let mut input = Input(data);
     let how = input.byte();

@@ -1,8 +1,8 @@
-//! Bytes of an input, taken one after the other to make choices with.
+//! The bytes of an input, consumed one after the other to make choices.
 
 use agon_bots::SplitMix64;
 
-/// What is left of an input. At its end every byte is 0.
+/// The rest of an input. At its end every byte is 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a>(pub &'a [u8]);
 
@@ -28,18 +28,18 @@ impl<'a> Input<'a> {
         usize::from(u16::from_be_bytes([self.byte(), self.byte()]))
     }
 
-    /// A number below `count`, or 0 if that is 0. One byte where that will do.
+    /// A number below `count`, or 0 if that is 0. Takes one byte where that is enough.
     pub fn below(&mut self, count: usize) -> usize {
         let number = if count <= 256 { usize::from(self.byte()) } else { self.number() };
         number % count.max(1)
     }
 
-    /// One of these.
+    /// One of these values.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
-    /// A piece that says by its first byte how long it is.
+    /// A piece whose first byte is its length.
     pub fn piece(&mut self) -> &'a [u8] {
         let length = usize::from(self.byte()).min(self.0.len());
         let (piece, rest) = self.0.split_at(length);
@@ -53,7 +53,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The same bytes in pieces of 1 to `max`, as a network might deliver them; `how` decides which.
+/// The same bytes in pieces of 1 to `max`, as a network might deliver them; `how` selects the
+/// sizes.
 pub fn pieces(bytes: &[u8], how: u8, max: usize) -> impl Iterator<Item = &[u8]> {
     let (mut rest, mut random) = (bytes, SplitMix64::new(u64::from(how)));
     std::iter::from_fn(move || {

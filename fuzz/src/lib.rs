@@ -1,9 +1,9 @@
-//! Fuzz targets: what strangers may send, keep or write, as functions of bytes.
+//! Fuzz targets: functions over bytes that strangers may send, store or write.
 //!
-//! A target panics if something is not as it should be, and says otherwise whether anything in the
-//! input was taken for good, so that tests see that inputs get that far. Each has a small corpus in
-//! `fuzz/corpus`. The tests of this crate run all of it and mutations of it, by numbers that are the
-//! same every time; `make fuzz` runs cargo-fuzz, which looks at the code it reaches.
+//! A target panics if it finds a bug. Otherwise it returns whether anything in the input was valid,
+//! so that tests see that inputs get that far. Each target has a small corpus in `fuzz/corpus`. The
+//! tests of this crate run all of it and reproducible mutations of it; `make fuzz` runs cargo-fuzz,
+//! which is guided by code coverage.
 #![forbid(unsafe_code)]
 
 pub mod boards;
@@ -21,11 +21,11 @@ pub mod rules;
 pub mod verify;
 pub mod websocket;
 
-/// What the tests of `core` forge logs with.
+/// The log forgeries of `core`'s tests.
 #[path = "../../crates/core/tests/support/forge.rs"]
 mod forge;
 
-/// A target: whether anything in the input was taken for good.
+/// A target returns whether anything in the input was valid.
 pub type Target = fn(&[u8]) -> bool;
 
 /// All targets, by name.

@@ -1,4 +1,4 @@
-//! Tournaments that are asked for, and snapshots of the lobby.
+//! Announcements of tournaments, and snapshots of the lobby.
 
 use crate::boards::GAMES;
 use crate::input::Input;
@@ -12,8 +12,9 @@ use std::sync::LazyLock;
 /// The stream of a lobby.
 const STREAM: &str = "lobby";
 
-/// An announcement as JSON, as it comes over HTTP and the native wire: it is refused with a reason,
-/// or it is in the log and reads back, and the tournament can be held or it is said why not.
+/// An announcement as JSON, as it arrives over HTTP and the native protocol. The server rejects it
+/// with a reason, or it is in the log and reads back, and the tournament either can start or fails
+/// with a reason.
 pub fn announcement(data: &[u8]) -> bool {
     let Ok(wanted) = serde_json::from_slice::<Wanted>(data) else { return false };
     let announcement = match wanted.announcement(&GAMES, name("olga")) {
@@ -32,7 +33,7 @@ pub fn announcement(data: &[u8]) -> bool {
     let command = LobbyCommand::Announce { announcement, secret: Some(secret.clone()), absent };
     let Ok(events) = lobby.step(5_000, command) else { return true };
     lines.extend(record_lines(STREAM, lines.len() as u64, 5_000, &events));
-    // As time goes by, it starts or is called off.
+    // In time it starts or is cancelled.
     for _ in 0..10 {
         let Some(at) = lobby.deadline() else { break };
         let Some(command) = lobby.due(at) else { break };
@@ -48,10 +49,10 @@ pub fn announcement(data: &[u8]) -> bool {
     true
 }
 
-/// A snapshot with some of its bytes changed is refused; one that was made by whoever has the
-/// checksums is read or refused, and what was read can be used.
+/// A damaged snapshot is rejected. A snapshot with a valid checksum is read or rejected, and a
+/// lobby that was read can be used.
 ///
-/// The input says whether the checksum is made anew, then which bytes become what.
+/// The input says whether the checksum is recomputed, then which bytes change to what.
 pub fn snapshot(data: &[u8]) -> bool {
     let mut input = Input(data);
     let (log, good) = &*KEPT;
@@ -90,7 +91,7 @@ pub fn snapshot(data: &[u8]) -> bool {
     true
 }
 
-/// Asks a lobby for this and that; it may say no.
+/// Sends several commands to a lobby, which may reject them.
 fn use_it(lobby: &mut Lobby) {
     let at = lobby.deadline().unwrap_or(9_000);
     if let Some(command) = lobby.due(at) {
@@ -108,7 +109,7 @@ fn use_it(lobby: &mut Lobby) {
     let _ = lobby.step(9_000, LobbyCommand::Finish { tournament, winners, head: None });
 }
 
-/// A lobby where some are logged in, with the lines that made it.
+/// A lobby with logged-in players, and the lines that made it.
 static HERE: LazyLock<(Lobby, Vec<String>)> = LazyLock::new(|| {
     let (mut lobby, mut lines) = (Lobby::default(), Vec::new());
     let mut step = |lobby: &mut Lobby, at: u64, command: LobbyCommand| {
@@ -127,7 +128,7 @@ static HERE: LazyLock<(Lobby, Vec<String>)> = LazyLock::new(|| {
     (lobby, lines)
 });
 
-/// A log with a lobby in it, and a good snapshot of it.
+/// A log with a lobby in it, and a valid snapshot of it.
 static KEPT: LazyLock<(MemoryLog, String)> = LazyLock::new(|| {
     let (mut lobby, lines) = HERE.clone();
     let log = MemoryLog::new();

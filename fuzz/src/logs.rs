@@ -1,11 +1,11 @@
-//! What is kept: lines of logs, files of them, snapshots, and the names in all of these.
+//! Stored data: lines of logs, files of them, snapshots, and the names in all of these.
 
 use agon_core::lobby::{Lobby, QueueName};
 use agon_core::{Commitment, Fault, Line, Nonce, PlayerName, Secret, Why};
 use agon_store::{STREAM_NAME_CHARS_MAX, check_stream_name, read_stream};
 use agon_wire::erlang::term::Atom;
 
-/// One line of a log. What is read is read again when it is written, whatever its form was.
+/// One line of a log. A line that is read reads the same after writing, whatever its form was.
 pub fn line(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     let line = match Line::read(text) {
@@ -15,24 +15,24 @@ pub fn line(data: &[u8]) -> bool {
             return false;
         }
     };
-    // White space in front takes the way of lines that others wrote.
+    // White space in front selects the parser for lines that other programs wrote.
     assert_eq!(Line::read(&format!(" {text}")).as_ref(), Ok(&line), "two ways to read {text}");
-    // Names of streams that are none would need quoting; no log takes them.
+    // Invalid stream names would need quoting; no log accepts them.
     if check_stream_name(&line.stream).is_ok() {
         assert_eq!(Line::read(&line.write()).as_ref(), Ok(&line), "{text}");
     }
-    // Whatever it says, it can be folded or it does not fit.
+    // A line either folds or is rejected as unfitting.
     let _ = Lobby::fold([&line]);
     true
 }
 
-/// A file of lines: whole decisions are read, a torn end is cut off, all else is refused.
+/// A file of lines: whole decisions are read, a torn end is cut off, everything else is rejected.
 pub fn file(data: &[u8]) -> bool {
     let Ok(read) = read_stream(data, "fuzz".as_ref()) else { return false };
     let bytes: usize = read.lines.iter().map(|line| line.len() + 1).sum();
     let torn = read.torn.as_ref().map_or(0, |torn| torn.bytes as usize);
     assert_eq!(bytes + torn, data.len(), "bytes were lost");
-    // What is left is whole.
+    // The remaining file is complete.
     let again = read_stream(&data[..bytes], "fuzz".as_ref()).expect("whole decisions");
     assert_eq!((again.lines, again.torn), (read.lines.clone(), None));
     if let Ok(lines) = agon_core::verify::read(&read.lines) {
@@ -41,7 +41,7 @@ pub fn file(data: &[u8]) -> bool {
     !read.lines.is_empty()
 }
 
-/// Names, ids, secrets, tokens: what is taken is within its bounds and means itself.
+/// Names, ids, secrets, tokens: an accepted one is within its bounds and keeps its text.
 pub fn names(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     let mut good = false;

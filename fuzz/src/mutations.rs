@@ -1,14 +1,14 @@
-//! Mutations of inputs, by numbers that are the same every time.
+//! Mutations of inputs, from reproducible random numbers.
 
 use agon_bots::SplitMix64;
 
-/// Bytes that mean something to one of the decoders.
+/// Bytes with a meaning to one of the decoders.
 const TOKENS: &[u8] = b"[]{}\",:\\u-+.eE0129tfnax= \n\r\t\x00\x1f\x7f\x80\x83\xc3\xa9\xff";
 
-/// An input is never longer than this.
+/// The longest input.
 pub(crate) const BYTES_MAX: usize = 8 * 1024;
 
-/// One of the inputs with a few bytes changed, put in, taken out, doubled or cut off, or with a
+/// One of the inputs with a few bytes changed, inserted, removed, doubled or cut off, or with a
 /// piece of another.
 pub fn mutated(random: &mut SplitMix64, corpus: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = corpus[random.index(corpus.len())].clone();

@@ -9,14 +9,14 @@ use agon_games::yahtzee::Yahtzee;
 use agon_wire::lines::Lines;
 use agon_wire::native::{FromPlayer, decode};
 
-/// Small, so that inputs reach it.
+/// Small, so that inputs reach the limit.
 const LINE_MAX: usize = 300;
 
-/// The longest piece that comes at once.
+/// The longest piece that arrives at once.
 const PIECE_MAX: usize = 64;
 
-/// Lines from a player: the cuts do not matter, nothing long is kept, and every line is a message
-/// or is refused in few words.
+/// Lines from a player: how they are cut does not matter, the buffer stays bounded, and every line
+/// is a message or is rejected with a short error.
 pub fn to_server(data: &[u8]) -> bool {
     let mut input = Input(data);
     let how = input.byte();
@@ -57,7 +57,7 @@ fn look(message: &FromPlayer) {
     }
 }
 
-/// The same line with a space in front, which is read in another way than the usual one.
+/// The same line with a space in front, which the parser reads on another path.
 fn spaced(line: &[u8]) -> Option<String> {
     let line = [b" ", line].concat();
     decode(&line).ok().map(|message| format!("{message:?}"))

@@ -1,4 +1,4 @@
-//! The wires of Fish and Trains: JSON values one after the other, sign-ups and replies.
+//! The protocols of Fish and Trains: JSON values one after the other, sign-ups and replies.
 
 use crate::input::{Input, pieces};
 use agon_games::Refusal;
@@ -8,14 +8,14 @@ use agon_wire::sign_up::Newcomer;
 use agon_wire::trains;
 use agon_wire::values::{Limits, Values};
 
-/// Small, so that inputs reach them.
+/// Small, so that inputs reach the limits.
 const LIMITS: Limits = Limits { bytes_max: 300, depth_max: 8 };
 
-/// The longest piece that comes at once.
+/// The longest piece that arrives at once.
 const PIECE_MAX: usize = 64;
 
-/// A stream of values in any pieces: the cuts do not matter, every value is JSON, and nothing is
-/// held beyond its bound.
+/// A stream of values in any pieces: how it is cut does not matter, every value is JSON, and the
+/// buffer stays bounded.
 pub fn values(data: &[u8]) -> bool {
     let mut input = Input(data);
     let how = input.byte();
@@ -24,13 +24,13 @@ pub fn values(data: &[u8]) -> bool {
     assert_eq!(found, values_of(bytes, 0), "the cuts decide what the values are");
     for text in &found.0 {
         let read = serde_json::from_str::<serde_json::Value>(text);
-        // Numbers beyond every bound are JSON, and nothing that could be read.
+        // Numbers out of range are valid JSON, but cannot be read.
         assert!(read.is_ok() || text.contains(['e', 'E', '\\']), "{text}");
     }
     !found.0.is_empty()
 }
 
-/// Every value of a stream, and what is said at its end.
+/// Every value of a stream, and the error at its end.
 fn values_of(bytes: &[u8], how: u8) -> (Vec<String>, Option<String>) {
     let (mut values, mut found) = (Values::new(LIMITS), Vec::new());
     for piece in pieces(bytes, how, PIECE_MAX) {
@@ -56,7 +56,7 @@ fn values_of(bytes: &[u8], how: u8) -> (Vec<String>, Option<String>) {
     (found, None)
 }
 
-/// The first value of a connection signs somebody up or asks to observe, or it is said why not.
+/// The first value of a connection is a sign-up, a request to observe, or an error with a reason.
 pub fn sign_up(data: &[u8]) -> bool {
     let mut input = Input(data);
     let (strict, how) = (input.byte().is_multiple_of(2), input.byte());
@@ -94,7 +94,7 @@ pub fn sign_up(data: &[u8]) -> bool {
     good
 }
 
-/// A reply on the wire of Fish is an answer, or it is said why not.
+/// A reply on the Fish protocol is an answer, or an error with a reason.
 pub fn fish_reply(data: &[u8]) -> bool {
     let awaited =
         [Awaited::Ready, Awaited::Confirmed, Awaited::Placement, Awaited::Move, Awaited::Farewell];
@@ -108,7 +108,7 @@ pub fn fish_reply(data: &[u8]) -> bool {
     good
 }
 
-/// The same for Trains.
+/// A reply on the Trains protocol is an answer, or an error with a reason.
 pub fn trains_reply(data: &[u8]) -> bool {
     use trains::Awaited::{Begun, Confirmed, Returned, Turn};
     let mut good = false;

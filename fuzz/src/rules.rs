@@ -1,5 +1,5 @@
-//! The rules of every game under arbitrary answers: nothing panics, a refusal changes nothing, what
-//! is accepted keeps the game's sums, and every game ends.
+//! The rules of every game under arbitrary answers: nothing panics, a rejected answer changes
+//! nothing, an accepted one keeps the game's sums, and every game ends.
 
 use crate::boards::{kind, seats};
 use crate::input::Input;
@@ -14,8 +14,8 @@ const SMALL_MAP: &str = r#"{"width":100,"height":100,"cities":[["A",[0,0]],["B",
 /// More steps than any game takes.
 const STEPS_MAX: usize = 5_000;
 
-/// Looks at what must be true of a game, and gives a sum that must stay the same as long as there
-/// is one.
+/// Checks the invariants of a game, and returns a sum that must stay the same as long as there is
+/// one.
 type Sums = fn(&dyn GameState) -> Option<u64>;
 
 /// Yahtzee.
@@ -48,8 +48,8 @@ pub fn of_trains(data: &[u8]) -> bool {
     play("trains", &["{}", &plain, &confirmed], data, trains_sums)
 }
 
-/// The input says which configuration, how many play and with which luck; then, step by step, who
-/// answers what. When it ends, whoever is asked gives its first legal answer.
+/// The input selects the configuration, the number of players and the seed; then, step by step, who
+/// answers what. After its end, every asked seat gives its first legal answer.
 fn play(name: &str, configs: &[&str], data: &[u8], sums: Sums) -> bool {
     let mut input = Input(data);
     let config = input.pick(configs);
@@ -75,7 +75,7 @@ fn play(name: &str, configs: &[&str], data: &[u8], sums: Sums) -> bool {
     panic!("a game of {STEPS_MAX} steps");
 }
 
-/// One answer or removal; whether an answer of the input's own was accepted.
+/// Applies one answer or removal; returns whether an answer of the input's own was accepted.
 fn step(game: &mut dyn GameState, input: &mut Input<'_>) -> bool {
     let asked = game.awaiting().first().expect("somebody is asked while it is not over");
     if input.is_empty() {
@@ -85,13 +85,13 @@ fn step(game: &mut dyn GameState, input: &mut Input<'_>) -> bool {
     }
     let anybody = Seat(input.byte() % 10);
     match input.byte() {
-        // A legal answer, in other spellings of JSON as well.
+        // A legal answer, also in other JSON spellings.
         0..=179 => {
             let legal = game.legal(asked);
             let answer = &legal[input.below(legal.len())];
             apply(game, asked, &format!(" {answer} "))
         }
-        // One for somebody else, or none at all.
+        // An answer for another seat, or an invalid one.
         180..=209 => {
             let legal = game.legal(asked);
             let answer = legal[input.below(legal.len())].get().to_owned();
@@ -133,7 +133,7 @@ fn apply(game: &mut dyn GameState, seat: Seat, answer: &str) -> bool {
     }
 }
 
-/// What the trait promises of every position.
+/// Checks what the trait promises of every position.
 fn promised(game: &dyn GameState) {
     assert_eq!(game.outcome().is_none(), !game.awaiting().is_empty());
     for seat in seats(game.seats()) {
@@ -188,7 +188,7 @@ fn yahtzee_sums(game: &dyn GameState) -> Option<u64> {
             assert!(sides.len() == 5 && sides.iter().all(|side| (1..=6).contains(side)), "{json}");
         }
     }
-    // A box is filled a turn, by everybody who is still there.
+    // Every player who is still in the game fills one box a turn.
     let filled = |card: &yahtzee::CardView| card.boxes.0.iter().flatten().count();
     let turn = usize::from(view.turn) - 1;
     let fair = view.cards.iter().all(|card| (turn..=turn + 1).contains(&filled(card)));
@@ -196,7 +196,7 @@ fn yahtzee_sums(game: &dyn GameState) -> Option<u64> {
     None
 }
 
-/// Fish are on the ice or with a player; a penguin stands on a tile, by itself.
+/// Fish are on the ice or with a player; every penguin stands alone on a tile.
 fn fish_sums(game: &dyn GameState) -> Option<u64> {
     let view = full::<fish::Fish>(game);
     let mut places: Vec<fish::Position> =
@@ -244,6 +244,6 @@ fn trains_sums(game: &dyn GameState) -> Option<u64> {
     held.sort();
     held.dedup();
     assert_eq!(held.len(), count, "a connection is held twice");
-    // Who is removed takes its cards along.
+    // A removed player takes their cards along.
     game.removed().is_empty().then_some(cards)
 }

@@ -3,14 +3,14 @@
 use crate::input::{Input, pieces};
 use agon_wire::websocket::{BadFrame, Frames, Incoming, Opcode, accept_key, encode, is_key};
 
-/// Small, so that inputs reach it.
+/// Small, so that inputs reach the limit.
 const MESSAGE_MAX: usize = 300;
 
-/// The longest piece that comes at once.
+/// The longest piece that arrives at once.
 const PIECE_MAX: usize = 64;
 
-/// Frames of either end: the cuts do not matter, no message is longer than its bound, and what is
-/// understood is understood again when it is sent on.
+/// Frames of either end: how they are cut does not matter, no message exceeds its bound, and a
+/// decoded frame decodes again after encoding.
 pub fn frames(data: &[u8]) -> bool {
     let mut input = Input(data);
     let (from_client, how) = (input.byte().is_multiple_of(2), input.byte());
@@ -36,7 +36,7 @@ pub fn frames(data: &[u8]) -> bool {
     good
 }
 
-/// What came, with bytes of its own.
+/// A decoded message that owns its bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Said {
     Text(Vec<u8>),

@@ -7,7 +7,7 @@ import "./yahtzee.js";
 /** @typedef {import("./board.js").Board} Board */
 
 /**
- * The board of a game, or a word that there is none.
+ * The board of a game; `null` if there is none.
  * @param {string} game @returns {Board | null}
  */
 export function boardOf(game) {

@@ -1,21 +1,21 @@
-// What all boards have in common: they are given what they show, compare it with what they showed
-// before, and say which answer was chosen.
+// The base of all boards: a board gets the state to show, compares it with the previous state, and
+// reports the chosen answer.
 
 /**
- * What a board shows.
+ * The state that a board shows.
  * @typedef {object} Shown
  * @property {any} view of a seat, the public one, or the full one
  * @property {string[]} names the players by seat
- * @property {any} [question] what is asked of the seat that looks; then, and only then, it chooses
- * @property {number} [seat] whose eyes these are
+ * @property {any} [question] the open question of the viewing seat; only then can it choose
+ * @property {number} [seat] the viewing seat
  * @property {{ scores: number[], winners: string[] } | null} [result] once the game is over
  */
 
-/** Whether somebody would rather not see things move. */
+/** Whether the user prefers reduced motion. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
- * Lets an element move, if that is wanted.
+ * Animates an element, unless the user prefers reduced motion.
  * @param {Element | null} element
  * @param {Keyframe[]} frames
  * @param {number} ms
@@ -31,7 +31,7 @@ export function move(element, frames, ms, wait = 0) {
   });
 }
 
-/** What every board is: an element with `shown`, that tells of an `answer`. */
+/** The base of all boards: an element with `shown`, which dispatches the event `answer`. */
 export class Board extends HTMLElement {
   constructor() {
     super();
@@ -44,26 +44,26 @@ export class Board extends HTMLElement {
     const before = this.now;
     this.now = next;
     const asked = (/** @type {Shown} */ one) => JSON.stringify([one.question, one.view]);
-    // What is shown already stays as it is, with all that moves in it.
+    // An unchanged state is not drawn again, so that animations continue.
     if (before && asked(before) === asked(next) && JSON.stringify(before) === JSON.stringify(next))
       return;
     if (!before || asked(before) !== asked(next)) this.forget();
     this.draw(next, before);
   }
 
-  /** Draws it all again, after something was chosen. */
+  /** Draws everything again, after a choice. */
   again() {
     if (this.now) this.draw(this.now, this.now);
   }
 
-  /** Forgets what was half chosen. */
+  /** Clears a partial choice. */
   forget() {}
 
   /** @param {Shown} _now @param {Shown | null} _before */
   draw(_now, _before) {}
 
   /**
-   * Says what was chosen.
+   * Reports the chosen answer.
    * @param {any} value
    */
   answer(value) {

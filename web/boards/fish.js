@@ -12,7 +12,7 @@ import { Board, move } from "./board.js";
 /** The side of a tile, and half its height. */
 const SIDE = 40;
 const HALF = (SIDE * Math.sqrt(3)) / 2;
-/** The letters of colours; black is K, for B is brown. */
+/** The letters of colours; black is K, because B is brown. */
 const LETTERS = /** @type {Record<string, string>} */ ({
   red: "R",
   white: "W",
@@ -94,7 +94,7 @@ class FishBoard extends Board {
   }
 
   /**
-   * Arrows go to the nearest choice that way, Escape puts a penguin down.
+   * Arrow keys move to the nearest choice in that direction; Escape deselects the penguin.
    * @param {KeyboardEvent} event
    */
   key(event) {
@@ -137,7 +137,7 @@ class FishBoard extends Board {
   }
 
   /**
-   * What can be chosen now.
+   * The current choices.
    * @param {import("./board.js").Shown} now @returns {{ tiles: Position[], penguins: Position[] }}
    */
   choices({ view, question, seat }) {
@@ -355,7 +355,7 @@ class FishBoard extends Board {
   }
 
   /**
-   * Penguins slide, tiles sink.
+   * Animates sliding penguins and sinking tiles.
    * @param {View} before @param {View} view
    */
   animateFrom(before, view) {
@@ -421,7 +421,7 @@ function pressed(act) {
 }
 
 /**
- * The way of the latest move.
+ * The path of the latest move.
  * @param {View} view
  */
 function trail(view) {

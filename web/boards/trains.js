@@ -1,4 +1,4 @@
-// Trains: the map, who holds which connection, and what everybody has left.
+// Trains: the map, who holds which connection, and what each player has left.
 
 import { h, render, svg } from "../lib/dom.js";
 import { COLORS, acquirable, connections, joins, key, longest } from "../rules/trains.js";
@@ -48,12 +48,12 @@ class TrainsBoard extends Board {
   constructor() {
     super();
     /**
-     * The destinations that are to be kept.
+     * The destinations selected to keep.
      * @type {Set<string>}
      */
     this.keeping = new Set();
     /**
-     * The connection that is pointed at.
+     * The connection under the pointer.
      * @type {string | null}
      */
     this.pointed = null;
@@ -110,7 +110,7 @@ class TrainsBoard extends Board {
       ways,
       cities,
     );
-    // A small screen scrolls over it, so that names stay readable.
+    // A small screen scrolls the map, so that names stay readable.
     return h(
       "div",
       { class: "wide land", "data-key": "map", role: "region", "aria-label": "Map", tabindex: "0" },
@@ -340,7 +340,7 @@ class TrainsBoard extends Board {
   }
 
   /**
-   * New connections are laid.
+   * Animates new connections.
    * @param {View} view @param {View} before
    */
   lay(view, before) {

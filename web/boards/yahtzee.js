@@ -1,4 +1,4 @@
-// Yahtzee: what lies before each player, and both cards.
+// Yahtzee: the dice of each player, and both cards.
 
 import { h, render, svg } from "../lib/dom.js";
 import { LOWER, UPPER, open, worth } from "../rules/yahtzee.js";
@@ -18,7 +18,7 @@ const WORDS = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * A box in words.
+ * The display name of a box.
  * @param {string} box
  */
 export const boxName = (box) => WORDS[box] ?? box[0].toUpperCase() + box.slice(1);
@@ -48,7 +48,7 @@ class YahtzeeBoard extends Board {
   constructor() {
     super();
     /**
-     * The places that are to be kept.
+     * The places selected to keep.
      * @type {boolean[]}
      */
     this.kept = [false, false, false, false, false];
@@ -66,7 +66,7 @@ class YahtzeeBoard extends Board {
   }
 
   /**
-   * Dice by their numbers, the roll with R.
+   * Number keys select dice, R rolls.
    * @param {KeyboardEvent} event
    */
   key(event) {
@@ -97,14 +97,14 @@ class YahtzeeBoard extends Board {
   }
 
   /**
-   * What lies before a player.
+   * The dice of a player.
    * @param {import("./board.js").Shown} now @param {number} seat @param {boolean} over
    */
   tray(now, seat, over) {
     const view = /** @type {View} */ (now.view);
     const asked = seat === now.seat ? this.asked() : undefined;
     const last = view.history.at(-1)?.[seat];
-    // What was just scored stays to be seen until there is something new.
+    // The last scored turn stays visible until there is something new.
     const play = view.now[seat] ?? last ?? null;
     const past = play !== null && play === last;
     const dice = asked?.dice ?? play?.rolls.at(-1);
@@ -283,7 +283,7 @@ class YahtzeeBoard extends Board {
   }
 
   /**
-   * Dice that were rolled tumble.
+   * Animates rolled dice.
    * @param {View} view @param {View} before
    */
   tumble(view, before) {
@@ -311,7 +311,7 @@ class YahtzeeBoard extends Board {
 }
 
 /**
- * The turn of a player that is seen.
+ * The visible turn of a player.
  * @param {View} view @param {number} seat
  */
 function latest(view, seat) {
@@ -320,7 +320,7 @@ function latest(view, seat) {
 }
 
 /**
- * The rolls before the one that lies there, with what was kept of them.
+ * The earlier rolls of the turn, with the dice that were kept.
  * @param {Play} play
  */
 function rolls(play) {
@@ -350,7 +350,7 @@ function rolls(play) {
 }
 
 /**
- * What there is to say of a player.
+ * The status text of a player.
  * @param {View} view
  * @param {number} seat
  * @param {Play | null} play

@@ -1,4 +1,4 @@
-// The formats by name: what the page says of each, and how it draws it.
+// The formats by name: their labels and drawings.
 
 import { bracket } from "./bracket.js";
 import { drawRounds, knockout } from "./knockout.js";
@@ -8,10 +8,10 @@ import { roundRobin } from "./round-robin.js";
 
 /**
  * @typedef {object} Format
- * @property {string} label What people call it.
- * @property {boolean} losersLeave Whether only those go on who won, or had a bye.
+ * @property {string} label The display name.
+ * @property {boolean} losersLeave Whether only winners and players with a bye advance.
  * @property {(plan: Tournament["plan"], paired: number) => number} rounds
- *   How many rounds there will be, as far as that is known after so many.
+ *   The number of rounds, as far as it is known after this many.
  * @property {(tournament: Tournament) => Node} draw
  */
 
@@ -19,7 +19,7 @@ import { roundRobin } from "./round-robin.js";
 const FORMATS = { bracket, knockout, "round-robin": roundRobin };
 
 /**
- * The format of a tournament. One that the page does not know is drawn round by round.
+ * The format of a tournament. Unknown formats are drawn round by round.
  * @param {Tournament["plan"]} plan
  * @returns {Format}
  */

@@ -1,5 +1,4 @@
-// Knock-out: rounds of games for several players. Formats without a drawing of their own are drawn
-// like this one.
+// Knock-out: rounds of games for several players. Formats without their own drawing use this one.
 
 import { h } from "../lib/dom.js";
 import { player } from "../lib/show.js";
@@ -11,7 +10,7 @@ import { match } from "../tournament/match.js";
 export const knockout = {
   label: "knock-out",
   losersLeave: true,
-  // With shared first places only the least is known.
+  // With shared first places only the minimum is known.
   rounds: ({ players, policy }, paired) =>
     Math.max(
       paired,

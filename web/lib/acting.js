@@ -1,9 +1,9 @@
-// What a button does for whoever is logged in, and how it is told.
+// Actions of buttons for the logged-in user, and their feedback.
 
 import { session } from "./api.js";
 
 /**
- * Makes buttons do things: who is not logged in is asked to, and what goes wrong is said.
+ * Wraps button actions: asks users to log in if necessary, and reports errors.
  * @param {import("./types.js").App} app @param {() => void} after
  * @param {string} [back] the view to come back to after logging in
  */

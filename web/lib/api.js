@@ -1,13 +1,13 @@
-// Requests to the server, and who is logged in here.
+// Requests to the server, and the session of this browser.
 //
-// Answers are JSON; what goes wrong is a `Problem`. The token is kept where all tabs of this
-// browser find it, and forgotten as soon as the server no longer takes it.
+// Responses are JSON; errors are `Problem`s. All tabs of this browser share the token. It is
+// deleted as soon as the server rejects it.
 
 /** @typedef {import("./types.js").Session} Session */
 
 const KEY = "agon.session";
 
-/** What went wrong, in the server's words (RFC 9457); status 0 if it did not answer. */
+/** An error, in the server's words (RFC 9457); status 0 if the server did not answer. */
 export class Problem extends Error {
   /** @param {number} status @param {string} type @param {string} detail */
   constructor(status, type, detail) {
@@ -20,17 +20,17 @@ export class Problem extends Error {
 }
 
 /**
- * Whether to try again after a while: the server did not answer, or had no time.
+ * Whether to retry after a while: the server did not answer, or was too busy.
  * @param {unknown} problem
  */
 export const passes = (problem) =>
   problem instanceof Problem && (problem.status === 0 || problem.status >= 500);
 
-/** Tells when somebody logged in or out, here or in another tab: the event `session`. */
+/** Dispatches `session` when the user logs in or out, in this tab or another. */
 export const sessions = new EventTarget();
 
 /**
- * Who is logged in here.
+ * The session of this browser.
  * @returns {Session | null} */
 export function session() {
   try {
@@ -60,7 +60,7 @@ export function path(pieces, ...names) {
 }
 
 /**
- * What is wrong with an answer.
+ * The error that a response describes.
  * @param {Response} response @returns {Promise<Problem>} */
 export async function problemOf(response) {
   try {
@@ -73,7 +73,7 @@ export async function problemOf(response) {
 }
 
 /**
- * The headers of a request by whoever is logged in.
+ * The headers of a request, with the session's token.
  * @returns {Record<string, string>} */
 export function headers() {
   const now = session();
@@ -120,7 +120,7 @@ export async function logIn(account, password) {
 }
 
 /**
- * Registers a person, and logs it in.
+ * Registers a person, and logs them in.
  * @param {string} account @param {string} password */
 export async function register(account, password) {
   await post("/api/v1/accounts", { account, password, kind: "person" });
@@ -141,7 +141,7 @@ export async function logOut() {
   try {
     await del("/api/v1/sessions");
   } catch (problem) {
-    // A token that is no good any more is as good as logged out.
+    // With an invalid token the user is already logged out.
     if (!(problem instanceof Problem) || problem.status !== 401) throw problem;
   }
   keep(null);

@@ -1,10 +1,10 @@
-// Questions in a dialog: nothing is done before they are answered, and Escape is an answer too.
+// Questions in a dialog. Nothing happens before they are answered; Escape cancels.
 
 import { h } from "./dom.js";
 import { complaint } from "./show.js";
 
 /**
- * Asks, and does what the answer asks for; stays open while that does not work.
+ * Asks, and carries out the answer; the dialog stays open while that fails.
  * @param {object} question
  * @param {string} question.title
  * @param {string} [question.tells] what will happen
@@ -54,7 +54,7 @@ export function ask({ title, tells, does, fields, act }) {
   });
 }
 
-/** The field every ruling has: everybody can read it. */
+/** The reason field of every ruling, which is public. */
 export const why = () =>
   h(
     "label",

@@ -1,4 +1,5 @@
-// The hash chain of a stream, as docs/protocol/log.md has it: one head covers every line before it.
+// The hash chain of a stream, as docs/protocol/log.md defines it: one head covers all earlier
+// lines.
 
 import { joined, sha256, toHex, utf8 } from "./fair.js";
 
@@ -23,7 +24,7 @@ export function headsOf(lines) {
 }
 
 /**
- * What is wrong with the numbering, the times or the heads of a stream; nothing if all is well.
+ * What is wrong with the numbering, the times or the heads of a stream; `null` if nothing is.
  * @param {Line[]} lines @param {string[]} heads
  * @returns {{ line: Line, what: string } | null}
  */
@@ -49,7 +50,7 @@ export function broken(lines, heads) {
 }
 
 /**
- * Whether an older version wrote the end of a stream, which had no chain.
+ * Whether an older version without a chain wrote the end of a stream.
  * @param {Line[]} lines
  */
 export const predatesChain = (lines) =>

@@ -1,5 +1,4 @@
-// What a person who plays has before it: its matches, what is asked in each, and what to show while
-// nothing is.
+// The state of a person's matches: the open request of each, and what to show while there is none.
 
 import { movesIn, progress, slid } from "./moves.js";
 import { worth } from "../rules/yahtzee.js";
@@ -34,7 +33,7 @@ export class Desk {
   }
 
   /**
-   * The match something is about.
+   * The state of a match; creates it if necessary.
    * @param {string} tournament @param {string} match @returns {Seat}
    */
   at(tournament, match) {
@@ -61,7 +60,7 @@ export class Desk {
   }
 
   /**
-   * Something is asked.
+   * Handles a request.
    * @param {any} request
    */
   asked(request) {
@@ -81,7 +80,7 @@ export class Desk {
   }
 
   /**
-   * An answer was given: what follows from it is shown before the server says so.
+   * Handles an answer: shows its effect before the server confirms it.
    * @param {Seat} here @param {any} answer
    */
   answered(here, answer) {
@@ -100,7 +99,7 @@ export class Desk {
   }
 
   /**
-   * Something was told: cards that were drawn.
+   * Handles a notification about drawn cards.
    * @param {string} tournament @param {string} match @param {any} data
    */
   told(tournament, match, data) {
@@ -110,7 +109,7 @@ export class Desk {
   }
 
   /**
-   * What everybody sees of a match.
+   * Handles the public view of a match.
    * @param {Seat} here @param {any} data
    */
   seen(here, data) {
@@ -136,14 +135,14 @@ export class Desk {
   names(here) {
     if (here.seats.length) return here.seats;
     const players = /** @type {string[]} */ (here.about?.players ?? []);
-    // Until the seats are known: one's own is, and the others sit in order.
+    // Until the seats are known: the player's own seat is known, and the others follow in order.
     const others = players.filter((name) => name !== this.account);
     others.splice(here.seat, 0, this.account);
     return others;
   }
 
   /**
-   * What a board is to show.
+   * The state that a board shows.
    * @param {Seat} here @returns {import("../boards/board.js").Shown | null}
    */
   shown(here) {
@@ -162,7 +161,7 @@ export class Desk {
         : progress(here.game, here.open) >= progress(here.game, here.view));
     if (!newer) return { view: here.view, names, seat: here.seat };
     if (here.game !== "trains") return { view: here.open, names, seat: here.seat };
-    // One's own cards stay in sight.
+    // The player's own cards stay visible.
     const view = structuredClone(here.open);
     const { hand, destinations } = here.view.players[here.seat];
     Object.assign(view.players[here.seat], { hand, destinations });

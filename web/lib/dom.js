@@ -1,7 +1,7 @@
-// Elements from words, and a page that changes without losing its place.
+// Elements from descriptions, and a page that updates in place.
 //
-// A view says how it should look now, every time; `render` changes only what differs, so that
-// focus, selection, scroll and open details stay as they are. Text is only ever text.
+// A view describes its whole content every time; `render` changes only what differs, so that focus,
+// selection, scroll position and open details stay as they are. Text is never parsed as HTML.
 
 /** @typedef {Node | string | number | null | undefined | false} One */
 /** @typedef {One | One[]} Few */
@@ -55,7 +55,7 @@ function nodes(children) {
 }
 
 /**
- * Makes `root` hold these, changing only what differs.
+ * Makes `root` contain these children, changing only what differs.
  * @param {Element} root @param {Child[]} children */
 export function render(root, ...children) {
   const wanted = document.createElement("div");
@@ -69,7 +69,7 @@ const key = (node) => (node instanceof Element ? node.getAttribute("data-key") :
 /** @param {Element} old @param {Element} wanted */
 function match(old, wanted) {
   const keyed = new Map();
-  // What is gone goes first: moving the others past it would cost them the focus.
+  // Remove obsolete nodes first: moving the others past them would cost them the focus.
   const stay = new Set([...wanted.childNodes].map(key));
   for (const child of [...old.childNodes]) {
     if (key(child) && !stay.has(key(child))) child.remove();
@@ -104,7 +104,7 @@ function change(old, next) {
     return;
   }
   for (const { name } of [...old.attributes]) {
-    // Whether details or a dialog are open is for whoever looks at them.
+    // The user decides whether details or a dialog are open.
     if (!next.hasAttribute(name) && name !== "open") old.removeAttribute(name);
   }
   for (const { name, value } of next.attributes) {
@@ -113,9 +113,9 @@ function change(old, next) {
   for (const handler of HANDLERS) {
     /** @type {any} */ (old)[handler] = /** @type {any} */ (next)[handler];
   }
-  // What a custom element holds is its own.
+  // A custom element manages its own content.
   if (old.localName.includes("-")) return;
-  // Options that move from list to list take along that they are chosen.
+  // Options that move between lists keep their selection.
   const chosen = next.querySelector(":scope > option[selected]")?.getAttribute("value");
   match(old, next);
   if (chosen && old instanceof HTMLSelectElement) old.value = chosen;

@@ -1,7 +1,7 @@
-// Whether two pieces of JSON say the same.
+// Equality of JSON values.
 
 /**
- * Whether two values are the same JSON, in whatever order their fields are.
+ * Whether two values are the same JSON, whatever the order of their fields.
  * @param {any} a @param {any} b @returns {boolean}
  */
 export function equal(a, b) {

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Fair luck, once more: SHA-256, HMAC, ChaCha20 and the numbers read from its stream, exactly as
- * docs/protocol/log.md has them. Written out here because a page that was not served over TLS has
- * no `crypto.subtle`, and because a saved replay must still check itself in ten years.
+ * Fair luck in JavaScript: SHA-256, HMAC, ChaCha20 and the numbers read from its stream, exactly as
+ * docs/protocol/log.md defines them. It is implemented here because a page without TLS has no
+ * `crypto.subtle`, and because a saved replay must still verify itself in ten years.
  */
 
 const PRIMES = (() => {
@@ -52,7 +52,7 @@ export function sha256(bytes) {
       const t1 = (h + s1 + ((e & f) ^ (~e & g)) + ROUND[i] + w[i]) | 0;
       const s0 = right(a, 2) ^ right(a, 13) ^ right(a, 22);
       const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-      // One by one: a list for every round would take most of the time.
+      // Separate variables: an array for every round would take most of the time.
       h = g;
       g = f;
       f = e;
@@ -97,7 +97,7 @@ export const utf8 = (text) => new TextEncoder().encode(text);
 export const toHex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 
 /**
- * 32 bytes from their 64 digits; an error says what is wrong.
+ * 32 bytes from their 64 hexadecimal digits; throws an error that says what is wrong.
  * @param {unknown} text
  */
 export function fromHex(text) {
@@ -108,7 +108,7 @@ export function fromHex(text) {
 }
 
 /**
- * What is published of a secret before it is.
+ * The commitment to a secret, which is published before the secret.
  * @param {Uint8Array} secret
  */
 export const commitment = (secret) => toHex(sha256(joined(utf8("agon commit 1\n"), secret)));

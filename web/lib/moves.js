@@ -1,12 +1,12 @@
-// What happened in a game, out of what everybody may see of it: sentences for a list of moves, and
-// who is waited for. Nothing is told that a public view does not show.
+// The moves of a game, derived from its public view: sentences for a list of moves, and whose turn
+// it is. They reveal nothing that a public view does not show.
 
 import { same } from "../rules/fish.js";
 
 /** @typedef {{ seat: number, what: string }} Move */
 
 /**
- * Who owes an answer, by seat, as far as everybody may know.
+ * The seats that have an open request, as far as that is public.
  * @param {string} game @param {any} view @returns {number[]}
  */
 export function waitedFor(game, view) {
@@ -15,7 +15,7 @@ export function waitedFor(game, view) {
 }
 
 /**
- * How far a game has come: a number that never falls.
+ * How far a game has progressed: a number that never decreases.
  * @param {string} game @param {any} view @returns {number}
  */
 export function progress(game, view) {
@@ -32,7 +32,7 @@ export function progress(game, view) {
 }
 
 /**
- * The moves that a view itself tells of.
+ * The moves that a view lists itself.
  * @param {string} game @param {any} view @returns {Move[]}
  */
 export function movesIn(game, view) {
@@ -63,7 +63,7 @@ function deed({ seat, did }) {
 }
 
 /**
- * What happened on the ice between two positions.
+ * The moves between two positions on the ice.
  * @param {import("../rules/fish.js").View} before
  * @param {import("../rules/fish.js").View} after
  * @returns {Move[]}
@@ -87,7 +87,7 @@ export function slid(before, after) {
 }
 
 /**
- * Everything that happened on the ice, from all positions there were.
+ * All moves on the ice, from all positions.
  * @param {{ view: any }[]} positions @returns {Move[]}
  */
 export const slidAll = (positions) =>

@@ -1,11 +1,11 @@
-// What follows from points and faults: ranks and winners of a game, winners of a match, and who goes
-// on in a tournament. The events of a log must say the same.
+// Consequences of points and faults: ranks and winners of a game, winners of a match, and who
+// advances in a tournament. The events of a log must agree.
 
 import { formatOf } from "../formats/index.js";
 import { equal } from "./equal.js";
 
 /**
- * Ranks by points, shared by equals; whoever was removed has none.
+ * Ranks by points, shared by equals; removed players have none.
  * @param {number[]} scores @param {Set<number>} removed @returns {(number | null)[]}
  */
 export function ranksOf(scores, removed) {
@@ -16,7 +16,7 @@ export function ranksOf(scores, removed) {
 }
 
 /**
- * What is wrong with the result of a game; nothing if all is well.
+ * What is wrong with the result of a game; `null` if nothing is.
  * @param {any} result @param {string[]} seats @param {Set<number>} removed
  */
 export function wrongGame(result, seats, removed) {
@@ -31,8 +31,8 @@ export function wrongGame(result, seats, removed) {
 }
 
 /**
- * What is wrong with the result of a match; nothing if all is well, and nothing of what an operator
- * decided.
+ * What is wrong with the result of a match; `null` if nothing is. Decisions of operators are not
+ * checked.
  * @param {any} result @param {any} plan
  */
 export function wrongMatch({ winners, how, halves, games, counts_from, out }, plan) {
@@ -61,8 +61,8 @@ export function wrongMatch({ winners, how, halves, games, counts_from, out }, pl
 }
 
 /**
- * What a tournament's log says of a match, if that is not what the match says of itself; of who may
- * play in a round; and of who won. Rulings of operators are taken as they are.
+ * What is wrong with a tournament's log: its report of this match, the players of a round, or the
+ * winners. Rulings of operators are accepted as they are.
  * @param {import("./verify.js").Line[]} lines the tournament's
  * @param {any} plan the match's @param {any[]} results the match's, in order
  * @param {string[]} heads those after each result
@@ -89,7 +89,7 @@ export function wrongTournament(lines, plan, results, heads) {
 }
 
 /**
- * Whether only those go on who won, or had no match.
+ * Checks that only winners and players without a match advance.
  * @param {any[]} rounds @param {any[]} reports @param {string[]} champions
  */
 function wrongRounds(rounds, reports, champions) {

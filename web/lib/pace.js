@@ -1,11 +1,11 @@
-// How far a tournament is, and how long it may still take.
+// The progress of a tournament, and its remaining time.
 
 import { formatOf } from "../formats/index.js";
 
 /** @typedef {import("./types.js").Tournament} Tournament */
 
 /**
- * Rounds there will be, as far as that can be known.
+ * The number of rounds, as far as it is known.
  * @param {Tournament} tournament
  */
 export function roundsOf({ plan, pairings = [] }) {
@@ -14,7 +14,7 @@ export function roundsOf({ plan, pairings = [] }) {
 }
 
 /**
- * The part that is done, from 0 to 1: rounds that are over, and the matches of the one that runs.
+ * The completed part, from 0 to 1: finished rounds, and the matches of the current one.
  * @param {Tournament} tournament
  */
 export function partDone(tournament) {
@@ -28,7 +28,7 @@ export function partDone(tournament) {
 }
 
 /**
- * Milliseconds it may still take, if it goes on as it went so far; null if nobody knows.
+ * The estimated remaining milliseconds, at the pace so far; `null` if unknown.
  * @param {Tournament} tournament @param {number} now
  */
 export function remaining(tournament, now) {

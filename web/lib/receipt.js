@@ -1,10 +1,10 @@
-// A person's receipt: what this page sent and was told in a tournament, kept in this browser, so that
-// nobody can change the log afterwards unnoticed. docs/protocol/receipt.md has the format.
+// A person's receipt: what this page sent and received in a tournament, stored in this browser, so
+// that nobody can change the log later without notice. docs/protocol/receipt.md defines the format.
 
 import { equal } from "./equal.js";
 import { linesOf } from "./lines.js";
 
-/** What one receipt may weigh; a person's answers are far fewer. */
+/** The largest receipt; a person's answers are far fewer. */
 const BYTES_MAX = 500_000;
 
 /** @typedef {Record<string, any> & { type: string }} Entry */
@@ -26,7 +26,7 @@ export class Receipt {
     try {
       localStorage.setItem(this.key, this.text);
     } catch {
-      // A browser that keeps nothing still has it until the page is closed.
+      // A browser without storage keeps it until the page is closed.
     }
   }
 
@@ -39,13 +39,13 @@ export class Receipt {
   }
 
   /**
-   * What contradicts it in the logs, or how many answers they hold as they were sent.
+   * What contradicts it in the logs, or how many answers agree with them.
    * @param {string} cup the tournament's log
    * @param {(match: string) => Promise<string>} matchLog
    * @returns {Promise<{ wrong: string | null, answers: number, head: string }>}
    */
   async compare(cup, matchLog) {
-    // Whoever only plays does not need them.
+    // Load these only when needed: playing does not need them.
     const { headsOf } = await import("./chain.js");
     const { commitment, fromHex } = await import("./fair.js");
     const lines = linesOf(cup);
@@ -96,7 +96,7 @@ function compareMatch(log, heads, account, id, nonces, of) {
       return "you sent another nonce";
     if (type !== "answer-accepted" || seats[data.seat] !== account) continue;
     const own = sent.filter((entry) => entry.id.endsWith(`:${data.request}`));
-    // The server acknowledges for the page what leaves no choice.
+    // The server itself confirms questions without a choice.
     if (!own.length && data.answer === "ok") continue;
     if (!own.length) return `you never answered request ${data.request}`;
     if (!own.some((entry) => equal(sorted(entry.answer), sorted(data.answer))))
@@ -119,7 +119,7 @@ function compareMatch(log, heads, account, id, nonces, of) {
 }
 
 /**
- * An answer without the order of plain lists, in which games may write them anew.
+ * An answer with its plain lists sorted, because games may write them in another order.
  * @param {any} answer @returns {any}
  */
 function sorted(answer) {

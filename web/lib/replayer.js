@@ -1,6 +1,6 @@
-// A game that is over, step by step: its board, a scrubber, the moves, and a check of all of it.
+// A finished game, step by step: its board, a scrubber, the moves, and a check of all of it.
 //
-// It needs nothing but its data, so that it works in a file on a disk as well as on a server.
+// It needs only its data, so that it works both in a file on a disk and on a server.
 
 import { boardOf } from "../boards/all.js";
 import { h, render, svg } from "./dom.js";
@@ -11,20 +11,20 @@ import { linesOf } from "./lines.js";
  * @typedef {{ tournament: string, match: string, game: string, number: number,
  *   seats: string[], result: any, steps: Step[] }} Replay
  * @typedef {object} Data
- * @property {Replay} replay what `…/replay` gives
+ * @property {Replay} replay the response of `…/replay`
  * @property {string} log the match's log
- * @property {string} tournament the tournament's log; nothing if it was not over
+ * @property {string} tournament the tournament's log; empty if it was not over
  *
  * @typedef {object} Options
- * @property {() => Promise<typeof import("./verify.js")>} verifier what checks a match, once it is asked
+ * @property {() => Promise<typeof import("./verify.js")>} verifier loads the verifier on demand
  * @property {number} [at] the step to begin with, from 0; the last one otherwise
- * @property {(at: number) => void} [moved] it shows another step now
- * @property {() => Node[]} [extras] more to press
+ * @property {(at: number) => void} [moved] called when another step is shown
+ * @property {() => Node[]} [extras] more buttons
  */
 
 const SPEEDS = [0.5, 1, 2, 4, 8];
 const STEP_MS = 1_200;
-/** What is on the buttons. */
+/** The labels of the buttons. */
 const SIGNS = /** @type {Record<string, string>} */ ({
   first: "M5 5h3v14H5zM20 5v14L9 12z",
   back: "M17 5v14L6 12z",
@@ -35,7 +35,7 @@ const SIGNS = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * Shows a game; the answer ends it.
+ * Shows a game; returns a function that ends it.
  * @param {HTMLElement} root @param {Data} data @param {Options} options
  */
 export function replayer(root, data, options) {
@@ -60,7 +60,7 @@ class Player {
     this.timer = 0;
     /** @type {import("./verify.js").Findings | null} */
     this.findings = null;
-    /** What the check leaves out. */
+    /** What the check does not cover. */
     this.leftOut = "";
     this.board = boardOf(this.replay.game);
     this.last = this.replay.steps.length - 1;
@@ -103,7 +103,7 @@ class Player {
   }
 
   /**
-   * What happened in a step.
+   * The description of a step.
    * @param {number} at
    */
   said(at) {
@@ -115,7 +115,7 @@ class Player {
       : `${name} ${step.tells ?? ""}`;
   }
 
-  /** How it ended. */
+  /** The result of the game. */
   outcome() {
     const { end, winners, scores, by } = this.replay.result;
     const points = this.replay.seats
@@ -237,7 +237,7 @@ class Player {
     if (shown) shown.value = String(this.at);
   }
 
-  /** The moves, and what can be done with all of them. */
+  /** The moves, and the actions on all of them. */
   list() {
     const one = (/** @type {Step} */ _, /** @type {number} */ at) =>
       h(

@@ -1,4 +1,4 @@
-// What operators do, each with a reason: to a tournament, a match or a game.
+// Rulings of operators, each with a reason: about a tournament, a match or a game.
 
 import { get, path, post } from "./api.js";
 import { ask, why } from "./ask.js";
@@ -8,7 +8,7 @@ import { h } from "./dom.js";
 /** @typedef {import("./types.js").Pairing} Pairing */
 
 /**
- * What can be done to a tournament as it stands.
+ * The orders for a tournament.
  * @type {Record<string, { does: string, tells: string, done: string }>} */
 const ORDERS = {
   start: {
@@ -131,7 +131,7 @@ export function matchButtons(app, id, pairing) {
 }
 
 /**
- * Which game is void, or counts again.
+ * Asks which game to void, or to count again.
  * @param {string} at @param {Pairing} pairing
  */
 async function voiding(at, pairing) {

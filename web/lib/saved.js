@@ -1,8 +1,8 @@
-// A replay as one file: style, scripts and data inside, nothing to be loaded from anywhere.
+// A replay as one file, with style, scripts and data inside and nothing to load.
 //
-// Modules cannot import each other from a disk, so they are put into one script, each in a function
-// of its own. That needs no parser, because modules here import and export at the start of a line
-// and nowhere else.
+// Modules cannot import each other from a disk, so they are combined into one script, each in its
+// own function. That needs no parser, because modules here import and export only at the start of a
+// line.
 
 const IMPORT = /^import\s+(?:([^;"]*?)\s+from\s+)?"([^"]+)";$/gm;
 const EXPORT = /^export\s+((?:async\s+)?(?:function|class|const|let))\s+(\w+)/gm;
@@ -10,7 +10,7 @@ const EXPORT = /^export\s+((?:async\s+)?(?:function|class|const|let))\s+(\w+)/gm
 /** @typedef {{ url: string, code: string }} Piece */
 
 /**
- * A module and all it needs, each after what it needs.
+ * A module and its dependencies, each after its own dependencies.
  * @param {string} url @param {Piece[]} pieces @param {(url: string) => Promise<string>} load
  */
 async function collect(url, pieces, load) {
@@ -24,7 +24,7 @@ async function collect(url, pieces, load) {
 }
 
 /**
- * The modules as one script that needs no modules.
+ * Combines the modules into one script without modules.
  * @param {Piece[]} pieces
  */
 function bundled(pieces) {
@@ -62,7 +62,7 @@ async function loaded(url) {
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
- * A replay as a page of its own.
+ * A replay as a self-contained page.
  * @param {string} title @param {import("./replayer.js").Data} data @returns {Promise<string>}
  */
 export async function saved(title, data) {
@@ -107,7 +107,7 @@ ${module("./replayer.js")}.replayer(document.getElementById("main"), data, { ver
 }
 
 /**
- * Has the browser keep a text as a file.
+ * Lets the user save a text as a file.
  * @param {string} name @param {string} type @param {string} text
  */
 export function download(name, type, text) {

@@ -1,4 +1,4 @@
-// How small things look everywhere: players, kinds, times, standings, numbers.
+// The appearance of small things: players, kinds, times, standings, numbers.
 
 import { path } from "./api.js";
 import { h } from "./dom.js";
@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 /** @typedef {import("./types.js").Kind} Kind */
 
 /**
- * What kind of player, as a sign and a word.
+ * The kinds of players, each as a symbol and a word.
  * @type {Record<Kind, [string, string]>} */
 const KINDS = {
   program: ["⚙", "program"],
@@ -15,11 +15,11 @@ const KINDS = {
 };
 
 /**
- * A player's name, which leads to its page.
+ * A player's name, which links to their page.
  * @param {string} name @param {Kind} [kind]
  */
 export function player(name, kind) {
-  // Isolated, so that a name in another direction does not turn the text around it.
+  // Isolated, so that a name in another writing direction does not affect the text around it.
   const link = h("a", { href: path`#/player/${name}`, class: "player" }, h("bdi", {}, name));
   if (!kind) return link;
   const [sign, word] = KINDS[kind];
@@ -39,7 +39,7 @@ export function players(names, word = ", ") {
 export const tournament = (id) => h("a", { href: path`#/tournament/${id}` }, id);
 
 /**
- * What a standing is called, and how it looks.
+ * The label and the style of a standing.
  * @type {Record<string, [string, string]>} */
 const STANDINGS = {
   open: ["open for sign-up", "accent"],
@@ -58,7 +58,7 @@ export function standing(standing) {
 }
 
 /**
- * A time, as long ago as it is; the exact one for who wants it.
+ * A relative time, with the exact time on hover.
  * @param {number} at
  */
 export function ago(at) {
@@ -102,7 +102,7 @@ const FAULTS = {
 export const fault = (kind) => FAULTS[kind] ?? kind;
 
 /**
- * Where a match, or a game of it, can be seen.
+ * The address of a match, or of a game of it.
  * @param {string} tournament @param {string} match @param {number} [game]
  */
 export const watched = (tournament, match, game) =>
@@ -111,7 +111,7 @@ export const watched = (tournament, match, game) =>
     : path`#/replay/${tournament}/${match}/${game}`;
 
 /**
- * What a match was of, where it can be seen, and how long ago it was.
+ * The game of a match, a link to it, and how long ago it was.
  * @param {import("./types.js").PlayedMatch} one
  */
 export const whereAndWhen = (one) =>
@@ -128,7 +128,7 @@ export const whereAndWhen = (one) =>
   );
 
 /**
- * A game that is over: its points, which lead to its replay.
+ * A finished game: its points, which link to its replay.
  * @param {string} tournament @param {string} match @param {import("./types.js").GameResult} game
  */
 export function score(tournament, match, game) {
@@ -149,7 +149,7 @@ export function score(tournament, match, game) {
 }
 
 /**
- * What went wrong, where it happened.
+ * An error message, shown where the error happened.
  * @param {unknown} problem */
 export const complaint = (problem) =>
   h(

@@ -1,16 +1,16 @@
-// What happens, as it happens: the events of a page of the server, for as long as it is watched.
+// Server-sent events: subscribes to a resource of the server and delivers its changes.
 //
-// Every event holds everything, and its id stands for what it shows. Whoever was cut off comes back
-// with the last id and is sent what was missed as one event, nothing twice. A server that does not
-// answer is asked again, later and later. A tab that nobody looks at lets go of its stream, for
-// browsers hold only six connections to one server, and comes back when somebody does.
+// Every event holds the whole state, and its id identifies that state. After a disconnect the
+// stream reconnects with the last id, and the server sends the missed changes as one event. Retries
+// of an unreachable server slow down over time. A hidden tab closes its stream, because browsers
+// allow only six connections to one server, and reconnects when it is visible again.
 
 import { Problem, headers, problemOf } from "./api.js";
 
-/** How long nothing may come before the line counts as cut; a sign of life comes every 15 s. */
+/** After this long without data the connection counts as lost; a keep-alive arrives every 15 s. */
 const SILENCE_MS = 40_000;
 const BACK_MS = [250, 500, 1_000, 2_000, 4_000];
-/** How long a tab may be hidden before it lets go. */
+/** How long a tab may be hidden before it closes its stream. */
 const HIDDEN_MS = 20_000;
 
 /**
@@ -21,11 +21,11 @@ const HIDDEN_MS = 20_000;
  * @property {() => void} [end] nothing more comes, for it is over
  */
 
-/** Tells how the streams stand: the event `status`. */
+/** Dispatches `status` when the state of a stream changes. */
 export const streams = new EventTarget();
 
 /**
- * Whether each can be heard; nothing while that is not known yet.
+ * Whether a stream is connected; `null` while that is not known yet.
  * @typedef {{ live: boolean | null }} Stream
  */
 
@@ -33,7 +33,7 @@ export const streams = new EventTarget();
 const open = new Set();
 
 /**
- * How the streams stand: `idle` if nothing is watched.
+ * The state of all streams: `idle` if there is none.
  * @returns {"idle" | "live" | "away"} */
 export function status() {
   const all = [...open].map((stream) => stream.live);
@@ -42,7 +42,7 @@ export function status() {
 }
 
 /**
- * Watches `path`, the address of events; the answer ends it.
+ * Watches `path`, the address of events; returns a function that ends it.
  * @param {string} path @param {Watcher} watcher */
 export function watch(path, watcher) {
   /** @type {Stream} */
@@ -95,7 +95,7 @@ async function run(path, watcher, stream, stopped) {
 }
 
 /**
- * One connection, until it ends: because it is over, cannot be, is hidden, or was cut.
+ * Runs one connection until it ends: finished, failed, hidden, or cut.
  * @param {string} path @param {string} last @param {(message: Message) => boolean} show
  * @param {() => void} opened @param {AbortSignal} stopped
  * @returns {Promise<"end" | "cut" | "hidden" | Problem>}
@@ -139,7 +139,7 @@ async function once(path, last, show, opened, stopped) {
 
 /** @typedef {{ event: string, id: string, data: string }} Message */
 
-/** Server-sent events out of pieces of text. */
+/** Decodes server-sent events from pieces of text. */
 export class Messages {
   #rest = "";
 
@@ -178,7 +178,7 @@ function pause(ms, stopped) {
 }
 
 /**
- * When the tab can be seen.
+ * Resolves when the tab is visible.
  * @param {AbortSignal} stopped @returns {Promise<void>} */
 function seen(stopped) {
   return new Promise((resolve) => {
@@ -195,7 +195,7 @@ function seen(stopped) {
 }
 
 /**
- * Calls when the tab was hidden for a while; the answer calls it off.
+ * Calls back after the tab was hidden for a while; returns a function that cancels it.
  * @param {() => void} then */
 function whenHidden(then) {
   let timer = 0;

@@ -1,9 +1,9 @@
-// What is around a board: who is waited for and for how long, and the list of moves.
+// The surroundings of a board: whose turn it is, the time left, and the list of moves.
 
 import { h } from "./dom.js";
 
 /**
- * A time as people read it: 0:07.
+ * A time for display: 0:07.
  * @param {number} ms
  */
 export function clock(ms) {
@@ -15,7 +15,7 @@ export function clock(ms) {
 const COLORS = ["red", "white", "brown", "black"];
 
 /**
- * The sign of a player, as the board of the game has it.
+ * The symbol of a player, as on the board of the game.
  * @param {string} game @param {number} seat
  */
 function sign(game, seat) {
@@ -56,7 +56,7 @@ export function moveList(game, moves, names) {
 }
 
 /**
- * How a match stands.
+ * The score of a match.
  * @param {any} match what every request and every event says of it
  */
 export function standing(match) {
@@ -76,7 +76,7 @@ export function standing(match) {
 }
 
 /**
- * How a game ended.
+ * The end of a game, as text.
  * @param {any} result
  */
 export function ending(result) {

@@ -1,4 +1,4 @@
-// The shapes of answers, for `tsc --checkJs`. Nothing here is loaded by the page.
+// The types of responses, for `tsc --checkJs`. The page loads nothing of this.
 // docs/protocol/http.md and /api/v1/openapi.json are the contract.
 
 /** @typedef {"program" | "person" | "house"} Kind */
@@ -122,7 +122,7 @@
  */
 
 /**
- * What every view is given beside its root and its parameters.
+ * What every view gets beside its root and its parameters.
  * @typedef {object} App
  * @property {(title: string) => void} title names the page, in the tab and to screen readers
  * @property {(text: string, kind?: "good" | "bad") => void} say a short message that goes away

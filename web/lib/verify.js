@@ -1,9 +1,9 @@
-// Checks a match that is over, in the browser: is the secret the one that was committed to, do
-// dice, cards and boards come from it, was every answer allowed and in time, do points, ranks and
-// winners follow, and does every line belong to the hash chain?
+// Verifies a finished match in the browser: the secret matches its commitment, dice, cards and
+// boards follow from it, every answer was legal and in time, points, ranks and winners follow, and
+// every line belongs to the hash chain.
 //
-// It works on the lines of the log and believes nothing else. `LEFT_OUT` says what only `agon verify`
-// decides again; the chain covers those events too, but their meaning is taken as it is.
+// It uses the lines of the log and trusts nothing else. `LEFT_OUT` says what only `agon verify`
+// checks; the chain covers those events too, but their meaning is accepted as it is.
 
 import * as fish from "../referees/fish.js";
 import * as trains from "../referees/trains.js";
@@ -13,7 +13,7 @@ import { equal } from "./equal.js";
 import { commitment, fromHex, gameSecret, gameSeed, matchSecret, toHex } from "./fair.js";
 import { wrongGame, wrongMatch, wrongTournament } from "./outcome.js";
 
-/** What this page does not decide again. */
+/** What this page does not check. */
 export const LEFT_OUT =
   "The page does not check what a fault costs, forfeits, pairings within a round, or rulings " +
   "of operators; `agon verify` checks these too.";
@@ -39,7 +39,7 @@ const GAMES =
     trains: trains.Referee,
   });
 
-/** Something that does not follow. */
+/** An event that does not follow. */
 class Forged extends Error {}
 
 /** @param {boolean} good @param {string} what */
@@ -63,7 +63,7 @@ class Check {
     this.shown = shown;
     this.heads = headsOf(lines);
     this.faults = /** @type {any[]} */ ([]);
-    /** How the match ended, each time, and the heads after that. */
+    /** Every result of the match, and the heads after them. */
     this.ends = /** @type {any[]} */ ([]);
     this.endHeads = /** @type {string[]} */ ([]);
     this.plan = lines[0]?.data?.plan ?? {};
@@ -85,7 +85,7 @@ class Check {
   }
 
   /**
-   * What was checked of a line; nothing if it was only read.
+   * What was checked of a line; `null` if it was only read.
    * @param {Line} line @param {number} at @returns {string | null}
    */
   line(line, at) {
@@ -190,7 +190,7 @@ class Check {
   }
 
   /**
-   * Compares what luck gave, and what is shown of it.
+   * Compares the random draws with the log and with the display.
    * @param {any} drawn @param {Omit<Step, "view">} due @param {string} what
    */
   luck(drawn, due, what) {
@@ -237,7 +237,7 @@ class Check {
 
   /** @param {any} result */
   over(result) {
-    // A game that an operator voided keeps its points, and counts for nobody.
+    // A game that an operator voided keeps its points, but does not count.
     const told = (/** @type {any} */ game) =>
       game.voided ? { game: game.game, scores: game.scores } : game;
     const voided = result.games.map((/** @type {any} */ game) => Boolean(game.voided));
@@ -249,7 +249,7 @@ class Check {
     return "games, faults and winners";
   }
 
-  /** Compares the match with what its tournament says of it; the head of the tournament, if over. */
+  /** Compares the match with its tournament's log; returns the tournament's head, if it is over. */
   compare() {
     if (!this.tournament.length) return "";
     const heads = headsOf(this.tournament);

@@ -1,10 +1,11 @@
-// The native protocol over WebSocket: comes back when it is cut, and loses no answer.
+// The native protocol over WebSocket: it reconnects when the connection closes, and loses no
+// answer.
 //
-// docs/protocol/native.md is the contract. An answer that could not be sent is sent when its
-// request comes again; the server takes one only once.
+// docs/protocol/native.md is the contract. An answer that could not be sent is sent when the server
+// repeats its request; the server accepts an answer only once.
 
 const BACK_MS = [250, 500, 1_000, 2_000, 4_000];
-/** After these words the server means it: nobody comes back by itself. */
+/** After these errors the client does not reconnect. */
 const LAST_WORDS = [
   "taken-over",
   "wrong-credentials",
@@ -12,12 +13,14 @@ const LAST_WORDS = [
   "logged-in-elsewhere",
   "flood",
 ];
-/** How long the server may be silent; it pings, but a page does not see that, so we ask. */
+/**
+ * How long the server may be silent. It pings, but a page cannot see that, so the page pings too.
+ */
 const ASK_MS = 20_000;
 
 /**
  * @typedef {object} Listener
- * @property {(message: any) => void} message whatever the server says from the welcome on
+ * @property {(message: any) => void} message every message of the server from the welcome on
  * @property {(state: "connecting" | "here" | "away" | "ended", why: string) => void} state
  */
 
@@ -35,7 +38,10 @@ export class Wire {
      * @type {Map<string, any>}
      */
     this.unsure = new Map();
-    /** Adds to the luck of one's games, so that nobody could have chosen it. */
+    /**
+     * The player's contribution to the randomness of their games, so that nobody else can choose
+     * it.
+     */
     this.nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
       byte.toString(16).padStart(2, "0"),
     ).join("");
@@ -56,7 +62,7 @@ export class Wire {
   }
 
   /**
-   * Asks for a sign of life, and gives up on a connection that gave none.
+   * Pings the server, and closes a connection that does not answer.
    * @param {WebSocket} socket
    */
   ask(socket) {
@@ -93,7 +99,7 @@ export class Wire {
   }
 
   /**
-   * Whoever asks the next question of a match has the answer to the last.
+   * The next request of a match confirms the answer to the previous one.
    * @param {string} id
    */
   forget(id) {

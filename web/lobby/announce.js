@@ -5,7 +5,7 @@ import { ask } from "../lib/ask.js";
 import { h } from "../lib/dom.js";
 
 /**
- * Asks what it should be, and announces it.
+ * Asks for the settings of a tournament, and announces it.
  * @param {import("../lib/types.js").App} app @param {import("../lib/types.js").Games} games
  */
 export async function announce(app, games) {

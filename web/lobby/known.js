@@ -1,5 +1,5 @@
-// What the lobby's view knows beyond what its stream brings: games, latest results, the
-// leaderboard, and where whoever is logged in takes part.
+// The data of the lobby's view beyond its stream: games, latest results, the leaderboard, and where
+// the logged-in user takes part.
 
 import { get, path, session } from "../lib/api.js";
 
@@ -27,11 +27,11 @@ import { get, path, session } from "../lib/api.js";
  */
 
 /**
- * Does something for who is logged in, and says how it went.
+ * Runs an action of the logged-in user, and reports its result.
  * @typedef {(what: () => Promise<unknown>, done: string, then?: string) => () => Promise<void>} Act
  */
 
-/** Open tournaments and queues that are asked whether one is in them. */
+/** How many open tournaments and queues are checked for the user's participation. */
 const ASKED_MAX = 12;
 
 /** @returns {Mine} */
@@ -48,7 +48,7 @@ export const nothing = () => ({
 });
 
 /**
- * The queues that are shown: one for each preset, and those somebody waits in.
+ * The queues to show: one for each preset, and those with waiting players.
  * @param {Known} known
  */
 export function queuesOf({ lobby, games }) {
@@ -58,7 +58,7 @@ export function queuesOf({ lobby, games }) {
 }
 
 /**
- * Looks at everything that does not come by itself.
+ * Fetches everything that the stream does not deliver.
  * @param {Known} known
  */
 export async function refresh(known) {
@@ -76,7 +76,7 @@ export async function refresh(known) {
 }
 
 /**
- * Where one is signed up, waits and is invited.
+ * Fetches where the user is signed up, waits or is invited.
  * @param {Known} known
  */
 async function whereAmI(known) {

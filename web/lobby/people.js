@@ -1,4 +1,4 @@
-// People and programs in the lobby: who is here, who waits, who is invited, who is strongest.
+// People and programs in the lobby: players online, queues, invitations, and the leaderboard.
 
 import { del, path, post, put } from "../lib/api.js";
 import { h } from "../lib/dom.js";

@@ -1,4 +1,4 @@
-// A line over time: ratings, with how uncertain they are.
+// A line chart of ratings over time, with their uncertainty.
 
 import { h, svg } from "../lib/dom.js";
 
@@ -13,7 +13,7 @@ const BELOW = 24;
 const words = ({ value, deviation }) => `${Math.round(value)} ± ${Math.round(2 * deviation)}`;
 
 /**
- * The points, joined; and as a table for who cannot see it.
+ * The points, connected; and as a table for screen readers.
  * @param {string} title @param {Point[]} points
  */
 export function chart(title, points) {

@@ -1,4 +1,4 @@
-// What a player did wrong, with the evidence: for itself and for operators.
+// A player's faults with the evidence, visible to the player and to operators.
 
 import { h } from "../lib/dom.js";
 import { ago, fault } from "../lib/show.js";

@@ -1,4 +1,4 @@
-// What a player has done, in tables and lists.
+// A player's record, in tables and lists.
 
 import { h } from "../lib/dom.js";
 import { capital, player, players, score, tally, whereAndWhen } from "../lib/show.js";

@@ -1,4 +1,4 @@
-// A whole game of Fish folded from its log, to check it.
+// Replays a whole game of Fish from its log, to verify it.
 
 import { Luck } from "../lib/fair.js";
 import { isFree, placements, same, slides } from "../rules/fish.js";
@@ -12,7 +12,7 @@ const FISH = 5n;
 const TILES_A_WORD = 25;
 
 /**
- * The board that luck gives.
+ * The board that follows from the seed.
  * @param {any} config @param {number} seats @param {Uint8Array} seed
  */
 function layOut(config, seats, seed) {
@@ -41,7 +41,7 @@ function layOut(config, seats, seed) {
   return Array.from({ length: rows }, (_, row) => tiles.slice(row * columns, (row + 1) * columns));
 }
 
-/** A game that is played again from its answers. */
+/** A game that is replayed from its answers. */
 export class Referee {
   /** @param {any} config @param {number} seats @param {Uint8Array} seed */
   constructor(config, seats, seed) {
@@ -53,21 +53,21 @@ export class Referee {
       removed: false,
     }));
     this.quota = 6 - seats;
-    /** Confirmations that are due before penguins are placed: two rounds of them. */
+    /** The confirmations that are due before penguins are placed: two rounds of them. */
     this.phase = config.confirm ? "playing-as" : "place";
     this.waiting = this.players.map((_, seat) => seat);
     /** @type {number | null} */
     this.turn = null;
     if (!config.confirm) this.askToPlace(seats - 1);
     /**
-     * What luck gave in the latest step.
+     * The random draws of the latest step.
      * @type {unknown}
      */
     this.drawn = { board: this.board.map((row) => [...row]) };
   }
 
   /**
-   * Takes an answer, or throws what is wrong with it.
+   * Applies an answer, or throws what is wrong with it.
    * @param {number} seat @param {any} answer
    */
   take(seat, answer) {
@@ -156,7 +156,7 @@ export class Referee {
   }
 
   /**
-   * The first seat after `last` that is in and wanted.
+   * The first seat after `last` that is in the game and wanted.
    * @param {number} last
    * @param {(player: {places: Position[], placed: number}) => boolean} wanted
    */
@@ -175,7 +175,7 @@ export class Referee {
   }
 
   /**
-   * What a full view shows of this, for a comparison.
+   * What a full view shows of this state, for a comparison.
    * @param {View} view
    */
   shown(view) {

@@ -1,4 +1,4 @@
-// A whole game of Trains folded from its log, to check it.
+// Replays a whole game of Trains from its log, to verify it.
 
 import { Luck } from "../lib/fair.js";
 import { COLORS, connections, destinations, key, order, scores } from "../rules/trains.js";
@@ -16,7 +16,7 @@ const RAILS_LAST = 2;
 const DECK = 250;
 const OFFER = 5;
 
-/** A game that is played again from its answers. */
+/** A game that is replayed from its answers. */
 export class Referee {
   /** @param {any} config @param {number} seats @param {Uint8Array} seed */
   constructor(config, seats, seed) {
@@ -43,7 +43,7 @@ export class Referee {
     this.lastTurns = /** @type {number[] | null} */ (null);
     this.idle = 0;
     /**
-     * What luck gave in the latest step.
+     * The random draws of the latest step.
      * @type {any}
      */
     this.drawn = null;
@@ -90,7 +90,7 @@ export class Referee {
   }
 
   /**
-   * Takes an answer, or throws what is wrong with it.
+   * Applies an answer, or throws what is wrong with it.
    * @param {number} seat @param {any} answer
    */
   take(seat, answer) {
@@ -193,7 +193,7 @@ export class Referee {
   }
 
   /**
-   * What a full view shows of this, for a comparison.
+   * What a full view shows of this state, for a comparison.
    * @param {View} view
    */
   shown(view) {

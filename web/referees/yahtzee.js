@@ -1,4 +1,4 @@
-// A whole game of Yahtzee folded from its log, to check it.
+// Replays a whole game of Yahtzee from its log, to verify it.
 
 import { Luck } from "../lib/fair.js";
 import { BOXES, open, total, worth } from "../rules/yahtzee.js";
@@ -32,7 +32,7 @@ function sequences(seed, config) {
   return labels.map((label) => drawn(label).map((dice, turn) => fixed[turn] ?? dice));
 }
 
-/** A game that is played again from its answers. */
+/** A game that is replayed from its answers. */
 export class Referee {
   /** @param {any} config @param {number} _seats @param {Uint8Array} seed */
   constructor(config, _seats, seed) {
@@ -46,7 +46,7 @@ export class Referee {
     this.removed = /** @type {number[]} */ ([]);
     this.hands = this.deal();
     /**
-     * What luck gave in the latest step.
+     * The random draws of the latest step.
      * @type {unknown}
      */
     this.drawn = { turn: 1, dice: this.hands.map((hand) => [...hand.dice]) };
@@ -62,7 +62,7 @@ export class Referee {
   }
 
   /**
-   * Takes an answer, or throws what is wrong with it.
+   * Applies an answer, or throws what is wrong with it.
    * @param {number} seat @param {any} answer
    */
   take(seat, answer) {
@@ -115,7 +115,7 @@ export class Referee {
   }
 
   /**
-   * What a full view shows of this, for a comparison.
+   * What a full view shows of this state, for a comparison.
    * @param {View} view
    */
   shown(view) {

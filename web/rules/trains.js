@@ -1,5 +1,5 @@
-// The rules of Trains, as far as a page needs them: what the map offers, what a hand pays for, and
-// points.
+// The rules of Trains, as far as a page needs them: connections of the map, what a hand pays for,
+// and points.
 
 /**
  * @typedef {'blue' | 'green' | 'red' | 'white'} Color
@@ -48,7 +48,7 @@ export function connections(map) {
 }
 
 /**
- * What a player with open cards may acquire.
+ * The connections that a player with a visible hand may acquire.
  * @param {View} view @param {number} seat
  */
 export function acquirable(view, seat) {
@@ -62,7 +62,7 @@ export function acquirable(view, seat) {
 }
 
 /**
- * Cities and how they are joined.
+ * The cities and their connections.
  * @param {Connection[]} own
  */
 function network(own) {
@@ -124,7 +124,7 @@ export function longest(own) {
 }
 
 /**
- * Points of all players; who was removed has none.
+ * Points of all players; removed players have none.
  * @param {{out?: boolean, acquired: Connection[], destinations?: Pair[] | null}[]} players
  */
 export function scores(players) {

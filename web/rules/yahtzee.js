@@ -1,5 +1,5 @@
-// The rules of Yahtzee, as far as a page needs them: which boxes are open, and what dice are worth
-// in them.
+// The rules of Yahtzee, as far as a page needs them: which boxes are open, and the value of dice in
+// them.
 
 /**
  * @typedef {'tournament' | 'forced-joker' | 'free-joker'} Rule
@@ -25,13 +25,13 @@ export const LOWER = [
 export const BOXES = [...UPPER, ...LOWER];
 
 /**
- * The value that all five show, or 0.
+ * The value that all five dice show, or 0.
  * @param {number[]} dice
  */
 const alike = (dice) => (dice.every((die) => die === dice[0]) ? dice[0] : 0);
 
 /**
- * What dice are worth in a box if they are no joker.
+ * The value of dice in a box if they are no joker.
  * @param {number[]} dice @param {string} box
  */
 export function points(dice, box) {
@@ -79,7 +79,7 @@ export function open(boxes, dice, rule) {
 }
 
 /**
- * What dice bring in an empty box: points, and a bonus of 100 or none.
+ * The value of dice in an empty box: points, and a bonus of 100 or none.
  * @param {Boxes} boxes @param {number[]} dice @param {string} box @param {Rule} rule
  */
 export function worth(boxes, dice, box, rule) {

@@ -1,4 +1,4 @@
-// A tournament before it starts: who signed up or is invited, until when, and who starts it.
+// A tournament before it starts: who signed up or is invited, the deadline, and who starts it.
 
 import { del, path, post, session } from "../lib/api.js";
 import { h } from "../lib/dom.js";

@@ -1,4 +1,4 @@
-// A match of a tournament: its players, what came of it, and where to see it.
+// A match of a tournament: its players, its result, and a link to it.
 
 import { h } from "../lib/dom.js";
 import { player, score, watched } from "../lib/show.js";
@@ -7,7 +7,7 @@ import { player, score, watched } from "../lib/show.js";
 /** @typedef {import("../lib/types.js").Pairing} Pairing */
 
 /**
- * What came of a match so far.
+ * The result of a match so far.
  * @param {Tournament} tournament @param {string} match
  */
 export function reportOf({ results }, match) {
@@ -16,7 +16,7 @@ export function reportOf({ results }, match) {
 }
 
 /**
- * A match: its players, who won, and where to see it.
+ * A match: its players, its winners, and a link to it.
  * @param {Tournament} tournament @param {Pairing} pairing
  */
 export function match(tournament, pairing) {

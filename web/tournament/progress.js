@@ -1,4 +1,4 @@
-// How far a tournament is, whether it is paused and by whom, and what an operator can do about it.
+// The progress of a tournament, its pause and who ordered it, and the operator's options.
 
 import { session } from "../lib/api.js";
 import { h } from "../lib/dom.js";

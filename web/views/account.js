@@ -1,4 +1,4 @@
-// Who you are here: log in, register, log out, change the password, or bring a token.
+// The user's account: log in, register, log out, change the password, or use a token.
 
 import {
   changePassword,
@@ -16,12 +16,12 @@ import { complaint } from "../lib/show.js";
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
   /**
-   * What went wrong, by form.
+   * Errors, by form.
    * @type {Record<string, unknown>} */
   let problems = {};
 
   /**
-   * Does what a form asks for, once at a time, and shows beside it what went wrong.
+   * Submits a form, one request at a time, and shows errors beside it.
    * @param {string} name @param {(fields: Record<string, string>) => Promise<void>} what
    */
   const sent = (name, what) => async (/** @type {SubmitEvent} */ event) => {

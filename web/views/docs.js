@@ -1,4 +1,4 @@
-// Where to read on: the documentation this server was built with, and its interface.
+// Further reading: the documentation that this server was built with, and its interface.
 
 import { h, render } from "../lib/dom.js";
 

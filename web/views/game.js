@@ -1,5 +1,5 @@
-// A match as it is played: `#/game/cup/r1m1`. Only what everybody may see is shown; whoever comes
-// late sees all that was.
+// A running match: `#/game/cup/r1m1`. It shows only public information; spectators who join late
+// see everything from the start.
 
 import { boardOf } from "../boards/all.js";
 import { Problem, get, path } from "../lib/api.js";
@@ -39,27 +39,27 @@ class Live {
     /** @type {any} */
     this.data = null;
     /**
-     * Which game is shown, and its latest view.
+     * The number of the shown game, and its latest view.
      * @type {{ number: number, view: any } | null}
      */
     this.shown = null;
     /**
-     * The moves on the ice, which its views do not tell of.
+     * The moves on the ice, which its views do not list.
      * @type {Move[]}
      */
     this.moves = [];
     /** The head of the match's log, once it is over. */
     this.logHead = "";
     this.headAsked = false;
-    /** A timer, while more is about to be asked for. */
+    /** A timer, while a catch-up request is scheduled. */
     this.soon = 0;
-    /** When the position that is shown was reached, by this machine's clock. */
+    /** When the shown position was reached, by this machine's clock. */
     this.since = Date.now();
     this.limits = { answer_ms: 0 };
     /** @type {ReturnType<typeof boardOf>} */
     this.board = null;
     this.time = h("span", { class: "clock" });
-    // The parts stay what they are, so that focus and what moves stay as well.
+    // The parts stay the same elements, so that focus and animations stay too.
     this.head = h(
       "div",
       {},
@@ -80,7 +80,7 @@ class Live {
     );
   }
 
-  /** Asks for the head of the log, which events do not have. */
+  /** Fetches the head of the log, which events do not include. */
   async askHead() {
     this.headAsked = true;
     const { tournament, match } = this;
@@ -100,7 +100,7 @@ class Live {
   }
 
   /**
-   * What is shown of the game that runs, or of the latest.
+   * The view of the running game, or of the latest.
    * @param {any} data
    */
   game(data) {
@@ -143,13 +143,14 @@ class Live {
     if (!before) this.moves = [];
     const fresh = before ? slid(before, now.view) : [];
     this.moves.push(...fresh);
-    // More than one move at once may hide one of them; what was missed is asked for.
+    // Several moves at once may hide one of them, so fetch the missed ones.
     if (event !== "change") this.catchUp(now.number, 0);
     else if (fresh.length !== 1) this.catchUpSoon(now.number);
   }
 
   /**
-   * The same, a little later: not all who watch ask at once, nor for every move.
+   * Catches up a little later, so that spectators do not all send requests at once or for every
+   * move.
    * @param {number} number
    */
   catchUpSoon(number) {
@@ -163,7 +164,7 @@ class Live {
   }
 
   /**
-   * Asks for what was there before.
+   * Fetches the earlier positions.
    * @param {number} number @param {number} after
    */
   async catchUp(number, after) {
@@ -173,7 +174,7 @@ class Live {
       if (this.gone || this.shown?.number !== number) return;
       if (so.changed_at) this.since = Math.min(this.since, Date.now() - (so.now - so.changed_at));
       if (so.game === "fish" && after === 0) {
-        // What happened while it was on its way is asked for again.
+        // The game went on during the request, so fetch again.
         if (!equal(so.positions.at(-1)?.view, this.shown?.view)) return this.catchUpSoon(number);
         this.moves = slidAll(so.positions);
       }
@@ -275,7 +276,7 @@ class Live {
   }
 
   /**
-   * What came of it, and where to look at it again.
+   * The result, and a link to the replay.
    * @param {any} data
    */
   over(data) {

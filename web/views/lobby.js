@@ -1,4 +1,5 @@
-// The lobby: what runs and what comes, who is here, how to join, what was played, who is strongest.
+// The lobby: running and open tournaments, players online, how to join, results, and the
+// leaderboard.
 
 import { session, sessions } from "../lib/api.js";
 import { acting } from "../lib/acting.js";
@@ -9,7 +10,7 @@ import { nothing, refresh } from "../lobby/known.js";
 import { results, tournaments } from "../lobby/lists.js";
 import { here, invitations, leaders, queues } from "../lobby/people.js";
 
-/** While something runs, results are looked for as often; otherwise less. */
+/** How often results are fetched while a tournament runs; otherwise less often. */
 const RUNNING_MS = 5_000;
 const QUIET_MS = 60_000;
 
@@ -30,7 +31,7 @@ export function mount(root, _params, app) {
   let again = false;
   let timer = 0;
 
-  /** Looks at what does not come by itself; never twice at once. */
+  /** Fetches what the stream does not deliver; never twice at once. */
   async function look() {
     if (looking) return void (again = true);
     looking = true;
@@ -43,7 +44,7 @@ export function mount(root, _params, app) {
       } while (again && !gone);
       next = known.lobby?.counts.running ? RUNNING_MS : QUIET_MS;
     } catch {
-      // That the server is away is told by the stream.
+      // The stream reports that the server is unreachable.
     }
     looking = false;
     if (gone) return;

@@ -1,5 +1,5 @@
-// Playing as a person: `#/play`. Everything is in the server: whoever loads the page again, or goes
-// on elsewhere, finds the same question waiting.
+// Playing as a person: `#/play`. All state is on the server: after a reload, or on another device,
+// the same request is waiting.
 
 import { boardOf } from "../boards/all.js";
 import { Problem, get, path, session } from "../lib/api.js";
@@ -61,7 +61,7 @@ class Play {
     this.app = app;
     this.desk = new Desk(who.account);
     /**
-     * The match that is looked at.
+     * The match on display.
      * @type {Seat | null}
      */
     this.here = null;
@@ -70,14 +70,14 @@ class Play {
     /** @type {Map<string, any>} */
     this.invitations = new Map();
     /**
-     * What went wrong in the match that is looked at.
+     * The faults in the match on display.
      * @type {any[]}
      */
     this.faults = [];
-    /** Whose time was found to be over. */
+    /** The request whose time was found to be over. */
     this.late = "";
     /**
-     * What was sent and told, by tournament, and what the logs say to that.
+     * The receipts by tournament, and the result of their comparison with the logs.
      * @type {Map<string, { receipt: Receipt, words: string, bad: boolean }>}
      */
     this.receipts = new Map();
@@ -125,7 +125,7 @@ class Play {
     if (message.type === "request") {
       const due = this.here?.request?.id === message.id ? this.here?.due : undefined;
       const asked = this.desk.asked(message);
-      // Asked the same again when time was over: somebody wants to know what that cost.
+      // The server repeats a request after its deadline, so find out what the delay cost.
       if (due !== undefined && due < Date.now() + 500) this.findFaults(asked);
       if (!this.here?.request) this.look(asked);
       else if (asked !== this.here) this.app.say(`It is also your turn in ${asked.tournament}.`);
@@ -150,7 +150,7 @@ class Play {
   }
 
   /**
-   * Compares what was kept with the logs, once the tournament is over.
+   * Compares the receipt with the logs, once the tournament is over.
    * @param {string} tournament
    */
   async compare(tournament) {
@@ -263,7 +263,7 @@ class Play {
   invited(about, data) {
     const { tournament } = data;
     this.invitations.set(tournament, { ...data, about });
-    // Somebody who looks at this page is here, and said that it would come.
+    // A user with this page visible is present and has accepted, so confirm for them.
     if (about === "ready-asked" && document.visibilityState === "visible")
       this.reply("ready", tournament);
   }
@@ -276,7 +276,7 @@ class Play {
   }
 
   /**
-   * Looks at a match.
+   * Shows a match.
    * @param {Seat} seat
    */
   look(seat) {
@@ -299,7 +299,7 @@ class Play {
   }
 
   /**
-   * Asks for the moves that were made before one came.
+   * Fetches the moves that were made before the player joined.
    * @param {Seat} seat @param {number | undefined} number
    */
   async catchUp(seat, number) {
@@ -316,7 +316,7 @@ class Play {
   }
 
   /**
-   * Asks what one is charged with, to say why.
+   * Fetches the faults charged to the player, to explain them.
    * @param {Seat} seat
    */
   async findFaults(seat) {
@@ -340,7 +340,7 @@ class Play {
     this.desk.answered(here, answer);
     this.receipt(here.tournament).receipt.note({ type: "answer", id, answer });
     this.wire?.answer(id, answer);
-    // Whoever is asked elsewhere meanwhile goes on there.
+    // Switch to another match that waits for an answer.
     const next = [...this.desk.matches.values()].find((other) => other.request);
     if (next) this.look(next);
     this.draw();
@@ -434,7 +434,7 @@ class Play {
   }
 
   /**
-   * Where to go when it is over.
+   * Links for after the end.
    * @param {Seat} here
    */
   after(here) {

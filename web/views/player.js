@@ -1,5 +1,5 @@
-// A player: what it has done, how its rating came to be, against whom, what it played lately; and,
-// for itself and for operators, the evidence of what it did wrong.
+// A player: record, ratings, opponents and latest matches; and, for the player and for operators,
+// the evidence of their faults.
 
 import { del, get, passes, path, post, session, sessions } from "../lib/api.js";
 import { ask, why } from "../lib/ask.js";
@@ -21,7 +21,7 @@ import { byGame, recent, tiles, versus } from "../player/lists.js";
  * @property {import("../lib/types.js").Fault[] | null} faults
  */
 
-/** After so long it is looked again, where that may help. */
+/** How long to wait before a retry that may help. */
 const AGAIN_MS = 2_000;
 
 /** @type {import("../lib/types.js").Mount} */
@@ -153,7 +153,7 @@ export function mount(root, params, app) {
 }
 
 /**
- * Everything whoever looks may know about a player.
+ * Everything that the user may know about a player.
  * @param {string} name
  * @returns {Promise<Known>}
  */

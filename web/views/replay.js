@@ -1,4 +1,4 @@
-// A game that is over, to be looked at step by step: `#/replay/cup/r1m1/1?at=12`.
+// A finished game, step by step: `#/replay/cup/r1m1/1?at=12`.
 
 import { Problem, get, path } from "../lib/api.js";
 import { h } from "../lib/dom.js";
@@ -72,7 +72,7 @@ function head(tournament, match, game) {
  * @returns {Promise<Data>}
  */
 async function read(tournament, match, game) {
-  // The one that knows why there is nothing to be seen comes first.
+  // Fetch the replay first: its error says why there is nothing to show.
   const replay = await get(
     path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay`,
   );
@@ -84,7 +84,7 @@ async function read(tournament, match, game) {
 }
 
 /**
- * The log of a tournament that is over; nothing of one that runs.
+ * The log of a finished tournament; empty for one that runs.
  * @param {string} tournament
  */
 async function over(tournament) {
@@ -105,7 +105,7 @@ async function text(address) {
 }
 
 /**
- * What a page on a server can do and a file cannot.
+ * Actions that a page on a server offers and a file cannot.
  * @param {Data} data @param {string} title @param {import("../lib/types.js").App} app
  */
 function extras(data, title, app) {

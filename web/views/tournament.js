@@ -1,5 +1,5 @@
-// A tournament as it goes: bracket or table, every pairing with its reason, standings, faults; and
-// what an operator does about it.
+// A running tournament: bracket or table, every pairing with its reason, standings, faults; and the
+// operator's options.
 
 import { formatOf } from "../formats/index.js";
 import { get, passes, path, sessions } from "../lib/api.js";
@@ -13,7 +13,7 @@ import { operator, progress } from "../tournament/progress.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 
-/** After so long it is looked again, where that may help. */
+/** How long to wait before a retry that may help. */
 const AGAIN_MS = 2_000;
 
 /** @type {import("../lib/types.js").Mount} */
@@ -31,7 +31,7 @@ export function mount(root, params, app) {
   /** The standing whose events are followed. */
   let followed = "";
   const act = acting(app, look, path`tournament/${id}`);
-  // What is said of times changes by itself.
+  // Relative times change by themselves.
   const clock = setInterval(() => tournament && tournament.standing !== "over" && show(), 1_000);
 
   function show() {
@@ -72,14 +72,14 @@ export function mount(root, params, app) {
     tournament = now;
     problem = null;
     show();
-    // Events do not have the head of the log; whoever looks again gets it.
+    // Events do not include the head of the log, so fetch it.
     if (now.standing === "over" && !now.head && !headAsked) {
       headAsked = true;
       look();
     }
   }
 
-  /** Before it runs, the lobby tells when something changed. */
+  /** Before the tournament runs, the lobby's stream reports changes. */
   function follow() {
     if (gone || !tournament || tournament.standing === followed) return;
     unwatch();
@@ -89,7 +89,7 @@ export function mount(root, params, app) {
       : watch("/api/v1/events", { show: look });
   }
 
-  /** It stands otherwise than thought: look again. */
+  /** The tournament has another standing than expected: fetch it again. */
   function lost() {
     followed = "";
     setTimeout(look, AGAIN_MS);

@@ -11,10 +11,10 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How long tokens are good.
+/// How long tokens are valid.
 const TOKEN_MS: u64 = 7 * 24 * 3_600_000;
 
-/// Writes the accounts of an operator and of players into a new log. Gives their tokens, the
+/// Writes the accounts of an operator and of players into a new log. Returns their tokens, the
 /// operator's first.
 pub(super) fn write(log: &Path, players: usize) -> Result<Vec<String>> {
     let log = SqliteLog::open(log).context("failed to make a log")?;
@@ -41,7 +41,7 @@ pub(super) fn write(log: &Path, players: usize) -> Result<Vec<String>> {
     Ok(tokens)
 }
 
-/// Records of a lobby that begins.
+/// Records of a new lobby.
 struct Records {
     now: Millis,
     lobby: Lobby,

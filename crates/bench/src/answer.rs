@@ -1,12 +1,12 @@
-//! Legal answers that cost next to nothing: what is measured is the server.
+//! Legal answers that cost next to nothing, because the benchmark measures the server.
 //!
-//! A request is not parsed where a look at its bytes will do. Its fields come in the order the
-//! server writes them in; the server is of the same binary.
+//! The code searches the bytes of a request instead of parsing it. Its fields are in the order in
+//! which the server writes them; the server comes from the same binary.
 
 use agon_games::{Game, fish};
 use anyhow::{Context, Result, bail};
 
-/// A request, as far as a player of this sort looks at it.
+/// A request, as far as these players read it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ReceivedRequest<'a> {
     /// Its id: `TOURNAMENT:MATCH.GAME.SEAT.TURN`.
@@ -14,12 +14,12 @@ pub(super) struct ReceivedRequest<'a> {
     line: &'a str,
 }
 
-/// What the next request to the player waits for.
+/// The answer that the next request to the player waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// This answer alone.
     Own,
-    /// The answer of somebody else, perhaps.
+    /// Perhaps another player's answer.
     Others,
 }
 
@@ -88,8 +88,8 @@ impl<'a> ReceivedRequest<'a> {
         self.line.split_once(what).map(|(_, rest)| rest)
     }
 
-    /// The first box of its card that is free. No joker rule forbids it: the box for Yahtzees is
-    /// the last but one to be filled this way.
+    /// The first free box of its card. No joker rule forbids it: this order fills the Yahtzee box
+    /// last but one.
     fn first_free_box(&self) -> Option<&'a str> {
         let seat: usize = self.after(r#""seat":"#)?.split([',', '}']).next()?.parse().ok()?;
         let card = self.line.split(r#""boxes":{"#).nth(seat + 1)?;
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use agon_games::{Registry, Seat, Seed, Viewer};
 
-    /// Plays whole games through the wire's form of requests; no answer may be refused.
+    /// Plays whole games through the protocol's form of requests; no answer may be rejected.
     fn play(name: &str, config: &str) {
         let games = Registry::standard();
         let kind = games.kind(name).expect("a game");

@@ -1,9 +1,9 @@
-//! The comparison: a bare ping-pong over TCP with messages of the same size.
+//! The baseline: a bare ping-pong over TCP with messages of the same size.
 //!
-//! Both ends are processes of their own, as the server is. The echo runs on the same runtime as a
-//! server; the pinging process is driven by the same loop as the players. A second pinging process
-//! has as many messages in flight as the game has: in a game that asks one seat at a time, half of
-//! the players wait. Where there is one match only, the echo can also sync a file for every message.
+//! Both ends are separate processes, as the server is. The echo uses the same runtime as a server;
+//! the pinging process uses the same loop as the players. A second pinging process has as many
+//! messages in flight as the game has: in a game that asks one seat at a time, half of the players
+//! wait. With a single match, the echo can also sync a file for every message.
 
 use super::child::Child;
 use super::load::{Load, Responder, drive};
@@ -23,32 +23,32 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How long connections may take to play themselves in before anything is counted.
+/// How long connections may settle before anything is counted.
 pub(super) const SETTLE: Duration = Duration::from_millis(200);
 
-/// What to play.
+/// One slice of ping-pong.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Slice {
     pub(super) seconds: f64,
-    /// Bytes of a message to the one that answers, and of its answer.
+    /// The size of a message to the echo, and of its reply, in bytes.
     pub(super) up: usize,
     pub(super) down: usize,
-    /// Messages that are in flight at once on every connection.
+    /// Messages in flight at once on every connection.
     pub(super) depth: usize,
     /// Whether the echo syncs a file before it answers a message.
     pub(super) sync: bool,
 }
 
-/// What a slice of ping-pong came to.
+/// The result of a slice of ping-pong.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Trips {
     pub(super) per_second: f64,
-    /// Processor time of the echo for each.
+    /// Processor time of the echo per round trip.
     pub(super) cpu_us: f64,
     pub(super) latency: Latency,
 }
 
-/// What the pinging process counted.
+/// The counts of the pinging process.
 #[derive(Serialize, Deserialize)]
 struct Counted {
     count: u64,
@@ -60,12 +60,13 @@ struct Counted {
 pub(super) struct Bare {
     pub(super) echo: Child,
     ping: Child,
-    /// The one with as many messages in flight as the game, where that differs.
+    /// The process with as many messages in flight as the game, where that differs.
     in_flight: Option<Child>,
 }
 
 impl Bare {
-    /// Starts all; connections are made at once. `synced` is the file that the echo may sync.
+    /// Starts all processes, which connect immediately. `synced` is the file that the echo may
+    /// sync.
     pub(super) async fn start(
         ip: IpAddr,
         connections: usize,
@@ -114,13 +115,13 @@ async fn play(echo: &Child, ping: &mut Child, slice: Slice) -> Result<Trips> {
     let Counted { count, seconds, latency } =
         serde_json::from_str(&counted).context("failed: the ping-pong counts in JSON")?;
     let cpu_us = cpu.as_secs_f64() * 1e6 / (count.max(1) as f64);
-    // It sends nothing until it is told to again.
+    // It sends nothing until the next slice.
     ping.line().await?;
     Ok(Trips { per_second: count as f64 / seconds, cpu_us, latency })
 }
 
-/// Answers every line with as many bytes as its first number says, until stdin ends.
-/// A message that says so is answered only after `file` is synced.
+/// Answers every line with as many bytes as its first number says, until stdin ends. For a message
+/// with the sync mark, the echo syncs `file` first.
 pub async fn echo(listener: TcpListener, connections: usize, file: Option<&Path>) -> Result<()> {
     super::limits::raise(connections + 100)?;
     let file = file.map(File::create).transpose().context("failed to make a file")?;
@@ -151,10 +152,11 @@ async fn answer_all(mut stream: TcpStream, file: Option<Arc<File>>) -> std::io::
         }
         out.clear();
         for line in piece[..count].split_inclusive(|byte| *byte == b'\n') {
-            // A line that came in two pieces says its number in the first.
+            // A line that arrives in two pieces has its number in the first.
             due = number(line).unwrap_or(due);
             if let Some(file) = file.as_deref().filter(|_| line.contains(&SYNC)) {
-                // Over what is there, as a log that is written in place: the file does not grow.
+                // Overwrites the same bytes, as a log that is written in place does: the file does
+                // not grow.
                 file.write_all_at(line, 0)?;
                 file.sync_data()?;
             }
@@ -173,10 +175,10 @@ fn number(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(&line[..digits]).ok()?.parse().ok()
 }
 
-/// Marks a message that is answered after a sync.
+/// Marks a message that the echo answers after a sync.
 const SYNC: u8 = b'!';
 
-/// Asks again whenever it was answered.
+/// Sends the next message whenever an answer arrives.
 struct Pinger {
     message: Rc<RefCell<Vec<u8>>>,
     load: Rc<Load>,
@@ -222,7 +224,7 @@ async fn play_slices(address: SocketAddr, connections: usize) -> Result<()> {
                 let _ = pinger.take(b"", Instant::now(), &mut first);
             }
             if stream.write_all(&first).await.is_ok() {
-                // It ends with the process.
+                // This task ends with the process.
                 let _ =
                     drive(&mut stream, &mut Inbox::new(), Wire::Lines, &load, &mut pinger).await;
             }
@@ -257,7 +259,7 @@ async fn play_slices(address: SocketAddr, connections: usize) -> Result<()> {
     }
 }
 
-/// A message of the right length that says how long its answer is to be.
+/// A message of the right length that states the length of its reply.
 fn ask(slice: Slice) -> Vec<u8> {
     let mut message = format!("{} ", slice.down.max(1)).into_bytes();
     if slice.sync {
@@ -279,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_has_its_length_and_says_that_of_its_answer() {
+    fn message_has_its_length_and_states_that_of_its_answer() {
         let message = ask(Slice { seconds: 1.0, up: 60, down: 2_200, depth: 1, sync: false });
         assert_eq!(message.len(), 60);
         assert!(message.ends_with(b"\n"));

@@ -1,4 +1,4 @@
-//! Processes of the same binary that cannot outlive the run, and what they cost.
+//! Child processes of the same binary that cannot outlive the run, and their resource use.
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a process may take to say something.
+/// How long a process may take to print a line.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A process that is killed when this is dropped.
@@ -24,7 +24,7 @@ impl Child {
         Child::spawn(args, Stdio::inherit())
     }
 
-    /// The same, with its stderr in a file.
+    /// Like `start`, with its stderr in a file.
     pub fn start_with_log(args: &[&str], log: &Path) -> Result<Child> {
         let log = File::create(log).context("failed to make a file for the server's words")?;
         Child::spawn(args, log.into())
@@ -37,14 +37,14 @@ impl Child {
         Child::of(command)
     }
 
-    /// Starts something else.
+    /// Starts another program.
     pub fn of(mut command: Command) -> Result<Child> {
         let mut process = command.spawn().context("failed to start a process")?;
         let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
         Ok(Child { process, stdin, stdout: stdout.map(BufReader::new) })
     }
 
-    /// The next line it says.
+    /// The next line of its stdout.
     pub async fn line(&mut self) -> Result<String> {
         let mut stdout = self.stdout.take().context("failed: nobody listens to the process")?;
         let read = tokio::task::spawn_blocking(move || {
@@ -60,7 +60,7 @@ impl Child {
         Ok(line)
     }
 
-    /// Tells it something.
+    /// Writes a line to its stdin.
     pub fn tell(&mut self, line: &str) -> Result<()> {
         let stdin = self.stdin.as_mut().context("failed: the process does not listen")?;
         Ok(stdin.write_all(format!("{line}\n").as_bytes())?)
@@ -73,7 +73,7 @@ impl Child {
         self.ended().await
     }
 
-    /// Waits until it has ended well.
+    /// Waits until it has ended with success.
     pub async fn ended(&mut self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
@@ -86,16 +86,16 @@ impl Child {
         bail!("failed: a process does not come to its end")
     }
 
-    /// Kills it as a power failure would.
+    /// Kills it without warning, as a power failure would.
     pub fn kill(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 
-    /// The time it has spent on processors.
+    /// The processor time it has used.
     pub fn cpu(&self) -> Result<Duration> {
         let stat = self.proc("stat")?;
-        // The name may hold spaces; fields are counted behind it.
+        // The name may hold spaces, so count the fields after it.
         let (_, fields) = stat.rsplit_once(')').context("failed to read the time of a process")?;
         let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
         let ticks: u64 = ticks.sum::<Result<u64, _>>()?;
@@ -103,7 +103,7 @@ impl Child {
         Ok(Duration::from_secs_f64(ticks as f64 / per_second as f64))
     }
 
-    /// The memory it holds, in bytes.
+    /// Its resident memory, in bytes.
     pub fn resident(&self) -> Result<u64> {
         let status = self.proc("status")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -3,10 +3,10 @@
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// The longest latency, in microseconds; a longer one counts as this.
+/// The longest latency, in microseconds; longer ones count as this.
 const US_MAX: u64 = 3_600_000_000;
 
-/// How often something took how long, in microseconds.
+/// A histogram of latencies in microseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Latencies(Histogram<u64>);
 
@@ -25,7 +25,7 @@ impl Latencies {
         self.0.reset();
     }
 
-    /// The time that this share of all stayed below, in milliseconds; 0 if there were none.
+    /// The latency that this share stayed below, in milliseconds; 0 if there are none.
     pub(super) fn percentile_ms(&self, share: f64) -> f64 {
         self.0.value_at_quantile(share) as f64 / 1_000.0
     }

@@ -1,7 +1,8 @@
-//! `agon bench`: how fast a server is on this machine, beside a bare ping-pong in the same run.
+//! `agon bench`: the speed of a server on this machine, relative to a bare ping-pong in the same
+//! run.
 //!
-//! Machines differ, and one machine differs from minute to minute. So everything is measured in
-//! pairs, one slice of play and one of ping-pong, and what is told is the median of their ratios.
+//! Machines differ, and one machine differs from minute to minute. So the benchmark measures pairs,
+//! one slice of play and one of ping-pong, and reports the median of their ratios.
 
 mod accounts;
 mod answer;
@@ -48,13 +49,13 @@ const PAIRS: usize = 5;
 /// How long players play before anything is measured.
 const WARM_UP: Duration = Duration::from_secs(1);
 
-/// The most watchers, a few less than a server lets in.
+/// The most spectators, a few less than a server admits.
 const WATCHERS_MAX: usize = 1_900;
 
 /// How long all players may take to log in.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Arguments that do not fit together, or that this system cannot carry out.
+/// Arguments that contradict each other, or that this system cannot carry out.
 #[derive(Debug)]
 pub struct Unmeasurable(String);
 
@@ -70,7 +71,7 @@ impl std::error::Error for Unmeasurable {}
 /// name of the log in a server's data folder.
 pub fn bench(args: &BenchArgs, log_file: &str) -> Result<Option<String>> {
     check(args)?;
-    // A match takes two.
+    // A match takes two players.
     let players = if args.watchers.is_some() { 2 } else { args.players };
     let args = &BenchArgs { players, ..args.clone() };
     let watching = args.observers * args.matches_wanted() + args.watchers.unwrap_or(0);
@@ -81,7 +82,7 @@ pub fn bench(args: &BenchArgs, log_file: &str) -> Result<Option<String>> {
     local.block_on(&runtime, async {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
-        // Whatever ends the run drops what it started: processes and the folder go with it.
+        // However the run ends, it drops what it started: processes and the folder.
         let report = tokio::select! {
             report = run(args, log_file) => report?,
             _ = interrupt.recv() => return Ok(None),
@@ -119,7 +120,7 @@ fn check(args: &BenchArgs) -> Result<()> {
     Ok(())
 }
 
-/// Everything that is measured, and with what.
+/// The measurements of a run, and the processes they use.
 struct Run<'a> {
     args: &'a BenchArgs,
     progress: Progress,
@@ -128,7 +129,7 @@ struct Run<'a> {
     crew: Crew,
     slice: Duration,
     depth: usize,
-    /// Starts a tournament in the place of every one that ends.
+    /// Replaces every tournament that ends.
     keep_playing: JoinHandle<()>,
 }
 
@@ -207,7 +208,7 @@ async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Fold
     Ok((run, folder, report))
 }
 
-/// How many players each tournament has: all of them as often as it takes, the last one the rest.
+/// The sizes of the tournaments: full ones first, then the rest of the players.
 fn lanes(players: usize, matches: usize) -> Vec<usize> {
     let (full, rest) = (matches / (players / 2), matches % (players / 2));
     let rest = (rest > 0).then_some(2 * rest);
@@ -226,7 +227,7 @@ fn lane_name(number: usize) -> String {
 /// How long a slice waits for its first decision.
 const FIRST_ANSWER_MAX: Duration = Duration::from_secs(60);
 
-/// What a slice of play showed.
+/// The result of a slice of play.
 struct Played {
     per_second: f64,
     cpu_us: f64,
@@ -236,7 +237,7 @@ struct Played {
 }
 
 impl Run<'_> {
-    /// Everything about players that was asked for.
+    /// Takes all measurements with players that the arguments ask for.
     async fn measure(&mut self, report: &mut Report) -> Result<()> {
         self.progress.say("warming up");
         let warm = self.play(WARM_UP, None).await?;
@@ -263,7 +264,7 @@ impl Run<'_> {
         let counts = || (load.answers.get(), load.bytes_up.get(), load.bytes_down.get());
         let (before, cpu, began) = (counts(), self.server.process.cpu()?, Instant::now());
         tokio::time::sleep(length).await;
-        // A short slice on a busy machine may see none at all; then it is a longer one.
+        // A short slice on a busy machine may see no answer; then extend it.
         while load.answers.get() == before.0 && began.elapsed() < FIRST_ANSWER_MAX {
             tokio::time::sleep(SETTLE).await;
         }
@@ -284,7 +285,7 @@ impl Run<'_> {
         })
     }
 
-    /// Pairs of slices, one of play and one of ping-pong with messages of the size just seen.
+    /// Measures pairs of slices, one of play and one of ping-pong with messages of the same size.
     async fn pairs(&mut self, what: &str) -> Result<Vec<Pair>> {
         let mut pairs = Vec::with_capacity(PAIRS);
         for number in 1..=PAIRS {
@@ -312,7 +313,7 @@ impl Run<'_> {
         Ok(pairs)
     }
 
-    /// The ping-pong with a sync for every message, where there is one match.
+    /// Measures the ping-pong with a sync for every message, if there is one match.
     async fn synced(&mut self, slice: Slice) -> Result<Option<Trips>> {
         if self.args.matches_wanted() > 1 {
             return Ok(None);
@@ -324,7 +325,7 @@ impl Run<'_> {
         }
     }
 
-    /// Play at half the rate that was reached.
+    /// Measures play at half the full rate.
     async fn half_load(&self, full: f64) -> Result<Paced> {
         self.progress.say("half the load");
         let playing = (2 * self.args.matches_wanted()).min(self.args.players);
@@ -336,7 +337,7 @@ impl Run<'_> {
         Ok(Paced { per_second: played.per_second, latency, server_p99 })
     }
 
-    /// The same pairs with observers on every match.
+    /// Measures the same pairs with observers on every match.
     async fn observed(&mut self) -> Result<Observed> {
         self.progress.say("letting observers in");
         let lanes = lanes(self.args.players, self.args.matches_wanted());
@@ -351,7 +352,7 @@ impl Run<'_> {
         Ok(Observed { each: self.args.observers, events_per_second: events, pairs })
     }
 
-    /// Kills the server, starts it again, and waits until everybody is back and plays.
+    /// Kills and restarts the server, and waits until all players are back and play.
     async fn restart(&mut self) -> Result<Restarted> {
         self.progress.say("killing the server and starting it again");
         if let Some(complaint) = self.crew.complaint() {
@@ -376,7 +377,7 @@ impl Run<'_> {
     }
 }
 
-/// The bound that a share of what was counted between two looks stayed below.
+/// The bound that this share of the counts between two samples stayed below.
 fn share_below(before: &[(f64, u64)], after: &[(f64, u64)], share: f64) -> f64 {
     let counted = |at: usize| after[at].1 - before.get(at).map_or(0, |(_, count)| *count);
     let all = after.len().checked_sub(1).map_or(0, counted);
@@ -390,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_of_what_was_counted_in_between() {
+    fn share_covers_only_counts_between_samples() {
         let before = [(1.0, 1_000), (2.0, 1_000), (5.0, 1_000), (f64::INFINITY, 1_000)];
         let after = [(1.0, 1_050), (2.0, 1_090), (5.0, 1_099), (f64::INFINITY, 1_100)];
         assert_eq!(share_below(&before, &after, 0.5), 1.0);

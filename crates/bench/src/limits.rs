@@ -1,10 +1,10 @@
-//! Open files: as many as there are connections, and some.
+//! The limit of open files: one for each connection, and some more.
 
 use super::Unmeasurable;
 use anyhow::Result;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Makes room for so many open files, here and in processes started from here.
+/// Raises the limit to this many open files, for this process and its children.
 pub(super) fn raise(files: usize) -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let wanted = files as u64;
@@ -18,7 +18,7 @@ pub(super) fn raise(files: usize) -> Result<()> {
         );
         return Err(Unmeasurable(words).into());
     }
-    // All there are: children open some of their own.
+    // Raise it to the maximum: children open files of their own.
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
     Ok(())
 }
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_files_than_the_system_allows_is_said() {
+    fn too_many_open_files_are_reported() {
         raise(10).unwrap();
         if getrlimit(Resource::Nofile).maximum.is_some() {
             let error = raise(usize::MAX / 2).unwrap_err();

@@ -1,7 +1,7 @@
-//! Load: many connections that answer whatever they are asked, as fast as they are let.
+//! Load: many connections that answer every request, as fast as they are allowed to.
 //!
-//! Players of the server and the bare ping-pong are driven by the same loop, so that what differs
-//! between their rates is the server.
+//! One loop drives both the players of the server and the bare ping-pong, so that their rates
+//! differ only by the server.
 
 use super::latencies::Latencies;
 use super::wire::{Inbox, Wire};
@@ -12,23 +12,23 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-/// What all connections share. They live on one thread.
+/// State that all connections share. They run on one thread.
 #[derive(Default)]
 pub(super) struct Load {
     open: Cell<bool>,
     opened: Notify,
-    /// How far the answers of one connection lie apart; as fast as possible without it.
+    /// The time between two answers of one connection; `None` means as fast as possible.
     apart: Cell<Option<Duration>>,
     /// Answers written.
     pub(super) answers: Cell<u64>,
     pub(super) bytes_up: Cell<u64>,
     pub(super) bytes_down: Cell<u64>,
-    /// From an answer being written to the request that followed being read.
+    /// From writing an answer to reading the request that follows.
     pub(super) latency: RefCell<Latencies>,
 }
 
 impl Load {
-    /// Lets answers through, one every so often per connection or as many as there are.
+    /// Releases answers, at this interval per connection or without a limit.
     pub(super) fn start(&self, apart: Option<Duration>) {
         self.apart.set(apart);
         self.open.set(true);
@@ -40,7 +40,7 @@ impl Load {
         self.open.set(false);
     }
 
-    /// Holds answers back and waits until nothing more is on its way.
+    /// Holds answers back and waits until nothing is in flight.
     pub(super) async fn drain(&self) {
         self.stop();
         let mut last = (self.answers.get(), self.bytes_down.get());
@@ -64,7 +64,7 @@ impl Load {
             }
             let Some(apart) = self.apart.get() else { return };
             let now = Instant::now();
-            // All begin at different moments, and who is late does not make up for it at once.
+            // Connections start at different moments, and a late one makes up at most one interval.
             let at = due.get_or_insert_with(|| now + apart.mul_f64(spread()));
             if *at <= now {
                 *at = (*at + apart).max(now - apart);
@@ -75,7 +75,7 @@ impl Load {
     }
 }
 
-/// A number from 0 to 1 that is another for everybody who asks.
+/// A number from 0 to 1, different for every call.
 fn spread() -> f64 {
     thread_local!(static ASKED: Cell<u64> = const { Cell::new(0) });
     let number = ASKED.replace(ASKED.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
@@ -84,14 +84,14 @@ fn spread() -> f64 {
 
 /// The player behind a connection.
 pub(super) trait Responder {
-    /// Takes a message, writes the answers to `out`, and returns how many there are.
+    /// Processes a message, writes the answers to `out`, and returns how many there are.
     fn take(&mut self, message: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64>;
 
-    /// Notes when the answers were written.
+    /// Records when the answers were written.
     fn wrote(&mut self, _at: Instant) {}
 }
 
-/// Answers on a connection until it ends.
+/// Answers on a connection until it closes.
 pub(super) async fn drive(
     stream: &mut TcpStream,
     inbox: &mut Inbox,

@@ -1,5 +1,5 @@
-//! Players over the Erlang wire: nodes as OTP makes them, with a few players each, that speak the
-//! class protocol.
+//! Players over the Erlang protocol: nodes as OTP makes them, with a few players each, that speak
+//! the class protocol.
 
 use super::load::{Load, Responder, drive};
 use super::players::State;
@@ -16,13 +16,13 @@ use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The cookie of a server that is measured.
+/// The cookie of the benchmarked server.
 pub(super) const COOKIE: &str = "bench";
 
 /// Players of one node.
 pub(super) const PLAYERS_EACH: usize = 10;
 
-/// A node with some of the players, until the connection ends.
+/// Connects a node with some of the players, and plays until the connection closes.
 pub(super) async fn visit(state: &State, load: &Load, players: Range<usize>) -> Result<()> {
     let name = format!("bench{}@localhost", players.start);
     let node = Atom::new(name).context("a short name")?;
@@ -55,7 +55,7 @@ fn send(out: &mut Vec<u8>, from: Option<Pid>, to: Process, message: Term) {
     out.extend(control::encode(&Control::Send { from, to, message }).unwrap_or_default());
 }
 
-/// The connecting side of a handshake.
+/// Performs the connecting side of a handshake.
 async fn shake_hands(stream: &mut TcpStream, node: &Atom) -> Result<()> {
     let name = frame(Header::Two, |out| {
         out.push(b'N');
@@ -93,9 +93,9 @@ struct Players<'a> {
     state: &'a State,
     load: &'a Load,
     node: Atom,
-    /// When somebody answered, where the next request to it waits for that alone.
+    /// When a player answered, for matches where the next request waits for that answer alone.
     own: Vec<(u64, Instant)>,
-    /// What was answered and is not written yet: the match, and the player in it.
+    /// Answers that are not written yet: the match, and the player in it.
     answered: Vec<(u64, Option<u64>)>,
     here: usize,
 }

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long they may take to be there.
+/// How long all observers may take to connect.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long one that was refused waits before it asks again.
+/// How long a refused observer waits before it retries.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// All observers. Dropped, they go.
+/// All observers. Dropping it disconnects them.
 pub(super) struct Observers {
     seen: Arc<Seen>,
     thread: Option<JoinHandle<()>>,
@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl Observers {
-    /// Sends so many observers to each of these matches, and waits until all are there.
+    /// Connects this many observers to each of these matches, and waits until all are connected.
     pub(super) async fn send(
         http: SocketAddr,
         matches: &[(String, String)],
@@ -52,7 +52,7 @@ impl Observers {
         Ok(observers)
     }
 
-    /// Events that all of them were sent so far.
+    /// Events that all observers have received so far.
     pub(super) fn events(&self) -> u64 {
         self.seen.events.load(Ordering::Relaxed)
     }
@@ -69,14 +69,14 @@ impl Drop for Observers {
 
 fn watch_all(http: SocketAddr, wanted: Vec<(String, String)>, seen: &Arc<Seen>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    // Without them, whoever waits for them says so.
+    // Without a runtime no observer connects, and the waiting caller reports that.
     let Ok(runtime) = runtime else { return };
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async move {
         for (tournament, id) in wanted {
             let seen = Arc::clone(seen);
             tokio::task::spawn_local(async move {
-                // A server that is busy is asked again, until whoever waits loses patience.
+                // Retries while the server is busy, until the waiting caller gives up.
                 while watch(http, &tournament, &id, &seen).await.is_err() {
                     tokio::time::sleep(AGAIN).await;
                 }

@@ -1,16 +1,16 @@
-//! Players of the Fish system: names, and answers to calls that cost next to nothing.
+//! Players of the Fish system: names, and cheap answers to calls.
 
 use agon_games::fish::{Action, State};
 use anyhow::{Context, Result};
 
-/// So many names of letters only.
+/// This many names of letters only.
 pub(super) fn names(count: usize) -> Vec<String> {
     let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
     let name = |number: usize| [26 * 26 * 26, 26 * 26, 26, 1].map(|unit| letter(number / unit));
     (0..count).map(|number| name(number).iter().collect()).collect()
 }
 
-/// Writes the answer to a call; how many decisions that were. Confirmations are none.
+/// Writes the answer to a call and returns how many decisions it holds. Confirmations do not count.
 pub(super) fn answer(call: &[u8], out: &mut Vec<u8>) -> Result<u64> {
     if call.starts_with(br#"["setup","#) {
         let (_, (state,)): (&str, (State,)) = serde_json::from_slice(call).context("a call")?;

@@ -1,4 +1,4 @@
-//! The players: connections that log in with a token, play, and come back when they are lost.
+//! The players: each logs in with a token, plays, and reconnects when its connection closes.
 
 use super::answer::{Next, ReceivedRequest};
 use super::load::{Load, Responder, drive};
@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 /// How long a player waits before it tries to connect again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// All players of a run. Dropped, they all leave.
+/// All players of a run. Dropping it disconnects them.
 pub(super) struct Crew {
     pub(super) load: Rc<Load>,
     state: Rc<State>,
@@ -35,25 +35,25 @@ pub(super) struct Crew {
 pub(super) struct State {
     pub(super) place: SocketAddr,
     wire: Wire,
-    /// How many are logged in.
+    /// How many players are logged in.
     pub(super) here: Cell<usize>,
-    /// Connections that ended though nobody meant them to.
+    /// Connections that closed unexpectedly.
     pub(super) lost: Cell<u64>,
-    /// The first thing that went wrong.
+    /// The first error.
     complaint: RefCell<Option<String>>,
-    /// When somebody last gave an answer in a match after which it is another's turn.
+    /// By match, when a player last gave an answer that passes the turn to another player.
     pub(super) passed_on: RefCell<HashMap<u64, Instant>>,
-    /// What players on nodes got when they logged in, by their number.
+    /// The tickets that players on Erlang nodes got at login, by their number.
     pub(super) tickets: RefCell<HashMap<u32, Term>>,
-    /// The tournaments that are played, with the number of their players.
+    /// The running tournaments, with the number of their players.
     played: RefCell<HashMap<String, usize>>,
-    /// The sizes of tournaments that have ended since this was last looked at.
+    /// The sizes of tournaments that have ended and not been replaced yet.
     ended: RefCell<Vec<usize>>,
     some_ended: Notify,
 }
 
 impl State {
-    /// Notes that a tournament has ended, which each of its players is told.
+    /// Records that a tournament has ended. Each of its players gets this notification.
     fn ended(&self, notice: &[u8]) -> Result<()> {
         let notice: Value = serde_json::from_slice(notice).context("a notice")?;
         let tournament =
@@ -67,7 +67,8 @@ impl State {
 }
 
 impl Crew {
-    /// Sends players to a server, one for each token, or name where that is all it takes.
+    /// Connects players to a server, one for each token (or each name, where the protocol needs no
+    /// more).
     pub(super) fn send(place: SocketAddr, wire: Wire, tokens: &[String]) -> Crew {
         let state = Rc::new(State {
             place,
@@ -104,7 +105,7 @@ impl Crew {
         Crew { load, state, tasks, count }
     }
 
-    /// Waits until so many are logged in, and says how long that took.
+    /// Waits until all players are logged in, and returns how long that took.
     pub(super) async fn all_here(&self, patience: Duration) -> Result<Duration> {
         let started = Instant::now();
         while self.state.here.get() < self.count {
@@ -118,13 +119,13 @@ impl Crew {
         Ok(started.elapsed())
     }
 
-    /// Notes that a tournament of so many players is played.
+    /// Records that a tournament with this many players runs.
     pub(super) fn plays(&self, tournament: String, players: usize) {
         self.state.played.borrow_mut().insert(tournament, players);
     }
 
-    /// Starts a tournament in the place of every one that ends: a match of two players that answer
-    /// at once is over within seconds.
+    /// Replaces every tournament that ends: a match of two players that answer immediately takes
+    /// only seconds.
     pub(super) fn start_again(
         &self,
         operator: Operator,
@@ -152,25 +153,25 @@ impl Crew {
         })
     }
 
-    /// Has all players leave.
+    /// Disconnects all players.
     pub(super) fn leave(&self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 
-    /// Waits until all have noticed that the server is gone.
+    /// Waits until all players have noticed that the server ended.
     pub(super) async fn all_gone(&self) {
         while self.state.here.get() > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 
-    /// Forgets what went wrong so far, where that was our doing.
+    /// Clears the errors so far, after the benchmark caused them itself.
     pub(super) fn forgive(&self) {
         self.state.lost.set(0);
         *self.state.complaint.borrow_mut() = None;
     }
 
-    /// What went wrong so far: the first thing, and how many connections were lost.
+    /// The first error so far, and how many connections were lost.
     pub(super) fn complaint(&self) -> Option<String> {
         let first = self.state.complaint.borrow().clone()?;
         Some(format!("{first} ({} connections were lost)", self.state.lost.get()))
@@ -183,7 +184,7 @@ impl Drop for Crew {
     }
 }
 
-/// Connects, logs in and plays, again and again.
+/// Connects, logs in and plays, and reconnects when the connection closes.
 async fn stay(state: &State, load: &Load, token: &str) {
     loop {
         let visit = async {
@@ -202,7 +203,7 @@ async fn stay(state: &State, load: &Load, token: &str) {
     }
 }
 
-/// The same for a node with some of the players.
+/// Does the same for a node with some of the players.
 async fn stay_node(state: &State, load: &Load, players: Range<usize>) {
     loop {
         if let Err(error) = nodes::visit(state, load, players.clone()).await {
@@ -217,7 +218,7 @@ async fn log_in(state: &State, token: &str) -> Result<(TcpStream, Inbox)> {
     stream.set_nodelay(true)?;
     let mut inbox = Inbox::new();
     if state.wire == Wire::Values {
-        // A name is all there is, and it is not answered.
+        // A name is all the protocol needs, and the server does not reply to it.
         stream.write_all(format!("\"{token}\"").as_bytes()).await?;
         return Ok((stream, inbox));
     }
@@ -245,9 +246,9 @@ async fn log_in(state: &State, token: &str) -> Result<(TcpStream, Inbox)> {
 struct Player<'a> {
     state: &'a State,
     load: &'a Load,
-    /// When it answered, where the next request to it waits for that alone.
+    /// When it answered, for matches where the next request waits for that answer alone.
     own: Vec<(u64, Instant)>,
-    /// What it answered and has not written yet.
+    /// Answers that are not written yet.
     answered: Vec<(u64, Next)>,
 }
 

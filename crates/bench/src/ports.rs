@@ -3,15 +3,16 @@
 use std::net::{IpAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Below the ports that Linux hands out to whoever asks for any: those of connections and of
-/// listeners on port 0 come and go by the thousand, and would take what was found free here.
+/// Below the ephemeral ports of Linux: connections and listeners on port 0 use those by the
+/// thousand, and could take a port found free here.
 const FIRST: u32 = 12_000;
 const PORTS: u32 = 20_000;
 
-/// A port of `ip` that nobody listens on.
+/// A port of `ip` without a listener.
 pub fn free_port(ip: IpAddr) -> std::io::Result<u16> {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
-    // Processes begin at places of their own, so that those that look at once find different ones.
+    // Each process starts at its own offset, so that processes that search at once find different
+    // ports.
     let start = std::process::id().wrapping_mul(7_919);
     let mut taken = None;
     for _ in 0..PORTS {

@@ -1,8 +1,8 @@
-//! What goes on, on stderr: one line that is written over on a terminal, lines elsewhere.
+//! Progress on stderr: one line that is overwritten on a terminal, separate lines elsewhere.
 
 use std::io::{IsTerminal, Write};
 
-/// Says what goes on.
+/// Reports progress.
 pub(super) struct Progress {
     quiet: bool,
     terminal: bool,
@@ -18,7 +18,7 @@ impl Progress {
             return;
         }
         let mut stderr = std::io::stderr().lock();
-        // Nobody may be there to read it.
+        // Stderr may be closed.
         let _ = match self.terminal {
             true => write!(stderr, "\r\x1b[Kbench: {what}").and_then(|()| stderr.flush()),
             false => writeln!(stderr, "bench: {what}"),

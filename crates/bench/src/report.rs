@@ -1,4 +1,4 @@
-//! What a run showed, as JSON and as a table.
+//! The report of a run, as JSON and as a table.
 
 use super::bare::Trips;
 use super::latencies::Latencies;
@@ -26,7 +26,7 @@ impl Latency {
         }
     }
 
-    /// The median of each over several slices.
+    /// The median of each percentile over several slices.
     fn median(slices: impl Iterator<Item = Latency> + Clone) -> Latency {
         let of = |what: fn(&Latency) -> f64| median(slices.clone().map(|slice| what(&slice)));
         Latency { p50: of(|l| l.p50), p90: of(|l| l.p90), p99: of(|l| l.p99), p999: of(|l| l.p999) }
@@ -58,12 +58,12 @@ pub(super) struct Pair {
     pub(super) synced: Option<Trips>,
 }
 
-/// Play at half the rate.
+/// Play at half the full rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paced {
     pub(super) per_second: f64,
     pub(super) latency: Latency,
-    /// From reading an answer to writing the next request, as the server counts it.
+    /// From reading an answer to writing the next request, as the server measures it.
     pub(super) server_p99: f64,
 }
 
@@ -75,15 +75,15 @@ pub(super) struct Observed {
     pub(super) pairs: Vec<Pair>,
 }
 
-/// One match that many watch.
+/// One match with many spectators.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watched {
     pub(super) watchers: usize,
-    /// More that never read.
+    /// Further spectators that never read.
     pub(super) asleep: usize,
-    /// That each of them was sent.
+    /// Events that each spectator received.
     pub(super) events_per_second: f64,
-    /// What the server used of the processor, with them and without.
+    /// The server's processor use in cores, with spectators and without.
     pub(super) cores: f64,
     pub(super) cores_unwatched: f64,
     pub(super) latency: Latency,
@@ -98,7 +98,7 @@ pub(super) struct Restarted {
     pub(super) per_second_after: f64,
 }
 
-/// A sort of ping-pong, and the game beside it.
+/// The game relative to one sort of ping-pong.
 struct Beside {
     per_second: f64,
     cpu_us: f64,
@@ -108,7 +108,7 @@ struct Beside {
     latency_ratio: f64,
 }
 
-/// All of it.
+/// The whole report.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Report {
     pub(super) game: String,
@@ -143,7 +143,7 @@ impl Report {
         median(self.pairs.iter().map(|pair| pair.cpu_us))
     }
 
-    /// Rate, processor time and both ratios beside one sort of ping-pong, where it was measured.
+    /// Rate, processor time and both ratios relative to one sort of ping-pong, if it was measured.
     fn beside(&self, which: fn(&Pair) -> Option<Trips>) -> Option<Beside> {
         let both: Vec<_> =
             self.pairs.iter().filter_map(|pair| Some((*pair, which(pair)?))).collect();
@@ -175,7 +175,8 @@ impl Report {
         }
     }
 
-    /// What observers leave of the rate, both beside the ping-pong of their time.
+    /// The share of the rate that remains with observers; both rates are relative to their own
+    /// ping-pong.
     fn observed_share(&self, observed: &Observed) -> f64 {
         ratio(&observed.pairs) / ratio(&self.pairs)
     }
@@ -353,7 +354,7 @@ fn ratio(pairs: &[Pair]) -> f64 {
     median(ratios(pairs))
 }
 
-/// From the least to the largest ratio.
+/// From the smallest to the largest ratio.
 fn spread(pairs: &[Pair]) -> String {
     let least = ratios(pairs).fold(f64::INFINITY, f64::min);
     let largest = ratios(pairs).fold(0.0, f64::max);
@@ -370,7 +371,7 @@ pub(super) fn round(value: f64) -> f64 {
     (value * 1_000.0).round() / 1_000.0
 }
 
-/// The machine, as far as it tells.
+/// A description of the machine, as far as it is available.
 pub(super) fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find(|line| line.starts_with("model name"));

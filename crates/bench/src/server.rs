@@ -1,5 +1,4 @@
-//! The server that is measured: started as an operator would, in a folder of its own, on a real
-//! log.
+//! The benchmarked server: started as an operator would start it, in its own folder, on a real log.
 
 use super::child::Child;
 use agon_client::http::Http;
@@ -11,20 +10,20 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long players have to answer: they are held back while something else is measured.
+/// The answer deadline. It is long, because players are held back while other things are measured.
 const ANSWER_MS: u64 = 3_600_000;
 
-/// Games a match may take: more than a run has time for.
+/// The games of a match: more than a run has time for.
 const BEST_OF: u32 = 99;
 
-/// A folder that goes away with the run.
+/// A temporary folder of the run.
 pub(super) struct Folder {
     path: PathBuf,
     keep: bool,
 }
 
 impl Folder {
-    /// Makes a folder that nobody else may read, in `dir`.
+    /// Creates a private folder in `dir`.
     pub(super) fn make(dir: &Path, keep: bool) -> Result<Folder> {
         use std::os::unix::fs::DirBuilderExt;
         let path = dir.join(format!("agon-bench-{}", std::process::id()));
@@ -60,15 +59,15 @@ pub(super) struct Server {
     pub(super) http: SocketAddr,
     /// Where programs of the Fish system connect.
     pub(super) fish: SocketAddr,
-    /// Where it is an Erlang node.
+    /// Where the server listens as an Erlang node.
     pub(super) erlang: SocketAddr,
     folder: PathBuf,
     pub(super) operator: Operator,
 }
 
 impl Server {
-    /// Starts a server in a folder whose log has accounts with these tokens, the operator's first;
-    /// returns it with the tokens of the players.
+    /// Starts a server on a log with accounts for these tokens, the operator's first. Returns it
+    /// with the tokens of the players.
     pub(super) async fn start(
         folder: &Path,
         ip: IpAddr,
@@ -77,7 +76,7 @@ impl Server {
     ) -> Result<(Server, Vec<String>)> {
         let token = tokens.remove(0);
         let players = tokens.len();
-        // All players come from one address.
+        // All players connect from one address.
         let (erlang, epmd) = (free_place(ip)?, free_place(ip)?);
         let config = format!(
             "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
@@ -98,14 +97,15 @@ impl Server {
         Ok((Server { process, tcp, http, fish, erlang, folder, operator }, tokens))
     }
 
-    /// Starts it again at the addresses it had.
+    /// Restarts the server at the same addresses.
     pub(super) async fn start_again(&mut self) -> Result<()> {
         let (process, [_, _, fish]) = launch(&self.folder, self.tcp, self.http).await?;
         (self.process, self.fish) = (process, fish);
         Ok(())
     }
 
-    /// Waits until so many are in line: not every wire tells its players that they are.
+    /// Waits until this many players are connected. Not every protocol notifies its players of
+    /// that.
     pub(super) async fn all_in_line(&self, players: usize, patience: Duration) -> Result<()> {
         let (http, _) = Http::parse(&format!("http://{}", self.http))?;
         let started = Instant::now();
@@ -121,8 +121,8 @@ impl Server {
         }
     }
 
-    /// How long answers took until the next request was written, since it was started: bounds in
-    /// milliseconds, each with how many took no longer.
+    /// A histogram since the start of the server, from reading an answer to writing the next
+    /// request: upper bounds in milliseconds, each with a cumulative count.
     pub(super) async fn turns(&self) -> Result<Vec<(f64, u64)>> {
         let metrics = self.metrics().await?;
         let buckets = metrics.lines().filter_map(|line| {
@@ -134,7 +134,7 @@ impl Server {
         Ok(buckets.collect())
     }
 
-    /// How many faults players were charged with since it was started.
+    /// How many faults the server has charged since its start.
     pub(super) async fn faults(&self) -> Result<u64> {
         let metrics = self.metrics().await?;
         let counts = metrics.lines().filter(|line| line.starts_with("agon_faults_total{"));
@@ -155,8 +155,8 @@ impl Server {
 }
 
 impl Operator {
-    /// Starts a tournament in which the first `players` in line all play.
-    /// Nobody is late for anything, unless there are the `usual` limits.
+    /// Starts a tournament with the first `players` players in line. Without the `usual` limits, no
+    /// player can be late.
     pub(super) async fn tournament(
         &self,
         id: &str,
@@ -217,7 +217,7 @@ impl Operator {
     }
 }
 
-/// An address nobody listens on now.
+/// An address without a listener.
 fn free_place(ip: IpAddr) -> Result<SocketAddr> {
     let port = crate::free_port(ip).context("failed to find a free port")?;
     Ok(SocketAddr::from((ip, port)))

@@ -1,5 +1,5 @@
-//! A long load at a steady rate, against the usual time limits: what players see of it, whether
-//! anybody is charged with anything, and whether the server grows.
+//! A long load at a steady rate, against the usual time limits: the latencies that players see, the
+//! faults charged, and the growth of the server.
 
 use super::report::{Latency, Report, machine, round};
 use super::{Run, SETTLE};
@@ -8,36 +8,36 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// How often the server's size is looked at.
+/// How often the server's memory is sampled.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How often it is told how far it is.
+/// How often progress is reported.
 const TELL: Duration = Duration::from_secs(10);
 
 /// A long load at a steady rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steady {
-    /// Decisions a second that were asked for.
+    /// The requested decisions per second.
     wanted: u32,
     seconds: f64,
     decisions: u64,
     latency: Latency,
     slowest_ms: f64,
-    /// From reading an answer to writing the next request, as the server counts it: bounds below which
-    /// 50, 90, 99 and 99.9 of a hundred stayed.
+    /// From reading an answer to writing the next request, as the server measures it: bounds of the
+    /// 50th, 90th, 99th and 99.9th percentile.
     server_ms: [f64; 4],
-    /// What the server used of the processor.
+    /// The server's processor use, in cores.
     cores: f64,
-    /// Charged to players.
+    /// Faults charged to players.
     faults: u64,
-    /// The most memory the server had in the first tenth of the time, in the last, and ever.
+    /// The server's peak memory in the first tenth of the time, in the last tenth, and overall.
     bytes_early: u64,
     bytes_late: u64,
     bytes_most: u64,
 }
 
 impl Run<'_> {
-    /// Everybody plays all the time, so many decisions a second in all.
+    /// Lets everybody play all the time, at this many decisions per second in all.
     pub(super) async fn steady(&self, rate: u32) -> Result<Steady> {
         let length = Duration::from_secs_f64(self.args.seconds);
         let playing = (2 * self.args.matches_wanted()).min(self.args.players);

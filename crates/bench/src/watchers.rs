@@ -1,6 +1,6 @@
-//! Many watchers of one match: what they cost the server, and what the players notice of them.
+//! Many spectators of one match: their cost for the server, and their effect on the players.
 //!
-//! Beside those that read there are some that never do: whoever is slow must not slow a game.
+//! Beside the spectators that read, some never do: a slow spectator must not slow a game.
 
 use super::observers::Observers;
 use super::report::{Latency, Watched};
@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-/// How far the answers of each of two players lie apart: ten a second together, which is as often as
-/// watchers are shown something.
+/// The time between two answers of each player. Two players give ten events a second, which is how
+/// often spectators get an update.
 const APART: Duration = Duration::from_millis(200);
 
-/// Watchers that never read.
+/// How many spectators never read.
 const ASLEEP: usize = 10;
 
 impl Run<'_> {
-    /// Ten events a second, without watchers and with all of them.
+    /// Measures ten events a second, without spectators and with all of them.
     pub(super) async fn watched(&self, count: usize) -> Result<Watched> {
         let length = Duration::from_secs_f64(self.args.seconds / 2.0);
         self.progress.say("ten events a second, unwatched");
@@ -47,7 +47,7 @@ impl Run<'_> {
     }
 }
 
-/// Connections that ask for the events of a match and never read them.
+/// Opens connections that request the events of a match and never read them.
 async fn sleepers(http: SocketAddr, tournament: &str, id: &str) -> Result<Vec<TcpStream>> {
     let mut all = Vec::with_capacity(ASLEEP);
     for _ in 0..ASLEEP {

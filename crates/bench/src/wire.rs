@@ -1,14 +1,14 @@
-//! How messages lie in the bytes of a connection: lines over TCP, frames over a WebSocket or between
-//! nodes, values on the wires of other systems.
+//! The framing of messages: lines over TCP, frames over a WebSocket or between Erlang nodes, values
+//! on other systems' protocols.
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Room to read into; it grows for longer messages.
+/// The initial size of the read buffer; it grows for longer messages.
 const ROOM: usize = 8 * 1024;
 
-/// How messages are told apart.
+/// How messages are delimited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wire {
     /// One line each.
@@ -17,11 +17,11 @@ pub(super) enum Wire {
     Frames,
     /// One array each, with nothing between them and no brackets in their texts.
     Values,
-    /// Frames of a node; empty ones are ticks.
+    /// Frames of an Erlang node; empty ones are ticks.
     Terms,
 }
 
-/// Bytes that came in, and how far they were taken.
+/// Received bytes, and how many of them are consumed.
 pub(super) struct Inbox {
     bytes: Vec<u8>,
     from: usize,
@@ -33,7 +33,7 @@ impl Inbox {
         Inbox { bytes: vec![0; ROOM], from: 0, to: 0 }
     }
 
-    /// Reads once; the number of bytes, 0 at the end.
+    /// Reads once; returns the number of bytes, or 0 at the end.
     pub(super) async fn fill(&mut self, stream: &mut TcpStream) -> std::io::Result<usize> {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);
@@ -55,7 +55,7 @@ impl Inbox {
 }
 
 impl Wire {
-    /// The next whole message, if one is there.
+    /// The next complete message, if there is one.
     pub(super) fn next(self, inbox: &mut Inbox) -> Result<Option<&[u8]>> {
         match self {
             Wire::Lines => {
@@ -89,7 +89,7 @@ impl Wire {
                 match opcode {
                     1 => Ok(Some(&inbox.bytes[from..from + length])),
                     8 => bail!("the server closed the WebSocket"),
-                    // A ping of the server: the next answer is sign of life enough.
+                    // The server sent a ping; the next answer is a sufficient sign of life.
                     _ => Ok(Some(&[])),
                 }
             }
@@ -108,25 +108,25 @@ impl Wire {
         }
     }
 
-    /// Starts a message in `out`; what it returns is for [`Wire::end`].
+    /// Starts a message in `out`; pass the returned position to [`Wire::end`].
     pub(super) fn begin(self, out: &mut Vec<u8>) -> usize {
         if self == Wire::Frames {
-            // Room for the longest head that is needed: two bytes, a length of two, a mask.
+            // Reserves the longest header needed: two bytes, a length of two, a mask.
             out.extend_from_slice(&[0x81, 0x80 | 126, 0, 0, 0, 0, 0, 0]);
         }
         out.len()
     }
 
-    /// Ends a message that began there.
+    /// Ends the message that began at `began`.
     pub(super) fn end(self, out: &mut Vec<u8>, began: usize) {
         match self {
             Wire::Lines => out.push(b'\n'),
             Wire::Values => {}
-            // Nodes write their own.
+            // Nodes write their own framing.
             Wire::Terms => {}
             Wire::Frames => {
                 let length = u16::try_from(out.len() - began).unwrap_or(u16::MAX);
-                // Lengths below 126 have a shorter form that must be used.
+                // Lengths below 126 must use the short form.
                 if length < 126 {
                     out[began - 7] = 0x80 | length as u8;
                     out.drain(began - 6..began - 4);
@@ -137,14 +137,14 @@ impl Wire {
         }
     }
 
-    /// One message by itself.
+    /// Writes one whole message.
     pub(super) fn message(self, text: &str, out: &mut Vec<u8>) {
         let began = self.begin(out);
         out.extend_from_slice(text.as_bytes());
         self.end(out, began);
     }
 
-    /// What a connection begins with, before the first message.
+    /// Performs the exchange before the first message.
     pub(super) async fn open(self, stream: &mut TcpStream, inbox: &mut Inbox) -> Result<()> {
         if self != Wire::Frames {
             return Ok(());
@@ -173,8 +173,8 @@ impl Wire {
     }
 }
 
-/// The opcode of the first frame, the length of its head and that of its payload, if all of it is
-/// there. Servers do not mask.
+/// The opcode of the first frame, the length of its header and that of its payload, if the frame is
+/// complete. Servers do not mask.
 fn frame(bytes: &[u8]) -> Option<(u8, usize, usize)> {
     let [first, second, rest @ ..] = bytes else { return None };
     let (head, length): (usize, usize) = match second & 0x7f {
@@ -235,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_a_masked_text_frame() {
+    fn sent_message_is_a_masked_text_frame() {
         for length in [3, 125, 126, 300] {
             let mut out = vec![7];
             let text = "x".repeat(length);
             Wire::Frames.message(&text, &mut out);
             assert_eq!((out[0], out[1]), (7, 0x81));
             assert_eq!(out[2] & 0x80, 0x80, "masked");
-            // Without the mask's bit it reads like a frame of a server behind four bytes of mask.
+            // Without the mask bit, this is a server's frame with four extra bytes of mask.
             let mut frame_bytes = out[1..].to_vec();
             frame_bytes[1] &= 0x7f;
             let head = if length < 126 { 2 } else { 4 };

@@ -1,4 +1,4 @@
-//! A house player as the player of a client.
+//! A house player, run by a client.
 
 use crate::{ClientError, Player, Request};
 use agon_bots::{HouseError, HousePlayer, Houses};

@@ -1,6 +1,6 @@
-//! The HTTP interface of a server: one request at a time, and server-sent events. hyper speaks
-//! HTTP/1.1; this file answers for addresses, errors, how long things may take and how large answers
-//! may be. It follows no redirects. `docs/protocol/http.md` is the contract.
+//! The HTTP interface of a server: one request at a time, and server-sent events. hyper implements
+//! HTTP/1.1; this file handles addresses, errors, timeouts and size limits. It follows no
+//! redirects. `docs/protocol/http.md` is the contract.
 
 use super::socket::Socket;
 use http_body_util::{BodyExt, Full};
@@ -19,16 +19,16 @@ const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// How long a whole request may take.
 const PATIENCE: Duration = Duration::from_secs(40);
-/// How long events may be silent: the server sends a sign of life more often than that.
+/// How long events may be silent: the server sends a keep-alive more often than that.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// Not the address of a server.
     #[error("{0:?} is no address of a server; use http://HOST:PORT or https://HOST")]
     Url(String),
-    /// Nobody answers there.
+    /// The server cannot be reached.
     #[error("failed to reach {server}: {why}")]
     Unreachable {
         /// Where.
@@ -36,22 +36,22 @@ pub enum HttpError {
         /// Why.
         why: io::Error,
     },
-    /// The server says no.
+    /// The server answered with an error.
     #[error("{detail} ({status})")]
     Problem {
         /// The status.
         status: u16,
         /// The last word of the problem's type, such as `not-found`.
         code: String,
-        /// A sentence.
+        /// An explanation for people.
         detail: String,
     },
-    /// What came is not HTTP.
+    /// The response is not valid HTTP.
     #[error("{server} does not speak as an Agon server does: {why}")]
     Garbled {
         /// Where.
         server: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
 }
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Http {
     }
 }
 
-/// A response that is no error.
+/// A successful response.
 #[derive(Debug)]
 pub struct Response {
     /// The status, 200 to 299.
@@ -82,8 +82,8 @@ pub struct Response {
 }
 
 impl Http {
-    /// From `http://HOST:PORT/…` or `https://…`; the parts of its path, without `api/v1`, are given
-    /// as well.
+    /// Parses `http://HOST:PORT/…` or `https://…`; also returns the parts of its path, without
+    /// `api/v1`.
     pub fn parse(url: &str) -> Result<(Http, Vec<String>), HttpError> {
         let wrong = || HttpError::Url(url.into());
         let (tls, port, rest) = match url.split_once("://") {
@@ -107,7 +107,7 @@ impl Http {
         Ok((Http { place, tls, token: None }, parts.collect()))
     }
 
-    /// The same with a token.
+    /// Sets the token.
     #[must_use]
     pub fn with_token(self, token: Option<String>) -> Http {
         Http { token, ..self }
@@ -118,7 +118,7 @@ impl Http {
         &self.place
     }
 
-    /// Asks for a page.
+    /// Fetches a page.
     pub async fn get(&self, path: &str) -> Result<Value, HttpError> {
         let response = self.send("GET", path, None).await?;
         self.json(&response.body)
@@ -143,7 +143,8 @@ impl Http {
         }
     }
 
-    /// Follows events, from after the one with the id `last`. `None`: there will be no more.
+    /// Follows events, from after the one with the id `last`. `None` means that there will be no
+    /// more.
     pub async fn events(
         &self,
         path: &str,
@@ -163,7 +164,7 @@ impl Http {
         }
     }
 
-    /// Sends a request on a connection of its own, and reads the head of the response.
+    /// Sends a request on a new connection, and reads the head of the response.
     async fn open(
         &self,
         method: &str,
@@ -189,12 +190,12 @@ impl Http {
         let socket = TokioIo::new(socket.map_err(|why| self.lost(why))?);
         let opened = http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).handshake(socket).await;
         let (mut sender, connection) = opened.map_err(|error| self.failed(error))?;
-        // It ends with the body of the response, or when nobody reads that any more.
+        // The task ends with the body of the response, or when the body is dropped.
         tokio::spawn(connection);
         sender.send_request(request).await.map_err(|error| self.failed(error))
     }
 
-    /// Reads a body that has at most so many bytes.
+    /// Reads a body of at most this many bytes.
     async fn whole(&self, mut body: Incoming, bytes_max: usize) -> Result<Vec<u8>, HttpError> {
         let mut whole = Vec::new();
         while let Some(frame) = body.frame().await {
@@ -207,7 +208,7 @@ impl Http {
         Ok(whole)
     }
 
-    /// Does something that may not take longer than a whole request.
+    /// Applies the timeout of a whole request.
     async fn in_time<T>(
         &self,
         what: impl Future<Output = Result<T, HttpError>>,
@@ -224,7 +225,7 @@ impl Http {
         HttpError::Unreachable { server: self.place.clone(), why }
     }
 
-    /// What an error of hyper means.
+    /// Translates an error of hyper.
     fn failed(&self, error: hyper::Error) -> HttpError {
         if error.is_parse() || error.is_parse_too_large() {
             return self.garbled(&error.to_string());
@@ -243,7 +244,7 @@ impl Http {
     }
 }
 
-/// A name as a part of a path.
+/// Escapes a name for use in a path.
 pub fn escaped(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte);
     let letters = name.bytes().map(|byte| match plain(byte) {
@@ -269,13 +270,13 @@ fn problem(status: u16, body: &[u8]) -> HttpError {
 pub struct ServerEvent {
     /// `snapshot`, `change`, `lagged` or `end`.
     pub event: String,
-    /// What to come back with.
+    /// The id to resume with.
     pub id: Option<String>,
-    /// What it shows.
+    /// The payload.
     pub data: String,
 }
 
-/// Events as they come.
+/// A stream of events.
 pub struct Events {
     http: Http,
     body: Incoming,
@@ -304,7 +305,7 @@ impl Events {
     }
 }
 
-/// Server-sent events from text that comes in pieces.
+/// Decodes server-sent events from text that arrives in pieces.
 #[derive(Default)]
 pub struct EventDecoder {
     text: Vec<u8>,
@@ -316,7 +317,7 @@ impl EventDecoder {
         self.text.extend_from_slice(piece);
     }
 
-    /// The next event, if all of it is there.
+    /// The next event, if it is complete.
     pub fn take(&mut self) -> Option<ServerEvent> {
         while let Some(end) = self.text.windows(2).position(|window| window == b"\n\n") {
             let rest = self.text.split_off(end + 2);
@@ -329,7 +330,7 @@ impl EventDecoder {
     }
 }
 
-/// One block of lines; comments and blocks without data are none.
+/// One block of lines; `None` for comments and blocks without data.
 fn read_event(block: &str) -> Option<ServerEvent> {
     let (mut event, mut data) = (ServerEvent::default(), Vec::new());
     for line in block.lines() {
@@ -379,7 +380,7 @@ mod tests {
         assert_eq!(decoder.take(), None);
     }
 
-    /// Answers one request with these bytes, and closes.
+    /// Answers one request with these bytes, and closes the connection.
     async fn answered(bytes: &'static [u8]) -> Result<Response, HttpError> {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

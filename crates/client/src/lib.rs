@@ -1,8 +1,8 @@
 //! Playing on a server from a Rust program.
 //!
-//! A [`Client`] connects, logs in, and gives requests and notices as [`Event`]s. When the connection
-//! is lost it comes back by itself with its token, and an answer that may have been lost on the way
-//! is sent again when, and only when, the server asks for it again. [`play`] puts a [`Player`] on it:
+//! A [`Client`] connects, logs in, and delivers requests and notifications as [`Event`]s. When the
+//! connection closes, it reconnects with its token. It sends an answer that may have been lost
+//! again if, and only if, the server repeats the request. [`play`] runs a [`Player`] on a client:
 //!
 //! ```no_run
 //! use agon_client::{Address, Client, ClientError, Login, Request, Settings, Until, play};
@@ -26,8 +26,8 @@
 //! # }
 //! ```
 //!
-//! [`http`] is the other interface: one request at a time, and server-sent events. Both are spoken
-//! with TLS or without; [`CERTIFICATES`] names whom to trust, if not those the system trusts.
+//! [`http`] is the other interface: one request at a time, and server-sent events. Both work with
+//! or without TLS; [`CERTIFICATES`] names the trusted certificates, if not those of the system.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "house")]
@@ -56,12 +56,12 @@ use std::fmt;
 use task::{Command, Task};
 use tokio::sync::mpsc;
 
-/// Events that wait for their reader.
+/// How many events may wait for the reader.
 const EVENTS_MAX: usize = 256;
-/// Commands that wait for the connection.
+/// How many commands may wait for the connection.
 const COMMANDS_MAX: usize = 64;
 
-/// How to prove who one is.
+/// How to log in.
 #[derive(Clone)]
 pub enum Login {
     /// By name and password.
@@ -70,9 +70,9 @@ pub enum Login {
         account: String,
         /// Its password.
         password: String,
-        /// Make the account if there is none.
+        /// Whether to create the account if there is none.
         register: bool,
-        /// What sort of player a new account is: a program or a person.
+        /// The kind of a new account: a program or a person.
         kind: AccountKind,
     },
     /// By a token of an earlier login.
@@ -86,7 +86,7 @@ impl Login {
         Login::Password { account, password, register: false, kind }
     }
 
-    /// The same, making the account if there is none.
+    /// Also creates the account if there is none.
     #[must_use]
     pub fn register(mut self) -> Login {
         if let Login::Password { register, .. } = &mut self {
@@ -95,7 +95,7 @@ impl Login {
         self
     }
 
-    /// The same; a new account is a person's.
+    /// Marks a new account as a person's.
     #[must_use]
     pub fn person(mut self) -> Login {
         if let Login::Password { kind, .. } = &mut self {
@@ -115,31 +115,31 @@ impl fmt::Debug for Login {
     }
 }
 
-/// Where to play, as whom, and how to come back.
+/// Where to play, under which account, and how to reconnect.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The server.
     pub server: Address,
-    /// Who.
+    /// How to log in.
     pub login: Login,
-    /// What the program calls itself.
+    /// The name of the program.
     pub name: String,
-    /// What it adds to the luck of its games.
+    /// The player's contribution to the randomness of its games.
     pub nonce: Option<Nonce>,
-    /// The configuration it proposes where a tournament asks for one.
+    /// The configuration that the player proposes to tournaments that ask for one.
     pub proposal: Option<Json>,
-    /// Whether every request shows past turns and finished games.
+    /// Whether every request includes past turns and finished games.
     pub history: bool,
-    /// The first wait before coming back, in milliseconds; every next one is twice as long.
+    /// The first wait before a reconnect, in milliseconds; it doubles every time.
     pub back_off_ms: u64,
-    /// The longest wait before coming back.
+    /// The longest wait before a reconnect.
     pub back_off_ms_max: u64,
-    /// After how many tries in a row to give up.
+    /// After how many failed attempts in a row to give up.
     pub tries_max: u32,
 }
 
 impl Settings {
-    /// The usual ones: tries come within five seconds of each other, for about an hour.
+    /// The defaults: attempts at most five seconds apart, for about an hour.
     pub fn new(server: Address, login: Login) -> Settings {
         Settings {
             server,
@@ -155,35 +155,35 @@ impl Settings {
     }
 }
 
-/// What a client hears.
+/// An event that a client delivers.
 #[derive(Debug)]
 pub enum Event {
     /// A question to answer.
     Request(Request),
-    /// The same question came again, with its time anew; it is still to be answered, once.
+    /// The server repeated a request, with a new deadline; it still needs one answer.
     Again(Request),
-    /// Something to know.
+    /// A notification.
     Notice(Notice),
-    /// Something that was sent changed nothing.
+    /// The server rejected a message; it changed nothing.
     Refused(Refused),
-    /// A request to the lobby was done: its type.
+    /// The server carried out a request to the lobby of this type.
     Done(String),
-    /// The connection is lost; the client is coming back.
+    /// The connection is lost; the client reconnects.
     Lost,
-    /// It is back.
+    /// The client has reconnected.
     Back {
-        /// How many tournaments it plays in.
+        /// How many tournaments the player is in.
         active: u64,
     },
 }
 
-/// Why a client cannot go on.
+/// Why a client cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Not the address of a server.
     #[error("{0:?} is no address of a server; use HOST:PORT, tls://HOST:PORT or wss://HOST")]
     Address(String),
-    /// Nobody answers there.
+    /// The server cannot be reached.
     #[error("failed to reach {server}: {why}")]
     Unreachable {
         /// Where.
@@ -191,33 +191,33 @@ pub enum ClientError {
         /// Why.
         why: std::io::Error,
     },
-    /// The server does not let it in.
+    /// The server rejected the login.
     #[error("failed to log in: {0}")]
     Login(Refused),
     /// The account logged in elsewhere.
     #[error("the account logged in on another connection")]
     TakenOver,
-    /// The server did not come back.
+    /// The client could not reconnect.
     #[error("gave up on {server} after {tries} tries")]
     GaveUp {
         /// Where.
         server: String,
-        /// How often.
+        /// How many attempts it made.
         tries: u32,
     },
-    /// A request that this player cannot read.
+    /// The player cannot read a request.
     #[error("failed to read a request: {0}")]
     Request(String),
     /// The player has no answer.
     #[error("failed to answer: {0}")]
     Player(String),
-    /// The client ended before.
+    /// The client has already ended.
     #[error("the client has ended")]
     Ended,
 }
 
-/// A connection to a server that comes back by itself. Dropping it ends it: in matches that is a lost
-/// connection.
+/// A connection to a server that reconnects by itself. Dropping it closes the connection; in a
+/// match, that counts as a disconnect.
 #[derive(Debug)]
 pub struct Client {
     account: PlayerName,
@@ -227,7 +227,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects and logs in. Only later losses of the connection are made good.
+    /// Connects and logs in. The client reconnects only after this first login succeeded.
     pub async fn connect(settings: Settings) -> Result<Client, ClientError> {
         let (told, events) = mpsc::channel(EVENTS_MAX);
         let (commands, asked) = mpsc::channel(COMMANDS_MAX);
@@ -237,44 +237,45 @@ impl Client {
         Ok(Client { account: welcome.account, token, events, commands })
     }
 
-    /// Who it is.
+    /// The account.
     pub fn account(&self) -> &PlayerName {
         &self.account
     }
 
-    /// The token to come back with, also from another process.
+    /// The token to reconnect with, also from another process.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    /// The next thing that happens. Can be dropped and called again without loss.
+    /// The next event. Cancellation-safe.
     pub async fn next(&mut self) -> Result<Event, ClientError> {
         self.events.recv().await.unwrap_or(Err(ClientError::Ended))
     }
 
-    /// Answers a request. Answers to requests that are not open are not sent.
+    /// Answers a request. The client does not send answers to requests that are not open.
     pub async fn answer(&self, id: &str, answer: &Json) -> Result<(), ClientError> {
         let id = id.to_owned();
         let line = serde_json::json!({"type": "answer", "id": id, "answer": answer}).to_string();
         self.send(Command::Answer { id, line }).await
     }
 
-    /// The same with a line that is the whole message; for programs that speak for themselves.
+    /// Like `answer`, with a line that is the whole message, for programs that write messages
+    /// themselves.
     pub async fn answer_line(&self, id: &str, line: String) -> Result<(), ClientError> {
         self.send(Command::Answer { id: id.to_owned(), line }).await
     }
 
-    /// Sends a line as it is. What is no message may cost a match; nothing is sent again.
+    /// Sends a line as it is, once. An invalid message may cost a match.
     pub async fn line(&self, line: String) -> Result<(), ClientError> {
         self.send(Command::Line(line)).await
     }
 
-    /// Waits in a queue once more.
+    /// Enters a queue once more.
     pub async fn enqueue(&self, queue: &str) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "enqueue", "queue": queue})).await
     }
 
-    /// Waits in a queue once less.
+    /// Leaves a queue once.
     pub async fn dequeue(&self, queue: &str) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "dequeue", "queue": queue})).await
     }
@@ -292,33 +293,34 @@ impl Client {
         self.lobby(message).await
     }
 
-    /// Takes a sign-up back, or leaves a tournament that runs.
+    /// Withdraws a sign-up, or leaves a running tournament.
     pub async fn withdraw(&self, tournament: &TournamentId) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "withdraw", "tournament": tournament})).await
     }
 
-    /// Accepts an invitation, as the notice `invitation` asks for.
+    /// Accepts an invitation, in reply to the notification `invitation`.
     pub async fn accept(&self, tournament: &TournamentId) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "accept", "tournament": tournament})).await
     }
 
-    /// Rejects an invitation, or takes its acceptance back.
+    /// Rejects an invitation, or withdraws its acceptance.
     pub async fn reject(&self, tournament: &TournamentId) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "reject", "tournament": tournament})).await
     }
 
-    /// Is ready for a tournament, as the notice `ready-asked` asks for.
+    /// Confirms readiness for a tournament, in reply to the notification `ready-asked`.
     pub async fn ready(&self, tournament: &TournamentId) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "ready", "tournament": tournament})).await
     }
 
-    /// Holds a tournament: the object of `POST /api/v1/tournaments`. Its result comes as the notice
-    /// `tournament-result`.
+    /// Announces a tournament: the object of `POST /api/v1/tournaments`. Its result arrives as the
+    /// notification `tournament-result`.
     pub async fn announce(&self, tournament: &serde_json::Value) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "announce", "tournament": tournament})).await
     }
 
-    /// Has all sign-ups told of by notices `sign-up-open`, as long as this connection lasts.
+    /// Subscribes to notifications `sign-up-open` for all sign-ups, as long as this connection
+    /// lasts.
     pub async fn subscribe(&self) -> Result<(), ClientError> {
         self.lobby(serde_json::json!({"type": "subscribe"})).await
     }

@@ -1,30 +1,31 @@
-//! What was asked and answered. An answer goes out once for every connection it is asked for on,
-//! and only on a connection it was asked for on.
+//! Requests and their answers. The client sends an answer once for every connection on which the
+//! server requests it, and on no other.
 
 use super::{Event, Notice, Request};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Answers that are kept to be sent again.
+/// How many answers are kept for sending again.
 const ANSWERS_MAX: usize = 256;
-/// Requests that may be open, and tournaments known, at once; the first by name are forgotten.
+/// How many open requests and known tournaments are kept; beyond that, the first by name are
+/// forgotten.
 const OPEN_MAX: usize = 4_096;
 
-/// What was asked and answered, and over which connection.
+/// Requests and answers, each with its connection.
 pub(super) struct Memory {
     /// The number of the connection, from 1.
     pub(super) connection: u64,
-    /// Requests without an answer, and over which connection they came last.
+    /// Requests without an answer, and the connection on which they last arrived.
     open: BTreeMap<String, u64>,
-    /// The latest answers, and over which connection they went, if over any.
+    /// The latest answers, and the connection on which each was sent, if any.
     answers: VecDeque<(String, String, u64)>,
     /// The games of tournaments.
     games: BTreeMap<String, String>,
 }
 
-/// What to do about a request.
+/// The client's reaction to a request.
 pub(super) enum RequestAction {
     Deliver(Box<Event>),
-    /// It was answered over an earlier connection: that answer is to be sent again.
+    /// It was answered on an earlier connection: send that answer again.
     Resend(String),
 }
 
@@ -53,8 +54,8 @@ impl Memory {
         }))
     }
 
-    /// Takes an answer; gives it back if it is to be sent now. What was asked over a connection
-    /// that is lost will be asked again, and is sent then.
+    /// Records an answer; returns it if it can be sent now. If the request's connection is lost,
+    /// the server repeats the request, and the answer is sent then.
     pub(super) fn answered(&mut self, id: &str, line: String) -> Option<String> {
         let over = self.open.remove(id)?;
         self.answers.retain(|(answered, _, _)| answered != id);
@@ -117,20 +118,21 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_sent_once_for_every_connection_it_is_asked_for_on() {
+    fn answer_is_sent_once_per_connection_that_requests_it() {
         let mut memory = Memory::new();
         assert_eq!(asked(&mut memory, "cup:1"), "new");
         assert_eq!(memory.answered("cup:1", "one".into()).as_deref(), Some("one"));
         assert_eq!(memory.answered("cup:1", "two".into()), None, "it is not open any more");
-        // The connection was lost, and perhaps the answer with it.
+        // The connection closed, perhaps before the answer arrived.
         memory.connection += 1;
         assert_eq!(asked(&mut memory, "cup:1"), "one");
-        // Asked once more over the same connection, it was refused: whoever answers may do better.
+        // A repeat on the same connection means that the server rejected the answer, so ask the
+        // player again.
         assert_eq!(asked(&mut memory, "cup:1"), "new");
     }
 
     #[test]
-    fn an_answer_waits_until_the_new_connection_asks_for_it() {
+    fn answer_waits_until_the_new_connection_requests_it() {
         let mut memory = Memory::new();
         assert_eq!(asked(&mut memory, "cup:1"), "new");
         assert_eq!(asked(&mut memory, "cup:2"), "new");
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_is_forgotten_and_nothing_grows_without_bound() {
+    fn finished_tournaments_are_forgotten_and_memory_is_bounded() {
         let mut memory = Memory::new();
         for number in 0..2 * OPEN_MAX {
             let id = format!("cup:{number}");

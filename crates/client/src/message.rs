@@ -1,5 +1,5 @@
-//! What a server says, as far as a player needs it. Messages and fields of later versions are
-//! passed over.
+//! Messages of a server, as far as a player needs them. The client ignores messages and fields of
+//! later versions.
 
 use crate::ClientError;
 use agon_core::{MatchId, PlayerName, TournamentId};
@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Request {
     /// The id its answer carries.
     pub id: String,
-    /// How many milliseconds there are.
+    /// The time to answer, in milliseconds.
     pub deadline_ms: u64,
     /// The seat that is asked.
     pub seat: Seat,
@@ -27,23 +27,23 @@ pub struct Request {
     /// The game's name.
     #[serde(skip)]
     pub game: String,
-    /// The message as it came.
+    /// The message as it was received.
     #[serde(skip)]
     pub line: String,
 }
 
 impl Request {
-    /// The question of a game that is known here.
+    /// The question, as the type of a known game.
     pub fn question_as<G: Game>(&self) -> Result<G::Question, ClientError> {
         read::<G, _>(&self.question)
     }
 
-    /// The view of a game that is known here.
+    /// The view, as the type of a known game.
     pub fn view_as<G: Game>(&self) -> Result<G::View, ClientError> {
         read::<G, _>(&self.view)
     }
 
-    /// The players by seat, from the one of `own` that is known: seats may go around from game to
+    /// The players by seat, derived from the known seat of `own`: seats may rotate from game to
     /// game.
     pub fn names_by_seat(&self, own: &PlayerName) -> Vec<String> {
         let players = &self.in_match.players;
@@ -69,9 +69,9 @@ pub struct InMatch {
     pub id: MatchId,
     /// Its round, from 1.
     pub round: u32,
-    /// Who plays.
+    /// The players.
     pub players: Vec<PlayerName>,
-    /// Best of how many games it is.
+    /// The most games of the match, as in "best of five".
     pub best_of: u32,
     /// Games won by player; a shared game counts one half.
     pub won: Vec<f32>,
@@ -79,7 +79,7 @@ pub struct InMatch {
     pub game: u32,
 }
 
-/// Something to know.
+/// A notification, which needs no answer.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Notice {
     /// A stable word: `tournament`, `told`, `game-over`, `match-over`, `tournament-over` …
@@ -87,38 +87,38 @@ pub struct Notice {
     /// Details.
     #[serde(default)]
     pub data: Value,
-    /// The tournament, where it is not among the details.
+    /// The tournament, if it is not among the details.
     #[serde(default, rename = "tournament")]
     pub beside: Option<TournamentId>,
-    /// The message as it came.
+    /// The message as it was received.
     #[serde(skip)]
     pub line: String,
 }
 
 impl Notice {
-    /// The tournament it is about, if it says so.
+    /// The tournament that the notification names, if any.
     pub fn tournament(&self) -> Option<TournamentId> {
         self.data["tournament"].as_str().map(TournamentId::from).or_else(|| self.beside.clone())
     }
 
-    /// Whether the player won what is over, if it says so.
+    /// Whether the player won, if the notification says so.
     pub fn won(&self) -> Option<bool> {
         self.data["won"].as_bool()
     }
 }
 
-/// Something that was sent changed nothing.
+/// The server rejected a message; it changed nothing.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Refused {
     /// A stable word, such as `repeated`.
     pub code: String,
-    /// A sentence.
+    /// An explanation for people.
     #[serde(default)]
     pub detail: String,
     /// The request concerned.
     #[serde(default)]
     pub id: Option<String>,
-    /// The message as it came.
+    /// The message as it was received.
     #[serde(skip)]
     pub line: String,
 }
@@ -129,7 +129,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// The answer to a good login.
+/// The answer to a successful login.
 #[derive(Debug, Deserialize)]
 pub(super) struct Welcome {
     pub(super) account: PlayerName,
@@ -139,7 +139,7 @@ pub(super) struct Welcome {
     pub(super) active: u64,
 }
 
-/// Everything a server says.
+/// All messages of a server.
 #[derive(Debug)]
 pub(super) enum Message {
     Welcome(Welcome),
@@ -147,7 +147,7 @@ pub(super) enum Message {
     Notice(Notice),
     Refused(Refused),
     Done(String),
-    /// Of no interest, or of a later version.
+    /// A message without interest, or of a later version.
     Other,
 }
 
@@ -160,7 +160,7 @@ struct Kind {
 }
 
 impl Message {
-    /// Reads a line; one that cannot be read is one of a later version.
+    /// Reads a line. A line that cannot be read counts as one of a later version.
     pub(super) fn read(line: String) -> Message {
         let Ok(Kind { kind, what }) = serde_json::from_str(&line) else { return Message::Other };
         let message = match kind.as_str() {
@@ -190,7 +190,7 @@ mod tests {
         "games":[]},"later":true}"#;
 
     #[test]
-    fn requests_are_read_with_what_is_typed_and_what_is_not() {
+    fn request_is_parsed_with_typed_and_untyped_parts() {
         let Message::Request(request) = Message::read(REQUEST.into()) else { panic!() };
         assert_eq!((request.id.as_str(), request.seat), ("cup:r1m1.2.1.0", Seat(1)));
         assert!(request.question_as::<Yahtzee>().is_ok());
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_passed_over() {
+    fn unknown_messages_are_ignored() {
         for line in ["", "{", "7", r#"{"type":"dance"}"#, r#"{"type":"request"}"#, "{}"] {
             assert!(matches!(Message::read(line.into()), Message::Other), "{line}");
         }

@@ -1,19 +1,19 @@
-//! A player on a client: asked, it answers.
+//! Runs a player on a client: it answers every request.
 
 use crate::{Client, ClientError, Event, Notice, Request, Running};
 use agon_games::Json;
 use std::future::Future;
 
-/// Somebody who answers requests. Functions from [`Request`] to an answer are players.
+/// Answers requests. Functions from [`Request`] to an answer are players.
 pub trait Player: Send {
-    /// The answer. One request is answered after the other; who thinks for long should do it on
-    /// another thread and wait for it here.
+    /// The answer. Requests are answered one after the other; a player that computes for long
+    /// should do so on another thread and await it here.
     fn answer(
         &mut self,
         request: &Request,
     ) -> impl Future<Output = Result<Json, ClientError>> + Send;
 
-    /// Something to know; nothing to answer.
+    /// Receives a notification, which needs no answer.
     fn notice(&mut self, _notice: &Notice) {}
 }
 
@@ -29,13 +29,13 @@ impl<F: FnMut(&Request) -> Result<Json, ClientError> + Send> Player for F {
 /// How long to play.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
-    /// Until so many tournaments are over.
+    /// Until this many tournaments are over.
     Tournaments(u64),
     /// Until something fails.
     Failure,
 }
 
-/// Plays, and says how many tournaments were won, as far as the server said so.
+/// Plays, and returns how many tournaments were won, as far as the server reported it.
 pub async fn play(
     client: &mut Client,
     player: &mut impl Player,
@@ -53,7 +53,7 @@ pub async fn play(
                 client.answer(&request.id, &answer).await?;
             }
             Event::Notice(notice) => {
-                // What is over may be told again after a lost connection.
+                // The server may repeat the end of a tournament after a reconnect.
                 let is_over = notice.tournament().is_some_and(|id| ended.contains(&id));
                 won += u64::from(is_over && notice.won() == Some(true));
                 player.notice(&notice);

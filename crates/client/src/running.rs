@@ -1,27 +1,28 @@
-//! Which tournaments a player is in, also when one of them ends while the connection is lost: then
-//! nobody says so, and it is missing among those that are told of after coming back. One that the
-//! player has left and that goes on without it is told to be over after every login: that counts
-//! once.
+//! Tracks which tournaments a player is in, also when one ends while the connection is lost.
+//!
+//! The server does not report such an end; the tournament is missing from those it lists after a
+//! reconnect. The server reports a tournament that the player has left as over after every login;
+//! that counts once.
 
 use super::Event;
 use agon_core::TournamentId;
 use std::collections::BTreeSet;
 
-/// Tournaments that were left and are remembered; the first by name are forgotten.
+/// How many left tournaments are remembered; beyond that, the first by name are forgotten.
 const LEFT_MAX: usize = 4_096;
 
 /// The tournaments a player is in.
 #[derive(Debug, Default)]
 pub struct Running {
     known: BTreeSet<TournamentId>,
-    /// Those that are over for it.
+    /// Tournaments that are over for the player.
     left: BTreeSet<TournamentId>,
-    /// After coming back: how many will be told of, and those that were.
+    /// After a reconnect: how many tournaments the server will list, and those it has listed.
     returning: Option<(u64, BTreeSet<TournamentId>)>,
 }
 
 impl Running {
-    /// Takes an event; gives the tournaments that are over by it.
+    /// Processes an event; returns the tournaments that it ends.
     pub fn heard(&mut self, event: &Event) -> Vec<TournamentId> {
         match event {
             Event::Back { active } => {
@@ -43,7 +44,7 @@ impl Running {
                         *active = active.saturating_sub(1);
                         told.remove(&id);
                     }
-                    // At the first login it is one of the past.
+                    // At the first login, such a tournament ended earlier.
                     let was_in = self.known.remove(&id) || returning;
                     let mut over = self.settle();
                     if self.leave(id.clone()) && was_in {
@@ -57,7 +58,7 @@ impl Running {
         }
     }
 
-    /// Notes that a tournament is over; whether that is new.
+    /// Records that a tournament is over; returns whether that is new.
     fn leave(&mut self, id: TournamentId) -> bool {
         while self.left.len() >= LEFT_MAX {
             self.left.pop_first();
@@ -65,7 +66,7 @@ impl Running {
         self.left.insert(id)
     }
 
-    /// Once all that go on were told of, the others are over.
+    /// Once the server has listed all active tournaments, the others are over.
     fn settle(&mut self) -> Vec<TournamentId> {
         match self.returning.take() {
             Some((active, told)) if told.len() as u64 >= active => {
@@ -97,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_meanwhile_is_missing_among_those_told_of() {
+    fn tournament_not_listed_after_a_reconnect_is_over() {
         let mut running = Running::default();
         for id in ["a", "b", "c"] {
             assert_eq!(over(&mut running, &notice("tournament", id)), [""; 0]);
         }
         assert_eq!(over(&mut running, &notice("tournament-over", "b")), ["b"]);
-        // The connection is lost once more before all were told of.
+        // The connection closes again before the server has listed all.
         assert_eq!(over(&mut running, &Event::Back { active: 2 }), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament", "c")), [""; 0]);
         assert_eq!(over(&mut running, &Event::Back { active: 2 }), [""; 0]);
@@ -115,18 +116,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_counts_once_however_often_it_is_told() {
+    fn left_tournament_counts_once() {
         let mut running = Running::default();
-        // Of an earlier life.
+        // It ended before this client started.
         assert_eq!(over(&mut running, &notice("tournament-over", "old")), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament", "a")), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament-over", "a")), ["a"]);
         assert_eq!(over(&mut running, &Event::Back { active: 3 }), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament-over", "a")), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament-over", "old")), [""; 0]);
-        // It began and was lost while the connection was.
+        // It began and ended while the connection was lost.
         assert_eq!(over(&mut running, &notice("tournament-over", "b")), ["b"]);
-        // An operator has the match replayed: it is in again, and out again.
+        // An operator orders a replay: the player is in again, and then out again.
         assert_eq!(over(&mut running, &notice("tournament", "a")), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament-over", "a")), ["a"]);
     }

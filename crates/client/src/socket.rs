@@ -18,10 +18,10 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 /// How long connecting may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Names a file of certificates to trust, instead of those of the system.
+/// The environment variable for a file of trusted certificates, instead of those of the system.
 pub const CERTIFICATES: &str = "AGON_CERTIFICATES";
 
-/// Where systems keep the certificates they trust.
+/// Where systems store their trusted certificates.
 const BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -42,7 +42,8 @@ impl Socket {
         let connecting = async {
             let socket = TcpStream::connect(place).await?;
             if socket.local_addr()? == socket.peer_addr()? {
-                // On one machine, whoever knocks at a free port often enough is let in by itself.
+                // On one machine, TCP can connect a socket to itself while the port has no
+                // listener.
                 return Err(io::ErrorKind::ConnectionRefused.into());
             }
             socket.set_nodelay(true)?;
@@ -74,7 +75,8 @@ async fn secured(socket: TcpStream, host: &str) -> io::Result<Socket> {
     Ok(Socket::Tls(Box::new(connector.connect(name, socket).await?)))
 }
 
-/// The certificates to trust. Read anew for every connection: there are few, and files change.
+/// The trusted certificates. Read again for every connection: connections are rare, and files
+/// change.
 fn trusted() -> io::Result<RootCertStore> {
     let named = std::env::var_os(CERTIFICATES).map(PathBuf::from);
     let usual = || BUNDLES.iter().map(PathBuf::from).find(|path| path.exists());
@@ -90,7 +92,7 @@ fn trusted() -> io::Result<RootCertStore> {
     let mut trusted = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(&path).map_err(|error| unread(&error))? {
         let certificate = certificate.map_err(|error| unread(&error))?;
-        // A bundle may hold some that nobody can use any more.
+        // A bundle may hold unusable certificates.
         let _ = trusted.add(certificate);
     }
     match trusted.is_empty() {
@@ -144,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_what_a_certificate_is_for() {
+    fn host_is_parsed_without_port_and_brackets() {
         assert_eq!(host("example.org:1"), "example.org");
         assert_eq!(host("[::1]:80"), "::1");
         assert_eq!(host("127.0.0.1:7300"), "127.0.0.1");

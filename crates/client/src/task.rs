@@ -1,5 +1,5 @@
-//! The task behind a client: it holds the connection, comes back when it is lost, and sees to it
-//! that an answer is sent once for every time it is asked for, and no more.
+//! The task behind a client: it holds the connection, reconnects when it closes, and sends an
+//! answer exactly once for every time the server requests it.
 
 use super::memory::{Memory, RequestAction};
 use super::message::{Message, Refused, Welcome};
@@ -14,15 +14,16 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Events that wait here, besides those in the channel; then the socket is not read.
+/// How many events wait here, besides those in the channel, before the task stops reading the
+/// socket.
 const PENDING_MAX: usize = 64;
 /// How long a login may take.
 const LOGIN: Duration = Duration::from_secs(30);
-/// After so long without a word, a sign of life is asked for; after as long again, the connection
-/// is lost.
+/// After this long without a message, the task sends a ping; after as long again, the connection
+/// counts as lost.
 const QUIET: Duration = Duration::from_secs(20);
 
-/// What the client wants sent.
+/// Commands of the client to its task.
 #[derive(Debug)]
 pub(super) enum Command {
     Answer { id: String, line: String },
@@ -37,20 +38,20 @@ pub(super) struct Task {
     pending: VecDeque<Event>,
     wire: Wire,
     memory: Memory,
-    /// When the server was heard last, and whether it was asked for a sign of life since.
+    /// When the last message arrived, and whether a ping was sent since.
     heard: Instant,
     pinged: bool,
 }
 
-/// Why talking ended.
+/// Why a connection ended.
 enum Over {
-    /// Nobody holds the client any more.
+    /// The client was dropped.
     Dropped,
     Lost,
     Failed(ClientError),
 }
 
-/// What happens next.
+/// The next thing to handle.
 enum Next {
     Room(bool),
     Command(Option<Command>),
@@ -176,7 +177,7 @@ impl Task {
         Ok(())
     }
 
-    /// Comes back after a lost connection: soon at first, then less and less often.
+    /// Reconnects: soon at first, then less and less often.
     async fn come_back(&mut self) -> Result<(), ClientError> {
         let mut wait_ms = self.settings.back_off_ms.max(1);
         for _ in 0..self.settings.tries_max {
@@ -185,7 +186,7 @@ impl Task {
             {
                 permit.send(Ok(event));
             }
-            // Up to half as long again, so that not all come back at once.
+            // Adds up to half of the wait, so that not all clients reconnect at once.
             let jitter = random() % (wait_ms / 2 + 1);
             tokio::select! {
                 () = self.events.closed() => return Err(ClientError::Ended),
@@ -211,17 +212,17 @@ impl Task {
     }
 }
 
-/// Whether another try would be refused as well. All else is a matter of time.
+/// Whether another attempt would be rejected as well. All other errors are temporary.
 fn is_final(refused: &Refused) -> bool {
     matches!(refused.code.as_str(), "wrong-credentials" | "malformed" | "refused")
 }
 
-/// A number nobody can foresee; good enough to keep clients apart.
+/// An unpredictable number, good enough to spread clients out.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Connects, says hello and logs in: by token where there is one, else by password.
+/// Connects, sends `hello` and logs in: by token if there is one, else by password.
 async fn log_in(
     settings: &Settings,
     token: &mut Option<String>,
@@ -240,7 +241,7 @@ async fn log_in(
                     }
                     return Ok(Ok((wire, welcome)));
                 }
-                // The token has expired: there may be a password.
+                // The token has expired; fall back to the password, if there is one.
                 Err(refused)
                     if refused.code == "wrong-credentials"
                         && by_token

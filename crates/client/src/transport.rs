@@ -16,10 +16,10 @@ const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// How long a handshake and one write may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Where a server takes players over WebSocket.
+/// The path on which a server accepts players over WebSocket.
 const PLAY: &str = "/api/v1/play";
 
-/// Where a server listens for players, and how to speak to it.
+/// Where a server listens for players, and over which transport.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
     /// `HOST:PORT`.
@@ -76,7 +76,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Bytes that came in, on their way to become messages.
+/// Decodes received bytes into messages.
 #[derive(Debug)]
 enum Framing {
     Lines(Lines),
@@ -89,7 +89,7 @@ pub(super) struct Wire {
     socket: Socket,
     framing: Framing,
     piece: Vec<u8>,
-    /// Bytes that are still to be written.
+    /// Bytes that are not written yet.
     unsent: Vec<u8>,
 }
 
@@ -109,7 +109,7 @@ impl Wire {
         Ok(Wire { socket, framing, piece: vec![0; 16 * 1024], unsent: Vec::new() })
     }
 
-    /// The next message. Can be dropped and called again without loss.
+    /// The next message. Cancellation-safe.
     pub(super) async fn receive(&mut self) -> io::Result<String> {
         loop {
             if let Some(message) = self.take()? {
@@ -126,7 +126,7 @@ impl Wire {
         }
     }
 
-    /// A message that is there already. Pings are answered on the way.
+    /// The next complete message, if there is one. Answers pings on the way.
     fn take(&mut self) -> io::Result<Option<String>> {
         let text = |bytes: &[u8]| Some(String::from_utf8_lossy(bytes).into_owned());
         match &mut self.framing {
@@ -176,7 +176,7 @@ impl Wire {
         sending.await.map_err(|_| io::ErrorKind::TimedOut)?
     }
 
-    /// Writes what is to be written. Can be dropped and called again without loss.
+    /// Writes the unsent bytes. Cancellation-safe.
     async fn write(&mut self) -> io::Result<()> {
         if self.unsent.is_empty() {
             return Ok(());
@@ -192,7 +192,7 @@ impl Wire {
     }
 }
 
-/// Makes a WebSocket of a connection to an HTTP server; what came behind the server's answer.
+/// Upgrades an HTTP connection to a WebSocket; returns the bytes after the server's answer.
 async fn upgrade(socket: &mut Socket, place: &str, path: &str) -> io::Result<Vec<u8>> {
     let key = websocket::key(std::array::from_fn(|_| random() as u8));
     let request = format!(
@@ -231,7 +231,7 @@ async fn upgrade(socket: &mut Socket, place: &str, path: &str) -> io::Result<Vec
     }
 }
 
-/// Bytes that nobody between here and the server can foresee; they protect nothing but proxies.
+/// Bytes that no intermediary can predict. Masking only protects proxies.
 fn mask() -> [u8; 4] {
     (random() as u32).to_be_bytes()
 }
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_say_what_is_wrong_with_them() {
+    fn addresses_are_parsed_or_rejected_with_a_reason() {
         let good = [
             ("127.0.0.1:7300", "127.0.0.1:7300"),
             ("tcp://example.org:1", "example.org:1"),

@@ -1,5 +1,5 @@
-//! Games chosen at run time: the same trait without its types, speaking JSON, and the registry of
-//! all games. A new game is one folder and one line in [`Registry::standard`].
+//! Games chosen at run time: the same trait without its types, with JSON, and the registry of all
+//! games. A new game is one folder and one line in [`Registry::standard`].
 
 use crate::game::write_json;
 use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
@@ -53,10 +53,10 @@ pub trait GameKind: Send + Sync {
     /// See [`Game::propose`].
     fn propose(&self, config: &str, proposal: &str, seats_max: usize) -> Proposal<Json>;
 
-    /// See [`Game::draw`]. Whatever came over a wire may be no view; then it is refused.
+    /// See [`Game::draw`]. Rejects text that is no view of this game.
     fn draw(&self, view: &str, names: &[String], colour: bool) -> Result<String, Refusal>;
 
-    /// A question as a person is asked it, with every legal answer.
+    /// A question as text for a person, with every legal answer.
     fn ask(&self, question: &str, view: &str) -> Result<QuestionText, Refusal>;
 
     /// See [`Game::understand`].
@@ -84,7 +84,7 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn awaiting(&self) -> SeatSet;
     /// See [`Game::question`].
     fn question(&self, seat: Seat) -> Option<Json>;
-    /// See [`Game::only_tells`]; `false` if the seat owes no answer.
+    /// See [`Game::only_tells`]; `false` if the seat has no open question.
     fn only_tells(&self, seat: Seat) -> bool;
     /// See [`Game::view`].
     fn view(&self, viewer: Viewer) -> Json;
@@ -92,13 +92,13 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>);
     /// See [`Game::write_view_now`].
     fn write_view_now(&self, viewer: Viewer, out: &mut Vec<u8>);
-    /// Writes the [`question`](GameState::question) as JSON; `false`, and nothing, if there is
-    /// none.
+    /// Writes the [`question`](GameState::question) as JSON. Writes nothing and returns `false` if
+    /// there is none.
     fn write_question(&self, seat: Seat, out: &mut Vec<u8>) -> bool;
-    /// Parses and checks an answer; gives it back in canonical form.
+    /// Parses and checks an answer; returns it in canonical form.
     fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal>;
-    /// Parses, checks and applies an answer; gives it back in canonical form. A refusal changes
-    /// nothing.
+    /// Parses, checks and applies an answer; returns it in canonical form. A rejected answer
+    /// changes nothing.
     fn apply(&mut self, seat: Seat, answer: &str) -> Result<Json, Refusal>;
     /// See [`Game::remove`].
     fn remove(&mut self, seat: Seat);
@@ -141,7 +141,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The games that come with this crate.
+    /// The games of this crate.
     pub fn standard() -> Registry {
         Registry { kinds: Vec::new() }
             .with::<crate::yahtzee::Yahtzee>()
@@ -152,7 +152,7 @@ impl Registry {
     /// Adds a game.
     ///
     /// # Panics
-    /// If a game of that name is there already.
+    /// If there already is a game of that name.
     #[must_use]
     pub fn with<G: Game>(mut self) -> Registry {
         assert!(self.kind(G::NAME).is_none(), "two games are called {}", G::NAME);
@@ -184,12 +184,12 @@ impl fmt::Debug for Registry {
 }
 
 struct Kind<G: Game> {
-    /// The configuration read last, with its text: the games of a tournament share one, and reading
-    /// a map takes longer than setting up a game on it.
+    /// The latest configuration, with its text: the games of a tournament share one, and parsing a
+    /// map takes longer than setting up a game on it.
     latest: Mutex<Option<Read<G>>>,
 }
 
-/// A configuration and the text it was read from.
+/// A configuration and the text it was parsed from.
 type Read<G> = (Box<str>, Arc<<G as Game>::Config>);
 
 impl<G: Game> Kind<G> {

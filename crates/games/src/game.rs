@@ -1,4 +1,4 @@
-//! The one trait that everything above the rules knows a game by.
+//! The trait of all games: the rest of Agon knows a game only through it.
 
 use crate::erased::json;
 use crate::{Outcome, Refusal, Seat, SeatSet, Seed, SetupError};
@@ -11,9 +11,9 @@ use std::ops::RangeInclusive;
 /// The viewer of a game. A view is the only way game state leaves the referee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Viewer {
-    /// The player in a seat: the public view and what this seat alone may know.
+    /// The player in a seat: the public view and what only this seat may know.
     Seat(Seat),
-    /// Anybody, while the game runs: nothing that some player may not know.
+    /// Anybody, while the game runs: only what every player may know.
     Public,
     /// Everything, for anybody after the game. Callers use it only once [`Game::outcome`] is
     /// `Some`.
@@ -23,22 +23,23 @@ pub enum Viewer {
 /// A game's verdict about a configuration that a player proposes (a Trains map).
 #[derive(Clone, PartialEq, Debug)]
 pub enum Proposal<C> {
-    /// It will do: the configuration with the proposal in it.
+    /// Acceptable: the configuration with the proposal in it.
     Fits(C),
     /// Well-formed, but too small for the largest game. This is no fault; ask the next player.
     Unfit(String),
-    /// Not a proposal at all: the player misbehaves.
+    /// Not a valid proposal, which is the player's fault.
     Refused(Refusal),
 }
 
 /// A turn-based game for a few seats, as a value.
 ///
-/// # What implementations promise
+/// # Contract
 /// - The same config, seats, seed and answers give the same game, on every machine and version.
-/// - While [`outcome`](Game::outcome) is `None`, [`awaiting`](Game::awaiting) is not empty, and every
-///   awaited seat has a [`question`](Game::question) and at least one [`legal`](Game::legal) answer.
-/// - [`apply`](Game::apply) accepts exactly what [`check`](Game::check) accepts; a refusal changes
-///   nothing.
+/// - While [`outcome`](Game::outcome) is `None`, [`awaiting`](Game::awaiting) is not empty, and
+///   every awaited seat has a [`question`](Game::question) and at least one [`legal`](Game::legal)
+///   answer.
+/// - [`apply`](Game::apply) accepts exactly what [`check`](Game::check) accepts; a rejected answer
+///   changes nothing.
 /// - A [`view`](Game::view) for a seat or the public does not depend on anything its reader may not
 ///   know yet: neither luck not drawn yet nor what others hold or chose in secret.
 /// - Any sequence of legal answers and removals ends.
@@ -49,8 +50,8 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// How many players it is for.
     const SEATS: RangeInclusive<usize>;
 
-    /// What an organiser may set. `Default` is the game as most people play it; unknown fields are
-    /// refused.
+    /// The settings of an organiser. `Default` is the game as most people play it; unknown fields
+    /// are rejected.
     type Config: Serialize
         + DeserializeOwned
         + JsonSchema
@@ -61,7 +62,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         + Send
         + Sync;
 
-    /// What a seat is asked.
+    /// A question to a seat.
     type Question: Serialize
         + DeserializeOwned
         + JsonSchema
@@ -71,14 +72,14 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         + Send
         + Sync;
 
-    /// What a seat may reply.
+    /// An answer of a seat.
     type Answer: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq + Send + Sync;
 
-    /// What a viewer sees. One type for seats, public and full view: a player needs no memory, so
-    /// it holds everything its reader may know.
+    /// The view of a viewer: one type for seats, public and full view. It holds everything that
+    /// its reader may know, so that a player needs no memory.
     type View: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + PartialEq + Send + Sync;
 
-    /// What luck may give: dice rolled, cards dealt, a board laid out.
+    /// A random draw: dice rolled, cards dealt, a board laid out.
     type Drawn: Serialize;
 
     /// Sets up a game for `seats` players.
@@ -92,14 +93,14 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// How many seats the game was set up with.
     fn seats(&self) -> usize;
 
-    /// The seats that owe an answer now. Several at once is normal. Empty once the game is over.
+    /// The seats with an open question. Several at once is normal. Empty once the game is over.
     fn awaiting(&self) -> SeatSet;
 
-    /// What `seat` is asked now; `None` if it owes no answer.
+    /// The open question of `seat`, if it has one.
     fn question(&self, seat: Seat) -> Option<Self::Question>;
 
-    /// Whether a question only informs the player and is answered with `"ok"`. Wires with notices
-    /// may deliver it as one and confirm it for the player.
+    /// Whether a question only informs the player and is answered with `"ok"`. Protocols with
+    /// notifications may deliver it as one and confirm it for the player.
     fn only_tells(_question: &Self::Question) -> bool {
         false
     }
@@ -107,8 +108,8 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// The game as `viewer` may see it.
     fn view(&self, viewer: Viewer) -> Self::View;
 
-    /// Writes the [`view`](Game::view) as JSON. A game that is asked for it often may write the same
-    /// text without making the view first.
+    /// Writes the [`view`](Game::view) as JSON. A game may write the same text directly, without
+    /// building the view first.
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
         write_json(&self.view(viewer), out);
     }
@@ -137,31 +138,31 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
 
     /// Every legal answer to `question` for the seat that sees `view`, in a fixed order. Where
     /// several spellings mean the same (dice by value or by position), one of them is listed. A
-    /// remote player has no more than this to go by.
+    /// remote player knows no more than these two.
     fn legal_in(question: &Self::Question, view: &Self::View) -> Vec<Self::Answer>;
 
     /// Every legal answer of `seat` now, in the order of [`legal_in`](Game::legal_in); empty if it
-    /// owes none.
+    /// has no open question.
     fn legal(&self, seat: Seat) -> Vec<Self::Answer> {
         self.question(seat).map_or_else(Vec::new, |question| {
             Self::legal_in(&question, &self.view(Viewer::Seat(seat)))
         })
     }
 
-    /// Some legal answer of `seat` now, picked evenly among [`legal`](Game::legal) by 64 random bits
-    /// and without listing them where a game can: simulations play millions of games with it.
-    /// Which bits pick which answer is up to the game.
+    /// One legal answer of `seat` now, picked evenly among [`legal`](Game::legal) by 64 random
+    /// bits. Games avoid listing all answers if they can: simulations play millions of games with
+    /// it. Each game defines which bits pick which answer.
     ///
     /// # Panics
-    /// May panic, or give an answer that will be refused, if the seat owes no answer.
+    /// May panic, or return an answer that is rejected, if the seat has no open question.
     fn playout_answer(&self, seat: Seat, choice: u64) -> Self::Answer {
         let mut legal = self.legal(seat);
         let pick = choice % legal.len() as u64;
         legal.swap_remove(pick as usize)
     }
 
-    /// What luck gave in the latest step (set-up, answer or removal), or `None` if it gave nothing:
-    /// dice rolled, cards drawn, a board laid out. Logs keep it, so that it can be checked later.
+    /// The random draw of the latest step (set-up, answer or removal), if any: dice rolled, cards
+    /// drawn, a board laid out. Logs keep it, so that it can be verified later.
     fn drawn(&self) -> Option<Self::Drawn>;
 
     /// [`drawn`](Game::drawn) as a JSON value, for tests and tools.
@@ -174,7 +175,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     fn render(&self, names: &[String], colour: bool) -> String;
 
     /// The position as the reader of `view` may see it, as text for people. Players and observers
-    /// elsewhere have no more than a view; [`render`](Game::render) draws the full one.
+    /// elsewhere have only a view; [`render`](Game::render) draws the full one.
     fn draw(view: &Self::View, _names: &[String], _colour: bool) -> String {
         format!("{}\n", serde_json::to_string_pretty(view).expect("views are JSON"))
     }
@@ -189,7 +190,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         json(answer).to_string()
     }
 
-    /// Parses what a person typed; an error explains to that person what is wrong. The answer is
+    /// Parses a person's input; an error explains to that person what is wrong. The answer is
     /// legal, as far as the view shows.
     fn understand(
         text: &str,
@@ -203,7 +204,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         }
     }
 
-    /// Examples of what a person may type.
+    /// Examples of a person's input.
     fn examples(_question: &Self::Question) -> &'static str {
         "an answer as JSON"
     }
@@ -213,7 +214,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     fn tell(&self, before: &Self, seat: Seat, answer: &Self::Answer) -> String;
 
     /// The configuration under which an undecidable match (too many ties in a row) is replayed, if
-    /// that is another one: Yahtzee turns to independent dice.
+    /// it differs: Yahtzee switches to independent dice.
     fn after_undecidable(config: &Self::Config) -> Self::Config {
         config.clone()
     }

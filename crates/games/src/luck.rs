@@ -23,7 +23,7 @@ use std::fmt;
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// A seed from bytes that somebody else made.
+    /// A seed from given bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Seed {
         Seed(bytes)
     }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_seeds_nor_what_follows_from_them_are_printed() {
+    fn seeds_and_derived_values_are_not_printed() {
         let seed = Seed::from_number(5);
         assert_eq!(format!("{seed:?}"), "Seed(hidden)");
         assert_eq!(format!("{:?}", Luck::new(&seed, "deck")), "Luck(hidden)");

@@ -1,4 +1,4 @@
-//! How a game ended: scores, and ranks that may be shared.
+//! The end of a game: scores, and ranks that may be shared.
 
 use crate::{Seat, SeatSet};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Ranks the seats that are still in by score, more is better; equal scores share a rank.
+    /// Ranks the remaining seats by score, higher is better; equal scores share a rank.
     pub fn by_score(scores: Vec<i64>, removed: SeatSet) -> Outcome {
         let staying = SeatSet::first_n(scores.len()).filter(|seat| !removed.contains(*seat));
         // One seat of each score: the first that has it.

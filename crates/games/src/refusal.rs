@@ -1,4 +1,4 @@
-//! Why an answer or a set-up is not accepted.
+//! Why an answer or a set-up is rejected.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The longest sentence that repeats a sender's own words.
 const BRIEF_CHARS_MAX: usize = 300;
 
-/// The beginning of a sentence that may repeat what came, which may be long.
+/// Truncates a sentence that may repeat long input.
 pub fn brief(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(BRIEF_CHARS_MAX) {
         text.truncate(end);
@@ -30,11 +30,11 @@ pub enum RefusalKind {
     Illegal,
 }
 
-/// A typed reason for not accepting an answer. The state it was offered to is unchanged.
+/// A typed reason for rejecting an answer. The game's state is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, thiserror::Error)]
 #[error("{code}: {detail}")]
 pub struct Refusal {
-    /// What sort of wrong.
+    /// The kind of refusal.
     pub kind: RefusalKind,
     /// A stable word for machines, such as `box-filled`.
     pub code: Cow<'static, str>,
@@ -68,7 +68,7 @@ impl Refusal {
     }
 }
 
-/// A game that cannot be set up from what was given.
+/// Why a game cannot be set up.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SetupError {
     /// The game is not for this many players.

@@ -1,4 +1,4 @@
-//! JSON Schemas (draft 2020-12) of what a game says and hears, derived from its types.
+//! JSON Schemas (draft 2020-12) of a game's messages, derived from its types.
 
 use crate::Game;
 use schemars::generate::SchemaSettings;
@@ -15,7 +15,7 @@ pub(crate) fn of_game<G: Game>() -> Value {
     let answer = read.subschema_for::<G::Answer>();
     let config = read.subschema_for::<G::Config>();
     let mut defs: Map<String, Value> = written.take_definitions(true);
-    // What has no name of its own (a number, a list) is put under ours.
+    // A type without a name of its own (a number, a list) gets this one.
     defs.entry("Question").or_insert(question.into());
     defs.entry("View").or_insert(view.into());
     defs.insert("Answer".into(), without_default(answer.into()));
@@ -29,7 +29,7 @@ pub(crate) fn of_game<G: Game>() -> Value {
     })
 }
 
-/// Defaults may be as large as a map; the page of the game tells them.
+/// Removes defaults, which may be as large as a map; the game's documentation states them.
 fn without_default(mut schema: Value) -> Value {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         for property in properties.values_mut().filter_map(Value::as_object_mut) {

@@ -1,4 +1,4 @@
-//! Seats: who sits at a game, by number, and small sets of them.
+//! Seats: the players of a game by number, and small sets of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ impl SeatSet {
         SeatSet(bits)
     }
 
-    /// Whether nobody is in the set.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
@@ -78,13 +78,13 @@ impl SeatSet {
         seat.index() < Self::CAPACITY && self.0 & (1 << seat.0) != 0
     }
 
-    /// Puts `seat` into the set.
+    /// Adds `seat` to the set.
     #[inline]
     pub fn insert(&mut self, seat: Seat) {
         self.0 |= 1 << seat.0;
     }
 
-    /// Takes `seat` out of the set.
+    /// Removes `seat` from the set.
     #[inline]
     pub fn remove(&mut self, seat: Seat) {
         self.0 &= !(1 << seat.0);

@@ -1,4 +1,4 @@
-//! JSON text, written piece by piece: what the view writers of the games share.
+//! Helpers of the games' view writers: JSON text, written piece by piece.
 
 use crate::SeatSet;
 

@@ -1,10 +1,10 @@
-//! The log of a simulated server: in memory, answered late, and after a crash only what a disk would
-//! have kept.
+//! The log of a simulated server: it is in memory, answers late, and keeps after a crash only what
+//! a disk would have kept.
 //!
-//! Appends become durable some time after they were handed over, and are answered some time after
-//! that. A crash in between loses the end of every stream by itself, as files do: what one stream
-//! lost says nothing about another. The last append that was written may be torn, and is cut off
-//! when the log is opened again. All servers of a run share one disk and race for its streams.
+//! Appends become durable some time after they are submitted, and are acknowledged some time after
+//! that. A crash in between truncates every stream independently, as it does files: a loss in one
+//! stream implies none in another. A crash may tear the last append; opening the log again cuts it
+//! off. All servers of a run share one disk and race for its streams.
 
 use crate::index::Index;
 use crate::sabotage::Sabotage;
@@ -14,7 +14,7 @@ use agon_store::{Append, AppendError, Done, DoneAll, Log, LogError, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One event that is durable: its line as text and read, and which server wrote it.
+/// One durable event: its line as text and parsed, and the server that wrote it.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) text: String,
@@ -40,24 +40,24 @@ struct Batch {
 
 struct State {
     streams: BTreeMap<String, Vec<Entry>>,
-    /// Lines of appends that were torn: at the end of their streams, and nobody's.
+    /// Lines of torn appends, which lie at the end of their streams and belong to no record.
     torn: BTreeMap<Arc<str>, Vec<String>>,
     batches: VecDeque<Batch>,
     /// The latest snapshot and the one before; a crash may leave either, or something damaged.
     snapshots: VecDeque<Snapshot>,
-    /// A snapshot that was taken of what was not durable.
+    /// The problem of a snapshot that was taken before its events were durable.
     early: Option<String>,
     index: Index,
     rng: Rng,
     pace: Pace,
     now: Millis,
     sabotage: Option<Sabotage>,
-    /// Streams that servers lost to others: what they decided after that is refused as well.
+    /// Streams that servers lost to others. The disk also rejects later appends of such a server.
     lost_streams: BTreeSet<(u32, Arc<str>)>,
-    /// Servers whose appends were refused because somebody else wrote.
+    /// Servers whose appends were rejected because another server wrote first.
     beaten: BTreeSet<u32>,
     in_flight_max: usize,
-    /// How often a crash lost something, and tore something.
+    /// How often crashes lost and tore appends.
     lost: u64,
     torn_count: u64,
 }
@@ -94,7 +94,7 @@ impl Disk {
         self.state().pace = pace;
     }
 
-    /// Does what the disk has done by `now`, and answers whom it has answered by then.
+    /// Completes the writes and sends the acknowledgements that are due by `now`.
     pub(crate) fn advance(&self, now: Millis) {
         let mut state = self.state();
         state.now = now;
@@ -120,12 +120,12 @@ impl Disk {
         answers.into_iter().for_each(|(done, results)| done(results));
     }
 
-    /// Whether something is on its way that is not durable yet.
+    /// Whether any append is not durable yet.
     pub(crate) fn is_busy(&self) -> bool {
         self.state().batches.iter().any(|batch| batch.results.is_none())
     }
 
-    /// When it has done something next.
+    /// When the next write or acknowledgement is due.
     pub(crate) fn next_due(&self) -> Option<Millis> {
         let state = self.state();
         let due = state.batches.iter().map(|batch| match batch.results {
@@ -135,7 +135,7 @@ impl Disk {
         due.min()
     }
 
-    /// A server dies: of what it had not been told to be durable, something may be lost.
+    /// A server crashes. Appends that were not acknowledged to it may be lost.
     pub(crate) fn crash(&self, writer: u32, alone: bool) {
         let mut state = self.state();
         let all = std::mem::take(&mut state.batches);
@@ -181,12 +181,12 @@ impl Disk {
         }
     }
 
-    /// What is wrong with a snapshot that was taken, if anything is.
+    /// The problem of an early snapshot, if there is one.
     pub(crate) fn early_snapshot(&self) -> Option<String> {
         self.state().early.clone()
     }
 
-    /// Opens the log for a server: what is torn is cut off.
+    /// Opens the log for a server, and cuts off torn appends.
     pub(crate) fn open(self: &Arc<Disk>, writer: u32) -> Arc<dyn Log> {
         let mut state = self.state();
         let torn = std::mem::take(&mut state.torn);
@@ -201,12 +201,12 @@ impl Disk {
         Arc::new(Port { disk: Arc::clone(self), writer })
     }
 
-    /// Looks at what is durable.
+    /// Reads the index of durable events.
     pub(crate) fn look<T>(&self, what: impl FnOnce(&Index) -> T) -> T {
         what(&self.state().index)
     }
 
-    /// All that is durable.
+    /// All durable streams.
     pub(crate) fn streams(&self) -> BTreeMap<String, Vec<Entry>> {
         self.state().streams.clone()
     }
@@ -216,12 +216,12 @@ impl Disk {
         self.state().streams.get(name).cloned().unwrap_or_default()
     }
 
-    /// Whether a server was refused an append because somebody else wrote that stream.
+    /// Whether the disk rejected an append of this server because another server wrote that stream.
     pub(crate) fn was_beaten(&self, writer: u32) -> bool {
         self.state().beaten.contains(&writer)
     }
 
-    /// The most appends that were on their way at once, and how often crashes lost and tore some.
+    /// The most appends in flight at once, and how often crashes lost and tore some.
     pub(crate) fn figures(&self) -> (usize, u64, u64) {
         let state = self.state();
         (state.in_flight_max, state.lost, state.torn_count)
@@ -252,7 +252,7 @@ impl State {
         Ok(self.version(&append.stream))
     }
 
-    /// Adds lines at the end, whatever their numbers were.
+    /// Appends lines at the end, whatever their numbers are.
     fn apply_again(&mut self, writer: u32, append: Append) {
         for text in append.lines {
             let Ok(mut line) = Line::read(&text) else { continue };
@@ -268,7 +268,7 @@ impl State {
         entries.push(Entry { text, line, writer });
     }
 
-    /// Forgets the last record of a match that a server was told to be durable.
+    /// Removes the last record of a match that was acknowledged to a server.
     fn lose_the_last(&mut self, writer: u32) {
         let matches = self.streams.iter_mut().filter(|(name, entries)| {
             let last = entries.last().map(|entry| entry.writer);
@@ -286,7 +286,7 @@ impl State {
     }
 }
 
-/// One server's way to the disk.
+/// One server's access to the disk.
 struct Port {
     disk: Arc<Disk>,
     writer: u32,
@@ -303,7 +303,7 @@ impl Log for Port {
     fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
         let mut state = self.disk.state();
         let Pace { sync_ms_max, answer_ms_max } = state.pace;
-        // In order, as one thread that writes does it.
+        // Writes keep their order, as with one writer thread.
         let own = state.batches.iter().filter(|batch| batch.writer == self.writer);
         let (behind, told) = own.fold((0, 0), |(durable, told), batch| {
             (batch.durable_at.max(durable), batch.answered_at.max(told))
@@ -379,7 +379,7 @@ impl Log for Port {
     }
 }
 
-/// A planted bug: a cheat was only a wrong answer.
+/// A planted bug: records a cheat as an illegal answer.
 fn whitewash(entry: &Entry) -> String {
     match &entry.line.event {
         Event::PlayerFaulted(faulted) if faulted.faulted.fault.is_cheat() => {
@@ -389,7 +389,7 @@ fn whitewash(entry: &Entry) -> String {
     }
 }
 
-/// A planted bug: somebody else is on the blacklist.
+/// A planted bug: puts somebody else on the blacklist.
 fn forgive(entry: &Entry) -> String {
     match &entry.line.event {
         Event::AccountBlacklisted(listed) => {

@@ -1,8 +1,8 @@
-//! A server without threads and sockets: the engine, and a driver of the simulator's own.
+//! A server without threads and sockets: the engine under the simulator's own driver.
 //!
-//! It does what the driver of a server does, one input after the other under a clock that is told.
-//! Connections are [`Socket`](crate::socket::Socket)s: bytes go through the framing and the
-//! translation that gateways use.
+//! The driver does what a server's driver does, one input after the other, and takes the time as an
+//! argument. Connections are [`Socket`](crate::socket::Socket)s: bytes pass through the framing and
+//! the translation that gateways use.
 
 use crate::socket::{Out, Outbox};
 use agon_bots::Houses;
@@ -23,15 +23,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// How far timers may be behind what comes in, as in a real server.
+/// How far timers may lag behind the input, as in a real server.
 const BEHIND_MS_MAX: Millis = 1_000;
 
 /// Why a server ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// The log refused a record.
+    /// The log rejected a record.
     Refused(AppendError),
-    /// The log makes no sense.
+    /// The log is invalid.
     Failed(EngineError),
 }
 
@@ -47,20 +47,20 @@ impl std::fmt::Display for Ended {
 /// Bounds on connections.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Messages that may wait for a reader.
+    /// How many messages may wait to be sent to one connection.
     pub(crate) outbox_lines_max: usize,
     /// The longest message a player may send.
     pub(crate) line_bytes_max: usize,
 }
 
-/// What comes to a server.
+/// A message to a server.
 enum Message {
     Input(Input),
-    /// Records are durable or refused, each with its stream.
+    /// Records that the log committed or rejected, each with its stream.
     Committed(Vec<StreamKey>, Vec<Result<u64, AppendError>>),
 }
 
-/// The engine, and what drives it.
+/// The engine and its driver.
 pub(crate) struct Driver {
     engine: Engine,
     log: Arc<dyn Log>,
@@ -77,17 +77,17 @@ pub(crate) struct Driver {
     outboxes: BTreeMap<ConnId, Rc<RefCell<Outbox>>>,
 }
 
-/// Answers that nobody has taken yet. They outlive the server that gave them.
+/// Answers that no caller has taken yet. They outlive the server that gave them.
 type Answers = Rc<RefCell<BTreeMap<QueryId, AnyAnswer>>>;
 
-/// An order that was given.
+/// An order that was submitted.
 pub(crate) struct Promise {
     query: QueryId,
     answers: Answers,
 }
 
 impl Promise {
-    /// What came of the order, once it is durable; in words why it was not obeyed.
+    /// The result of the order once it is committed; an error says why the server rejected it.
     pub(crate) fn take(&self) -> Option<Result<(), String>> {
         let answer = self.answers.borrow_mut().remove(&self.query)?;
         let answer = answer.downcast::<<CarryOut as Query>::Answer>()?;
@@ -108,7 +108,7 @@ impl Driver {
         let houses = Arc::new(houses);
         let reader = Box::new(LogReader(Arc::clone(&log)));
         let list = Box::new(HouseList(Arc::clone(&houses)));
-        // Secrets of tournaments come from the settings' seed, tokens from the players.
+        // Tournament secrets come from the seed in the settings, tokens from the players.
         let key = [0; 32];
         let engine = Engine::open(reader, games, list, settings, key, now)?;
         let (sender, inbox) = channel();
@@ -132,7 +132,8 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Handles everything that waits, does what is due at `now`, and hands the log the records.
+    /// Processes all waiting input, fires the timers that are due at `now`, and submits the records
+    /// to the log.
     pub(crate) fn step(&mut self, now: Millis) -> Result<(), Ended> {
         loop {
             let mut heard = false;
@@ -144,7 +145,7 @@ impl Driver {
             self.carry_out();
             self.submit();
             self.check()?;
-            // The log may have answered at once.
+            // The log may answer immediately, so check the inbox again.
             if !heard {
                 return Ok(());
             }
@@ -176,7 +177,7 @@ impl Driver {
                 self.outboxes.remove(conn);
                 None
             }
-            // A server that stops closes new connections at once.
+            // A stopping server closes new connections immediately.
             Input::Opened { conn, .. } if self.engine.is_stopping() => {
                 self.close(*conn);
                 None
@@ -191,7 +192,7 @@ impl Driver {
         self.carry_out();
     }
 
-    /// Carries out what the engine wants done, until nothing more follows from it.
+    /// Carries out the engine's effects until no more follow from them.
     fn carry_out(&mut self) {
         loop {
             self.engine.take_effects(&mut self.effects);
@@ -211,7 +212,7 @@ impl Driver {
         }
     }
 
-    /// Carries out one effect; gives the connection that does not read, if it is one.
+    /// Carries out one effect. Returns the connection if its outbox is full.
     fn perform(&mut self, effect: Effect) -> Option<ConnId> {
         match effect {
             Effect::Send { conn, line } => {
@@ -223,7 +224,7 @@ impl Driver {
                 self.put(conn, Out::Line(line, Some(ask)))
             }
             Effect::Call { conn, tell } => self.put(conn, Out::Tell(tell)),
-            // No player of the simulator observes over the wire of another system.
+            // No simulated player observes over another system's protocol.
             Effect::Observe { .. } | Effect::Admit { .. } | Effect::Note(_) => None,
             Effect::Close { conn, .. } => {
                 self.close(conn);
@@ -234,7 +235,7 @@ impl Driver {
                 self.appends.push(Append { stream: name, expected, lines });
                 None
             }
-            // The players of the simulator come with tokens.
+            // Simulated players log in with tokens.
             Effect::CheckPassword { .. } => None,
             Effect::AskHouse(question) => {
                 self.ask_house(*question);
@@ -243,7 +244,7 @@ impl Driver {
             Effect::KeepSnapshot { seq, lobby } => {
                 let (stream, format) = (StreamKey::Lobby.name(), Lobby::SNAPSHOT_VERSION);
                 let snapshot = Snapshot { stream, format, seq, state: lobby.snapshot() };
-                // A snapshot only saves time.
+                // A snapshot is only an optimisation, so a failure does not matter.
                 let _ = self.log.keep_snapshot(&snapshot);
                 self.engine.handle(self.engine.time(), Input::SnapshotKept);
                 None
@@ -252,7 +253,7 @@ impl Driver {
                 self.answers.borrow_mut().insert(query, answer);
                 None
             }
-            // Nobody watches over HTTP.
+            // The simulation has no HTTP spectators.
             Effect::Show { .. } | Effect::EndWatch { .. } => None,
         }
     }
@@ -284,40 +285,40 @@ impl Driver {
         let streams = std::mem::take(&mut self.streams);
         let appends = std::mem::take(&mut self.appends);
         let sender = self.sender.clone();
-        // A server that is gone hears nothing.
+        // A server that has ended ignores the answer.
         let done = move |results| drop(sender.send(Message::Committed(streams, results)));
         self.log.submit_all(appends, Box::new(done));
     }
 
-    /// Puts an input into the inbox, which the next step handles.
+    /// Puts an input into the inbox; the next step processes it.
     pub(crate) fn send(&self, input: Input) {
         let _ = self.sender.send(Message::Input(input));
     }
 
-    /// When something is due next.
+    /// When the next timer is due.
     pub(crate) fn next_due(&self) -> Option<Millis> {
         self.engine.next_due()
     }
 
-    /// Begins to stop: players are told, and nothing new is heard.
+    /// Begins to stop: the server notifies players and processes no new requests.
     pub(crate) fn stop(&mut self) {
         self.engine.handle(self.engine.time(), Input::Stop);
         self.carry_out();
     }
 
-    /// Whether everything that was decided is durable.
+    /// Whether all decisions are durable.
     pub(crate) fn is_drained(&self) -> bool {
         self.engine.is_drained()
     }
 
-    /// Leaves a snapshot for the next start, and closes all connections.
+    /// Writes a snapshot for the next start, and closes all connections.
     pub(crate) fn finish(&mut self) {
         self.engine.finish();
         self.carry_out();
         self.outboxes.values().for_each(|outbox| outbox.borrow_mut().close());
     }
 
-    /// The number and the outbox of a new connection.
+    /// The id of a new connection.
     pub(crate) fn next_conn(&mut self) -> ConnId {
         let conn = self.next_conn;
         self.next_conn += 1;
@@ -337,7 +338,7 @@ impl Driver {
         (id, Input::Query { id, query: Box::new(query) })
     }
 
-    /// Asks the engine at once, between two steps. Nobody waits for the answer.
+    /// Queries the engine immediately, between two steps, and ignores the answer.
     fn decide(&mut self, query: impl Query) {
         let (id, input) = self.query(query);
         self.engine.handle(self.engine.time(), input);
@@ -345,7 +346,7 @@ impl Driver {
         self.answers.borrow_mut().remove(&id);
     }
 
-    /// Makes an account that comes with this token, if there is none.
+    /// Creates an account with this token if there is none.
     pub(crate) fn account(
         &mut self,
         account: PlayerName,
@@ -367,19 +368,19 @@ impl Driver {
         self.decide(Decide(LobbyCommand::IssueToken { account, token, expires_at }));
     }
 
-    /// Hands an order to the engine, which takes it in its turn.
+    /// Submits an order to the engine, which processes it in turn.
     pub(crate) fn order(&mut self, order: Order, ruling: Ruling) -> Promise {
         let (id, input) = self.query(CarryOut { order, ruling });
         self.send(input);
         Promise { query: id, answers: Rc::clone(&self.answers) }
     }
 
-    /// Has a sign-up open for programs of another system, as a start of the server does.
+    /// Opens a sign-up for programs of another system, as a starting server does.
     pub(crate) fn open_sign_up(&mut self, series: &Arc<Announcement>) {
         self.decide(OpenSignUp(Arc::clone(series)));
     }
 
-    /// Whether a player is here, over whichever connection.
+    /// Whether a player is connected, over any connection.
     pub(crate) fn is_here(&self, player: &PlayerName) -> bool {
         self.engine.is_connected(player)
     }
@@ -389,13 +390,12 @@ impl Driver {
         self.engine.status().connections
     }
 
-    /// The lobby, if nothing of it is on its way to the log.
+    /// The lobby, if none of its records is in flight.
     pub(crate) fn durable_lobby(&self) -> Option<&Lobby> {
         self.engine.is_durable(&StreamKey::Lobby).then(|| self.engine.lobby())
     }
 
-    /// The matches that run of which nothing is on its way to the log, each with the secret of its
-    /// tournament.
+    /// The running matches without records in flight, each with the secret of its tournament.
     pub(crate) fn durable_matches(&self) -> impl Iterator<Item = (&TournamentId, &Match, &Secret)> {
         let all = self.engine.live_matches();
         all.filter(|(key, ..)| self.engine.is_durable(&StreamKey::Match((*key).clone())))
@@ -409,7 +409,7 @@ impl Drop for Driver {
     }
 }
 
-/// The log, to be read.
+/// Read access to the log.
 struct LogReader(Arc<dyn Log>);
 
 impl StreamReader for LogReader {

@@ -1,4 +1,4 @@
-//! What happened on the wires, as the world saw it: no server can get at it.
+//! What happened on the connections, as the world recorded it. No server can read or change it.
 
 use agon_core::Millis;
 use std::collections::BTreeMap;
@@ -21,43 +21,44 @@ pub(crate) struct Heard {
     pub(crate) step: (usize, u64),
 }
 
-/// A time a player was here, as a server saw it.
+/// A time during which a server saw a player as connected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Here {
     pub(crate) server: u32,
     pub(crate) from: Millis,
-    /// `None` as long as it is.
+    /// `None` while the player is connected.
     pub(crate) to: Option<Millis>,
 }
 
-/// A server, from its start to its end.
+/// The lifetime of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime {
     pub(crate) started: Millis,
     pub(crate) ended: Option<Millis>,
 }
 
-/// Everything.
+/// The whole history of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     /// By player and request.
     pub(crate) written: BTreeMap<(String, String), Vec<Written>>,
     /// By player and request.
     pub(crate) heard: BTreeMap<(String, String), Vec<Heard>>,
-    /// Calls outside matches that a player has answered, on the wires of other systems, and whether
-    /// that was in time.
+    /// Calls outside matches that a player has answered on other systems' protocols, and whether
+    /// the answer was in time.
     pub(crate) courtesies: BTreeMap<String, Vec<(Written, bool)>>,
-    /// Lines of a player that are no messages.
+    /// Lines of a player that are not valid messages.
     pub(crate) bad: BTreeMap<String, Vec<String>>,
-    /// All a player has said on the wires of other systems, where values may run into each other.
+    /// All that a player has sent on other systems' protocols, where values may run into each
+    /// other.
     pub(crate) spoken: BTreeMap<String, String>,
     pub(crate) here: BTreeMap<String, Vec<Here>>,
-    /// Reasons of a server to miss a player: its connection ended, or it did not read. When the server
-    /// took its next step after that, and so knew.
+    /// Reasons for a server to charge a player as absent: a connection closed, or the player did
+    /// not read. Each has the time of the server's next step, when the server learns of it.
     pub(crate) ends: BTreeMap<(String, u32), Vec<Option<Millis>>>,
-    /// Those among them that the server has yet to know.
+    /// Those of them that the server has not learnt of yet.
     unnoticed: Vec<((String, u32), usize)>,
-    /// Connections that servers cut off, and in which of their steps.
+    /// Connections that servers dropped, and in which of their steps.
     pub(crate) dropped: BTreeMap<usize, u64>,
     /// When servers can see that connections of a player broke.
     pub(crate) cuts_of: BTreeMap<String, Vec<Millis>>,
@@ -71,12 +72,12 @@ pub(crate) struct History {
     pub(crate) cuts: u64,
     pub(crate) conflicts: u64,
     pub(crate) stops: u64,
-    /// Answers over the wires of other systems.
+    /// Answers over other systems' protocols.
     pub(crate) peers: u64,
 }
 
 impl History {
-    /// Notes whether a player is here now.
+    /// Records whether a player is connected now.
     pub(crate) fn presence(&mut self, player: &str, server: u32, here: bool, now: Millis) {
         let open = self.here.get_mut(player).and_then(|all| {
             all.iter_mut().rev().find(|one| one.server == server && one.to.is_none())
@@ -91,7 +92,7 @@ impl History {
         }
     }
 
-    /// A server is gone, and nobody is here for it any more.
+    /// A server ended, so it has no connected players any more.
     pub(crate) fn server_ended(&mut self, server: u32, now: Millis) {
         if let Some(lifetime) = self.servers.get_mut(&server) {
             lifetime.ended = Some(now);
@@ -102,7 +103,7 @@ impl History {
         });
     }
 
-    /// Whether no other server was up while this one was.
+    /// Whether no other server was up at the same time as this one.
     pub(crate) fn was_alone(&self, server: u32) -> bool {
         let Some(own) = self.servers.get(&server) else { return true };
         let before =
@@ -111,7 +112,7 @@ impl History {
         others.all(|(_, other)| before(own, other) || before(other, own))
     }
 
-    /// Notes a reason to miss a player; a server that cuts it off knows at once.
+    /// Records a reason for absence. A server that drops the connection knows of it immediately.
     pub(crate) fn end(&mut self, player: &str, server: u32, noticed: Option<Millis>) {
         let key = (player.to_owned(), server);
         let ends = self.ends.entry(key.clone()).or_default();
@@ -121,7 +122,7 @@ impl History {
         ends.push(noticed);
     }
 
-    /// A server takes a step: it knows what happened before.
+    /// A server takes a step, and so learns of everything that happened before.
     pub(crate) fn noticed(&mut self, server: u32, now: Millis) {
         if self.unnoticed.is_empty() {
             return;
@@ -136,8 +137,8 @@ impl History {
         }
     }
 
-    /// Whether a server read an answer and did not take it: in the same step it cut off its
-    /// connection for what had come before.
+    /// Whether a server read an answer and did not process it, because it dropped the connection in
+    /// the same step for earlier input.
     pub(crate) fn is_unheard(&self, heard: &Heard) -> bool {
         let (link, step) = heard.step;
         self.dropped.get(&link) == Some(&(step + 1))

@@ -1,4 +1,4 @@
-//! What is durable, looked up fast: whatever a server says is held against this at that moment.
+//! An index of the durable events. The world checks every message of a server against it at once.
 
 use crate::said::Asked;
 use agon_core::lobby::Selection;
@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Index {
     /// Answers accepted, by stream, game and seat.
     answers: BTreeMap<(String, u32, u8), u32>,
-    /// What was accepted, by stream and request.
+    /// Accepted answers, by stream and request.
     pub(crate) accepted: BTreeMap<(String, String), String>,
-    /// Who sits where, by stream and game.
+    /// The players by seat, by stream and game.
     pub(crate) seats: BTreeMap<(String, u32), Vec<PlayerName>>,
     /// Matches that are over, and when that was decided.
     pub(crate) ended: BTreeMap<String, Millis>,
@@ -21,33 +21,34 @@ pub(crate) struct Index {
     pub(crate) secrets: BTreeSet<String>,
     pub(crate) finished: BTreeMap<String, Vec<PlayerName>>,
     pub(crate) called_off: BTreeSet<String>,
-    /// Sign-ups that are open as long as nobody signs up: those of a series.
+    /// Sign-ups that stay open until somebody signs up: those of a series.
     open_ended: BTreeSet<String>,
-    /// Who is signed up, by tournament and name.
+    /// Players who are signed up, by tournament and name.
     pub(crate) signed_up: BTreeSet<(String, String)>,
-    /// Who ever was.
+    /// Players who ever were signed up.
     pub(crate) ever_signed_up: BTreeSet<(String, String)>,
-    /// What players said to invitations and took back, by what they asked, tournament and name.
+    /// Replies to invitations and withdrawals, by request, tournament and name.
     pub(crate) replies: BTreeSet<(&'static str, String, String)>,
     /// How many cheats were charged.
     pub(crate) cheats: u64,
-    /// Who was ever put on the blacklist.
+    /// Players who were ever put on the blacklist.
     pub(crate) blacklisted: BTreeSet<String>,
-    /// How often somebody has entered a queue.
+    /// How often each player has entered a queue.
     pub(crate) enqueued: BTreeMap<String, u32>,
-    /// Who plays in tournaments that have started.
+    /// The players of tournaments that have started.
     players: BTreeMap<String, Vec<PlayerName>>,
-    /// Matches that were paired, by tournament: the round, the match, and who plays.
+    /// Paired matches by tournament: the round, the match and its players.
     matches: BTreeMap<String, Vec<(u32, String, Vec<PlayerName>)>>,
     paused: BTreeSet<String>,
-    /// Those of them that a restart of the server interrupted.
+    /// Tournaments that a restart of the server interrupted.
     interrupted: BTreeSet<String>,
-    /// Streams of matches that rest.
+    /// Streams of paused matches.
     pub(crate) resting: BTreeSet<String>,
-    /// How often an operator's reason is given, by the reason.
+    /// How often each operator's reason occurs.
     pub(crate) rulings: BTreeMap<String, u32>,
     pub(crate) logged_in: BTreeSet<String>,
-    /// Who is known to have no more games in a tournament: lost, was dropped, or it is over.
+    /// Players without further games in a tournament, because they lost, were dropped or it is
+    /// over.
     pub(crate) reported: BTreeSet<String>,
     pub(crate) dropped: BTreeSet<String>,
     pub(crate) over: BTreeSet<String>,
@@ -138,7 +139,7 @@ impl Index {
             Event::WithdrawalOrdered(gone) => {
                 let key = (gone.tournament.to_string(), gone.player.to_string());
                 self.signed_up.remove(&key);
-                // It may say no once more.
+                // The player may still reject once more.
                 self.replied("reject", &gone.tournament, &gone.player);
                 self.replied("withdraw", &gone.tournament, &gone.player);
             }
@@ -178,8 +179,8 @@ impl Index {
         self.finished.contains_key(id) || self.called_off.contains(id)
     }
 
-    /// Tournaments that have to end, and have not: a sign-up of a series may stay open for ever if
-    /// nobody signs up.
+    /// Tournaments that must end and have not. A sign-up of a series may stay open if nobody signs
+    /// up.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &str> {
         let empty = |id: &str| {
             let waits = self.open_ended.contains(id) && !self.started.contains(id);
@@ -198,7 +199,7 @@ impl Index {
         })
     }
 
-    /// Tournaments that run.
+    /// Running tournaments.
     pub(crate) fn running(&self) -> Vec<TournamentId> {
         let running = self.started.iter().filter(|id| !self.is_over(id));
         running.map(|id| TournamentId::from_text(id)).collect()
@@ -211,18 +212,18 @@ impl Index {
         open.map(|id| TournamentId::from_text(id)).collect()
     }
 
-    /// Tournaments that are paused.
+    /// Paused tournaments.
     pub(crate) fn paused_tournaments(&self) -> Vec<TournamentId> {
         let paused = self.paused.iter().filter(|id| !self.over.contains(*id));
         paused.map(|id| TournamentId::from_text(id)).collect()
     }
 
-    /// Whether a restart interrupted a tournament, and nobody has decided about it yet.
+    /// Whether a restart interrupted a tournament and no ruling has followed yet.
     pub(crate) fn is_interrupted(&self, id: &TournamentId) -> bool {
         self.interrupted.contains(id.as_str())
     }
 
-    /// The matches of a tournament: the round, the match, and who plays.
+    /// The matches of a tournament: the round, the match and its players.
     pub(crate) fn matches_of(&self, id: &TournamentId) -> Vec<(u32, String, Vec<PlayerName>)> {
         self.matches.get(id.as_str()).cloned().unwrap_or_default()
     }
@@ -234,7 +235,7 @@ impl Index {
     }
 }
 
-/// The reason an operator gave, where this is the event that says so first.
+/// The operator's reason, if this is the first event that states it.
 fn reason(event: &Event) -> Option<String> {
     let ruling = match event {
         Event::TournamentPaused(one) => &one.ruling,

@@ -1,15 +1,16 @@
-//! The simulator: the real server in a world of crashes, cuts and cheats, where a run is a seed.
+//! The simulator: the real server in a world of crashes, cut connections and cheats, where a run is
+//! a seed.
 //!
 //! ```text
 //!   seed ─▶ Plan ─▶ World: players ── network ── engine (agon-server) ── Disk (the log)
 //!                     │                             one thread, virtual time
-//!                     ├─▶ invariants, whenever something is said
+//!                     ├─▶ invariants, for every message
 //!                     └─▶ invariants and a recount of the players' own records, at the end
 //! ```
 //!
-//! What runs is what is shipped: the machines of `agon-core`, the codecs of the gateways, and
-//! `agon-engine` under a driver of the simulator's own. Clock, log, connections and players are the
-//! world's. The same seed gives the same run, to the byte.
+//! The simulator runs the code that ships: the machines of `agon-core`, the codecs of the gateways,
+//! and `agon-engine` under the simulator's own driver. Clock, log, connections and players belong
+//! to the world. The same seed gives the same run, to the byte.
 #![forbid(unsafe_code)]
 
 mod bot;
@@ -34,10 +35,10 @@ pub use trace::Trace;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use world::World;
 
-/// Steps that are shown before a failure.
+/// How many steps are shown before a failure.
 const SHOWN_MAX: usize = 60;
 
-/// What there was in runs that found nothing wrong.
+/// Figures of the runs that found no failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Figures {
     /// Runs.
@@ -50,15 +51,15 @@ pub struct Figures {
     pub events: u64,
     /// Faults charged to players.
     pub faults: u64,
-    /// Lines the servers said.
+    /// Messages the servers sent.
     pub lines: u64,
-    /// Servers that died.
+    /// Servers that crashed.
     pub crashes: u64,
     /// Servers that were stopped.
     pub stops: u64,
     /// Orders of the operator that were obeyed.
     pub orders: u64,
-    /// Answers over the wires of other systems.
+    /// Answers over other systems' protocols.
     pub peers: u64,
     /// Servers that lost a stream to another.
     pub conflicts: u64,
@@ -68,12 +69,12 @@ pub struct Figures {
     pub lost: u64,
     /// Records that crashes tore.
     pub torn: u64,
-    /// A sum of everything in the log: equal for equal runs.
+    /// A digest of the whole log: equal for equal runs.
     pub digest: u64,
 }
 
 impl Figures {
-    /// Adds those of other runs.
+    /// Adds the figures of another run.
     pub fn add(&mut self, other: &Figures) {
         self.seeds += other.seeds;
         self.games += other.games;
@@ -117,7 +118,7 @@ pub fn run_traced(
     (figures, world.trace)
 }
 
-/// A failure with the seed and the steps before it; the same seed shows them again.
+/// A failure with its seed and the steps before it; the same seed repeats them.
 pub fn report(seed: u64, sabotage: Option<Sabotage>, failure: &Failure) -> String {
     let (_, trace) = run_traced(seed, sabotage, Trace::keep(SHOWN_MAX));
     let steps = trace.into_kept().join("\n");

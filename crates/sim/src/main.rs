@@ -1,4 +1,4 @@
-//! `agon-sim`: runs seeds of the simulator and says what they broke.
+//! `agon-sim`: runs seeds of the simulator and reports which invariants they violate.
 
 use agon_sim::{Failure, Figures, Sabotage, Trace};
 use anyhow::{Result, bail};
@@ -35,7 +35,7 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    // A panic of the server is reported with its seed.
+    // Panics of the server are reported with their seed.
     std::panic::set_hook(Box::new(|_| {}));
     let ran = match (args.seed, args.selftest) {
         (Some(seed), _) => show(seed, args.sabotage),
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn say(text: &str) {
-    // Whoever stops reading has seen enough.
+    // The reader may close the pipe early.
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
@@ -66,7 +66,7 @@ fn show(seed: u64, sabotage: Option<Sabotage>) -> Result<()> {
     Ok(())
 }
 
-/// Runs all seeds, and says what they broke.
+/// Runs all seeds, and reports the failures of each sort.
 fn survey(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> Result<()> {
     let mut found: BTreeMap<&str, Vec<(u64, String)>> = BTreeMap::new();
     for seed in from..from + seeds {

@@ -1,9 +1,10 @@
-//! Connections: bytes each way in order and in any pieces, or cut. Different connections overtake
-//! each other.
+//! Connections: each delivers its bytes in order and in pieces of any size, or is cut. Different
+//! connections overtake each other.
 //!
-//! That is what TCP leaves of a network that drops, doubles and reorders: bytes come late, once and
-//! in order, or the connection breaks. What is dropped, doubled and reordered are connections: one
-//! end may not know that it is gone, a login is made twice, a later one arrives first.
+//! TCP turns a network that drops, duplicates and reorders packets into this: bytes arrive late,
+//! once and in order, or the connection breaks. The simulator therefore drops, duplicates and
+//! reorders connections: one end may not know that the other has closed, a player logs in twice, or
+//! a later login arrives first.
 
 use crate::history::Written;
 use crate::said::Said;
@@ -13,24 +14,24 @@ use agon_core::Millis;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// A message on its way to a server.
+/// A message in flight to a server.
 pub(crate) struct Sent {
-    /// How many bytes of the connection have arrived when this has.
+    /// How many bytes of the connection have arrived once this message has.
     end: u64,
-    /// As its player meant it.
+    /// The message as the player meant it.
     pub(crate) text: String,
 }
 
-/// A message on its way to a player.
+/// A message in flight to a player.
 pub(crate) struct Coming {
     pub(crate) said: Option<Rc<Said>>,
-    /// As it was said.
+    /// The message as the server sent it.
     pub(crate) text: Vec<u8>,
 }
 
-/// A call that has to be answered, on a wire where answers have no ids.
+/// A call that needs a reply, on a protocol whose replies have no ids.
 pub(crate) struct Call {
-    /// The request of a match it is, if it is one.
+    /// The request of a match, if the call is one.
     pub(crate) request: Option<String>,
     pub(crate) written: Written,
 }
@@ -42,30 +43,30 @@ pub(crate) struct Link {
     pub(crate) way: Way,
     /// Whether anything sent on it still arrives.
     pub(crate) up: bool,
-    /// Whether the player believes it to be open.
+    /// Whether the player believes that the connection is open.
     pub(crate) open: bool,
-    /// Whether the server is done with it.
+    /// Whether the server has dropped the connection.
     pub(crate) dropped: bool,
     /// Until when the player reads nothing from it.
     pub(crate) unread_until: Millis,
     to_server_at: Millis,
     to_bot_at: Millis,
-    /// Messages the network takes before a reader that reads nothing is noticed.
+    /// How many messages the network buffers for a player that does not read.
     pub(crate) window: usize,
-    /// Bytes the player has sent and its system has not.
+    /// Bytes that the player has written and its system has not sent.
     unsent: Vec<u8>,
     sent: VecDeque<Sent>,
     sent_bytes: u64,
     arrived_bytes: u64,
-    /// Messages on their way to the player.
+    /// Messages in flight to the player.
     pub(crate) coming: VecDeque<Coming>,
     pub(crate) reader: Reader,
-    /// Calls that are not answered, and values that answer nothing yet.
+    /// Calls without a reply, and values that are no reply yet.
     pub(crate) calls: VecDeque<Call>,
     pub(crate) values: VecDeque<(Millis, String)>,
-    /// Whether something has waited to be written since nothing did.
+    /// Whether the connection has a backlog.
     pub(crate) behind: bool,
-    /// When the server's end is looked at, if nothing happens before.
+    /// When the world next runs the timers of the server's end.
     pub(crate) looked_at: Option<Millis>,
 }
 
@@ -113,9 +114,10 @@ impl Link {
         self.to_bot_at
     }
 
-    /// A message is handed to the player's system. `text` is what it is known by when it arrives.
+    /// Hands a message to the player's system. `text` identifies it on arrival.
     pub(crate) fn put(&mut self, bytes: &[u8], text: String) {
-        // A value is whole before the line end that may follow it, unless it is a number or a word.
+        // A value is complete before the line end that may follow it, unless it is a number or a
+        // word.
         let whole = bytes.strip_suffix(b"\n").and_then(|bytes| bytes.last());
         let whole = whole.is_some_and(|last| !last.is_ascii_alphanumeric());
         let after = usize::from(!self.way.is_native() && whole);
@@ -125,7 +127,7 @@ impl Link {
         self.sent.push_back(Sent { end, text });
     }
 
-    /// A piece of what is to be sent, cut anywhere; whether something is left.
+    /// A piece of the unsent bytes, cut anywhere, and whether more is left.
     pub(crate) fn piece(&mut self, rng: &mut Rng) -> (Vec<u8>, bool) {
         let count = self.unsent.len();
         let cut = count > 1 && rng.chance(120);
@@ -134,7 +136,7 @@ impl Link {
         (std::mem::replace(&mut self.unsent, rest), cut)
     }
 
-    /// Bytes have arrived at the server: the messages that are whole now.
+    /// Counts bytes that arrived at the server. Returns the messages that are now complete.
     pub(crate) fn arrived(&mut self, bytes: usize) -> Vec<Sent> {
         self.arrived_bytes += bytes as u64;
         let mut whole = Vec::new();

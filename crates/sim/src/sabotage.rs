@@ -1,7 +1,7 @@
-//! Bugs that are planted on purpose, to see that the simulator finds them.
+//! Bugs that are planted on purpose, to test that the simulator finds them.
 //!
-//! They sit in the simulated world, at the ports of the server (its log, its clock, its connections,
-//! its settings), and never in the server itself.
+//! They sit in the simulated world, at the ports of the server (its log, its clock, its
+//! connections, its settings), and never in the server itself.
 
 /// One planted bug.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]

@@ -1,10 +1,10 @@
-//! Lines between server and players, as far as the simulator reads them.
+//! Messages between server and players, as far as the simulator parses them.
 
 use agon_core::{MatchId, TournamentId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A line of the server.
+/// A message of the server.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Said {
     #[serde(rename = "type")]
@@ -24,7 +24,7 @@ pub(crate) struct Said {
     pub(crate) view: Option<Box<RawValue>>,
 }
 
-/// What notices are about, besides the words.
+/// The structured details of a notification.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct About {
     pub(crate) tournament: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct About {
 }
 
 impl Said {
-    /// The details of a notice that says which tournament it is about.
+    /// The details of a notification that names its tournament.
     pub(crate) fn about(&self) -> Option<About> {
         serde_json::from_str(self.data.as_ref()?.get()).ok()
     }

@@ -18,36 +18,36 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Over which wire a connection comes.
+/// The protocol of a connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Over {
     /// The native protocol in lines.
     Lines,
-    /// The native protocol in WebSocket frames; the handshake is done.
+    /// The native protocol in WebSocket frames, after the handshake.
     Frames,
-    /// The wire of another system.
+    /// The protocol of another system.
     Peers(Peers),
 }
 
-/// Something to be written.
+/// A message to be written.
 pub(crate) enum Out {
-    /// A message with its line end, and which request it is.
+    /// A message with its line end, and the request it carries.
     Line(Vec<u8>, Option<AskId>),
-    /// Something to be put into the words of another system.
+    /// A message to translate into another system's protocol.
     Tell(Box<Tell>),
     /// The answer to a ping frame.
     Pong(Vec<u8>),
-    /// The last one. The code is for WebSockets.
+    /// Closes the connection. The code is for WebSockets.
     Close(u16),
 }
 
-/// Messages for a connection. It has a bound: a reader that falls behind is cut off.
+/// Messages for a connection. It is bounded: the server drops a connection that falls behind.
 pub(crate) struct Outbox {
     queue: VecDeque<Out>,
     max: usize,
-    /// The engine is done with the connection.
+    /// Whether the engine has closed the connection.
     closed: bool,
-    /// The connection is gone, and the engine hears of that after what was read from it before.
+    /// Whether the connection is closed. The engine learns of it after the input read before.
     gone: bool,
 }
 
@@ -73,50 +73,50 @@ impl Outbox {
     }
 }
 
-/// What a gateway holds of a connection.
+/// A gateway's state for one connection.
 pub(crate) struct Socket {
     conn: ConnId,
     wire: Wire,
     body: Body,
-    /// `None` until the engine knows of it.
+    /// `None` until the engine knows of the connection.
     outbox: Option<Rc<RefCell<Outbox>>>,
-    /// Nothing more is read from it: its last words are on their way.
+    /// Whether reading has ended, while the last messages are still being written.
     deaf: bool,
-    /// Nothing more is written to it.
+    /// Whether writing has ended.
     ended: bool,
-    /// When a number or a word is whole, if nothing follows.
+    /// When a number or a word counts as complete, if nothing follows.
     pause_at: Option<Millis>,
-    /// When it is given up, if it does not say what is waited for.
+    /// When the gateway gives the connection up, if the expected message does not arrive.
     silent_at: Option<Millis>,
 }
 
 enum Body {
     Native(Framing),
-    /// It has yet to say its name.
+    /// The program has not sent its name yet.
     Newcomer(Box<(Newcomer, Peers)>),
-    /// It talks; what was read last was read then.
+    /// The sign-up is complete; also holds when the last bytes were read.
     Talk(Box<Talk>, Millis),
 }
 
-/// Something that was written.
+/// A message that was written.
 pub(crate) struct Wrote {
-    /// As it goes over the wire.
+    /// Its bytes on the connection.
     pub(crate) bytes: Vec<u8>,
-    /// The message, where the wire is native.
+    /// The message, on the native protocol.
     pub(crate) line: Option<Vec<u8>>,
-    /// What is asked, where it is not.
+    /// The call, on other protocols.
     pub(crate) call: Option<WrittenCall>,
 }
 
-/// A call on the wire of another system.
+/// A call on another system's protocol.
 pub(crate) struct WrittenCall {
-    /// Which request of a match it is, as native players are told it; `None` outside matches.
+    /// The request of a match, with its id in the native protocol; `None` outside matches.
     pub(crate) request: Option<String>,
     /// How long the answer may take.
     pub(crate) limit_ms: Millis,
-    /// The question and the view, as the game has them.
+    /// The question and the view, in the game's own format.
     pub(crate) question: Option<(Vec<u8>, Vec<u8>)>,
-    /// Whether the other end has to reply; otherwise its wire has no words for it.
+    /// Whether the other end must reply. If not, its protocol has no message for this.
     pub(crate) replies: bool,
 }
 
@@ -126,17 +126,17 @@ impl Socket {
         self.outbox.as_ref().map_or(0, |outbox| outbox.borrow().queue.len())
     }
 
-    /// Whether nothing more will be said on it, but for what waits.
+    /// Whether nothing more will be put into the outbox.
     pub(crate) fn is_dropped(&self) -> bool {
         self.ended || self.is_left()
     }
 
-    /// Whether that is the engine's doing, which knows it, and not the gateway's.
+    /// Whether the engine closed the connection, rather than the gateway.
     pub(crate) fn is_left(&self) -> bool {
         self.outbox.as_ref().is_some_and(|outbox| outbox.borrow().closed)
     }
 
-    /// Whether there is nothing more to say on it: it is to be closed.
+    /// Whether writing has ended and the connection can be closed.
     pub(crate) fn is_over(&self) -> bool {
         self.ended
     }
@@ -179,7 +179,7 @@ impl Driver {
         self.send(Input::Opened { conn, seat, from });
     }
 
-    /// Passes on bytes that were read from a connection at `at`.
+    /// Processes bytes that were read from a connection at `at`.
     pub(crate) fn hear(&mut self, socket: &mut Socket, bytes: &[u8], at: Millis) {
         match &mut socket.body {
             Body::Native(framing) => {
@@ -220,7 +220,7 @@ impl Driver {
         }
     }
 
-    /// Reads who it is; with `silent`, nothing has followed for a while.
+    /// Reads the sign-up; `silent` says that nothing has followed for a while.
     fn sign_up(&mut self, socket: &mut Socket, at: Millis, silent: bool) {
         let Body::Newcomer(newcomer) = &mut socket.body else { return };
         let (reader, peers) = &mut **newcomer;
@@ -245,16 +245,16 @@ impl Driver {
         self.send(Input::Peer { conn: socket.conn, said, at });
     }
 
-    /// Answers calls with the replies that are there.
+    /// Matches the replies that have arrived to their calls.
     fn pair(&mut self, socket: &mut Socket) {
         let Body::Talk(talk, read_at) = &mut socket.body else { return };
-        // Nothing is asked in between, so there is one at most.
+        // No other call is sent in between, so there is at most one.
         if let Some(said) = talk.pair() {
             self.send(Input::Peer { conn: socket.conn, said, at: *read_at });
         }
     }
 
-    /// Does what is due at `now` although nothing came.
+    /// Runs the timers that are due at `now`.
     pub(crate) fn look(&mut self, socket: &mut Socket, now: Millis) {
         if socket.pause_at.take_if(|at| *at <= now).is_some() {
             match &mut socket.body {
@@ -365,7 +365,7 @@ impl Driver {
         }
     }
 
-    /// Tells the engine that a connection is gone.
+    /// Notifies the engine that a connection is closed.
     pub(crate) fn hang_up(&mut self, socket: Socket) {
         if let Some(outbox) = socket.outbox {
             outbox.borrow_mut().gone = true;
@@ -374,7 +374,7 @@ impl Driver {
     }
 }
 
-/// What a player is asked with these words.
+/// The call that these words make to a player.
 fn written_call(words: &Words, question: Option<(Vec<u8>, Vec<u8>)>) -> Option<WrittenCall> {
     let (ask, replies) = (words.ask(), words.limit_ms());
     let request = match ask.map(|ask| &ask.id) {

@@ -1,10 +1,10 @@
-//! What is shown of a run: nothing, everything, or its end.
+//! The trace of a run: off, printed in full, or only its last steps.
 
 use agon_core::Millis;
 use std::collections::VecDeque;
 use std::io::Write;
 
-/// Where words about a run go.
+/// Where the trace goes.
 #[derive(Debug, Default)]
 pub struct Trace {
     print: bool,
@@ -13,17 +13,17 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Nothing is shown.
+    /// Records nothing.
     pub fn off() -> Trace {
         Trace::default()
     }
 
-    /// Every step is printed.
+    /// Prints every step.
     pub fn print() -> Trace {
         Trace { print: true, ..Trace::default() }
     }
 
-    /// The last steps are kept.
+    /// Keeps the last steps.
     pub fn keep(kept_max: usize) -> Trace {
         Trace { kept_max, ..Trace::default() }
     }
@@ -32,14 +32,14 @@ impl Trace {
         self.print
     }
 
-    /// Notes something, if anybody wants to know.
+    /// Records a step, unless the trace is off.
     pub(crate) fn note(&mut self, now: Millis, what: impl FnOnce() -> String) {
         if !self.print && self.kept_max == 0 {
             return;
         }
         let line = format!("{:>9.3} {}", (now - crate::plan::BEGIN) as f64 / 1_000.0, what());
         if self.print {
-            // Whoever stops reading has seen enough.
+            // The reader may close the pipe early.
             let _ = writeln!(std::io::stdout(), "{line}");
             return;
         }

@@ -1,4 +1,4 @@
-//! The player's end of a wire: messages as bytes and back, with the codecs that clients use.
+//! The player's end of a connection: encodes and decodes messages with the codecs that clients use.
 
 use crate::socket::Over;
 use agon_bots::SplitMix64 as Rng;
@@ -10,12 +10,12 @@ use agon_wire::websocket::{self, Frames, Incoming, Opcode};
 /// The longest message a player reads.
 const READ_MAX: usize = 1 << 20;
 
-/// Over which wire a player comes.
+/// The protocol a player uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
     Lines,
     Frames,
-    /// Fish, call and answer.
+    /// Fish, calls and replies.
     Call,
     /// Fish, messages.
     Message,
@@ -28,7 +28,7 @@ impl Way {
         matches!(self, Way::Lines | Way::Frames)
     }
 
-    /// The same for the server.
+    /// The server's end of the same protocol.
     pub(crate) fn over(self, peers: Option<&Peers>) -> Over {
         match (self, peers) {
             (Way::Lines, _) => Over::Lines,
@@ -38,7 +38,7 @@ impl Way {
         }
     }
 
-    /// How a player says who it is, where that is all there is to say.
+    /// The sign-up message of a player, on protocols where it is only a name.
     pub(crate) fn sign_up(self, name: &str) -> String {
         match self {
             Way::Message => format!(r#"{{"type":"signup_request","value":"{name}"}}"#),
@@ -46,7 +46,7 @@ impl Way {
         }
     }
 
-    /// A message in bytes.
+    /// Encodes a message as bytes.
     pub(crate) fn encode(self, text: &str, rng: &mut Rng) -> Vec<u8> {
         match self {
             Way::Lines => format!("{text}\n").into_bytes(),
@@ -55,7 +55,7 @@ impl Way {
                 websocket::encode(&mut bytes, Opcode::Text, text.as_bytes(), Some(mask));
                 bytes
             }
-            // Some send nothing after a value, some a line end. Numbers and words need one.
+            // Some players send nothing after a value, some a line end. Numbers and words need one.
             _ if !text.ends_with(char::is_alphanumeric) && rng.chance(500) => {
                 text.as_bytes().to_vec()
             }
@@ -63,7 +63,7 @@ impl Way {
         }
     }
 
-    /// An answer of the game in the words of the wire; what is none of its answers goes as it is.
+    /// Translates an answer into the protocol. A text that is no answer of the game stays as it is.
     pub(crate) fn words(self, answer: &str) -> String {
         let inner = |field: &str| {
             let start = format!("{{\"{field}\":");
@@ -88,7 +88,7 @@ impl Way {
         }
     }
 
-    /// What is replied to a call that is no question of the game.
+    /// The reply to a call that is no question of the game.
     pub(crate) fn courtesy(self, call: &str) -> String {
         match self {
             Way::Message if call.contains("tournament_start") => {
@@ -100,18 +100,18 @@ impl Way {
     }
 }
 
-/// What a player reads, on its way to become messages.
+/// Decodes the bytes a player reads into messages.
 pub(crate) enum Reader {
     Lines(Lines),
     Frames(Box<Frames>),
     Values(Values),
 }
 
-/// What it read.
+/// A decoded message.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Read {
     Text(Vec<u8>),
-    /// Something only the wire is about.
+    /// A frame without a message, such as a ping.
     Nothing,
     Broken(String),
 }

@@ -1,23 +1,23 @@
-//! What a log means: everything a reader is told, and nothing else.
+//! The meaning of a log: everything its readers learn from it, and nothing else.
 //!
-//! That is all events in their order, but for what follows. Each of these came from outside and is
-//! in no way repeated by what follows from it, so that a log with another value, or without it, is
-//! the log of another history in which everything else went the same way. Only a signature could
-//! tell.
+//! These are all events in their order, except for the following. Each of them came from outside,
+//! and no later event repeats it. A log with another value, or without it, is the log of another
+//! history in which everything else went the same way. Only a signature could tell.
 //!
 //! 1. When things happened, and how long answers took.
-//! 2. An answer, where another legal one would have led to the very same luck and results; and the
-//!    last answers in a game that was then broken off, which led to nothing.
-//! 3. When, among what others did, a player or a match did something that led to nothing by itself.
-//! 4. Who ruled and why, and rulings that nothing came of: a pause, a void that was undone, a
-//!    result that would have been the same.
-//! 5. Why somebody was dropped before or after the rounds, if not by an answer that the log holds.
+//! 2. An answer, where another legal one would have led to the same luck and results; and the last
+//!    answers in a game that was then broken off, which had no effect.
+//! 3. When, among the actions of others, a player or a match did something that had no effect of
+//!    its own.
+//! 4. Who ruled and why, and rulings without effect: a pause, a void that was undone, a result that
+//!    would have been the same.
+//! 5. Why a player was dropped before or after the rounds, unless by an answer that the log holds.
 //! 6. Proposals that were not chosen, and a nonce that no game used.
-//! 7. All that the lobby was told about accounts, but for what policies blacklist, and by whom a
-//!    tournament was asked for, as whose choice; that the draw of its players was committed to.
-//! 8. That a log ends where it does: without its end it is the log of an earlier time, and of games
-//!    that run nothing is known before their secrets are. What the lobby has seen the end of has
-//!    one, or nothing is left of it at all, as after a repair.
+//! 7. All that the lobby records about accounts, except for what policies blacklist; who announced
+//!    a tournament, and as whose choice; that the draw of its players was committed to.
+//! 8. That a log ends where it does. Without its end it is the log of an earlier time, and games
+//!    that still run can be checked only once their secrets are revealed. A stream whose end the
+//!    lobby recorded has an end, or nothing is left of it at all, as after a repair.
 
 use super::played::Streams;
 use super::{Checked, Whole};
@@ -25,7 +25,7 @@ use agon_core::{Event, GameEnd, Line};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether a forged log that verifies still means what the log it was made of did.
+/// Whether a forged log that verifies still means the same as the original log.
 pub(super) fn compare(whole: &Whole, forged: &Streams, checked: &Checked) -> Result<(), String> {
     for (name, lines) in &whole.streams {
         let running = running(name, checked);
@@ -38,7 +38,7 @@ pub(super) fn compare(whole: &Whole, forged: &Streams, checked: &Checked) -> Res
         if found == lines {
             continue;
         }
-        // Of a game that runs nothing was checked.
+        // Verification checks nothing of a game that still runs.
         let known = checked.matches.get(name).map(|check| check.events as usize);
         let known = known.or_else(|| Some(tournament(name, checked)?.events as usize));
         let found = &found[..known.unwrap_or(found.len()).min(found.len())];
@@ -51,8 +51,8 @@ pub(super) fn compare(whole: &Whole, forged: &Streams, checked: &Checked) -> Res
     }
 }
 
-/// Whether a stream may end before it did: its tournament is one that runs now. The lobby always
-/// may, for it is told last.
+/// Whether a stream may end early: its tournament still runs. The lobby always may, because it is
+/// notified last.
 fn running(name: &str, checked: &Checked) -> bool {
     let Some(id) = name.split('/').nth(1) else { return true };
     let over = checked.tournaments.get(id).is_some_and(|check| check.secret.is_some());
@@ -66,12 +66,12 @@ fn tournament<'a>(
     checked.tournaments.get(name.strip_prefix("tournament/")?)
 }
 
-/// What a stream says.
+/// The contents of a stream.
 #[derive(Debug, Default)]
 struct Facts {
-    /// The records from which something followed, in order.
+    /// The records with consequences, in order.
     long: Vec<Vec<Value>>,
-    /// All records by whom or what they came from, in order; of the long ones only their place.
+    /// All records by their origin, in order; of the long ones only their place.
     of: BTreeMap<String, Vec<Value>>,
     /// The games that were broken off.
     broken: BTreeSet<u64>,
@@ -84,7 +84,7 @@ impl Facts {
         while let Some(first) = rest.first() {
             let (record, tail) = rest.split_at((first.more as usize + 1).min(rest.len()));
             rest = tail;
-            // What was checked ends within it.
+            // The checked events end within this record.
             if record.len() <= first.more as usize {
                 break;
             }
@@ -107,7 +107,7 @@ impl Facts {
         facts
     }
 
-    /// Whether this says what `meant` did; if it may, up to where it ends.
+    /// Whether this stream says the same as `meant`; with `may_end`, up to its own end.
     fn follow_from(&self, meant: &Facts, may_end: bool) -> Result<(), String> {
         let (said, before) = (&self.long, &meant.long);
         if said != before && !(may_end && before.starts_with(said)) {
@@ -117,7 +117,7 @@ impl Facts {
         for owner in self.of.keys().chain(meant.of.keys()) {
             let said = self.of.get(owner).map_or(&[][..], Vec::as_slice);
             let before = meant.of.get(owner).map_or(&[][..], Vec::as_slice);
-            // Answers that led to nothing, because their game was broken off, may be missing.
+            // Answers in a game that was broken off had no effect, and may be missing.
             let lost = |fact: &&Value| meant.led_to_nothing(fact) && !said.contains(fact);
             let kept: Vec<&Value> = before.iter().filter(|fact| !lost(fact)).collect();
             let same = kept.iter().copied().eq(said);
@@ -143,7 +143,7 @@ fn changes_all(event: &Event) -> bool {
     matches!(event, Event::TournamentFinished(_) | Event::TournamentCreated(_))
 }
 
-/// What an event tells; nothing, if it only tells what cannot be known.
+/// The facts of an event; `None` if it states only what cannot be known.
 fn told(event: &Event, lines: &[Line]) -> Option<Value> {
     let mut data = Vec::new();
     event.write(&mut data);
@@ -161,7 +161,7 @@ fn told(event: &Event, lines: &[Line]) -> Option<Value> {
             }
         }
         Event::PlayerArrived(_) => {
-            // What a game uses of it stands where the game starts.
+            // The start of a game repeats the part that the game uses.
             forget("nonce");
         }
         Event::PlayerGreeted(greeted) => {
@@ -174,8 +174,7 @@ fn told(event: &Event, lines: &[Line]) -> Option<Value> {
             }
         }
         Event::TournamentAnnounced(_) => {
-            // Logs of a time before draws were committed to have none, and are counted as
-            // unchecked.
+            // Older logs have no commitment to the draw, and count as unchecked.
             forget("commitment");
             // Whether a player was connected cannot be known from a log.
             forget("passed_over");
@@ -183,7 +182,8 @@ fn told(event: &Event, lines: &[Line]) -> Option<Value> {
             announcement.remove("by");
             announcement.remove("selection");
         }
-        // A policy's blacklisting follows from a cheat. Logs of earlier programs do not name it.
+        // A policy's blacklisting follows from a cheat. Logs of earlier versions do not name the
+        // cheat.
         Event::AccountBlacklisted(listed) if listed.by.is_none() => forget("cause"),
         _ if rules(event) || is_of_account(event) => return None,
         _ => {}
@@ -197,7 +197,7 @@ fn follows_from_answer(faulted: &agon_core::Faulted) -> bool {
     matches!(faulted.fault.kind, Cheat | Illegal)
 }
 
-/// Whether an operator says something. What came of it is said again where it takes effect.
+/// Whether an event is a ruling. Its effect is recorded again where it takes effect.
 fn rules(event: &Event) -> bool {
     let ends = [
         "-paused",
@@ -220,7 +220,7 @@ fn is_of_account(event: &Event) -> bool {
     kinds.iter().any(|kind| tag.starts_with(kind))
 }
 
-/// Who or what an event came from.
+/// The origin of an event.
 fn owner(event: &Event) -> String {
     let mut data = Vec::new();
     event.write(&mut data);

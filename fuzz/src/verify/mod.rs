@@ -1,7 +1,7 @@
-//! `verify` on forged logs: it finds the forgery, or the log means what it meant.
+//! `verify` on forged logs: it finds the forgery, or the log still means the same.
 //!
-//! An input is which log to begin with, and up to six changes to it. What a log means is in
-//! [`meaning`], with everything that verification cannot know.
+//! An input selects a log, and up to six changes to it. [`meaning`] defines what a log means, with
+//! everything that verification cannot know.
 
 mod meaning;
 mod mutate;
@@ -23,7 +23,7 @@ const TRAINS: &str = r#"{"confirm":true,"map":{"width":100,"height":100,"cities"
     {"red":3,"blue":4},"C":{"blue":5,"red":3}},"B":{"D":{"green":5},"E":{"white":3,"red":5}},
     "C":{"E":{"green":4}},"D":{"E":{"blue":3}},"E":{"F":{"white":4}}}}}"#;
 
-/// The logs inputs begin with. Short ones first, which are tried most.
+/// The logs that inputs start from. Short ones are first, because they are tried most.
 const WANTED: [Wanted; 10] = [
     wanted("fish", FISH, 3, 0, false),
     wanted("fish", FISH, 4, 4, false),
@@ -60,20 +60,20 @@ static LOGS: LazyLock<Vec<Whole>> = LazyLock::new(|| {
     logs.collect()
 });
 
-/// A log that verifies, with what was found.
+/// A log that verifies, with its results.
 struct Whole {
     streams: Streams,
     checked: Checked,
 }
 
-/// What was found of every stream.
+/// The verification results of every stream.
 #[derive(Clone)]
 struct Checked {
     tournaments: BTreeMap<String, TournamentCheck>,
     matches: BTreeMap<String, MatchCheck>,
 }
 
-/// A forged log is found, or means what it meant. Good is one that verifies.
+/// Verification finds a forged log, or the log still means the same. Returns whether it verifies.
 pub fn verifies(data: &[u8]) -> bool {
     let mut input = Input(data);
     let whole = &LOGS[input.below(LOGS.len())];
@@ -91,8 +91,8 @@ pub fn verifies(data: &[u8]) -> bool {
     true
 }
 
-/// Verifies a log as `agon verify` does the database of a server. What is as it was in `known` is
-/// not checked again.
+/// Verifies a log as `agon verify` does the database of a server. Streams that are unchanged from
+/// `known` are not checked again.
 fn check(streams: &Streams, known: Option<&Whole>) -> Result<Checked, Finding> {
     let same = |name: &str, lines: &[String]| {
         let known = known.filter(|known| known.streams.get(name).is_some_and(|old| old == lines));
@@ -134,7 +134,7 @@ fn check(streams: &Streams, known: Option<&Whole>) -> Result<Checked, Finding> {
     Ok(Checked { tournaments, matches })
 }
 
-/// The lines of a stream. That they are of this stream is seen to by whatever keeps the log.
+/// The lines of a stream. The storage of the log ensures that they belong to this stream.
 fn read(name: &str, lines: &[String]) -> Result<Stream, Finding> {
     let read = verify::read(lines)?;
     match read.iter().find(|line| line.stream != name) {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::forge::{change, leaves, records, renumbered};
 
-    /// What is said of a log in which one value is another, if `verify` were blind.
+    /// The comparison for a log with one changed value, as if `verify` were blind.
     fn compared(whole: &Whole, tag: &str, path: &str) -> Option<Result<(), String>> {
         let tagged = format!("\"type\":\"{tag}\"");
         let mut forged = whole.streams.clone();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_are_told_is_meant_and_what_nobody_can_know_is_not() {
+    fn meaning_covers_public_facts_and_no_unknowable_values() {
         for (tag, path, meant) in [
             ("game-ended", "data.result.scores", true),
             ("game-ended", "data.result.winners", true),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_gone_is_missed() {
+    fn removed_record_changes_the_meaning() {
         for whole in LOGS.iter() {
             for (name, lines) in whole.streams.iter().filter(|(name, _)| *name != "lobby") {
                 let mut all = records(lines);
@@ -210,9 +210,9 @@ mod tests {
         }
     }
 
-    /// Logs in which little goes wrong find little.
+    /// Checks that the logs contain the cases that can go wrong.
     #[test]
-    fn the_logs_hold_what_can_go_wrong() {
+    fn logs_contain_every_case() {
         let lines = || LOGS.iter().flat_map(|whole| whole.streams.values().flatten());
         let all = [
             "player-dropped",

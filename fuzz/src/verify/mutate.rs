@@ -1,6 +1,6 @@
-//! Changes to a log, as an input says: of records first, which are then numbered anew, and of the
-//! text of lines after that. There are no checksums to stand in the way: what reads a log has
-//! checked them before it verifies, and a forger makes new ones.
+//! Changes to a log, as an input says: first of records, which are then renumbered, and then of the
+//! text of lines. No checksums stand in the way: the reader of a log checks them before it
+//! verifies, and a forger makes new ones.
 
 use super::played::Streams;
 use crate::forge::{Leaf, change, leaves, records, renumbered, without};
@@ -9,20 +9,21 @@ use crate::input::Input;
 /// The most changes of one input.
 const CHANGES_MAX: usize = 6;
 
-/// What follows from the rules: changed everywhere at once, it must still be found.
+/// Values that follow from the rules. Verification must find them changed even if they change
+/// everywhere at once.
 const EVERYWHERE: [&str; 9] =
     ["scores", "ranks", "halves", "drawn", "how", "end", "secret", "commitment", "counts_from"];
 
-/// A log on its way to be another.
+/// A log that is being forged.
 pub(crate) struct Forgery {
     pub(crate) streams: Streams,
-    /// What was done, for people.
+    /// The changes so far, as text.
     pub(crate) done: Vec<String>,
-    /// Changes of text, for after the records.
+    /// Changes of text, which follow those of the records.
     text: Vec<[usize; 4]>,
 }
 
-/// The log an input makes of this one.
+/// The log that an input makes of this one.
 pub(crate) fn forged(log: &Streams, input: &mut Input<'_>) -> Forgery {
     let mut forgery = Forgery { streams: log.clone(), done: Vec::new(), text: Vec::new() };
     for _ in 0..CHANGES_MAX {
@@ -80,7 +81,7 @@ impl Forgery {
                 "one line less"
             }
             5 => {
-                // A line of one record goes into another.
+                // A line of one record moves into another.
                 let line = all[at][place[3] % all[at].len()].clone();
                 all[to].push(line);
                 "one line more"
@@ -96,7 +97,7 @@ impl Forgery {
 
     fn change_streams(&mut self, kind: usize, place: [usize; 4]) {
         let (Some(one), Some(other)) = (self.name(place[0]), self.name(place[1])) else { return };
-        // A server without a lobby is another thing, and found elsewhere.
+        // A log without a lobby is a different case, which other tests cover.
         if one == other || one == "lobby" || other == "lobby" {
             return;
         }
@@ -118,7 +119,7 @@ impl Forgery {
                 self.streams.insert(one, second);
             }
             _ => {
-                // As it was before its end: the lobby knows nothing of it either.
+                // Truncate to before the end; the lobby then knows nothing of the end either.
                 for name in ["lobby", "tournament/t"] {
                     let mut all = records(self.streams.get(name).map_or(&[][..], Vec::as_slice));
                     all.pop();
@@ -136,7 +137,7 @@ impl Forgery {
         }
         let at = line % lines.len();
         let old = lines[at].clone();
-        // A line that an earlier change of this input made unreadable has no leaves any more.
+        // An earlier change of this input may have made the line unreadable.
         if serde_json::from_str::<serde_json::Value>(&old).is_err() {
             return;
         }
@@ -160,7 +161,7 @@ impl Forgery {
         }
     }
 
-    /// The line with a value that stands in the same place of another line of its kind.
+    /// The line with a value from the same place of another line of its kind.
     fn as_another(&self, line: &str, leaf: &Leaf, pick: usize) -> String {
         let tag = |text: &str| {
             let (_, rest) = text.split_once("\"type\":\"")?;
@@ -179,7 +180,7 @@ impl Forgery {
         format!("{}{value}{}", &line[..leaf.from], &line[leaf.to..])
     }
 
-    /// A value that follows from the rules is changed wherever it stands, in all streams.
+    /// Changes a value that follows from the rules wherever it occurs, in all streams.
     fn change_everywhere(&mut self, line: &str, leaf: &Leaf, pick: usize) {
         let key = |path: &str| {
             path.split('.').rev().find(|part| part.parse::<u32>().is_err()).map(str::to_owned)

@@ -1,5 +1,5 @@
-//! Logs to begin with: small tournaments of every game, played by chance through the real machines,
-//! with a lobby before them and whatever may go wrong in them.
+//! Logs to start from: small tournaments of every game, played at random through the real machines,
+//! with a lobby before them and every kind of fault in them.
 
 use crate::boards::GAMES;
 use agon_bots::SplitMix64;
@@ -17,14 +17,14 @@ pub(crate) type Streams = BTreeMap<String, Vec<String>>;
 /// More steps than any of them takes.
 const STEPS_MAX: usize = 20_000;
 
-/// Which tournament, and how wild.
+/// The tournament, and how erratic its players are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) preset: &'static str,
     pub(crate) config: &'static str,
     pub(crate) players: usize,
     pub(crate) round_robin: bool,
-    /// One deed in so many is odd; 0 is never.
+    /// One action in this many is odd; 0 means none.
     pub(crate) odd_in: usize,
     /// Whether an operator interferes.
     pub(crate) ruled: bool,
@@ -89,7 +89,7 @@ impl World {
         World { wanted, random, now: 1_000, secret, lobby, tournament, matches, pauses: 5, streams }
     }
 
-    /// Tells the lobby how it ended.
+    /// Reports the end to the lobby.
     fn end(mut self) -> Streams {
         let winners = self.tournament.winners().to_vec();
         let finish = LobbyCommand::Finish { tournament: "t".into(), winners, head: None };
@@ -151,7 +151,7 @@ impl World {
                 true => Command::Expire { player: player.clone() },
                 false => Command::Arrive { player: player.clone(), nonce },
             };
-            // Who may not come back is given up.
+            // A player who may not reconnect is given up.
             if !self.step_in(id, command) {
                 self.step_in(id, Command::Expire { player });
             }
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// What a player does about its open request.
+    /// How a player reacts to their open request.
     fn deed(&mut self, id: &MatchId, pending: &Pending) -> Command {
         let (player, odd) = (pending.player.clone(), self.odd());
         let answer = |request: RequestId, answer: String| Command::Answer {
@@ -221,7 +221,7 @@ impl World {
         !events.is_empty()
     }
 
-    /// The lobby hears of a cheat, as a server tells it.
+    /// Reports a cheat to the lobby, as a server does.
     fn blacklist(&mut self, cheat: Cheat) {
         let Cheat { account, reason, cause } = cheat;
         let command = LobbyCommand::Blacklist { account, reason, by: None, cause: Some(cause) };
@@ -239,7 +239,7 @@ impl World {
         self.step(TournamentCommand::Order { order, ruling: ruling() });
     }
 
-    /// What an operator does in a pause.
+    /// Draws an operator's action in a pause.
     fn rule(&mut self) {
         let plans = self.tournament.rounds().last().map_or(&[][..], |round| &round.matches[..]);
         let plan = (!plans.is_empty()).then(|| plans[self.random.index(plans.len())].clone());
@@ -267,7 +267,7 @@ impl World {
         }
     }
 
-    /// Brings all matches into line with the tournament.
+    /// Brings all matches in line with the tournament.
     fn follow(&mut self) {
         let paused = self.tournament.paused().is_some();
         let open: Vec<MatchId> = self.tournament.open_matches().map(|p| p.id.clone()).collect();
@@ -306,7 +306,7 @@ fn announcement(wanted: Wanted) -> Announcement {
     }
 }
 
-/// Adds a record to a stream; one without events is none.
+/// Adds a record to a stream; without events it adds none.
 fn write(streams: &mut Streams, stream: &str, at: u64, events: &[Event]) {
     let lines = streams.entry(stream.to_owned()).or_default();
     lines.extend(record_lines(stream, lines.len() as u64, at, events));

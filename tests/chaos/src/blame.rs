@@ -1,5 +1,5 @@
-//! Whether every fault that was charged is explained by what the harness did to that player. Who
-//! was left alone has none; what befell the server explains nothing.
+//! Checks that a disturbance of the player explains every charged fault. Players who were left
+//! alone have none; disturbances of the server explain nothing.
 
 use crate::check::Charged;
 use crate::history::{Ms, Outage, Touch, beyond};
@@ -8,10 +8,10 @@ use agon_core::FaultKind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How long a player may take to be back after it was left in peace.
+/// How long a player may take to be back after a disturbance ends.
 const BACK_MS: Ms = 20_000;
 
-/// What was done, to judge by.
+/// The disturbances to judge by.
 pub(crate) struct Deeds<'a> {
     pub(crate) players: &'a [Arc<Player>],
     pub(crate) touches: &'a [Touch],
@@ -20,7 +20,7 @@ pub(crate) struct Deeds<'a> {
     pub(crate) answer_ms: Ms,
 }
 
-/// Faults by their kind that are explained, and what is not.
+/// Counts explained faults by kind, and lists those without an explanation.
 pub(crate) fn judge(
     charged: &[Charged],
     deeds: &Deeds<'_>,
@@ -47,10 +47,10 @@ pub(crate) fn judge(
     (explained, wrong)
 }
 
-/// What explains a fault.
+/// The explanation of a fault.
 enum Why {
     Touched,
-    /// The harness itself did not get on, for about as long as there is to answer.
+    /// The harness itself stalled, for more than half of the time to answer.
     Starved,
 }
 
@@ -83,7 +83,7 @@ fn explain(charged: &Charged, deeds: &Deeds<'_>) -> Result<Why, String> {
     }
 }
 
-/// For how long the harness did not get on while the player could have answered.
+/// How long the harness stalled while the player could have answered.
 fn starved_ms(charged: &Charged, deeds: &Deeds<'_>) -> Ms {
     let from = charged.after.saturating_sub(2 * deeds.answer_ms);
     let overlap =

@@ -1,4 +1,4 @@
-//! What chaos draws from its seed: kinds of trouble in turn, and numbers of a range.
+//! Random choices from a seed: kinds of disturbances in turn, and numbers of a range.
 
 use agon_bots::SplitMix64;
 
@@ -7,7 +7,7 @@ pub(crate) fn within(chance: &mut SplitMix64, (first, last): (u64, u64)) -> u64 
     chance.between(first, last)
 }
 
-/// Draws kinds of things so that none comes again before all had their turn.
+/// Draws items so that none repeats before all had their turn.
 #[derive(Debug)]
 pub(crate) struct Bag<T> {
     all: Vec<T>,
@@ -27,7 +27,7 @@ impl<T: Copy> Bag<T> {
         self.left.pop().expect("a bag holds something")
     }
 
-    /// Puts back what could not be used.
+    /// Puts back an item that could not be used.
     pub(crate) fn put_back(&mut self, one: T) {
         self.left.insert(0, one);
     }

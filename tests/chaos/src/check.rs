@@ -1,6 +1,6 @@
-//! The log against the players' own records, after everything is over. It is read as it lies in the
-//! database, record after record over all streams, so that what happened can be placed in time
-//! without trusting any clock of the server.
+//! Checks the log against the players' own records, after everything is over. It reads the log in
+//! the order of the database, over all streams, so that it can place events in time without
+//! trusting any clock of the server.
 
 use crate::history::{History, Ms, Outage, beyond};
 use crate::player::Player;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A fault of the log, and when it was charged: not before, and not after.
+/// A fault in the log, and the bounds of the time when it was charged.
 #[derive(Debug)]
 pub(crate) struct Charged {
     pub(crate) stream: String,
@@ -21,16 +21,16 @@ pub(crate) struct Charged {
     pub(crate) before: Ms,
 }
 
-/// How long a record may take from the player to the disk while nothing is wrong.
+/// How long a record may take from the player to the disk when nothing is disturbed.
 const ON_ITS_WAY_MS: Ms = 2_000;
 
-/// What the log says.
+/// The contents of the log.
 #[derive(Default, Debug)]
 pub(crate) struct Read {
     /// Answers that were accepted, by the id of their request.
     accepted: HashMap<Box<str>, Box<str>>,
-    /// Where a seat left its game before the end, or the game was not played to its end:
-    /// `cup:r1m1.1.0`, and `cup:r1m1.1` for all seats.
+    /// Seats that left their game before the end (`cup:r1m1.1.0`), and games that were not played
+    /// to their end (`cup:r1m1.1`, for all seats).
     broken_off: HashSet<String>,
     /// Games that ended: `cup:r1m1.1`.
     ended_games: HashSet<String>,
@@ -43,13 +43,13 @@ pub(crate) struct Read {
     pub(crate) doubled: u64,
     pub(crate) lost: u64,
     pub(crate) complaints: Vec<String>,
-    /// The latest time at which an answer that was accepted so far had been sent.
+    /// The latest time at which a player sent an answer that is accepted so far.
     latest: Ms,
     /// Times when nothing came through.
     outages: Vec<Outage>,
-    /// Faults whose `before` is still open.
+    /// The first fault whose `before` is still open.
     undated: usize,
-    /// Who sits where in the game of a match that runs.
+    /// The players by seat, in the current game of a running match.
     seats: HashMap<String, (u32, Vec<String>)>,
 }
 
@@ -67,7 +67,7 @@ impl Read {
     }
 }
 
-/// Reads the whole log and compares it with what players noted.
+/// Reads the whole log and compares it with the players' records.
 pub(crate) fn check(
     data: &Path,
     players: &[Arc<Player>],
@@ -169,7 +169,7 @@ impl Read {
         self.faults.push(Charged { stream, event, faulted, after, before });
     }
 
-    /// Whatever was charged before this moment.
+    /// Sets the upper time bound of the faults that have none yet.
     fn date_faults(&mut self, before: Ms) {
         for charged in &mut self.faults[self.undated..] {
             charged.before = before;
@@ -193,7 +193,7 @@ impl Read {
             self.complaints.push(format!("{request} was accepted, and nobody sits there"));
             return;
         };
-        // What needs no answer is confirmed by the server itself.
+        // The server itself confirms questions that need no answer.
         if player.starts_with("house:") || answer == "\"ok\"" {
             return;
         }
@@ -218,7 +218,7 @@ impl Read {
         }
     }
 
-    /// What one player was told, and what it sent, against the log.
+    /// Compares what one player received and sent with the log.
     fn hear(&mut self, player: &Player) {
         let (record, name) = (player.record(), &player.name);
         let mut wrong = Vec::new();
@@ -229,7 +229,7 @@ impl Read {
             }
         }
         for (game, latest) in &record.asked {
-            // Whoever is asked again was answered before.
+            // A request for a later turn implies that all earlier turns were answered.
             for turn in 0..*latest {
                 if !self.accepted.contains_key(format!("{game}.{turn}").as_str()) {
                     wrong.push(format!("{game}.{latest} was asked, and {turn} is not in the log"));

@@ -1,4 +1,4 @@
-//! Tournaments, one after the other and several at once, announced by an operator for as long as
+//! Tournaments, one after the other and several at once, which an operator announces for as long as
 //! the run lasts.
 
 use crate::chance::within;
@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How long a request may take before it is tried again.
+/// How long a request may take before a retry.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often to look at a tournament.
+/// How often to poll a tournament.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What is played: the preset, how many games a match has, and how many players a tournament.
+/// The tournaments: the preset, how many games a match has, and how many players a tournament.
 const KINDS: [(&str, &str, u32, (u64, u64)); 5] = [
     ("yahtzee", "yahtzee-queue", 1, (4, 8)),
     ("fish", "fish", 1, (4, 8)),
@@ -29,7 +29,7 @@ const KINDS: [(&str, &str, u32, (u64, u64)); 5] = [
     ("yahtzee", "yahtzee-referee", 1, (4, 8)),
 ];
 
-/// How long players have, in milliseconds.
+/// The players' deadlines, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) answer_ms: u64,
@@ -43,10 +43,10 @@ struct Standing {
     /// Players that are in no tournament.
     free: Vec<usize>,
     running: BTreeSet<String>,
-    /// Those the server said yes to.
+    /// Tournaments that the server accepted.
     announced: BTreeSet<String>,
     over: u64,
-    /// Those it refused, by what it said.
+    /// How many it refused, by its message.
     refused: BTreeMap<String, u64>,
 }
 
@@ -84,12 +84,12 @@ impl Cups {
         (standing.over, standing.running.len())
     }
 
-    /// How often the server refused one, by what it said.
+    /// How often the server refused one, by its message.
     pub(crate) fn refused(&self) -> BTreeMap<String, u64> {
         self.standing().refused.clone()
     }
 
-    /// Those the server said yes to.
+    /// Tournaments that the server accepted.
     pub(crate) fn announced(&self) -> BTreeSet<String> {
         self.standing().announced.clone()
     }
@@ -136,7 +136,7 @@ impl Cups {
         while cups.join_next().await.is_some() {}
     }
 
-    /// Waits until so many players are free and takes them; `None` when the run closes.
+    /// Waits until this many players are free and takes them; `None` when the run closes.
     async fn take(
         &self,
         size: usize,
@@ -159,7 +159,7 @@ impl Cups {
         }
     }
 
-    /// One tournament from its announcement to its end.
+    /// Runs one tournament from its announcement to its end.
     async fn one(&self, cup: Cup, closing: watch::Receiver<bool>) {
         if self.announce(&cup, closing).await {
             self.standing().running.insert(cup.id.clone());
@@ -175,8 +175,8 @@ impl Cups {
         self.standing().free.extend(cup.taken);
     }
 
-    /// Whether it is held. An answer that is lost with the server leaves it open: then it is looked
-    /// up.
+    /// Announces a tournament; returns whether it takes place. If the server's answer is lost, the
+    /// result is looked up.
     async fn announce(&self, cup: &Cup, closing: watch::Receiver<bool>) -> bool {
         let body = cup.body(&self.players, self.times);
         loop {
@@ -185,7 +185,7 @@ impl Cups {
                     self.standing().announced.insert(cup.id.clone());
                     return true;
                 }
-                // Refused; or said yes to before, in an answer that was lost.
+                // The server refuses it, or accepted it before in an answer that was lost.
                 Err(HttpError::Problem { status: 400..500, detail, .. }) => {
                     if let Some(known) = self.is_known(cup).await {
                         if !known {
@@ -194,7 +194,7 @@ impl Cups {
                         return known;
                     }
                 }
-                // One that nobody knows of is not tried for ever.
+                // Once the run closes, do not retry a tournament that the server does not know.
                 Err(_) if *closing.borrow() => {
                     if let Some(known) = self.is_known(cup).await {
                         return known;
@@ -206,7 +206,7 @@ impl Cups {
         }
     }
 
-    /// Whether the server knows it, if it answers.
+    /// Whether the server knows it; `None` if the server does not answer.
     async fn is_known(&self, cup: &Cup) -> Option<bool> {
         match self.ask("GET", &cup.path(), None).await {
             Ok(_) => Some(true),
@@ -265,7 +265,7 @@ impl Cup {
             names.push("house:greedy");
         }
         let mut time = json!({"answer_ms": times.answer_ms});
-        // Where a lost connection is the end of it, there is nothing to wait for.
+        // In the other presets a lost connection ends the match, so there is no reconnect wait.
         if self.preset.starts_with("yahtzee") {
             time["wait_ms"] = times.wait_ms.into();
         }

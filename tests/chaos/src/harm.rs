@@ -1,5 +1,5 @@
-//! What is done to players and their network, several at once: each lasts for a drawn while and is
-//! healed. Whoever is not touchable is left alone.
+//! Disturbances of players and their network, several at once. Each lasts for a random time and is
+//! then healed. Players who are not touchable are left alone.
 
 use crate::chance::{Bag, within};
 use crate::history::History;
@@ -75,7 +75,7 @@ impl Harm {
     }
 }
 
-/// The names of all there are.
+/// The names of all disturbances.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.into_iter().map(Harm::name)
 }
@@ -83,7 +83,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// Processes of players by their number.
 pub(crate) type Processes = BTreeMap<usize, Arc<Mutex<Process>>>;
 
-/// Whoever harms players.
+/// Disturbs players.
 pub(crate) struct Harms {
     players: Vec<Arc<Player>>,
     processes: Arc<Processes>,
@@ -116,7 +116,7 @@ impl Harms {
         self.drawing.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Does harm until the run closes and everything was done at least once.
+    /// Disturbs players until the run closes and every disturbance has happened at least once.
     pub(crate) async fn make(self: Arc<Self>, closing: watch::Receiver<bool>) -> Result<()> {
         loop {
             let (rest_ms, done) = {
@@ -145,7 +145,8 @@ impl Harms {
         }
     }
 
-    /// What is done next, to whom and for how long; nothing if nobody is left for it.
+    /// Draws the next disturbance, its players and its duration; `None` if no player is left for
+    /// it.
     fn draw(&self) -> Option<(Harm, Vec<usize>, Duration)> {
         let mut drawing = self.drawing();
         let Drawing { bag, chance, busy, .. } = &mut *drawing;
@@ -160,7 +161,7 @@ impl Harms {
         chance.shuffle(&mut fit);
         fit.truncate(if harm == Harm::Partition { (self.players.len() / 6).max(2) } else { 1 });
         busy.extend(&fit);
-        // Now and then for long.
+        // Some last long.
         let times = if chance.below(8) == 0 { 3 } else { 1 };
         let while_ = Duration::from_millis(times * within(chance, self.pace.harm_ms));
         match fit.is_empty() {
@@ -199,7 +200,7 @@ impl Harms {
             }
         }
         match harm {
-            // Done in a moment; who is cut off comes back by itself.
+            // These take effect immediately; disconnected players reconnect by themselves.
             Harm::Reset | Harm::Close => {}
             Harm::KillPlayer => {
                 victims.iter().for_each(|number| process(number).kill());

@@ -1,5 +1,5 @@
-//! What the harness did and when, by its own clock: whom it touched, how long the server was away,
-//! and what it saw that should not be.
+//! What the harness did and when, by its own clock: the players it disturbed, the outages of the
+//! server, and the violations it saw.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -8,7 +8,7 @@ use std::time::Instant;
 /// Milliseconds since the run began.
 pub(crate) type Ms = u64;
 
-/// Something that was done to a player.
+/// One disturbance of a player.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) player: usize,
@@ -28,7 +28,8 @@ pub(crate) struct Outage {
 struct Notes {
     touches: Vec<Touch>,
     outages: Vec<Outage>,
-    /// Times when the harness itself did not get on: whoever is late then is late by our fault.
+    /// Times when the harness itself stalled. The harness is to blame for players who are late
+    /// then.
     stalls: Vec<Outage>,
     troubles: BTreeMap<&'static str, u64>,
     complaints: Vec<String>,
@@ -41,7 +42,7 @@ pub(crate) struct History {
     notes: Mutex<Notes>,
 }
 
-/// Complaints that are kept; more of them say nothing new.
+/// The most complaints that are kept; more of them add nothing new.
 const COMPLAINTS_MAX: usize = 200;
 
 impl History {
@@ -57,7 +58,7 @@ impl History {
         self.notes.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Notes that a player is being touched from now on; gives the note's number.
+    /// Records that a disturbance of a player begins now; returns its number.
     pub(crate) fn touch(&self, player: usize, what: &'static str) -> usize {
         let from = self.now();
         let mut notes = self.notes();
@@ -65,7 +66,7 @@ impl History {
         notes.touches.len() - 1
     }
 
-    /// The touch is over.
+    /// Records that a disturbance is over.
     pub(crate) fn leave(&self, touch: usize) {
         let now = self.now();
         self.notes().touches[touch].to = now;
@@ -81,12 +82,12 @@ impl History {
         self.notes().stalls.push(Outage { from, to });
     }
 
-    /// Counts a trouble.
+    /// Counts a disturbance of the server.
     pub(crate) fn trouble(&self, what: &'static str) {
         *self.notes().troubles.entry(what).or_default() += 1;
     }
 
-    /// Notes something that should not be.
+    /// Records a violation.
     pub(crate) fn complain(&self, what: String) {
         let mut notes = self.notes();
         if notes.complaints.len() < COMPLAINTS_MAX {
@@ -115,11 +116,11 @@ impl History {
     }
 }
 
-/// When something that was to come within `ms` after `from` has come for certain: while the server
-/// is away nothing does.
+/// When an event that is due within `ms` after `from` must have happened. Outages of the server
+/// extend the time.
 pub(crate) fn beyond(outages: &[Outage], from: Ms, ms: Ms) -> Ms {
     let mut until = from.saturating_add(ms);
-    // They are in order, and none overlaps another.
+    // Outages are in order and do not overlap.
     for outage in outages.iter().filter(|outage| outage.to > from) {
         if outage.from < until {
             until = until.saturating_add(outage.to - outage.from.max(from));

@@ -1,16 +1,16 @@
 //! Chaos on the real binary, with a network between.
 //!
-//! A run starts `agon serve` as it is shipped, and players of its own that play tournaments of all
-//! games, one after the other and several at once. Meanwhile the server is killed, stopped, starved
-//! of disk and files and shown a clock that jumps (`trouble`); players are killed and stopped, and
-//! the relay that each of them has between itself and the server loses, delays and cuts (`harm`,
+//! A run starts `agon serve` as it is shipped, and its own players, who play tournaments of all
+//! games, one after the other and several at once. Meanwhile the harness kills and stops the
+//! server, starves it of disk and files, and sets its clock (`trouble`). It also kills and stops
+//! players, and the relay between each player and the server loses, delays and cuts (`harm`,
 //! `link`). A third of the players is left alone.
 //!
-//! Then everything is healed, every tournament has to end, and the log is held against what the
-//! players noted themselves (`check`, `blame`).
+//! Then the harness heals everything, every tournament must end, and the harness checks the log
+//! against the players' own records (`check`, `blame`).
 //!
-//! What is done, to whom and for how long is drawn from a seed. When each thing happens in the
-//! server is up to the machine: a seed repeats the weather, not the run.
+//! The seed determines what happens, to whom and for how long. When each thing happens in the
+//! server depends on the machine: a seed repeats the disturbances, not the run.
 #![forbid(unsafe_code)]
 
 mod blame;

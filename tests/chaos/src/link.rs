@@ -1,5 +1,5 @@
-//! The network between one player and the server: a relay with weather. Every player has a port of
-//! its own, and everything it says and hears goes through it.
+//! The network between one player and the server: a relay that can disturb traffic. Every player
+//! has their own port, and all their traffic goes through it.
 
 use anyhow::{Context, Result};
 use socket2::SockRef;
@@ -12,40 +12,40 @@ use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// What happens to bytes of one direction.
+/// How the relay treats the bytes of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flow {
     Free,
-    /// Each piece comes so much later.
+    /// Each piece is delayed by this much.
     Late(u64),
     /// A few bytes at a time.
     Trickle,
-    /// Nothing is taken: whoever sends finds that nobody reads.
+    /// The relay reads nothing, so the sender's buffers fill up.
     Held,
-    /// Everything is taken and goes nowhere, as on a connection that is half open.
+    /// The relay reads everything and forwards nothing, as on a half-open connection.
     Lost,
 }
 
-/// What happens to new connections.
+/// How the relay treats new connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NewConnections {
     Open,
-    /// Closed at once.
+    /// Closed immediately.
     Refused,
-    /// Left without a word.
+    /// Accepted and left without a reply.
     Silent,
 }
 
-/// How connections are ended.
+/// How connections are closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cut {
-    /// With a last packet, as if the other end had closed it.
+    /// With a FIN, as if the other end had closed it.
     Fin,
     /// With a reset.
     Reset,
 }
 
-/// The weather on a link. Connections that are older than `cut_at` are ended.
+/// The state of a link. Connections that are older than `cut_at` are closed.
 #[derive(Clone, Copy, Debug)]
 struct Weather {
     up: Flow,
@@ -63,12 +63,12 @@ const FAIR: Weather = Weather {
     cut: Cut::Reset,
 };
 
-/// How long a connection to the server may take to be made.
+/// How long connecting to the server may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of a trickle, and the pause between.
 const DRIPS: (usize, Duration) = (48, Duration::from_millis(4));
 
-/// A player's way to the server.
+/// A player's connection to the server.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) address: SocketAddr,
@@ -76,7 +76,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Opens a way to the port that `server` names from time to time.
+    /// Opens a relay to the address that `server` currently holds.
     pub(crate) async fn open(server: watch::Receiver<SocketAddr>) -> Result<Link> {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("a port for a player")?;
         let address = listener.local_addr()?;
@@ -93,7 +93,7 @@ impl Link {
         self.weather.send_modify(|weather| weather.new_connections = new_connections);
     }
 
-    /// Ends all connections there are.
+    /// Closes all current connections.
     pub(crate) fn cut(&self, cut: Cut) {
         self.weather.send_modify(|weather| {
             weather.cut_at += 1;
@@ -101,7 +101,7 @@ impl Link {
         });
     }
 
-    /// Fair weather again. What was lost on the way makes a connection worthless: it is ended.
+    /// Heals the link. Connections that lost bytes are useless, so they are closed.
     pub(crate) fn heal(&self) {
         let was = *self.weather.borrow();
         if was.up == Flow::Lost
@@ -172,7 +172,7 @@ async fn relay(
     [&player, &server].into_iter().for_each(|socket| end(socket, cut));
 }
 
-/// Carries one direction to its end.
+/// Forwards one direction until it ends.
 async fn pump(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
@@ -188,7 +188,7 @@ async fn pump(
         }
         let count = tokio::select! {
             count = from.read(&mut piece) => count?,
-            // The weather turned while nothing was said.
+            // The state of the link changed while nothing was sent.
             _ = weather.changed() => continue,
         };
         if count == 0 {

@@ -1,4 +1,5 @@
-//! Players: house players that keep their own record, as tasks here or as processes of their own.
+//! Players: house players that keep their own record, as tasks of the harness or as separate
+//! processes.
 
 use crate::chance::within;
 use crate::history::History;
@@ -15,13 +16,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long it may take to connect and log in.
+/// How long connecting and logging in may take.
 const LOGIN: Duration = Duration::from_secs(20);
-/// After so long without a word, a sign of life is asked for.
+/// After this long without a message, the player sends a ping.
 const QUIET: Duration = Duration::from_secs(20);
-/// So often in a row: then the connection is given up.
+/// After this many pings in a row without an answer, the player gives the connection up.
 const QUIET_MAX: u32 = 3;
-/// The first and the longest wait before coming back.
+/// The first and the longest wait before a reconnect.
 const BACK_OFF_MS: (u64, u64) = (20, 1_000);
 
 /// How a player plays.
@@ -29,7 +30,7 @@ const BACK_OFF_MS: (u64, u64) = (20, 1_000);
 pub(crate) enum How {
     /// As a task of the harness.
     Task(Transport),
-    /// As a process of its own.
+    /// As a separate process.
     Process,
 }
 
@@ -39,7 +40,8 @@ pub(crate) struct Player {
     pub(crate) number: usize,
     pub(crate) name: String,
     pub(crate) how: How,
-    /// Whether the harness may do it harm. Who is left alone must never be charged.
+    /// Whether the harness may disturb the player. Players who are left alone must never be
+    /// charged.
     pub(crate) touchable: bool,
     pub(crate) link: Link,
     record: Mutex<Record>,
@@ -96,7 +98,7 @@ pub(crate) async fn play(
     }
 }
 
-/// A player that plays until chaos is over, and reconnects.
+/// A player that plays and reconnects until the chaos is over.
 struct ChaosPlayer {
     player: Arc<Player>,
     history: Arc<History>,
@@ -108,7 +110,7 @@ struct ChaosPlayer {
 type HousePlayers = BTreeMap<String, Box<dyn HousePlayer>>;
 
 impl ChaosPlayer {
-    /// One connection from its beginning to its end.
+    /// Runs one connection from its beginning to its end.
     async fn visit(
         &mut self,
         transport: Transport,
@@ -135,7 +137,8 @@ impl ChaosPlayer {
                 let Some((id, answer)) = self.answer(&message, by_game) else { continue };
                 let think_ms = within(chance, self.think);
                 tokio::time::sleep(Duration::from_millis(think_ms)).await;
-                // Noted before it is said: what is sent in part may be read in whole.
+                // Record the answer before sending it: the server may read it even if the send
+                // fails.
                 self.player.record().answered(&id, &answer, Some(self.history.now()));
                 wire.say(&format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#)).await?;
             }
@@ -187,7 +190,7 @@ impl ChaosPlayer {
         }
     }
 
-    /// The answer of its house player, the same every time.
+    /// The answer of its house player, the same for every repeated request.
     fn answer(&self, request: &Value, by_game: &mut HousePlayers) -> Option<(String, String)> {
         let id = request["id"].as_str()?;
         // Tournaments are named after their game.

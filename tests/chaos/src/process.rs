@@ -1,4 +1,4 @@
-//! Players as processes of their own: `agon join` with a program that notes what it hears and says.
+//! Players as separate processes: `agon join` with a program that logs its input and output.
 
 use crate::history::History;
 use crate::player::Player;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-/// Leaves of a request nothing but its id: views are long.
+/// Reduces a request to its id, because views are long.
 const SHORT: &str = r#"sed -u -E 's/^(\{"type":"request","id":"[^"]*").*/\1}/'"#;
 
 /// A player's process.
@@ -36,7 +36,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Starts it; each of its lives has a record of its own.
+    /// Starts it; each start has its own record.
     pub(crate) fn start_again(&mut self) -> Result<()> {
         self.kill();
         self.starts += 1;
@@ -50,7 +50,7 @@ impl Process {
         );
         let mut command = Command::new(&self.agon);
         command.args(["join", "--server", &self.player.link.address.to_string()]);
-        // What the program hears and says is written beside it.
+        // `tee` writes the program's input and output to files.
         command.args(["--account", &self.player.name, "--register", "--no-sandbox"]);
         command.args(["--", "bash", "-c", &program]);
         command.env("AGON_PASSWORD", self.player.password()).env("AGON_CACHE", &self.dir);
@@ -76,8 +76,8 @@ impl Process {
         }
     }
 
-    /// Starts it again if it ended by itself. At the start, or while its server is down for its
-    /// first login, it may: `agon join` makes good only later losses.
+    /// Restarts the process if it ended by itself. That can happen at the start, or while the
+    /// server is down for its first login: `agon join` only reconnects after a successful login.
     pub(crate) fn look(&mut self, history: &History) -> Result<()> {
         let ended = match &mut self.child {
             Some(child) => child.try_wait()?.is_some(),
@@ -95,7 +95,7 @@ impl Process {
         (file("heard"), file("said"))
     }
 
-    /// Reads what all of its lives noted.
+    /// Reads the records of all its starts.
     pub(crate) fn collect(&self) {
         let mut record = self.player.record();
         for start in 1..=self.starts {

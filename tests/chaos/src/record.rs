@@ -1,16 +1,16 @@
-//! What a player knows by itself: every answer it sent, and what the server said of it.
+//! A player's own record: every answer it sent, and what the server replied.
 
 use crate::history::Ms;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// An answer that was sent, maybe several times: each time it was asked for.
+/// An answer that was sent, perhaps once for each repeated request.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
-    /// As it was sent; the second is only there if it ever differed.
+    /// The text that was sent; a second one only if it ever differed.
     pub(crate) answers: Vec<Box<str>>,
-    /// When it was sent first and last; players in processes of their own do not say.
+    /// When it was sent first and last; unknown for players in separate processes.
     pub(crate) first: Option<Ms>,
     pub(crate) last: Option<Ms>,
 }
@@ -20,13 +20,13 @@ pub(crate) struct Sent {
 pub(crate) struct Record {
     /// Answers by the id of their request.
     pub(crate) sent: HashMap<Box<str>, Sent>,
-    /// Requests that came, by game and seat (`cup:r1m1.1.0`): the latest turn that was asked for.
+    /// The latest turn that was requested, by game and seat (`cup:r1m1.1.0`).
     pub(crate) asked: HashMap<Box<str>, u32>,
-    /// Answers the server named as those that count.
+    /// Answers that the server reported as accepted.
     pub(crate) told: Vec<(Box<str>, Box<str>)>,
-    /// Matches the server said are over, and whether they were won.
+    /// Matches that the server reported as over, and whether the player won.
     pub(crate) over: Vec<(Box<str>, bool)>,
-    /// Tournaments the server said are over, and whether they were won.
+    /// Tournaments that the server reported as over, and whether the player won.
     pub(crate) ended: Vec<(Box<str>, bool)>,
     /// Errors by their code.
     pub(crate) errors: HashMap<Box<str>, u64>,
@@ -34,7 +34,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Notes a message of the server.
+    /// Records a message of the server.
     pub(crate) fn heard(&mut self, message: &Value) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         match text(&message["type"]).as_str() {
@@ -70,7 +70,7 @@ impl Record {
         }
     }
 
-    /// Notes an answer.
+    /// Records an answer.
     pub(crate) fn answered(&mut self, id: &str, answer: &str, at: Option<Ms>) {
         let sent = self.sent.entry(id.into()).or_insert_with(|| Sent {
             answers: Vec::new(),
@@ -83,8 +83,8 @@ impl Record {
         }
     }
 
-    /// Adds what a player in a process of its own noted: what it heard and said, line by line. The
-    /// last line of a process that was killed may be torn.
+    /// Adds the input and output that a separate process logged, line by line. The last line of a
+    /// process that was killed may be torn.
     pub(crate) fn add_files(&mut self, heard: &Path, said: &Path) {
         for message in lines(heard) {
             self.heard(&message);

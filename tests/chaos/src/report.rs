@@ -1,11 +1,11 @@
-//! What came of a run, for people and for machines.
+//! The report of a run, as text and as JSON.
 
 use crate::watch::Peaks;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What `agon verify` said.
+/// The result of `agon verify`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Verified {
     pub(crate) ok: bool,
@@ -13,7 +13,7 @@ pub(crate) struct Verified {
     pub(crate) seconds: f64,
 }
 
-/// What came of a run.
+/// The report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub(crate) seed: u64,
@@ -23,7 +23,7 @@ pub struct Report {
     pub(crate) untouched: usize,
     pub(crate) logins: u64,
     pub(crate) tournaments: usize,
-    /// Announcements the server refused, by what it said.
+    /// Announcements the server refused, by its message.
     pub(crate) refused: BTreeMap<String, u64>,
     pub(crate) matches: usize,
     pub(crate) games: u64,
@@ -35,9 +35,9 @@ pub struct Report {
     pub(crate) troubles: BTreeMap<&'static str, u64>,
     pub(crate) outage_seconds_max: f64,
     pub(crate) outage_seconds: f64,
-    /// How often the harness itself did not get on.
+    /// How often the harness itself stalled.
     pub(crate) stalls: usize,
-    /// Faults by their code, all of them of players that were touched.
+    /// Faults by their code, all of them of players who were disturbed.
     pub(crate) faults: BTreeMap<String, u64>,
     pub(crate) unexplained: usize,
     /// Errors that players were sent.
@@ -54,7 +54,7 @@ impl Report {
     }
 }
 
-/// Complaints that are shown; the others are in the file.
+/// How many complaints are shown; the others are in the file.
 const SHOWN_MAX: usize = 30;
 
 impl fmt::Display for Report {

@@ -1,4 +1,4 @@
-//! A run: put everything up, let it go on for a while, heal it, wait for the end, and look.
+//! A run: start everything, disturb it for a while, heal it, wait for the end, and check.
 
 use crate::blame::{self, Deeds};
 use agon_bots::SplitMix64;
@@ -23,20 +23,21 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What is wanted of a run.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The binary.
     pub agon: PathBuf,
-    /// A folder for everything; it has to be empty.
+    /// A folder for all files; it must be empty.
     pub dir: PathBuf,
-    /// For how long there is trouble. It goes on until everything was done once.
+    /// How long the disturbances last. They continue until each has happened once.
     pub lasting: Duration,
     /// How many players.
     pub players: usize,
-    /// What is drawn comes from it.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Troubles of seconds instead of tens of seconds, so that all of them fit into half a minute.
+    /// Disturbances of seconds instead of tens of seconds, so that all of them fit into half a
+    /// minute.
     pub brief: bool,
 }
 
@@ -76,7 +77,7 @@ impl Settings {
         if self.brief { (10, 40) } else { (40, 160) }
     }
 
-    /// How long tournaments may take to end when all is healed.
+    /// How long tournaments may take to end after healing.
     fn patience(&self) -> Duration {
         Duration::from_secs(if self.brief { 180 } else { 600 })
     }
@@ -86,10 +87,10 @@ impl Settings {
 const CONFIG: &str = "reconnect_ms = 60000\nlog = \"info\"\n";
 /// How long all players together may take for their first login.
 const LOGIN: Duration = Duration::from_secs(300);
-/// How often the harness looks whether it gets on itself, and what is too long.
+/// How often the harness checks for its own stalls, and the delay that counts as one.
 const TICK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1_500));
 
-/// Runs it. Lines for people go to `tell`; `interrupted` ends the trouble early.
+/// Runs it. Progress goes to `tell`; `interrupted` ends the disturbances early.
 pub async fn run(
     settings: &Settings,
     tell: impl Fn(&str) + Send + Sync + 'static,
@@ -150,7 +151,7 @@ type Tell = dyn Fn(&str) + Send + Sync;
 async fn players(count: usize, places: &Places) -> Result<Vec<Arc<Player>>> {
     let mut players = Vec::new();
     for number in 0..count {
-        // Some of each are left alone, and some are touched.
+        // Some of each kind are left alone, and some are disturbed.
         let (how, to) = match number % 8 {
             0 | 3 => (How::Process, &places.tcp),
             1 | 4 | 6 => (How::Task(Transport::WebSocket), &places.http),
@@ -170,7 +171,7 @@ struct World {
     agon: PathBuf,
     history: Arc<History>,
     players: Vec<Arc<Player>>,
-    /// When trouble began.
+    /// When the disturbances began.
     began: Ms,
 }
 
@@ -197,7 +198,7 @@ impl World {
         Ok(processes)
     }
 
-    /// Trouble and harm for as long as the run lasts; gives the server back when all is healed.
+    /// Disturbs server and players for as long as the run lasts; returns the healed server.
     async fn chaos(
         &self,
         server: Server,
@@ -231,7 +232,7 @@ impl World {
         troubles.await?
     }
 
-    /// Stops the server as it should be stopped, and reads what processes noted.
+    /// Stops the server cleanly, and reads the records of the players' processes.
     async fn end(&self, mut server: Server, processes: &Processes) -> Result<()> {
         for process in processes.values() {
             let mut process = process.lock().unwrap_or_else(|broken| broken.into_inner());
@@ -307,7 +308,7 @@ impl World {
     }
 }
 
-/// Notes when the harness itself does not get on: then players are late by its fault.
+/// Records stalls of the harness, which make players late.
 async fn stalls(history: Arc<History>) {
     loop {
         let (from, before) = (history.now(), Instant::now());
@@ -318,7 +319,7 @@ async fn stalls(history: Arc<History>) {
     }
 }
 
-/// Starts players' processes again that ended by themselves.
+/// Restarts players' processes that ended by themselves.
 async fn look_after(processes: Arc<Processes>, history: Arc<History>) {
     loop {
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -331,7 +332,7 @@ async fn look_after(processes: Arc<Processes>, history: Arc<History>) {
     }
 }
 
-/// Says how it goes, about every ten seconds.
+/// Reports progress, about every ten seconds.
 async fn progress(cups: Arc<Cups>, world: World, closing: watch::Receiver<bool>, tell: Arc<Tell>) {
     let whole = world.settings.lasting.as_secs();
     loop {

@@ -1,5 +1,5 @@
-//! A checker that finds nothing may be blind: a small log and its records, with one thing wrong at
-//! a time.
+//! Tests of the checker, which may find nothing because it is blind: a small log and its records,
+//! with one violation at a time.
 
 use crate::blame::{self, Deeds};
 use crate::check::{self, Read};
@@ -47,7 +47,7 @@ fn fault(kind: &str) -> (&'static str, &'static str, Value) {
     ("match/cup-1/r1m1", "player-left", json!({"faulted": faulted}))
 }
 
-/// Two players that noted all of it: the first is left alone, the second is not.
+/// Two players with complete records: the first is left alone, the second is not.
 async fn players() -> Vec<Arc<Player>> {
     let server = watch::Sender::new("127.0.0.1:9".parse().expect("an address"));
     let mut players = Vec::new();
@@ -98,7 +98,7 @@ fn checked(test: &str, events: &[(&str, &str, Value)], players: &[Arc<Player>]) 
 }
 
 #[tokio::test]
-async fn what_is_well_is_not_complained_of() {
+async fn valid_log_has_no_complaints() {
     let players = players().await;
     let read = checked("well", &events(), &players);
     assert_eq!(read.complaints, [""; 0]);
@@ -106,7 +106,7 @@ async fn what_is_well_is_not_complained_of() {
 }
 
 #[tokio::test]
-async fn whatever_is_wrong_with_the_log_is_found() {
+async fn every_violation_in_the_log_is_found() {
     let lose = |at: usize| {
         let mut events = events();
         events.remove(at);
@@ -144,7 +144,7 @@ async fn whatever_is_wrong_with_the_log_is_found() {
 }
 
 #[tokio::test]
-async fn what_players_were_told_has_to_be_so() {
+async fn false_messages_to_players_are_found() {
     let told = json!({"type": "error", "code": "repeated", "id": "cup-1:r1m1.1.0.0",
                       "accepted": {"keep": [6]}});
     let asked = json!({"type": "request", "id": "cup-1:r1m1.1.0.3"});
@@ -156,7 +156,7 @@ async fn what_players_were_told_has_to_be_so() {
         let read = checked(&format!("told{at}"), &events(), &players);
         assert!(!read.complaints.is_empty(), "{message}");
     }
-    // An answer that is sent and lost is one only of a game that was not broken off.
+    // An answer that is sent and not in the log counts as lost, unless its game was broken off.
     let players = players().await;
     players[1].record().answered("cup-1:r1m1.1.1.1", "{}", Some(4_000));
     let read = checked("lost", &events(), &players);
@@ -168,9 +168,9 @@ async fn what_players_were_told_has_to_be_so() {
 }
 
 #[tokio::test]
-async fn faults_need_an_explanation_that_is_near() {
+async fn faults_need_a_disturbance_near_in_time() {
     let players = players().await;
-    // Between the answers of 2,000 and of 3,000 ms, to whoever is first in the list.
+    // Charges the first player, between the answers at 2,000 and at 3,000 ms.
     let charged = |kind: &str| {
         let mut events = events();
         events.insert(3, fault(kind));
@@ -196,7 +196,7 @@ async fn faults_need_an_explanation_that_is_near() {
 }
 
 #[test]
-fn nothing_comes_while_the_server_is_away() {
+fn outages_extend_the_time() {
     let away = [Outage { from: 1_000, to: 5_000 }, Outage { from: 6_000, to: 7_000 }];
     assert_eq!(beyond(&away, 0, 500), 500);
     assert_eq!(beyond(&away, 0, 1_500), 5_500);

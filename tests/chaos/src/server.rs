@@ -1,4 +1,5 @@
-//! The server: the real binary as a process that is started, stopped, killed and starved.
+//! The server: the real binary as a process that is started, stopped, killed and starved of
+//! resources.
 
 use crate::history::{History, Ms};
 use anyhow::{Context, Result, bail};
@@ -16,11 +17,11 @@ use tokio::sync::{oneshot, watch};
 
 /// How long a start may take: far beyond what a loaded machine needs.
 const START: Duration = Duration::from_secs(120);
-/// How long a stop may take that was asked for.
+/// How long a requested stop may take.
 const STOP: Duration = Duration::from_secs(60);
-/// How often to look whether a process has ended.
+/// How often to check whether a process has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// Where distributions keep the library that makes a process see another wall clock.
+/// Where distributions install the library that fakes the wall clock of a process.
 const FAKETIME: [&str; 4] = [
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
     "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
@@ -28,19 +29,19 @@ const FAKETIME: [&str; 4] = [
     "/usr/lib/faketime/libfaketimeMT.so.1",
 ];
 
-/// Where the server listens; ports stay the same over all its lives.
+/// Where the server listens; its ports stay the same across restarts.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     pub(crate) tcp: watch::Receiver<SocketAddr>,
     pub(crate) http: watch::Receiver<SocketAddr>,
 }
 
-/// What is known of the process that runs now; for those who look at it from outside.
+/// The pid of the running process, for observers outside.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Alive(Arc<Mutex<Option<u32>>>);
 
 impl Alive {
-    /// The number of the process, while it runs.
+    /// The pid, while the process runs.
     pub(crate) fn pid(&self) -> Option<u32> {
         *self.0.lock().unwrap_or_else(|broken| broken.into_inner())
     }
@@ -59,7 +60,7 @@ pub(crate) struct Server {
     http: watch::Sender<SocketAddr>,
     pub(crate) operator: String,
     pub(crate) alive: Alive,
-    /// Where the wall clock it sees is set; `None` where there is no such library.
+    /// The file that sets the faked wall clock; `None` if the library is not installed.
     clock: Option<PathBuf>,
     down_since: Option<Ms>,
 }
@@ -110,23 +111,23 @@ impl Server {
         self.clock.is_some()
     }
 
-    /// Sets the wall clock it sees off by so many seconds.
+    /// Sets the offset of its wall clock, in seconds.
     pub(crate) fn set_clock(&self, seconds: i64) -> Result<()> {
         let Some(clock) = &self.clock else { return Ok(()) };
-        // A reader never sees half of it.
+        // Renaming is atomic, so a reader never sees half of it.
         let next = clock.with_extension("next");
         fs::write(&next, format!("{seconds:+}\n"))?;
         Ok(fs::rename(next, clock)?)
     }
 
     fn spawn(&self) -> Result<Child> {
-        // A file that may not grow is an error to be told, as a full disk is, and no signal.
+        // A file that may not grow must be an error, as on a full disk, and not a signal.
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).arg(&self.agon);
         command.args(["serve", "--config", "agon.toml", "--json"]);
         command.args(["--tcp", &self.tcp.borrow().to_string()]);
         command.args(["--http", &self.http.borrow().to_string()]);
-        // What the terminal tells this process is not for that one.
+        // Signals from the terminal must not reach the server.
         command.current_dir(&self.dir).stdin(Stdio::null()).process_group(0);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let library = FAKETIME.iter().find(|path| Path::new(path).exists());
@@ -137,7 +138,8 @@ impl Server {
         }
         let mut child = command.spawn().context("failed to start the server")?;
         if let Some(stderr) = child.stderr.take() {
-            // Not its own file: what it tells of a full disk must not need room on it.
+            // The harness writes this file, because the server could not report a full disk to a
+            // file of its own.
             let mut log =
                 File::options().create(true).append(true).open(self.dir.join("stderr"))?;
             std::thread::spawn(move || std::io::copy(&mut BufReader::new(stderr), &mut log));
@@ -156,7 +158,7 @@ impl Server {
             let (mut line, mut from) = (String::new(), BufReader::new(stdout));
             let _ = from.read_line(&mut line);
             let _ = tell.send(line);
-            // Whatever else it prints is not to stop it.
+            // Drain further output, so that it cannot block the server.
             let _ = std::io::copy(&mut from, &mut std::io::sink());
         });
         let line = tokio::time::timeout(START, told).await.context("it does not start")??;
@@ -169,7 +171,7 @@ impl Server {
         }
     }
 
-    /// Starts it again where it was; somebody may hold its port for a moment.
+    /// Restarts it on the same ports; another process may hold a port for a moment.
     pub(crate) async fn start_again(&mut self, history: &History) -> Result<()> {
         let give_up = Instant::now() + START;
         while self.try_start().await?.is_none() {
@@ -240,17 +242,17 @@ impl Server {
         Ok(status)
     }
 
-    /// Notes that it is of no use from now on, until it is started again.
+    /// Records that the server is unusable until its restart.
     pub(crate) fn goes_down(&mut self, history: &History) {
         self.down_since.get_or_insert(history.now());
     }
 
-    /// Lets its files grow to so many bytes, or as they like.
+    /// Limits its files to this many bytes, or lifts the limit.
     pub(crate) fn limit_files(&self, bytes: Option<u64>) -> Result<()> {
         self.limit(Resource::Fsize, bytes)
     }
 
-    /// Lets it have so many open files, or as many as it may.
+    /// Limits its open files to this many, or lifts the limit.
     pub(crate) fn limit_open(&self, count: Option<u64>) -> Result<()> {
         self.limit(Resource::Nofile, count)
     }
@@ -264,7 +266,7 @@ impl Server {
         Ok(())
     }
 
-    /// Its log's write-ahead file, in bytes.
+    /// The size of the log's write-ahead file, in bytes.
     pub(crate) fn wal_bytes(&self) -> u64 {
         let file = self.data().join("agon.sqlite-wal");
         fs::metadata(file).map_or(0, |about| about.len())

@@ -1,4 +1,4 @@
-//! What is done to the server, one thing after the other: each lasts for a drawn while and is
+//! Disturbances of the server, one after the other. Each lasts for a random time and is then
 //! healed.
 
 use crate::chance::{Bag, within};
@@ -15,17 +15,17 @@ use tokio::sync::watch;
 /// How long things last, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// Between two troubles of the server.
+    /// Between two disturbances of the server.
     pub(crate) calm_ms: (u64, u64),
-    /// Until a server that was killed is started again.
+    /// Until a killed server is restarted.
     pub(crate) down_ms: (u64, u64),
-    /// For how long it stands still.
+    /// How long the server stands still.
     pub(crate) pause_ms: (u64, u64),
-    /// The same, longer than anybody has to answer.
+    /// How long it stands still when that exceeds every answer deadline.
     pub(crate) long_pause_ms: (u64, u64),
-    /// For how long it gets no open files.
+    /// How long it can open no more files.
     pub(crate) files_ms: (u64, u64),
-    /// Between two harms to players, and for how long each lasts.
+    /// Between two disturbances of players, and how long each lasts.
     pub(crate) rest_ms: (u64, u64),
     pub(crate) harm_ms: (u64, u64),
 }
@@ -74,19 +74,19 @@ impl Trouble {
     }
 }
 
-/// The names of all there are.
+/// The names of all disturbances.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.into_iter().map(Trouble::name)
 }
 
-/// How long a full disk may go unnoticed before no byte fits any more, and at all.
+/// How long the server may run on a full disk before no byte fits any more, and at all.
 const FULL: (Duration, Duration) = (Duration::from_secs(4), Duration::from_secs(30));
 /// How far the clock jumps, in seconds.
 const JUMP_S: (u64, u64) = (90, 86_400);
-/// Strangers that come at once while files are short.
+/// Connections of strangers at once while open files are limited.
 const STRANGERS: usize = 40;
 
-/// Whoever makes trouble for the server.
+/// Disturbs the server.
 pub(crate) struct Troubles {
     pub(crate) server: Server,
     pub(crate) history: Arc<History>,
@@ -95,8 +95,8 @@ pub(crate) struct Troubles {
 }
 
 impl Troubles {
-    /// Makes trouble until the run closes and everything was done at least once; gives the server
-    /// back, up and healed.
+    /// Disturbs the server until the run closes and every disturbance has happened at least once.
+    /// Returns the server, running and healed.
     pub(crate) async fn make(mut self, closing: watch::Receiver<bool>) -> Result<Server> {
         let clocks = [Trouble::ClockAhead, Trouble::ClockBack];
         let possible = |trouble: &&Trouble| self.server.has_clock() || !clocks.contains(trouble);
@@ -117,7 +117,7 @@ impl Troubles {
         Ok(self.server)
     }
 
-    /// Nothing for a while. A server that ends by itself is started again, and that is noted.
+    /// Waits between disturbances. Restarts and records a server that ended by itself.
     async fn calm(
         &mut self,
         calm_ms: u64,
@@ -178,7 +178,7 @@ impl Troubles {
         Ok(())
     }
 
-    /// No file may grow beyond what it is: the server has to end, and to say so.
+    /// Lets no file grow: the server must end, and report why.
     async fn fill_disk(&mut self) -> Result<()> {
         self.server.limit_files(Some(self.server.wal_bytes().max(4096)))?;
         let full = Instant::now();
@@ -204,9 +204,9 @@ impl Troubles {
         self.server.start_again(&self.history).await
     }
 
-    /// As many open files as there are and no more, and strangers who want some.
+    /// Limits the open files to the current number, while strangers connect.
     async fn take_files(&mut self) -> Result<()> {
-        // The library behind the clock reads a file, and falls back to the real time without.
+        // The clock library reads a file, and falls back to the real time if it cannot open it.
         self.server.set_clock(0)?;
         let from = self.history.now();
         let until =
@@ -227,7 +227,7 @@ impl Troubles {
         }
         self.server.limit_open(None)?;
         drop(strangers);
-        // Who had to come back could not: time that counts as an outage.
+        // Players could not reconnect, so this time counts as an outage.
         self.history.outage(from);
         Ok(())
     }

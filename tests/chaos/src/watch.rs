@@ -1,5 +1,5 @@
-//! Looking at the server from outside, all the time: what it says of itself has to add up, and what
-//! it takes has to stay within bounds.
+//! Monitors the server from outside: its metrics must add up, and its resource use must stay within
+//! bounds.
 
 use crate::history::History;
 use crate::server::{Alive, memory_kb, open_files};
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 /// How long a page may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The most that was seen of each.
+/// The highest value of each figure.
 #[derive(Clone, Copy, Default, Debug, Serialize)]
 pub(crate) struct Peaks {
     /// Pages of `/metrics` that were read.
@@ -23,7 +23,7 @@ pub(crate) struct Peaks {
     pub(crate) open_files: u64,
 }
 
-/// Whoever looks.
+/// Polls the server.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     http: watch::Receiver<SocketAddr>,
@@ -45,7 +45,7 @@ impl Watcher {
         *self.peaks.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Looks every so often, for ever.
+    /// Polls at this interval, for ever.
     pub(crate) async fn look(self: Arc<Self>, every: Duration) {
         loop {
             tokio::time::sleep(every).await;
@@ -92,7 +92,7 @@ impl Metrics {
         self.0.get(name).copied().unwrap_or(f64::NAN)
     }
 
-    /// The sum over all labels that hold this one.
+    /// The sum over all label sets that contain this one.
     fn sum(&self, name: &str, label: &str) -> f64 {
         let fits = |key: &&String| {
             key.strip_prefix(name).is_some_and(|rest| rest.starts_with('{') && rest.contains(label))
@@ -100,7 +100,7 @@ impl Metrics {
         self.0.keys().filter(fits).map(|key| self.0[key]).sum()
     }
 
-    /// What does not add up, as `docs/protocol/http.md` promises.
+    /// Sums that do not match, as `docs/protocol/http.md` defines them.
     fn check(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut equal = |what: &str, left: f64, right: f64| {

@@ -1,5 +1,5 @@
-//! A player's end of a connection: messages over TCP or a WebSocket, with nothing that helps. The
-//! client library comes back by itself; here every loss is to be seen.
+//! A player's end of a connection: messages over TCP or a WebSocket, without any help. The client
+//! library reconnects by itself; here the test must see every loss.
 
 use agon_wire::lines::Lines;
 use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The longest answer to a handshake.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Hides nothing; frames of clients are masked by rule.
+/// Conceals nothing, but the WebSocket protocol requires clients to mask their frames.
 const MASK: [u8; 4] = [7, 77, 177, 201];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,8 +49,7 @@ impl Wire {
         Ok(Wire { socket, framing, piece: vec![0; 16 * 1024] })
     }
 
-    /// The next message. Can be dropped and called again without loss, unless a ping has to be
-    /// answered in that moment.
+    /// The next message. Cancellation-safe, unless a ping is being answered at that moment.
     pub(crate) async fn hear(&mut self) -> io::Result<Vec<u8>> {
         loop {
             let ping = match &mut self.framing {
@@ -98,7 +97,7 @@ fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-/// Makes a WebSocket of a connection; gives what came behind the server's answer.
+/// Upgrades a connection to a WebSocket; returns the bytes after the server's answer.
 async fn shake_hands(socket: &mut TcpStream) -> io::Result<Vec<u8>> {
     let head = "GET /api/v1/play HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\n\
                 connection: Upgrade\r\nsec-websocket-version: 13\r\n\

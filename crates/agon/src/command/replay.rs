@@ -38,7 +38,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The lines of the match asked for, and the tournament's secret where the folder still has it.
+/// The lines of the requested match, and the tournament's secret if the folder still has it.
 fn load(args: &ReplayArgs) -> Result<(Vec<Line>, Option<agon_core::Secret>)> {
     if !args.path.is_dir() {
         return Ok((read_lines(&read_file(&args.path)?.lines)?, None));
@@ -174,7 +174,7 @@ impl Teller<'_> {
                     let _ = writeln!(self.out, "  {player} is out of the game");
                 }
             }
-            // Arrivals before a game go without saying.
+            // Arrivals before a game are not worth a line.
             Event::PlayerArrived(arrived) if before.is_some() => {
                 let _ = writeln!(self.out, "  {} is back", arrived.player);
             }

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What was checked and found in order.
+/// The counts and heads of what was checked.
 #[derive(Clone, Default, Debug, Serialize)]
 struct Checked {
     tournaments: u64,
@@ -36,7 +36,7 @@ struct Checked {
     /// The parts of the receipt that the log holds.
     #[serde(skip)]
     receipt: ReceiptCheck,
-    /// Tournaments that the log holds something of.
+    /// Tournaments that occur in the log.
     #[serde(skip)]
     named: BTreeSet<TournamentId>,
 }
@@ -141,7 +141,7 @@ impl Claims {
         Ok(Claims { receipt, head, quiet: args.quiet })
     }
 
-    /// Whether the log has what it must have, and not only nothing else.
+    /// Checks that the log has everything the claims require.
     fn hold(&self, checked: &Checked) -> Result<(), Finding> {
         if let Some(head) = &self.head {
             let mut all = checked.heads.values().chain(&checked.match_heads);
@@ -266,7 +266,7 @@ enum Source {
     Database(SqliteLog),
 }
 
-/// The names of a log's streams, sorted by what they are.
+/// The names of a log's streams, by kind.
 #[derive(Default)]
 struct Names {
     tournaments: Vec<String>,
@@ -307,7 +307,7 @@ impl Source {
             match name.split('/').next() {
                 Some("tournament") => names.tournaments.push(name),
                 Some("lobby") if self.is_database() => names.lobby = Some(name),
-                // Secrets of a server: nothing that follows from rules.
+                // Secrets of a server do not follow from rules.
                 Some("secret") if self.is_database() => {}
                 _ => names.matches.push(name),
             }
@@ -315,7 +315,7 @@ impl Source {
         Ok(names)
     }
 
-    /// Says what is wrong with the file of a stream, if its lines are not JSON.
+    /// Reports what is wrong with the file of a stream, if its lines are not JSON.
     fn check_whole(&self, name: &str) -> Result<()> {
         if let Source::Folder(log) = self {
             read_file(log.path_of(name)?)?;
@@ -332,13 +332,13 @@ impl Source {
     }
 }
 
-/// What a check came to: a value, or the first event that does not follow.
+/// The result of a check: a value, or the first event that does not follow.
 type Verdict<T> = Result<T, Finding>;
 
-/// A stream's name and what its check came to; nothing for a stream without events.
+/// A stream's name and the result of its check; `None` for a stream without events.
 type StreamVerdict<T> = (String, Result<Option<Verdict<T>>>);
 
-/// Checks a whole log: every stream, what the streams say of each other, and the results file.
+/// Checks a whole log: every stream, the references between streams, and the results file.
 fn folder(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
     let source = Source::open(path)?;
     let names = source.names()?;
@@ -346,7 +346,7 @@ fn folder(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
         Source::Database(..) => None,
         Source::Folder(_) => Folder::new(path).secret()?,
     };
-    // Before the rest: a server that writes on may be ahead with whatever is read later.
+    // Read the lobby first: a running server may write more to the streams that are read later.
     let lobby = match &names.lobby {
         Some(name) => Some(source.log().load(name, 0)?),
         None => None,
@@ -398,14 +398,14 @@ fn folder(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
     Ok(agreed.and_then(|()| results_file(path, &tournaments)).map(|()| checked))
 }
 
-/// What was found for each stream, and what of the receipt it holds.
+/// The result for each stream, and the parts of the receipt that it holds.
 type Found<T> = BTreeMap<String, (T, ReceiptCheck)>;
 
 fn without_receipts<T>(found: Found<T>) -> BTreeMap<String, T> {
     found.into_iter().map(|(name, (check, _))| (name, check)).collect()
 }
 
-/// What the checks of single streams share.
+/// State that the checks of single streams share.
 struct Checks<'a> {
     source: &'a Source,
     games: Registry,
@@ -457,8 +457,8 @@ impl Checks<'_> {
         })
     }
 
-    /// Checks streams on all cores, each thread one stream at a time. Gives what was found for each
-    /// stream that has events, or what is wrong with the first that has a fault.
+    /// Checks streams on all cores, one stream at a time per thread. Returns the result for each
+    /// stream that has events, or the finding of the first invalid stream.
     fn each<T: Send>(
         &self,
         names: &[String],
@@ -510,7 +510,7 @@ impl Checks<'_> {
     }
 }
 
-/// The secret a server keeps of a tournament: of one that runs, pairings and dice follow from it.
+/// The secret that a server keeps for a running tournament: pairings and dice follow from it.
 fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
     let lines = log.load(&tournament.replacen("tournament/", "secret/", 1), 0)?;
     let secret = lines.iter().find_map(|text| match Line::read(text).ok()?.event {
@@ -520,7 +520,7 @@ fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
     Ok(secret)
 }
 
-/// How many streams are done, drawn on a terminal if that takes long.
+/// How many streams are done, shown on a terminal if the check takes long.
 struct Progress {
     started: Instant,
     done: AtomicUsize,
@@ -557,7 +557,7 @@ impl Progress {
     }
 }
 
-/// Whether the results file of a run says what the log does.
+/// Checks that the results file of a run agrees with the log.
 fn results_file(
     path: &Path,
     tournaments: &BTreeMap<String, TournamentCheck>,
@@ -565,11 +565,12 @@ fn results_file(
     let mut all = tournaments.values();
     let (Some(tournament), None) = (all.next(), all.next()) else { return Ok(()) };
     let Some(text) = Folder::new(path).results_text() else { return Ok(()) };
-    // As results, in which nothing stands twice, and as all that the file holds.
+    // Parse it as results, which rejects duplicate fields, and as plain JSON, which keeps all
+    // fields.
     let results: Option<Results> = serde_json::from_slice(&text).ok();
     let found: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
     let mut expected = tournament.results.clone();
-    // Runs with a seed leave it out.
+    // Runs with a seed have no head.
     if results.as_ref().is_some_and(|results| results.head.is_some()) {
         expected.head.clone_from(&tournament.head);
     }

@@ -48,7 +48,7 @@ pub(crate) fn draw(results: &Results, colour: bool) -> String {
 }
 
 impl Canvas {
-    /// Notes that the champion's name stands there.
+    /// Marks the champion's name at this place.
     fn mark(&mut self, y: usize, x: usize, champion: Option<&PlayerName>) {
         let length = champion.map_or(0, |name| shown(name).chars().count());
         self.marks.push((y, x..x + length));
@@ -85,7 +85,7 @@ fn shown(name: &PlayerName) -> String {
     }
 }
 
-/// Who began in which slot, from the first round's matches and byes.
+/// The players by slot, from the first round's matches and byes.
 fn first_slots(results: &Results, slots: usize) -> Vec<Option<PlayerName>> {
     let mut first = vec![None; slots];
     let Some(round) = results.rounds.first() else { return first };
@@ -109,7 +109,7 @@ fn number_of(report: &MatchReport) -> usize {
     number.unwrap_or(1)
 }
 
-/// Who came out of a place of a round.
+/// The winner of a place of a round.
 fn winner_of(results: &Results, round: u32, number: u32) -> Option<PlayerName> {
     let played = results.rounds.get(round as usize - 1)?;
     let report = played.matches.iter().find(|report| number_of(report) == number as usize);
@@ -125,7 +125,7 @@ fn winner_of(results: &Results, round: u32, number: u32) -> Option<PlayerName> {
     }
 }
 
-/// The games a player won in its match of a round.
+/// The games a player won in their match of a round.
 fn score_in(results: &Results, round: u32, player: &PlayerName) -> Option<String> {
     let played = results.rounds.get(round as usize - 1)?;
     let report = played.matches.iter().find(|report| report.players.contains(player))?;

@@ -1,4 +1,4 @@
-//! Progress of a run on stderr: one line that is written over on a terminal, a line now and then
+//! Progress of a run on stderr: one line that is overwritten on a terminal, a line now and then
 //! elsewhere.
 
 use agon_core::{Fault, FaultKind, Format, MatchCount, TournamentPlan};
@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Shows what a run tells.
+/// Shows the progress of a run.
 pub(crate) struct Progress {
     sender: Sender<agon_runner::Progress>,
     decisions: Arc<AtomicU64>,
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts showing, or not if `quiet`.
+    /// Starts the display, unless `quiet`.
     pub(crate) fn start(settings: &RunSettings, quiet: bool) -> Progress {
         let (sender, receiver) = channel();
         let decisions = Arc::new(AtomicU64::new(0));
@@ -37,20 +37,20 @@ impl Progress {
         Progress { sender, decisions, thread: Some(thread) }
     }
 
-    /// What the run calls.
+    /// The callback of the run.
     pub(crate) fn teller(&self) -> impl Fn(agon_runner::Progress) + Send + Sync + 'static {
         let (sender, decisions) = (self.sender.clone(), Arc::clone(&self.decisions));
         move |progress| match progress {
-            // Too many to wake a thread for each.
+            // Decisions are too many to wake a thread for each.
             agon_runner::Progress::Decisions(count) => {
                 decisions.fetch_add(count, Ordering::Relaxed);
             }
-            // After the end nobody listens, and that is no matter.
+            // After the end the receiver is gone, which does not matter.
             rare => drop(sender.send(rare)),
         }
     }
 
-    /// Ends showing, once everything told was taken.
+    /// Ends the display, after all reports are shown.
     pub(crate) fn finish(self) {
         let Progress { sender, thread, .. } = self;
         drop(sender);
@@ -113,7 +113,7 @@ impl View {
                 self.faults += 1;
                 let place = id.map_or_else(String::new, |id| format!(" in {id}"));
                 let text = format!("{}{place}: {}", faulted.player, reason(&faulted.fault));
-                // A flood of faults is counted, not shown one by one.
+                // Many faults are counted, not shown one by one.
                 if self.faults <= 20 {
                     self.say(&text);
                 }

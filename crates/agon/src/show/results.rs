@@ -5,7 +5,7 @@ use agon_core::{How, MatchReport, PlayerName, PlayerSummary, Results, RoundResul
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A drawing of one format, for up to so many players.
+/// A drawing of one format, for up to this many players.
 struct Drawing {
     format: &'static str,
     players_max: usize,
@@ -18,7 +18,7 @@ const DRAWINGS: [Drawing; 2] = [
     Drawing { format: "round-robin", players_max: 24, draw: cross_table },
 ];
 
-/// The results for people.
+/// The results as text.
 pub(crate) fn results(results: &Results, colour: bool) -> String {
     let mut out = String::new();
     let best_of =
@@ -104,7 +104,7 @@ fn faults(standings: &[PlayerSummary], colour: bool) -> String {
     format!("{}\n{}\n\n", paint("Faults", "1;31", colour), lines.join("\n"))
 }
 
-/// Every game and match that counts for nothing, with its reason. Nobody is charged with these.
+/// Every void game and match, with its reason. No player is charged for these.
 fn voids(rounds: &[RoundResult], colour: bool) -> String {
     let mut lines = Vec::new();
     for report in rounds.iter().flat_map(|round| &round.matches) {
@@ -148,7 +148,7 @@ fn rounds(rounds: &[RoundResult]) -> String {
     out
 }
 
-/// A match in one line: who, with which scores, and who advanced.
+/// A match in one line: the players, their scores, and who advances.
 fn played(report: &MatchReport) -> String {
     let last = report.result.games.last();
     let names = report.players.iter().map(|player| {
@@ -168,7 +168,7 @@ fn played(report: &MatchReport) -> String {
     format!("{}{how}", names.collect::<Vec<_>>().join(" · "))
 }
 
-/// Who scored how against whom: games won, halves for ties.
+/// The score of every player against every other: games won, halves for ties.
 fn cross_table(results: &Results, colour: bool) -> String {
     let mut scores: BTreeMap<(&PlayerName, &PlayerName), String> = BTreeMap::new();
     for report in results.rounds.iter().flat_map(|round| &round.matches) {

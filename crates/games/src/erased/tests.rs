@@ -1,5 +1,5 @@
-//! A game by name is the game itself, spoken to in JSON; and what a game has that leaves all it can
-//! to the trait.
+//! Tests that a game by name behaves as the game by type, with JSON; and tests of the trait's
+//! default methods.
 
 use super::*;
 use crate::fish::Fish;
@@ -17,7 +17,7 @@ fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Everything that can be asked of a game of either kind has the same answer.
+/// Checks that both forms of a game give the same results.
 fn assert_same<G: Game>(typed: &G, erased: &dyn GameState, kind: &dyn GameKind) {
     assert_eq!(erased.name(), G::NAME);
     assert_eq!(erased.seats(), typed.seats());
@@ -84,7 +84,7 @@ fn played_alike<G: Game>(registry: &Registry, config: &G::Config) {
     let mut choice = 1u64;
     let mut steps = 0;
     while let Some(seat) = typed.awaiting().first() {
-        // A long game says much the same again and again.
+        // Positions of a long game are similar, so check only some.
         if steps < 12 || steps % 16 == 0 {
             assert_same(&typed, &*erased, &**kind);
         }
@@ -112,7 +112,7 @@ fn played_alike<G: Game>(registry: &Registry, config: &G::Config) {
     assert_eq!(other.removed(), SeatSet::one(Seat(1)));
 }
 
-/// What a kind says without a game.
+/// Checks the methods of a kind that need no game.
 fn set_up_alike<G: Game>(registry: &Registry) {
     let kind = registry.kind(G::NAME).unwrap();
     assert_eq!((kind.name(), kind.seats()), (G::NAME, G::SEATS));
@@ -165,7 +165,7 @@ fn games_of_two_kinds_are_not_the_same() {
     assert!(*game("fish", 1) == *game("fish", 1));
 }
 
-/// The schemas that players are given are those of the types.
+/// Checks that the published schemas are those of the types.
 #[test]
 fn schemas_are_those_that_are_published() {
     let registry = Registry::standard();
@@ -179,11 +179,11 @@ fn schemas_are_those_that_are_published() {
 
 #[test]
 #[should_panic(expected = "two games are called fish")]
-fn a_name_is_given_once() {
+fn duplicate_game_name_panics() {
     let _ = Registry::standard().with::<Fish>();
 }
 
-/// Two players add 1 or 2 in turn; who comes to five has won.
+/// Two players add 1 or 2 in turn; the one who reaches five wins.
 #[derive(Clone, PartialEq, Debug)]
 struct Five {
     sum: u8,

@@ -13,7 +13,7 @@ pub(super) enum Step {
 }
 
 impl Fish {
-    /// The effect of an answer, or why it is refused.
+    /// The effect of an answer, or why it is rejected.
     #[inline]
     pub(super) fn parse(&self, seat: Seat, answer: &Answer) -> Result<Step, Refusal> {
         if !self.waiting.contains(seat) {

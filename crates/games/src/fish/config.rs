@@ -5,7 +5,7 @@ use crate::{Luck, Seed, SetupError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many tiles one number from luck lays out: 5^25 fits into 64 bits, and few words are rejected.
+/// How many tiles one random number lays out: 5^25 fits into 64 bits, and few words are rejected.
 const TILES_A_WORD: usize = 25;
 
 /// The fish of five tiles by the number they spell in base five.

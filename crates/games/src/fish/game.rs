@@ -1,5 +1,5 @@
-//! [`Fish`], and how it answers to [`Game`]. The course of the game is in `play.rs`, what answers
-//! it accepts in `check.rs`, its texts in `text.rs`.
+//! Implements [`Game`] for [`Fish`]. The course of the game is in `play.rs`, the check of answers
+//! in `check.rs`, its texts in `text.rs`.
 
 use super::play::Recent;
 use super::{

@@ -1,6 +1,5 @@
 //! Hexagonal geometry: positions as players write them, tiles as numbers, and for every shape of
-//! board the tables that say which tile lies next to which. What is on the tiles is the business
-//! of [`super::Ice`].
+//! board the tables of neighbouring tiles. [`super::Ice`] holds what is on the tiles.
 
 use super::small::Small;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -153,7 +152,7 @@ impl From<Action> for [Position; 2] {
 pub struct Tile(pub(super) u16);
 
 impl Tile {
-    /// No tile: what lies off the board. It is never free and has no neighbours.
+    /// No tile: a place off the board. It is never free and has no neighbours.
     pub const NONE: Tile = Tile(0);
 
     /// The tile's place in a table that has an entry for [`Tile::NONE`] and every tile.
@@ -193,8 +192,8 @@ const fn shapes_from() -> [u16; TILES_MAX + 1] {
 }
 
 impl Shape {
-    /// The shape of boards with so many rows and columns; `None` if there are none or more than
-    /// [`TILES_MAX`] tiles.
+    /// The shape of boards with this many rows and columns; `None` if there are no tiles or more
+    /// than [`TILES_MAX`].
     pub fn of(rows: usize, columns: usize) -> Option<&'static Shape> {
         if !(1..=TILES_MAX).contains(&rows.checked_mul(columns)?) {
             return None;

@@ -106,12 +106,13 @@ pub struct Ice {
     /// The board before anybody stood on it.
     board: Board,
     free: TileSet,
-    /// What is not free, as small boards want it: kept, since every slide waits for it.
+    /// The tiles that are not free, in the form for small boards; stored, because every slide needs
+    /// it.
     taken: Taken,
 }
 
 impl Ice {
-    /// The ice of a board that nobody stands on.
+    /// The ice of a board without penguins.
     pub fn new(board: Board) -> Ice {
         let all = board.shape().tiles();
         let free = if board.tiles() == all {
@@ -134,7 +135,7 @@ impl Ice {
         self.board.fish(tile)
     }
 
-    /// Whether `tile` is there and nobody stands on it.
+    /// Whether `tile` exists and has no penguin.
     #[inline]
     pub fn is_free(&self, tile: Tile) -> bool {
         self.free.contains(tile)
@@ -165,7 +166,7 @@ impl Ice {
         self.free.nth(scale(choice, count))
     }
 
-    /// A penguin comes to stand on a free tile.
+    /// Places a penguin on a free tile.
     #[inline]
     pub fn occupy(&mut self, tile: Tile) {
         self.free.remove(tile);
@@ -306,7 +307,7 @@ impl Ice {
         count
     }
 
-    /// The board as it is with penguins on the given tiles.
+    /// The current board, with penguins on the given tiles.
     pub fn board(&self, occupied: impl IntoIterator<Item = Tile>) -> Board {
         let mut there = self.free;
         occupied.into_iter().for_each(|tile| there.insert(tile));

@@ -1,4 +1,4 @@
-//! What players are asked, what they answer and what they see.
+//! The questions to players, their answers and their views.
 
 use super::{Action, Board, Player, Position, State};
 use crate::{Seat, SeatSet};
@@ -75,7 +75,7 @@ pub enum Question {
     Move,
 }
 
-/// What luck gave: the board, at set-up.
+/// The board that was laid out at set-up.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Drawn {
     /// Fish by row and column; 0 is a hole.

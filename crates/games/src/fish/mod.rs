@@ -1,11 +1,11 @@
 //! Fish: penguins on hexagonal tiles of ice, for two to four players.
 //!
 //! Players place their penguins in turn, then slide them in straight lines; the tile a penguin
-//! leaves melts, and its fish count for the player. Who cannot move is passed over; when nobody can
-//! move the most fish win.
+//! leaves melts, and its fish count for the player. A player who cannot move is skipped; when no
+//! player can move, the most fish win.
 //!
 //! - [`Fish`] is the game as the referee runs it ([`crate::Game`]), set up from a [`Config`];
-//! - [`Question`], [`Answer`] and [`View`] are what it says and hears;
+//! - [`Question`], [`Answer`] and [`View`] are its messages;
 //! - [`State`] is a position as players outside Agon write it, with the usual questions about one;
 //! - [`Ice`] and [`Shape`] are the board underneath, fast enough for programs that search.
 

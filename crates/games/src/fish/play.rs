@@ -8,10 +8,10 @@ use crate::{Seat, SeatSet};
 /// How many moves [`Recent`] can hold: more than are made from one turn of a player to its next.
 const RECENT_MAX: usize = 4;
 
-/// The latest moves, and how many of them each seat has not heard of.
+/// The latest moves, and how many of them each seat has not been shown.
 ///
-/// A player that is passed over never moves again before somebody is removed, and then the count
-/// starts anew; so whoever is asked has heard of all but the moves held here.
+/// A player who cannot move never moves again until another player is removed, and a removal resets
+/// the count. So a player with an open question has seen all moves but those held here.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Recent {
     /// How many moves there were since the start or the latest removal.
@@ -29,7 +29,7 @@ impl Recent {
         self.own[seat.index()] = self.moves;
     }
 
-    /// The moves since the last one of a seat, or the latest move for everybody.
+    /// The moves since the last one of a seat; without a seat, the latest move.
     pub(super) fn since(&self, seat: Option<Seat>) -> impl Iterator<Item = [Tile; 2]> {
         let heard = match seat.and_then(|seat| self.own.get(seat.index())) {
             Some(0) => self.moves,
@@ -94,7 +94,7 @@ impl Fish {
         }
     }
 
-    /// A seat confirmed, or never will.
+    /// A seat confirmed, or was removed.
     fn confirm(&mut self, seat: Seat) {
         self.waiting.remove(seat);
         if !self.waiting.is_empty() {

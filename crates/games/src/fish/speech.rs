@@ -1,4 +1,4 @@
-//! Fish for people: questions in words, and what a person may type.
+//! Fish for people: questions as text, and the answers that a person may type.
 
 use super::{Action, Answer, Fish, Position, Question, View};
 use crate::Game;
@@ -58,7 +58,7 @@ pub(super) fn understand(text: &str, question: &Question, view: &View) -> Result
     })
 }
 
-/// The numbers in what was typed; letters and signs only keep them apart.
+/// The numbers in a typed text; letters and signs only separate them.
 fn numbers(text: &str) -> Result<Vec<i64>, String> {
     let mut before = ' ';
     let words = text.split(|letter: char| {

@@ -42,7 +42,7 @@ impl State {
         ice.free().iter().map(|tile| ice.shape().position(tile)).collect()
     }
 
-    /// What the first player can do, in order.
+    /// The legal actions of the first player, in order.
     pub fn actions(&self) -> Vec<Action> {
         let (ice, flocks) = self.on_ice();
         let mut penguins = flocks.into_iter().next().unwrap_or_default();
@@ -83,8 +83,8 @@ impl State {
         self.after(Action { from, to: ice.shape().position(to) })
     }
 
-    /// What the first player does if it wants to stand next to `goal`: the first neighbour (N, NE,
-    /// SE, S, SW, NW) that one of its penguins can slide to, with the lowest such penguin.
+    /// The move that brings the first player next to `goal`: to the first neighbour (N, NE, SE, S,
+    /// SW, NW) that one of their penguins can slide to, with the lowest such penguin.
     pub fn approach(&self, goal: Position) -> Option<Action> {
         let (ice, flocks) = self.on_ice();
         let goal = ice.tile(goal)?;
@@ -99,8 +99,8 @@ impl State {
 }
 
 impl Board {
-    /// How many tiles can be reached from a position in straight lines, with nobody on the board;
-    /// none from off the board.
+    /// How many tiles can be reached from a position in straight lines on an empty board; 0 from
+    /// off the board.
     pub fn reachable(&self, position: Position) -> usize {
         let ice = Ice::new(self.clone());
         ice.tile(position).map_or(0, |tile| ice.reach_count(tile))
@@ -135,7 +135,7 @@ mod tests {
     fn tiles_in_straight_lines_are_counted() {
         let rows = "[[1,2,3],[1,0,1],[1,1,1]]";
         let board: Board = serde_json::from_str(rows).unwrap();
-        // From 0,1: 2,1 below; 1,0 to the left of it, and 2,0 further on; nothing where the hole is.
+        // From 0,1: 2,1 below; 1,0 to the left of it, and 2,0 after that; nothing at the hole.
         assert_eq!(board.reachable(at(0, 1)), 3);
         assert_eq!(board.reachable(at(9, 9)), 0);
         let one: Board = serde_json::from_str("[[1]]").unwrap();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_begins_with_who_is_to_move_and_leaves_out_the_removed() {
+    fn position_begins_with_the_player_to_move_and_omits_removed_players() {
         let mut game = placed();
         let scores =
             |state: &State| state.players.iter().map(|player| player.color).collect::<Vec<_>>();

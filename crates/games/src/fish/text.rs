@@ -25,8 +25,8 @@ impl Color {
     }
 }
 
-/// The board, a row of tiles a line and odd rows shifted, then the players. A tile shows its
-/// fish, with the letter of whoever stands on it; a hole is a dot.
+/// The board, a row of tiles a line and odd rows shifted, then the players. A tile shows its fish,
+/// with the letter of the player who stands on it; a hole is a dot.
 pub(super) fn draw(view: &View, names: &[String], colour: bool) -> String {
     let mut text = String::new();
     for (row, tiles) in view.board.rows().enumerate() {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_show_whose_things_are_whose() {
+    fn colours_identify_players() {
         let mut game = played();
         game.remove(Seat(3));
         let text = game.render(&[], true);

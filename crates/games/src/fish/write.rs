@@ -5,7 +5,7 @@ use super::{Color, Fish, Phase, Position, Tile, penguins_each};
 use crate::write::{comma, number};
 use crate::{Game, Seat, Viewer};
 
-/// Writes what a viewer sees.
+/// Writes the view of a viewer.
 pub(super) fn write_view(game: &Fish, viewer: Viewer, out: &mut Vec<u8>) {
     let count = game.seats();
     let all = || Seat::all(count);

@@ -1,4 +1,4 @@
-//! What an organiser may set, and the map that comes with the game.
+//! The settings of an organiser, and the built-in map.
 
 use super::deck::DECK_LEN;
 use super::{Color, Map, MapError, PROPOSED_CITIES_MAX, PROPOSED_CONNECTIONS_MAX};
@@ -49,14 +49,14 @@ impl Config {
     }
 }
 
-/// What is said about a map that makes replays too large.
+/// The error for a map that makes replays too large.
 const TOO_LARGE: &str = "more than 100 cities or 300 connections";
 
 fn is_too_large(map: &Map) -> bool {
     map.cities().len() > PROPOSED_CITIES_MAX || map.connections().len() > PROPOSED_CONNECTIONS_MAX
 }
 
-/// What is said about a map that cannot serve the players.
+/// The error for a map that has too few destinations for the players.
 pub(super) const TOO_SMALL: &str = "not enough destinations";
 
 fn refusal(error: &MapError) -> Refusal {

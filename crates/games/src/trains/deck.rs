@@ -90,7 +90,7 @@ impl Deck {
     }
 }
 
-/// What decides the offers of destinations.
+/// The source of the offers of destinations.
 #[derive(Clone, Debug)]
 pub(super) struct Offers {
     seed: Seed,

@@ -1,8 +1,8 @@
 //! The map of a game: cities, connections, and what follows from them.
 //!
 //! A [`Map`] is valid by construction and kept in one canonical order, cities by name and
-//! connections by pair, length and colour; games know both by their places in that order. How a
-//! map is written as JSON is `map_json`'s business; what is reachable is `network`'s.
+//! connections by pair, length and colour; games refer to both by their indices. `map_json` reads
+//! and writes maps as JSON; `network` computes reachability.
 
 use super::connection::Hint;
 use super::network::Network;
@@ -14,15 +14,15 @@ use std::sync::OnceLock;
 /// The sides a map may have.
 const SIDE: RangeInclusive<u64> = 10..=800;
 
-/// The most cities a map may have: no limit of the rules, but a bound on what a stranger's map can
-/// cost.
+/// The most cities a map may have: not a rule of the game, but a bound on the cost of a stranger's
+/// map.
 pub const CITIES_MAX: usize = 1000;
 
 /// The most connections a map may have; see [`CITIES_MAX`].
 pub const CONNECTIONS_MAX: usize = 4000;
 
-/// The most cities of a map that a player proposes. Every position of a game that is played on it
-/// shows the whole map, so its size decides how large a replay is.
+/// The most cities of a map that a player proposes. Every position of its games includes the whole
+/// map, so the map's size determines the size of a replay.
 pub const PROPOSED_CITIES_MAX: usize = 100;
 
 /// The most connections of such a map.
@@ -98,7 +98,7 @@ pub enum MapError {
     Color {
         /// Its cities.
         pair: Pair,
-        /// What is given as its colour.
+        /// The text given as its colour.
         given: String,
     },
     /// Not a length.
@@ -124,7 +124,7 @@ pub enum MapError {
 /// A city of a draft: its name and spot, not yet checked.
 pub(super) type DraftCity = (String, [u64; 2]);
 
-/// What is written in a map, not yet checked.
+/// A parsed map that is not checked yet.
 pub(super) struct Draft {
     pub(super) width: u64,
     pub(super) height: u64,
@@ -140,10 +140,10 @@ pub struct Map {
     height: u16,
     /// By name.
     cities: Vec<City>,
-    /// In their order; each one's hint is its own place.
+    /// In canonical order; each one's hint is its own index.
     connections: Vec<Connection>,
     network: Network,
-    /// The map as it goes over the wire with every request, once it was written.
+    /// The map as JSON, as every request includes it; cached after the first use.
     pub(super) text: OnceLock<Json>,
 }
 
@@ -216,8 +216,7 @@ impl Map {
         self.network.destination_count
     }
 
-    /// All destinations in order, each as the places of its two cities. Listed when first asked
-    /// for.
+    /// All destinations in order, each as the indices of its two cities. Computed on first use.
     pub fn destinations(&self) -> &[[u16; 2]] {
         self.network.destinations()
     }
@@ -229,13 +228,13 @@ impl Map {
         Pair::in_order(name(first), name(second))
     }
 
-    /// Whether there are destinations enough for a game of `seats` players.
+    /// Whether there are enough destinations for a game of `seats` players.
     pub fn serves(&self, seats: usize) -> bool {
         self.destination_count() >= Map::destinations_needed(seats)
     }
 
     /// How many destinations a game of `seats` players needs: each player is offered five, after
-    /// the players before it kept two each.
+    /// the players before them kept two each.
     pub fn destinations_needed(seats: usize) -> usize {
         3 + 2 * seats
     }
@@ -245,7 +244,8 @@ impl Map {
     }
 }
 
-/// Two maps are equal if they have the same sides, cities and connections; the rest follows.
+/// Two maps are equal if they have the same sides, cities and connections; everything else is
+/// derived.
 impl PartialEq for Map {
     fn eq(&self, other: &Map) -> bool {
         (self.width, self.height) == (other.width, other.height)

@@ -27,7 +27,7 @@ impl Name {
     pub fn new(text: &str) -> Result<Name, NameError> {
         let known = |byte: u8| byte.is_ascii_alphanumeric() || b" .,".contains(&byte);
         if text.is_empty() || text.len() > NAME_LEN_MAX || !text.bytes().all(known) {
-            // Hostile text may be long; an error repeats no more than tells it apart.
+            // Hostile text may be long; the error repeats only enough to identify it.
             return Err(NameError(text.chars().take(2 * NAME_LEN_MAX).collect()));
         }
         let mut bytes = [0; NAME_LEN_MAX];
@@ -92,7 +92,7 @@ pub struct Pair {
 pub struct SameCity(pub Name);
 
 impl Pair {
-    /// The pair of two cities, whichever comes first.
+    /// The pair of two cities, in either order.
     pub fn new(one: Name, other: Name) -> Result<Pair, SameCity> {
         match one.cmp(&other) {
             std::cmp::Ordering::Less => Ok(Pair { first: one, second: other }),

@@ -1,5 +1,5 @@
-//! What follows from a map's connections: which cities are joined, and which connections a hand of
-//! cards could pay for. Made once per map and shared by all of its games.
+//! Tables derived from a map's connections: which cities are joined, and which connections a hand
+//! of cards could pay for. Computed once per map and shared by all of its games.
 
 use super::map::City;
 use super::{Color, Connection};
@@ -13,7 +13,8 @@ pub(super) struct Network {
     /// By city, the part of the map it lies in: the place of the part's first city.
     pub(super) part: Vec<u16>,
     pub(super) destination_count: usize,
-    /// Half a million pairs on the largest maps, so not listed for maps that are only proposed.
+    /// Half a million pairs on the largest maps, so they are not listed for maps that are only
+    /// proposed.
     destinations: OnceLock<Vec<[u16; 2]>>,
     /// How many words a set of connections takes.
     pub(super) words: usize,

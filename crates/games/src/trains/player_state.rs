@@ -1,14 +1,15 @@
-//! What a player is shown on its turn over the Trains wire, and what follows from it.
+//! The state that the Trains protocol shows to the player whose turn it is, and what follows from
+//! it.
 //!
-//! A [`PlayerState`] is enough to decide a turn, so strategies are written against it: the same
-//! code plays here, over our wires and against somebody else's server.
+//! A [`PlayerState`] is enough to decide a turn, so strategies use only it: the same code plays
+//! here, over Agon's protocols and against servers of others.
 
 use super::{Connection, Map, Pair};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// A natural number of any size as others write it; what does not fit is the largest there is.
+/// A natural number of any size in foreign JSON; a number that does not fit becomes the largest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Natural(pub u64);
@@ -25,7 +26,7 @@ impl<'de> Deserialize<'de> for Natural {
     }
 }
 
-/// What the active player has.
+/// The possessions of the active player.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Own {
     /// One destination it keeps.
@@ -55,7 +56,7 @@ impl PlayerState {
         self.this.cards.values().fold(0, |sum, count| sum.saturating_add(count.0))
     }
 
-    /// Whether somebody holds a connection.
+    /// Whether a player holds a connection.
     pub fn is_held(&self, connection: &Connection) -> bool {
         self.this.acquired.contains(connection)
             || self.acquired.iter().any(|acquired| acquired.contains(connection))

@@ -1,9 +1,9 @@
-//! Random play without listing what is legal.
+//! Random play without listing the legal answers.
 //!
-//! What a player can pay for is one set of bits: for each colour the map has the set of
-//! connections within reach of so many cards, made once; their union, less what somebody holds, is
-//! counted and the chosen bit found. So a turn costs a few instructions per 64 connections, and
-//! nothing is allocated but the three destinations given back at the start.
+//! The connections a player can pay for are one bit set. For each colour the map has the set of
+//! connections that a number of cards pays for, computed once. Their union without the held
+//! connections is counted, and the chosen bit is found. A turn costs a few instructions per 64
+//! connections, and allocates only the three destinations given back at the start.
 
 use super::state::{Stage, Trains};
 use super::talk::{Answer, OFFER_LEN};
@@ -40,7 +40,7 @@ impl Trains {
     fn any_turn(&self, seat: Seat, choice: u64) -> Answer {
         let reach = self.reach(seat);
         let words = self.free.len();
-        // Most maps have few words, whose sets need not be made twice.
+        // Most maps have few words, whose sets can be kept instead of computed twice.
         let mut made = [0; 4];
         let mut count = 0;
         for word in 0..words {

@@ -1,4 +1,4 @@
-//! The game as text for people: the map as a plot of characters, then who has what.
+//! The game as text for people: the map as a plot of characters, then the players' possessions.
 
 use super::state::{Stage, Trains};
 use super::talk::Answer;
@@ -11,13 +11,13 @@ use std::fmt::Write;
 const COLUMNS: usize = 78;
 const ROWS: usize = 24;
 
-/// Where a list of connections goes on in the next line.
+/// The column after which a list of connections wraps.
 const LINE: usize = 96;
 
 /// One character of the plot and the colour it may have.
 type Cell = (char, Option<Color>);
 
-/// The position as a view has it; `scores` by seat, once there are any.
+/// The position of a view as text; `scores` by seat, once there are any.
 pub(super) fn draw(view: &View, scores: Option<&[i64]>, names: &[String], colour: bool) -> String {
     let mut text = Plot { map: &view.map }.draw(&view.players, colour);
     for (at, player) in view.players.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn draw(view: &View, scores: Option<&[i64]>, names: &[String], colour
     text
 }
 
-/// What one player has: its cards where they are seen, else how many.
+/// The possessions of one player: their cards if visible, else the number of cards.
 fn write_player(text: &mut String, player: &Player, score: Option<i64>, colour: bool) {
     if player.out {
         text.push_str("out\n");
@@ -94,7 +94,7 @@ impl Plot<'_> {
         text
     }
 
-    /// The cities and their names, each where it covers no other if there is such a place.
+    /// The cities and their names, each where it covers no other, if possible.
     fn write_cities(&self, cells: &mut [[Cell; COLUMNS]]) {
         let mut taken = vec![[false; COLUMNS]; ROWS];
         let places: Vec<_> =
@@ -148,7 +148,7 @@ impl Plot<'_> {
 }
 
 impl Trains {
-    /// Tells nothing that others may not know, so that it can be shown while the game runs.
+    /// Uses only public information, so that it can be shown while the game runs.
     pub(super) fn told(&self, before: &Trains, seat: Seat, answer: &Answer) -> String {
         match answer {
             Answer::Ok if before.stage == Stage::Setup => "is ready".into(),
@@ -200,7 +200,7 @@ fn write_cell((letter, color): Cell, colour: bool) -> String {
     }
 }
 
-/// The text in an ANSI colour, if that is allowed.
+/// The text in an ANSI colour, if `colour` is set.
 fn paint(text: &str, color: Color, colour: bool) -> String {
     let code = match color {
         Color::Blue => 34,

@@ -180,7 +180,7 @@ impl Game for Trains {
 }
 
 impl Trains {
-    /// By seat, what it has so far; nothing for seats that were removed.
+    /// The points of each seat so far; `None` for removed seats.
     pub(super) fn tallies(&self) -> Vec<Option<Tally>> {
         let destinations = self.map.destinations();
         let tally_of = |seat: Seat| {

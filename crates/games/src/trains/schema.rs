@@ -1,4 +1,4 @@
-//! JSON Schemas of what this game writes by hand.
+//! JSON Schemas of the types that Trains serializes by hand.
 
 use super::{Color, Map, NAME_LEN_MAX, Name};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

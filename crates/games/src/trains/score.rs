@@ -11,10 +11,10 @@ pub(super) struct Tally {
     pub(super) longest: u32,
 }
 
-/// What a destination is worth, for a player that joins it or against one that does not.
+/// The points of a destination, for a player who connects it or against one who does not.
 const DESTINATION: i64 = 10;
 
-/// What the longest path is worth.
+/// The points of the longest path.
 pub(super) const LONGEST: i64 = 20;
 
 /// The most cities 15 connections (45 rails, at least 3 each) can touch.
@@ -35,7 +35,7 @@ pub(super) fn tally(map: &Map, own: &[u16], destinations: &[[u16; 2]]) -> Tally 
 }
 
 /// The cities and connections of one player, numbered from 0. Of parallel connections only the
-/// longest counts: it is all a path can want.
+/// longest counts, because a longest path uses no other.
 struct Net {
     /// By number, the city's place on the map.
     cities: [u16; CITIES],
@@ -102,7 +102,7 @@ impl Net {
         };
         let all = (1 << self.len) - 1;
         let leaves = dead_ends(all, all);
-        // What stays when dead ends are taken away, and those that become some, and so on.
+        // The rest after removing dead ends repeatedly.
         let (mut core, mut dead, mut ends) = (all, leaves, leaves);
         while dead != 0 {
             core &= !dead;

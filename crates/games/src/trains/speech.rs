@@ -1,4 +1,4 @@
-//! Trains spoken with a person: what is asked in words, and what a person may type.
+//! Trains for people: questions as text, and the answers that a person may type.
 
 use super::player_state::PlayerState;
 use super::{Answer, Color, Connection, KEEP_LEN, OFFER_LEN, Pair, Question, Trains, View};

@@ -1,8 +1,8 @@
-//! A game in progress: what there is, and how it begins.
+//! The state of a game in progress, and its set-up.
 //!
-//! Everything a turn touches is of a fixed size but the set of free connections, which depends on
-//! the map, and the record of what happened. Connections, cities and destinations are places in
-//! the map's lists.
+//! Everything a turn changes has a fixed size, except for the set of free connections, which
+//! depends on the map, and the history. Connections, cities and destinations are indices into the
+//! map's lists.
 
 use super::config::{TOO_SMALL, too_long};
 use super::deck::{self, DECK_LEN, Deck, Kept, Offers};
@@ -17,18 +17,18 @@ pub(super) const SEATS_MAX: usize = 8;
 /// The most connections 45 rails pay for.
 pub(super) const HELD_MAX: usize = RAILS as usize / 3;
 
-/// What the awaited seat is asked; the phases of a game, never back to an earlier one.
+/// The question to the awaited seat, which is also the phase of the game; phases only advance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
     Setup,
     Pick,
     Play,
-    /// A part of a turn: the cards it asked for are confirmed.
+    /// Part of a turn: the seat confirms the cards it requested.
     More,
     Over,
 }
 
-/// What one player has.
+/// The possessions of one player.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Place {
     /// Cards by colour.
@@ -53,7 +53,7 @@ impl Place {
     }
 }
 
-/// One thing that happened for all to see.
+/// One public action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Deed {
     Picked,
@@ -62,10 +62,10 @@ pub(super) enum Deed {
     Removed,
 }
 
-/// What luck gave in the latest step.
+/// The draw of the latest step.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Drawn {
-    /// To whom, as a seat's number.
+    /// The seat that drew.
     pub(super) seat: u8,
     /// How many cards, the latest of the deck.
     pub(super) cards: u8,
@@ -85,15 +85,15 @@ pub struct Trains {
     pub(super) remaining: SeatSet,
     pub(super) places: [Place; SEATS_MAX],
     pub(super) deck: Deck,
-    /// The connections nobody holds, one bit each.
+    /// The free connections, one bit each.
     pub(super) free: Box<[u64]>,
-    /// The seats that have one more turn, once somebody is short of rails.
+    /// The seats that have one more turn, once a player is short of rails.
     pub(super) last_turns: Option<SeatSet>,
     /// How many turns in a row changed nothing.
     pub(super) idle: u8,
     /// The destinations the awaited seat picks from.
     pub(super) offer: [u32; OFFER_LEN],
-    /// What decides offers; `None` if they come in order, and after the set-up.
+    /// The source of offers; `None` if they are in a fixed order, and after the set-up.
     offers: Option<Box<Offers>>,
     pub(super) drawn: Drawn,
     pub(super) history: Vec<(Seat, Deed)>,
@@ -133,7 +133,7 @@ impl Trains {
         Ok(game)
     }
 
-    /// Sets up the first remaining player from `first` on; when there is none, play begins.
+    /// Sets up the first remaining player from `first` on; if there is none, play begins.
     pub(super) fn set_up_from(&mut self, first: u8) {
         match self.remaining.into_iter().find(|seat| seat.0 >= first) {
             Some(seat) => self.deal(seat),
@@ -201,7 +201,7 @@ impl Trains {
         self.map.pair(self.map.destinations()[at as usize])
     }
 
-    /// Whether nobody holds a connection.
+    /// Whether a connection is free.
     #[inline]
     pub(super) fn is_free(&self, connection: usize) -> bool {
         self.free[connection / 64] & (1 << (connection % 64)) != 0
@@ -222,7 +222,7 @@ impl Trains {
     }
 }
 
-/// Room for the record of most games, so that turns need not make it.
+/// Initial capacity for the history of most games, so that turns do not allocate.
 const HISTORY_USUAL: usize = 256;
 
 fn all_free(map: &Map) -> Box<[u64]> {

@@ -1,4 +1,4 @@
-//! What a seat is asked, and what it may reply.
+//! The questions and answers of a seat.
 
 use super::{Color, Connection, Pair};
 use crate::Seat;
@@ -13,7 +13,7 @@ pub const OFFER_LEN: usize = 5;
 pub const KEEP_LEN: usize = 2;
 /// How many destinations a player gives back.
 pub const RETURN_LEN: usize = OFFER_LEN - KEEP_LEN;
-/// How many cards a player that asks for cards gets.
+/// How many cards a player gets for a request.
 pub const MORE_LEN: usize = 2;
 /// How many rails a player begins with.
 pub const RAILS: u8 = 45;
@@ -45,10 +45,10 @@ pub enum Question {
     },
 }
 
-/// What luck gave a seat.
+/// The cards and destinations that a seat drew.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Drawn {
-    /// Which seat.
+    /// The seat.
     pub seat: Seat,
     /// Cards dealt or drawn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,7 +73,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// What the answer is called in refusals.
+    /// The name of the answer in error messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Answer::Ok => "ok",

@@ -1,25 +1,25 @@
-//! What answers and removals do to a game, and when it ends.
+//! The effects of answers and removals, and the end of a game.
 
 use super::state::{Deed, Drawn, Place, Stage, Trains};
 use super::talk::{Answer, KEEP_LEN, MORE_LEN, OFFER_LEN, RAILS_LAST, RETURN_LEN};
 use super::{Connection, Pair};
 use crate::{Refusal, Seat};
 
-/// What an answer that was checked comes to.
+/// The effect of a checked answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// What was told is confirmed.
+    /// The seat confirms a notification.
     Confirm,
-    /// These two destinations are kept.
+    /// The seat keeps these two destinations.
     Keep([u32; KEEP_LEN]),
-    /// Two cards, if there are two.
+    /// The seat draws two cards, if there are two.
     More,
-    /// The connection at this place of the map.
+    /// The seat acquires the connection at this index of the map.
     Acquire(u16),
 }
 
 impl Trains {
-    /// What `answer` comes to if `seat` gives it now.
+    /// The effect of `answer` if `seat` gives it now.
     #[inline]
     pub(super) fn step(&self, seat: Seat, answer: &Answer) -> Result<Step, Refusal> {
         if self.stage == Stage::Over || seat != self.turn {
@@ -54,7 +54,7 @@ impl Trains {
         Refusal::wrong_kind(format!("the answer is {}, not {}", wanted, answer.kind()))
     }
 
-    /// The destinations kept by a player that gives back these.
+    /// The destinations that a player keeps who gives these back.
     fn keep(&self, returned: &[Pair]) -> Result<[u32; KEEP_LEN], Refusal> {
         if returned.len() != RETURN_LEN {
             let detail = format!("{} destinations given back, not {RETURN_LEN}", returned.len());
@@ -73,7 +73,7 @@ impl Trains {
         Ok(std::array::from_fn(|_| kept.next().expect("five less three different ones")))
     }
 
-    /// The place of a connection that the player may acquire.
+    /// The index of a connection that the player may acquire.
     #[inline]
     fn acquire(&self, seat: Seat, connection: &Connection) -> Result<u16, Refusal> {
         let place = self.place(seat);
@@ -152,7 +152,7 @@ impl Trains {
         self.end_turn();
     }
 
-    /// After a turn of the seat whose turn it was.
+    /// Ends the turn of the current seat.
     #[inline]
     fn end_turn(&mut self) {
         let short = self.place(self.turn).rails <= RAILS_LAST;

@@ -1,4 +1,4 @@
-//! What players and spectators see of a game.
+//! The views of players and spectators.
 
 use super::player_state::{Natural, Own, PlayerState};
 use super::state::{self, Stage, Trains};
@@ -80,8 +80,8 @@ pub enum Deed {
 }
 
 impl View {
-    /// The game as the Trains wire shows it to `seat`; `None` if the view does not hold its cards
-    /// or it has not picked its destinations.
+    /// The game as the Trains protocol shows it to `seat`; `None` if the view does not hold the
+    /// seat's cards or the seat has not picked its destinations.
     pub fn player_state(&self, seat: Seat) -> Option<PlayerState> {
         let own = self.players.get(seat.index())?;
         let (hand, [destination1, destination2]) = (own.hand?, own.destinations?);
@@ -157,7 +157,7 @@ mod tests {
     use crate::trains::{Answer, Config};
     use crate::{Game, Seed};
 
-    /// Four players that have picked, of whom the second holds a connection and the third is out.
+    /// Four players who have picked; the second holds a connection, the third is out.
     fn played() -> Trains {
         let deck = Color::ALL.repeat(60);
         let config = Config { deck: Some(deck), ..Config::default() };
@@ -199,7 +199,7 @@ mod tests {
             let due = u64::from(hand.of(color));
             assert_eq!(count, (due > 0).then_some(due), "none is left out");
         }
-        // From the next one on, without the one that is out.
+        // In playing order from the next player, without the removed one.
         let held = view.players[1].acquired.clone();
         assert!(!held.is_empty());
         assert_eq!(state.acquired, [vec![], held]);

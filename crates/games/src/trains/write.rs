@@ -6,7 +6,7 @@ use super::{Color, Connection, Hand, Pair};
 use crate::write::{comma, number, seats};
 use crate::{Seat, Viewer};
 
-/// Writes what a seat or the public sees, with or without what happened before.
+/// Writes the view of a seat or the public, with or without the history.
 pub(super) fn write_view(game: &Trains, viewer: Viewer, with_past: bool, out: &mut Vec<u8>) {
     let you = match viewer {
         Viewer::Seat(seat) => Some(seat),
@@ -79,7 +79,7 @@ fn player(out: &mut Vec<u8>, game: &Trains, seat: Seat, open: bool) {
     out.push(b'}');
 }
 
-/// What comes before the count of each colour of a hand.
+/// The text before the count of each colour of a hand.
 const HAND_KEYS: [&[u8]; 4] =
     [br#","hand":{"blue":"#, br#","green":"#, br#","red":"#, br#","white":"#];
 

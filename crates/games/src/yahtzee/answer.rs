@@ -166,8 +166,8 @@ impl Serialize for Values {
 
 impl<'de> Deserialize<'de> for Values {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
-        // What no die shows is taken for a die that shows nothing, and more dice than there can be
-        // are cut off: both are claims to be refused by the rules, not mistakes of writing.
+        // An impossible value becomes a die that shows nothing, and extra dice are cut off. Both
+        // are claims for the rules to reject, not syntax errors.
         let list = Vec::<i64>::deserialize(deserializer)?;
         let dice = list.iter().map(|value| u8::try_from(*value).unwrap_or(0));
         let dice: Vec<u8> = dice.take(Values::CAPACITY).collect();
@@ -184,7 +184,8 @@ impl Serialize for Keep {
     }
 }
 
-/// What a list of keepers may be; `Flags` first, as an empty list has to be one of values.
+/// The forms of a list of keepers; `Flags` comes first, because an empty list must be one of
+/// values.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "keep lists five booleans, or the values of dice")]
 enum KeepForm {
@@ -286,7 +287,7 @@ mod tests {
         assert!(read(r#"{"roll":[]}"#).is_err());
     }
 
-    /// Claims that no dice can meet are for the rules to refuse.
+    /// The rules reject claims that no dice can meet.
     #[test]
     fn claims_beyond_all_bounds_are_read() {
         let Answer::Score(score) =

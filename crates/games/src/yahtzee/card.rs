@@ -8,12 +8,12 @@ use super::view::CardView;
 
 /// The upper section's points that earn the upper bonus.
 pub(super) const UPPER_GOAL: u16 = 63;
-/// What the upper bonus is worth.
+/// The points of the upper bonus.
 const UPPER_BONUS: u16 = 35;
-/// What five alike earn beyond the first ones.
+/// The points of every further five alike.
 pub(super) const YAHTZEE_BONUS: u16 = 100;
 
-/// What the Yahtzee box holds after five alike.
+/// The points of the Yahtzee box after five alike.
 const YAHTZEE: u8 = 50;
 /// Boxes three of a kind to chance, as bits.
 const LOWER: u16 = 0x1fc0;
@@ -32,7 +32,7 @@ impl BoxSet {
         self.0.count_ones() as usize
     }
 
-    /// Box number `n` of the set, from 0 and the top of the card; chance if there are not that many.
+    /// Box number `n` of the set, from 0 and the top of the card; chance if the set has fewer.
     pub(super) fn nth(self, n: usize) -> ScoreBox {
         let mut boxes = ScoreBox::ALL.into_iter().filter(|at| self.has(*at));
         boxes.nth(n).unwrap_or(ScoreBox::Chance)
@@ -134,7 +134,7 @@ impl Card {
         BoxSet(forced)
     }
 
-    /// What `hand` gets in the empty box `at`: points, and whether there is a Yahtzee bonus.
+    /// The score of `hand` in the empty box `at`: points, and whether there is a Yahtzee bonus.
     pub(super) fn worth(&self, hand: Hand, at: ScoreBox, rule: Rule) -> (u8, bool) {
         if hand.alike() == 0 {
             return (hand.points(at), false);

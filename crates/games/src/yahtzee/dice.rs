@@ -1,9 +1,8 @@
-//! Sequences of dice, what a player kept of them, and the hand that came out.
+//! Sequences of dice, the dice a player keeps of them, and the resulting hand.
 //!
 //! Nothing is rolled: the dice on the table follow from the turn's sequence and the keepers chosen
-//! so far, so the keepers are all that a game has to remember. What a hand is worth does not even
-//! need the dice in order: every value has a weight, and the weights of a hand add up to a sum that
-//! no other hand has.
+//! so far, so a game stores only the keepers. The points of a hand do not even need the dice in
+//! order: every value has a weight, and the sum of a hand's weights identifies the hand.
 
 use super::boxes::ScoreBox;
 use super::tables::{ALIKE, DIE_OF_WEIGHT, HAND_OF_WEIGHT, POINTS, USED, WEIGHTS, WEIGHTS_OF_FOUR};
@@ -111,11 +110,11 @@ pub(super) enum Step {
     Done,
 }
 
-/// What one seat chose in one turn.
+/// The choices of one seat in one turn, as bits.
 ///
-/// It begins as a lone 1 bit. A choice of keepers moves everything up by five bits and fills them,
-/// so the place of the 1 tells how many choices there were. Above it come four bits of the box, one
-/// of a Yahtzee bonus and one that says that the turn is done, and highest whether the game ended
+/// It begins as a lone 1 bit. A choice of keepers shifts everything up by five bits and fills them,
+/// so the position of the 1 is the number of choices. Above it are four bits for the box, one for a
+/// Yahtzee bonus and one that marks the turn as done. The highest bit says whether the game ended
 /// before that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Record(u32);
@@ -145,7 +144,7 @@ impl Record {
         }
     }
 
-    /// Chooses keepers, in the first or second step. Whoever keeps all goes on to scoring.
+    /// Chooses keepers, in the first or second step. Keeping all dice leads straight to scoring.
     #[inline]
     pub(super) fn keep(&mut self, keep: Places) {
         const KEPT_ALL_AT_ONCE: u32 = 1 << 5 | Places::ALL.bits() as u32;
@@ -174,7 +173,7 @@ impl Record {
         Record(self.0 & !OVER)
     }
 
-    /// What was kept in attempt 0 or 1; everything until a player says otherwise.
+    /// The dice kept in attempt 0 or 1; all of them until the player chooses.
     pub(super) fn kept(self, attempt: u32) -> Places {
         let keepers = match self.step() {
             Step::First => KEEPERS,
@@ -184,7 +183,7 @@ impl Record {
         Places::from_bits((keepers >> (5 - 5 * attempt)) as u8 & 31)
     }
 
-    /// How many choices of keepers there were, for those who look at the turn.
+    /// How many choices of keepers a viewer of the turn sees.
     pub(super) fn attempts(self) -> u32 {
         match self.step() {
             Step::First => 0,
@@ -222,7 +221,7 @@ impl Hand {
         good.then(|| Hand(HAND_OF_WEIGHT[dice.iter().map(weight).sum::<usize>()]))
     }
 
-    /// What the hand is worth in a box if it is no joker.
+    /// The points of the hand in a box if it is no joker.
     #[inline]
     pub(super) fn points(self, at: ScoreBox) -> u8 {
         POINTS[usize::from(self.0)][at.index()]

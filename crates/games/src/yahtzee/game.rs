@@ -1,4 +1,4 @@
-//! Yahtzee behind the trait that everything above the rules knows it by.
+//! Implements [`Game`] for Yahtzee.
 
 use super::answer::{Answer, Keep, Places, Question};
 use super::card::Card;
@@ -101,7 +101,7 @@ impl Game for Yahtzee {
         let [one, two] = self.sides();
         let (one, two) = (i64::from(one.card.total()), i64::from(two.card.total()));
         if self.removed_seats().is_empty() {
-            // What `by_score` gives, without its working memory: playouts end here.
+            // Equals `by_score` without its intermediate allocations: playouts end here.
             let ranks = vec![Some(1 + u8::from(one < two)), Some(1 + u8::from(two < one))];
             return Some(Outcome { scores: vec![one, two], ranks });
         }

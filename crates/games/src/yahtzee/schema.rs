@@ -1,4 +1,4 @@
-//! JSON Schemas of what this game writes by hand.
+//! JSON Schemas of the types that Yahtzee serializes by hand.
 
 use super::answer::Answer;
 use super::boxes::{Boxes, ScoreBox};
@@ -32,7 +32,7 @@ impl JsonSchema for Answer {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        // More dice than a turn has are refused by the rules, not by the form.
+        // The rules reject more dice than a turn has; the schema does not.
         let values = json!({"type": "array", "items": {"type": "integer"}});
         json_schema!({
             "description": "What a seat replies.",

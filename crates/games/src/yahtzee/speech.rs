@@ -1,4 +1,4 @@
-//! Yahtzee for people: questions in words, and what a person may type.
+//! Yahtzee for people: questions as text, and the answers that a person may type.
 
 use super::answer::{Answer, Keep, Places, Question};
 use super::card::Card;
@@ -117,7 +117,7 @@ fn understand_score(text: &str, question: &Question, view: &View) -> Result<Answ
 
 fn box_of(text: &str) -> Option<ScoreBox> {
     let text = text.strip_prefix("score").unwrap_or(text).trim();
-    // As it is listed: `fours (8)`.
+    // In the form of the list: `fours (8)`.
     let name = text.split('(').next().unwrap_or(text).trim();
     let name = name.split([' ', '-', '_']).collect::<Vec<_>>().join("-");
     let known = ScoreBox::ALL.into_iter().find(|at| at.name() == name);

@@ -1,7 +1,7 @@
-//! A game in progress: whose turn it is, what was chosen, and the judgement of answers.
+//! A game in progress: the current turn, the choices so far, and the check of answers.
 //!
-//! The state is small and flat, since players simulate it by the million. What a decision needs is
-//! together in a [`Side`]; the rest is looked at once a turn, or when somebody asks for a view.
+//! The state is small and flat, because players simulate it by the million. A [`Side`] holds
+//! together what a decision needs; the rest is read once a turn, or for a view.
 
 use super::answer::{Answer, Keep, Places, Score, Values};
 use super::card::Card;
@@ -17,7 +17,7 @@ pub(super) const SEATS: usize = 2;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Yahtzee {
     sides: [Side; SEATS],
-    /// The turn that is being played, from 0; 13 once all have been.
+    /// The current turn, from 0; 13 after the last.
     turn: u8,
     /// The seats that have not scored in this turn, as bits; none once the game is over.
     unfinished: u8,
@@ -31,7 +31,7 @@ pub struct Yahtzee {
     sequences: [[Sequence; TURNS]; SEATS],
 }
 
-/// What one seat has and did in the turn being played.
+/// One seat's card, and its choices in the current turn.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(align(64))]
 pub(super) struct Side {
@@ -39,7 +39,7 @@ pub(super) struct Side {
     pub(super) card: Card,
 }
 
-/// The latest step, as far as luck is concerned.
+/// The latest step, as far as dice are concerned.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Latest {
     /// A turn began.
@@ -58,7 +58,7 @@ const OTHER: u8 = 3;
 /// Every seat, as bits.
 const BOTH: u8 = 0b11;
 
-/// An answer that was found legal.
+/// A legal answer.
 pub(super) enum Move {
     Keep(Places),
     Score(ScoreBox),
@@ -67,7 +67,7 @@ pub(super) enum Move {
 impl Side {
     const NEW: Side = Side { now: Record::NEW, card: Card::EMPTY };
 
-    /// Fills a box with five alike, which may bring a bonus.
+    /// Fills a box with five alike, which may earn a bonus.
     #[cold]
     fn fill_alike(&mut self, at: ScoreBox, hand: Hand, count: usize, rule: Rule) {
         let (points, bonus) = self.card.worth(hand, at, rule);
@@ -78,14 +78,14 @@ impl Side {
         }
     }
 
-    /// The turn that is being played; the last one once all have been.
+    /// The current turn; the last one after the end.
     pub(super) fn now(&self) -> Record {
         self.now.played()
     }
 }
 
 impl Yahtzee {
-    /// Before the first turn.
+    /// The state before the first turn.
     #[inline(always)]
     pub(super) fn start(config: &Config, seed: &Seed) -> Yahtzee {
         let mut game = Yahtzee {
@@ -110,7 +110,7 @@ impl Yahtzee {
         game
     }
 
-    /// Before the first turn, where the first turns have fixed dice.
+    /// The state before the first turn, if the first turns have fixed dice.
     #[cold]
     pub(super) fn start_fixed(config: &Config, seed: &Seed) -> Result<Yahtzee, SetupError> {
         let fixed = config.fixed_sequences()?;
@@ -148,25 +148,25 @@ impl Yahtzee {
         &self.sides
     }
 
-    /// How far `seat` is in the turn that is being played.
+    /// How far `seat` is in the current turn.
     #[inline]
     pub(super) fn step(&self, seat: Seat) -> Step {
         self.sides[seat.index()].now.step()
     }
 
-    /// The dice that `seat` has in a turn.
+    /// The dice sequence of `seat` in a turn.
     #[inline]
     pub(super) fn sequence(&self, seat: usize, turn: usize) -> &Sequence {
         let own = self.source == DiceSource::Independent;
         &self.sequences[seat & usize::from(own)][turn]
     }
 
-    /// What `seat` did in a finished turn.
+    /// The choices of `seat` in a finished turn.
     pub(super) fn record(&self, seat: usize, turn: usize) -> Record {
         self.records[turn][seat]
     }
 
-    /// The dice before `seat` in the turn that is being played; `None` once all turns are over.
+    /// The dice of `seat` in the current turn; `None` after the last turn.
     pub(super) fn dice_of(&self, seat: Seat) -> Option<Dice> {
         let now = self.sides[seat.index()].now();
         (self.turn() < TURNS).then(|| self.sequence(seat.index(), self.turn()).on_table(now))
@@ -176,7 +176,7 @@ impl Yahtzee {
         self.removed
     }
 
-    /// The seats that have not scored in this turn; nobody once the game is over.
+    /// The seats that have not scored in this turn; empty once the game is over.
     #[inline]
     pub(super) fn unfinished(&self) -> SeatSet {
         SeatSet::from_bits((self.unfinished & BOTH).into())
@@ -197,7 +197,7 @@ impl Yahtzee {
         open.nth(scale(choice, open.len()))
     }
 
-    /// How many empty boxes a seat has that has not scored in this turn: every turn fills one.
+    /// How many empty boxes a seat has before it scores in this turn: every turn fills one.
     #[inline]
     fn empty_boxes(&self) -> usize {
         TURNS.wrapping_sub(self.turn())
@@ -213,10 +213,10 @@ impl Yahtzee {
         }
     }
 
-    /// What `answer` means, if `seat` may give it now.
+    /// The move that `answer` means, if `seat` may give it now.
     #[inline(always)]
     pub(super) fn judge(&self, seat: Seat, answer: &Answer) -> Result<Move, Refusal> {
-        // What is rare is taken by value, so that a common answer need not be in memory at all.
+        // Rare parts are taken by value, so that a common answer need not be in memory at all.
         let Some(side) = self.sides.get(seat.index()) else { return Err(not_asked(seat)) };
         match *answer {
             Answer::Keep(keep) if side.now.step() < Step::Score => match keep {
@@ -280,13 +280,13 @@ impl Yahtzee {
         self.latest = TURN;
     }
 
-    /// The hand before a seat that has to score.
+    /// The hand of a seat that must score.
     #[inline]
     fn hand(&self, seat: Seat) -> Hand {
         self.sequence(seat.index(), self.turn()).hand(self.sides[seat.index()].now)
     }
 
-    /// The dice before a seat that is asked.
+    /// The dice of a seat with an open question.
     fn on_table(&self, seat: Seat) -> Dice {
         self.dice_of(seat).expect("a seat that is asked has dice")
     }
@@ -299,7 +299,7 @@ impl Yahtzee {
         })
     }
 
-    /// Checks whether the dice are a joker that has to go elsewhere.
+    /// Checks whether the dice are a joker that must go elsewhere.
     #[cold]
     fn check_forced(&self, seat: Seat, at: ScoreBox) -> Result<(), Refusal> {
         let side = &self.sides[seat.index()];
@@ -310,7 +310,7 @@ impl Yahtzee {
         Err(Refusal::illegal("joker-forced", detail))
     }
 
-    /// Checks the dice and points that the player believes in.
+    /// Checks the dice and points that the player claims.
     #[cold]
     fn check_claims(&self, seat: Seat, score: Score) -> Result<(), Refusal> {
         let dice = self.on_table(seat);
@@ -331,7 +331,7 @@ impl Yahtzee {
         Ok(())
     }
 
-    /// The places where the latest choice of `seat` put new dice.
+    /// The places where the latest choice of `seat` rolled new dice.
     pub(super) fn rolled(&self, seat: Seat) -> Places {
         let side = &self.sides[seat.index()];
         let attempt = if side.now.step() == Step::Second { 0 } else { 1 };

@@ -1,7 +1,7 @@
-//! What every hand is worth in every box before jokers, worked out by the compiler.
+//! The points of every hand in every box before jokers, computed at compile time.
 //!
-//! Five dice in any order are one of 252 hands. A hand is found through the sum of its dice's
-//! weights, and its worth is one lookup more.
+//! Five dice in any order are one of 252 hands. The sum of its dice's weights identifies a hand,
+//! and one more lookup gives its points.
 
 /// By a die's value minus one: its weight. No two hands of five dice weigh the same.
 pub(super) const WEIGHTS: [u8; 6] = [0, 1, 6, 31, 177, 254];
@@ -17,7 +17,7 @@ pub(super) const DIE_OF_WEIGHT: [u8; 256] = {
     dice
 };
 
-/// The hand of five dice by what they weigh together, at most 5 * 254.
+/// The hand of five dice by the sum of their weights, at most 5 * 254.
 pub(super) static HAND_OF_WEIGHT: [u8; 2048] = hands().0;
 
 /// By hand: the points in each of the thirteen boxes, then the value of five alike or 0.

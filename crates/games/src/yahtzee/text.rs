@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn bonuses_and_who_is_out_are_shown() {
+    fn bonuses_and_removed_players_are_shown() {
         let text = render(&late(), &[], false);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "Yahtzee, all turns played");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_against_the_rules_are_told_as_well() {
+    fn illegal_answers_have_a_text() {
         let game = game();
         let told = |json: &str| {
             let answer: Answer = serde_json::from_str(json).unwrap();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_dice_are_rolled() {
+    fn text_states_how_many_dice_are_rolled() {
         let (before, after) = ([1, 2, 3, 4, 5], [6, 6, 6, 6, 6]);
         let told = [
             "rolls all five dice: 6 6 6 6 6",

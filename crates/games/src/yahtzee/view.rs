@@ -125,7 +125,7 @@ impl Yahtzee {
     }
 }
 
-/// A seat's card, for those who see the turn being played or not.
+/// A seat's card; `sees` says whether the viewer may see the current turn.
 pub(super) fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
     let now = side.now();
     if !sees && turn < TURNS && now.step() == Step::Done {
@@ -134,7 +134,7 @@ pub(super) fn card_of(side: &Side, turn: usize, sees: bool) -> CardView {
     side.card.view()
 }
 
-/// What a seat did in a turn, as far as `record` goes.
+/// A seat's choices in a turn, as far as `record` holds them.
 fn play(side: &Side, sequence: &Sequence, record: Record) -> Play {
     let attempts = record.attempts();
     let at = record.scored();
@@ -147,7 +147,7 @@ fn play(side: &Side, sequence: &Sequence, record: Record) -> Play {
     }
 }
 
-/// What the dice gave.
+/// Dice that were rolled.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Drawn {

@@ -1,7 +1,7 @@
-//! The view as JSON text, written straight from the game.
+//! Writes the view as JSON text, directly from the game.
 //!
-//! A server writes a view for every request it sends. What is written here is the text that the
-//! view itself would be written as, without the many small lists it is made of; a test compares.
+//! A server writes a view for every request it sends. This module writes the same text as
+//! serializing the view, without its many small lists; a test compares both.
 
 use super::boxes::ScoreBox;
 use super::card::YAHTZEE_BONUS;
@@ -13,7 +13,7 @@ use super::{Places, TURNS};
 use crate::Viewer;
 use crate::write::{comma, number, seats};
 
-/// Writes what a seat or the public sees, with or without the turns before this one.
+/// Writes the view of a seat or the public, with or without earlier turns.
 pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, with_past: bool, out: &mut Vec<u8>) {
     let turn = game.turn();
     let own = match viewer {

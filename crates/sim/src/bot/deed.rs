@@ -1,4 +1,4 @@
-//! What a player does with a request: mostly it answers.
+//! How a player handles a request: mostly it answers.
 
 use super::{Act, Bot, Out, say};
 use crate::plan::Temper;
@@ -7,7 +7,7 @@ use crate::world::LINE_BYTES_MAX;
 use agon_bots::SplitMix64 as Rng;
 use serde_json::json;
 
-/// The ways to deal with a request.
+/// The ways to handle a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Deed {
     Answer,
@@ -46,7 +46,7 @@ impl Deed {
     }
 }
 
-/// Answers that are none, or break a rule of some game.
+/// Values that are no answers, or break a rule of some game.
 const WRONG: [&str; 8] = [
     "null",
     "[]",
@@ -58,7 +58,7 @@ const WRONG: [&str; 8] = [
     r#""ok""#,
 ];
 
-/// An answer of the right kind that the rules forbid, mostly.
+/// An answer of the right type that the rules forbid in most positions.
 fn against_the_rules(right: &str) -> Option<&'static str> {
     let kinds = [
         ("{\"keep\"", r#"{"keep":[1,1,1,1,1]}"#),
@@ -69,7 +69,7 @@ fn against_the_rules(right: &str) -> Option<&'static str> {
 }
 
 impl Bot {
-    /// Deals with a request to which `right` is a right answer.
+    /// Handles a request to which `right` is a legal answer.
     pub(super) fn act(&mut self, deed: Deed, id: &str, right: &str, deadline_ms: u64) -> Vec<Act> {
         let soon = self.rng.between(1, 30);
         let asked = Asked::parse(id);
@@ -111,7 +111,7 @@ impl Bot {
             Deed::Malformed => {
                 let lines = ["no json", "{\"type\":\"dance\"}", "[1,2", "{\"type\":\"answer\"}"];
                 let out = match self.rng.below(10) {
-                    // A frame that is none, an end of its own, a line that does not end.
+                    // An invalid frame, a close frame, or a line that is too long.
                     0 => Out::Bytes(b"\x83\x00".to_vec()),
                     1 => Out::Bytes(b"\x88\x80\x00\x00\x00\x00\n".to_vec()),
                     2 => Out::Line("x".repeat(LINE_BYTES_MAX + 10)),

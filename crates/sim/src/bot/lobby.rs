@@ -1,4 +1,4 @@
-//! What a player wants from the lobby: to announce, to enter, and now and then to leave again.
+//! A player's requests to the lobby: to announce, to enter, and now and then to leave again.
 
 use super::{Act, Bot, say};
 use crate::plan::{Cup, Entry};
@@ -6,7 +6,7 @@ use crate::said::Said;
 use serde_json::json;
 
 impl Bot {
-    /// What it does now and then: it asks for what it still wants, or takes something back.
+    /// Now and then the player sends its next request to the lobby, or withdraws an earlier one.
     pub(crate) fn look_around(&mut self) -> Vec<Act> {
         if self.logged_in && !self.healed && self.rng.chance(self.temper.fickle) {
             return self.leave();
@@ -14,7 +14,7 @@ impl Bot {
         self.ask_lobby()
     }
 
-    /// Takes back what it wanted: a sign-up, a place in a queue, a tournament that runs.
+    /// Leaves a sign-up, a queue or a running tournament.
     fn leave(&mut self) -> Vec<Act> {
         let Some(cup) = self.plan.cups.first() else { return Vec::new() };
         let id = cup.id.clone();
@@ -26,7 +26,7 @@ impl Bot {
         vec![say(0, &line)]
     }
 
-    /// Asks the lobby for what it still wants, one thing after the other.
+    /// Sends the next request that the player still has for the lobby.
     pub(super) fn ask_lobby(&mut self) -> Vec<Act> {
         if !self.logged_in || self.asking.is_some() {
             return Vec::new();
@@ -48,7 +48,7 @@ impl Bot {
         vec![say(self.rng.between(1, 200), &line)]
     }
 
-    /// What it wants of a tournament.
+    /// The request a player has for a tournament.
     fn wish(&self, cup: &Cup) -> Option<&'static str> {
         match (self.number, cup.entry) {
             (0, _) => Some("announce"),
@@ -58,7 +58,7 @@ impl Bot {
         }
     }
 
-    /// What it says to an invitation, or when it is asked whether it is ready.
+    /// The reply to an invitation, or to the question whether the player is ready.
     pub(super) fn invited(&mut self, said: &Said) -> Vec<Act> {
         let asked = match said.about.as_deref() {
             Some("invitation") => "accept",
@@ -80,7 +80,7 @@ impl Bot {
         acts
     }
 
-    /// The lobby's answer to what it asked.
+    /// Handles the lobby's answer to a request.
     pub(super) fn answered(&mut self, said: &Said) -> Vec<Act> {
         if said.kind == "done" {
             let Some(what) = said.what.as_deref() else { return Vec::new() };
@@ -96,12 +96,12 @@ impl Bot {
         if said.code.as_deref() == Some("logged-in-elsewhere") {
             return vec![Act::CutAll(self.rng.between(1, 500))];
         }
-        // The operator says nothing that cannot be read.
+        // The operator sends only valid messages.
         let code = said.code.as_deref();
         let refused = code == Some("refused") || (self.number == 0 && code == Some("malformed"));
         if let Some(asking) = self.asking.take_if(|_| refused) {
             let detail = said.detail.as_deref().unwrap_or_default();
-            // Too early: the operator has yet to announce it, or nobody is there yet.
+            // Too early: the operator has not announced it yet, or nobody has joined yet.
             let early = (asking.0 == "sign-up" && detail.contains("takes no sign-ups"))
                 || (asking.0 == "announce"
                     && code == Some("refused")

@@ -1,7 +1,7 @@
-//! Players: programs that play by the rules, and now and then do not.
+//! Players: programs that follow the rules, and now and then break them.
 //!
-//! A player knows only what comes over its connections. What it was told and what it sent is its own
-//! record, from which tournaments are recounted at the end.
+//! A player knows only what arrives over its connections. It keeps its own record of the messages
+//! it received and sent, and the simulator recounts tournaments from these records at the end.
 
 mod deed;
 mod lobby;
@@ -17,50 +17,50 @@ use deed::Deed;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a player sends.
+/// Something that a player sends.
 #[derive(Clone, Debug)]
 pub(crate) enum Out {
-    /// A message of the native protocol; an answer is put into the words of other wires.
+    /// A message of the native protocol; answers are translated for other protocols.
     Line(String),
-    /// Words of the wire it is on.
+    /// A message in the protocol of its connection.
     Words(String),
-    /// Bytes that are no message.
+    /// Bytes that form no message.
     Bytes(Vec<u8>),
 }
 
 /// Something a player does.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    /// Sends something over its connection after some time.
+    /// Sends something over its connection after a delay.
     Send(u64, Out),
-    /// Closes its connection after some time.
+    /// Closes its connection after a delay.
     Cut(u64),
-    /// Reads nothing for so long.
+    /// Reads nothing for this long.
     Stall(u64),
-    /// Opens another connection, beside the one it has.
+    /// Opens another connection beside its present one.
     Second,
-    /// Closes all its connections after some time.
+    /// Closes all its connections after a delay.
     CutAll(u64),
 }
 
-/// What a player was told and did.
+/// A player's own record of what it received and did.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     /// Answers it sent, by request.
     pub(crate) sent: BTreeMap<String, Vec<String>>,
-    /// Matches it was told the end of, and whether it won.
+    /// Matches whose end it was notified of, and whether it won.
     pub(crate) matches: BTreeMap<(String, String), bool>,
-    /// Tournaments it was told it has left, each with whether it won and its rank.
+    /// Tournaments whose end for it was notified, each with whether it won and its rank.
     pub(crate) tournaments: BTreeMap<String, (bool, u32)>,
     /// Results it was sent, with the winners.
     pub(crate) results: BTreeMap<String, Vec<String>>,
-    /// Tournaments it announced or signed up for with success.
+    /// Announcements and sign-ups that the server accepted.
     pub(crate) done: BTreeSet<(String, String)>,
-    /// Those it was refused.
+    /// Those that the server rejected.
     pub(crate) refused: BTreeSet<(String, String)>,
-    /// Everything it ever asked the lobby for, by what and which tournament.
+    /// Every request it ever made to the lobby, by kind and tournament.
     pub(crate) asked: BTreeSet<(String, String)>,
-    /// Commitments it was told, by tournament.
+    /// Commitments it received, by tournament.
     pub(crate) commitments: BTreeMap<String, String>,
 }
 
@@ -73,10 +73,10 @@ pub(crate) struct Bot {
     houses: BTreeMap<&'static str, Box<dyn HousePlayer>>,
     plan: Plan,
     pub(crate) record: Record,
-    /// What it answered to the latest requests, to be said again.
+    /// Its answers to the latest requests, so that it can repeat them.
     latest: Vec<(String, String)>,
     pub(crate) logged_in: bool,
-    /// What it asked the lobby last and was not answered yet.
+    /// Its latest request to the lobby that has no answer yet.
     asking: Option<(String, String)>,
     pub(crate) healed: bool,
 }
@@ -103,12 +103,12 @@ impl Bot {
         }
     }
 
-    /// Whether it comes over the wire of another system, and only there.
+    /// Whether it uses another system's protocol only.
     pub(crate) fn is_peer(&self) -> bool {
         self.plan.peers.is_some() && self.temper.peer && !self.temper.person
     }
 
-    /// What it does when its connection is open and the server has greeted it.
+    /// Logs in, once the server has greeted the player.
     fn log_in(&mut self) -> Vec<Act> {
         self.logged_in = false;
         self.asking = None;
@@ -117,14 +117,14 @@ impl Bot {
         vec![say(0, &hello), say(0, &login)]
     }
 
-    /// What it does about a message of the native protocol.
+    /// Reacts to a message of the native protocol.
     pub(crate) fn hear(&mut self, said: &Said) -> Vec<Act> {
         match said.kind.as_str() {
             "greeting" => self.log_in(),
             "welcome" => {
                 self.logged_in = true;
                 let mut acts = self.ask_lobby();
-                // Whatever it said last may have been lost with the connection.
+                // Its last message may have been lost with the connection.
                 if self.rng.chance(500) {
                     let again = self.latest.last().cloned();
                     acts.extend(again.map(|(id, answer)| self.answer(0, &id, &answer)));
@@ -141,7 +141,7 @@ impl Bot {
         }
     }
 
-    /// What it does about a call of another system.
+    /// Reacts to a call of another system.
     pub(crate) fn called(&mut self, way: Way, said: Option<&Said>, text: &str) -> Vec<Act> {
         let game = match way {
             Way::Trains => text.starts_with(r#"["p"#),
@@ -206,7 +206,7 @@ impl Bot {
         acts
     }
 
-    /// Sends an answer after so long, and keeps that in its record.
+    /// Sends an answer after a delay, and records it.
     fn answer(&mut self, after_ms: u64, id: &str, answer: &str) -> Act {
         self.record.sent.entry(id.to_owned()).or_default().push(answer.to_owned());
         let line = format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#);
@@ -214,7 +214,7 @@ impl Bot {
     }
 }
 
-/// Says something in the native protocol.
+/// Sends a message of the native protocol.
 fn say(after_ms: u64, message: &serde_json::Value) -> Act {
     Act::Send(after_ms, Out::Line(message.to_string()))
 }

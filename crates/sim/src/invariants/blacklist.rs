@@ -1,12 +1,12 @@
-//! A policy that blacklists for a cheat does so once, whatever crashed in between; and a player that
-//! is on the blacklist wins no tournament any more.
+//! A policy that blacklists for a cheat does so once, whatever crashes in between. A blacklisted
+//! player wins no further tournament.
 
 use super::{Streams, matches, tournaments};
 use crate::world::World;
 use agon_core::{CheatCost, Event, Line, Millis, PlayerName};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long the end of a tournament may have been on its way when a player was listed: as long as
+/// How long the end of a tournament may have been in flight when a player was listed: as long as
 /// the slowest disk takes.
 const ON_ITS_WAY_MS: Millis = 5_000;
 
@@ -58,8 +58,8 @@ fn cheats(streams: &Streams) -> BTreeMap<Cheat, PlayerName> {
     found
 }
 
-/// Whether every champion was off the blacklist when its tournament ended. An operator may give a
-/// listed player a win.
+/// Checks that no champion was on the blacklist when their tournament ended. An operator may award
+/// a win to a listed player.
 fn no_listed_winner(streams: &Streams, lobby: &[&Line]) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
         let ruled = |line: &Line| matches!(line.event, Event::ResultOverridden(_));
@@ -79,7 +79,7 @@ fn no_listed_winner(streams: &Streams, lobby: &[&Line]) -> Result<(), String> {
     Ok(())
 }
 
-/// Who was on the blacklist at `from` and was not lifted by `to`.
+/// Players who were on the blacklist at `from` and were not removed from it by `to`.
 fn listed_at<'a>(lobby: &[&'a Line], from: Millis, to: Millis) -> BTreeSet<&'a PlayerName> {
     let mut listed = BTreeSet::new();
     for line in lobby {

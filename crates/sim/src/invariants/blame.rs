@@ -1,5 +1,5 @@
-//! No fault is charged to a player for a delay of ours: whoever is charged did it, as the world saw
-//! it on the wires.
+//! No player is charged for a delay of the server: every charged player committed the fault, as the
+//! world saw it on the connections.
 
 use super::{Streams, matches, tournaments};
 use crate::disk::Entry;
@@ -9,7 +9,7 @@ use crate::world::World;
 use agon_core::{Event, Fault, FaultKind, Faulted, Millis};
 use agon_engine::query::Order;
 
-/// For how long a person may be without a connection, as docs/protocol/native.md says.
+/// How long a person may be disconnected, as docs/protocol/native.md says.
 const AWAY_MS: Millis = 15_000;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
@@ -45,7 +45,8 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 _ if was_cut_off(world, &dropped.faulted, entry) => {
                     Err("a restart cut it off".into())
                 }
-                // Who is asked itself, and goes again while nobody is missed, was there in vain.
+                // A program of another system that leaves again before its turn counts as a
+                // no-show.
                 FaultKind::NoShow if is_peer(world, player.as_str()) => {
                     not_here(history, player.as_str(), entry, entry.line.at)
                 }
@@ -59,7 +60,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                     let gone = not_here(history, player.as_str(), entry, entry.line.at);
                     gone.or_else(|what| out_of_courtesy(world, player.as_str(), entry).ok_or(what))
                 }
-                // Nobody waits for programs of other systems.
+                // The server does not wait for programs of other systems.
                 FaultKind::Disconnected => {
                     let gone = not_here(history, player.as_str(), entry, entry.line.at);
                     gone.or_else(|_| disconnected(world, player.as_str(), entry))
@@ -67,7 +68,8 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 FaultKind::Withdrew if fault.code == "blacklisted" => {
                     listed(world, player.as_str())
                 }
-                // It had signed up when a restart cut it off: the tournament begins without it.
+                // A restart cut the player off after they signed up, and the tournament begins
+                // without them.
                 FaultKind::Withdrew if fault.code == "cut-off" => {
                     not_here(history, player.as_str(), entry, entry.line.at)
                 }
@@ -82,8 +84,8 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a restart of the server cut a program off that cannot reconnect by itself, and it was not
-/// back when it was charged: then nobody may be.
+/// Whether a restart of the server cut off a program that cannot reconnect by itself, and that was
+/// not back when it was charged. Such a charge is wrong.
 fn was_cut_off(world: &World, faulted: &Faulted, entry: &Entry) -> bool {
     let player = faulted.player.as_str();
     let absent = matches!(
@@ -109,13 +111,13 @@ fn judge(world: &World, id: &str, faulted: &Faulted, entry: &Entry) -> Result<()
         FaultKind::Timeout => {
             let request = faulted.request.as_ref().ok_or("nothing was asked")?;
             let late = out_of_time(history, player, &format!("{id}:{request}"), entry);
-            // A program that came back hung in a repeated part of the beginning.
+            // A program that reconnected may have timed out in a repeated call of the beginning.
             late.or_else(|what| out_of_courtesy(world, player, entry).ok_or(what))
         }
         FaultKind::Cheat | FaultKind::Illegal | FaultKind::Malformed => {
             said(history, player, fault)
         }
-        // It may be lost at the very moment it should have been back.
+        // The connection may close at the very moment the player should have been back.
         FaultKind::Disconnected if fault.detail.contains("after a pause") => {
             let gone = paused(world, id, player, entry);
             gone.or_else(|what| disconnected(world, player, entry).map_err(|_| what))
@@ -127,7 +129,7 @@ fn judge(world: &World, id: &str, faulted: &Faulted, entry: &Entry) -> Result<()
     }
 }
 
-/// It was put on the blacklist, by an operator or by a policy.
+/// Checks that an operator or a policy put the player on the blacklist.
 fn listed(world: &World, player: &str) -> Result<(), String> {
     let listed = world.disk.look(|index| index.blacklisted.contains(player));
     listed.then_some(()).ok_or_else(|| "was never on the blacklist".into())
@@ -137,15 +139,15 @@ fn is_peer(world: &World, player: &str) -> bool {
     world.bots.iter().any(|bot| bot.name.as_str() == player && bot.is_peer())
 }
 
-/// It sent what it is charged with. Of replies on the wires of other systems the fault tells the
-/// beginning.
+/// Checks that the player sent what they are charged with. For other systems' protocols, the fault
+/// quotes the beginning of the reply.
 fn said(history: &History, player: &str, fault: &Fault) -> Result<(), String> {
     let told = fault.detail.rsplit_once("; it said ").map(|(_, told)| told);
     let evidence = fault.answer.as_deref().or(told).unwrap_or_default();
     let answers = history.heard.iter().filter(|((who, _), _)| who == player);
     let mut answers = answers.flat_map(|(_, all)| all.iter().map(|one| &one.answer));
     let mut bad = history.bad.get(player).into_iter().flatten();
-    // What other wires have no word for is the value of the answer.
+    // The evidence may wrap the bare value that a player of another system sent.
     let value = evidence.split_once(':').map_or(evidence, |(_, value)| value.trim_end_matches('}'));
     let said = answers.any(|text| text.starts_with(evidence))
         || history
@@ -158,8 +160,8 @@ fn said(history: &History, player: &str, fault: &Fault) -> Result<(), String> {
     }
 }
 
-/// A call outside matches that was written to a player on the wire of another system, and not
-/// answered in time.
+/// Whether a call outside matches was written to a player of another system and not answered in
+/// time.
 fn out_of_courtesy(world: &World, player: &str, entry: &Entry) -> Option<()> {
     let own = world.links.iter().filter(|link| player_name(link.bot) == player);
     let open = own.flat_map(|link| link.calls.iter().filter(|call| call.request.is_none()));
@@ -171,7 +173,7 @@ fn out_of_courtesy(world: &World, player: &str, entry: &Entry) -> Option<()> {
     missed.find(|written| written.server == entry.writer && due(written)).map(|_| ())
 }
 
-/// It said so, or an operator did.
+/// Checks that the player or an operator withdrew them.
 pub(super) fn withdrew(world: &World, id: &str, player: &str) -> Result<(), String> {
     let bot = world.bots.iter().find(|bot| bot.name.as_str() == player);
     let key = ("withdraw".to_owned(), id.to_owned());
@@ -187,7 +189,7 @@ pub(super) fn withdrew(world: &World, id: &str, player: &str) -> Result<(), Stri
     }
 }
 
-/// A request was written to it, the time it was given passed, and nothing was read from it.
+/// Checks that the server wrote a request, the time for it passed, and no answer arrived.
 fn out_of_time(
     history: &History,
     player: &str,
@@ -215,8 +217,8 @@ fn out_of_time(
     }
 }
 
-/// Its connection was lost when the server looked, or it was not back in time: after an outage or a
-/// pause, or, as a person, after a while.
+/// Checks that the player had no connection when the server looked, or did not reconnect in time:
+/// after an outage, after a pause, or, as a person, within their grace period.
 fn disconnected(world: &World, player: &str, entry: &Entry) -> Result<(), String> {
     let (at, history) = (entry.line.at, &world.history);
     let started = history.servers.get(&entry.writer).map_or(at, |server| server.started);
@@ -234,7 +236,7 @@ fn disconnected(world: &World, player: &str, entry: &Entry) -> Result<(), String
     }
 }
 
-/// It was not there when it should have been back after a pause.
+/// Checks that the player was absent when they should have been back after a pause.
 fn paused(world: &World, id: &str, player: &str, entry: &Entry) -> Result<(), String> {
     let at = entry.line.at;
     let stream = world.disk.stream(&format!("tournament/{id}"));
@@ -246,7 +248,7 @@ fn paused(world: &World, id: &str, player: &str, entry: &Entry) -> Result<(), St
     not_here(&world.history, player, entry, at)
 }
 
-/// The server was there all the time, and the player was not.
+/// Checks that the server was up all the time, and the player was not connected.
 fn waited_in_vain(
     history: &History,
     faulted: &Faulted,

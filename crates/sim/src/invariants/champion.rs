@@ -1,4 +1,5 @@
-//! A tournament has the champion its results imply, counted here without the tournament's code.
+//! A tournament has the champion that its results imply, counted here without the tournament's
+//! code.
 
 use super::course::{self, Course};
 use super::{Streams, tournaments};
@@ -6,7 +7,7 @@ use crate::world::World;
 use agon_core::{How, PlayerName};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who must win a tournament of a format, as far as its matches tell.
+/// The players who must win a tournament of a format, as far as its matches determine them.
 type Champions = fn(&Course) -> Result<BTreeSet<PlayerName>, String>;
 
 /// The formats by name.
@@ -42,7 +43,7 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     Ok(())
 }
 
-/// The players left after the last round: they won, or had a bye.
+/// The players left after the last round: each won, or had a bye.
 fn survivors(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     let mut left: BTreeSet<PlayerName> = course.players.iter().cloned().collect();
     for (byes, results) in &course.rounds {
@@ -62,7 +63,7 @@ fn survivors(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     Ok(left)
 }
 
-/// The players with most points, then games, then points of games, in a round-robin.
+/// The players with the most points, then games, then points of games, in a round-robin.
 fn leaders(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     let mut merits: BTreeMap<&PlayerName, (u32, u32, i64)> =
         course.players.iter().map(|player| (player, (0, 0, 0))).collect();

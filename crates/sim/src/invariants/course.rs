@@ -1,5 +1,5 @@
-//! What a tournament's stream says, as plain lists: rounds, what matches came to, and what operators
-//! made of that. Read without the tournament's own code.
+//! The contents of a tournament's stream, as plain lists: rounds, results of matches, and rulings.
+//! Read without the tournament's own code.
 
 use crate::disk::Entry;
 use agon_core::{Event, Format, How, MatchId, MatchResult, PlayerName};
@@ -10,13 +10,13 @@ pub(super) struct Played {
     id: MatchId,
     pub(super) players: Vec<PlayerName>,
     now: Standing,
-    /// How it stood before the ruling of this pause.
+    /// Its state before the ruling of this pause.
     before: Option<Standing>,
-    /// Whether there was ever a ruling about it.
+    /// Whether an operator ever ruled about it.
     pub(super) ruled: bool,
 }
 
-/// What a match came to, and who won according to an operator.
+/// The result of a match, and the winners according to an operator.
 #[derive(Clone, Default)]
 struct Standing {
     reported: Option<MatchResult>,
@@ -46,17 +46,17 @@ impl Played {
 pub(super) struct Course {
     pub(super) format: Format,
     pub(super) players: Vec<PlayerName>,
-    /// By round: who had a bye, and the matches.
+    /// By round: the players with a bye, and the matches.
     pub(super) rounds: Vec<(Vec<PlayerName>, Vec<Played>)>,
-    /// Who won because the opponent was out of the tournament.
+    /// Players who won because the opponent was out of the tournament.
     pub(super) walkovers: Vec<PlayerName>,
-    /// Who was dropped before the last round was over.
+    /// Players who were dropped before the last round was over.
     dropped: BTreeSet<PlayerName>,
-    /// Who failed at the farewell: it loses its win, and nobody gets it.
+    /// Players who failed at the farewell: they lose their win, and nobody gets it.
     pub(super) failed: BTreeSet<PlayerName>,
     rounds_ended: bool,
     pub(super) winners: Option<Vec<PlayerName>>,
-    /// Whether an operator said who won, and who that is.
+    /// Whether an operator decided the winners, and who they are.
     pub(super) awarded: bool,
     pub(super) awarded_to: Vec<PlayerName>,
 }
@@ -109,7 +109,7 @@ impl Course {
             Event::RulingUndone(undone) => {
                 let played = self.find(&undone.id)?;
                 let (before, now) = (played.before.take()?, &mut played.now);
-                // A match that was over only after the ruling stays so.
+                // A match that ended after the ruling keeps its result.
                 now.reported = before.reported.or(now.reported.take());
                 now.overridden = before.overridden;
             }
@@ -125,7 +125,7 @@ impl Course {
                 };
             }
             Event::TournamentAwarded(awarded) => {
-                // Its open matches are called off.
+                // The award cancels its open matches.
                 self.awarded = true;
                 let latest = self.rounds.last_mut().into_iter().flat_map(|(_, matches)| matches);
                 let open = latest.filter(|played| played.now.reported.is_none());
@@ -140,7 +140,7 @@ impl Course {
     }
 }
 
-/// Reads the events of a tournament; `None` if they make no sense.
+/// Reads the events of a tournament; `None` if they are inconsistent.
 pub(super) fn read(entries: &[Entry]) -> Option<Course> {
     let Event::TournamentCreated(created) = &entries.first()?.line.event else { return None };
     let mut course = Course {

@@ -1,4 +1,5 @@
-//! No effect before its event: what a server says follows from what is durable when it says it.
+//! No effect before its event: every message of a server follows from events durable at that
+//! moment.
 
 use super::Spoken;
 use crate::index::Index;
@@ -31,11 +32,12 @@ pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
                     let key = (id, player.to_string());
                     must(index.ever_signed_up.contains(&key), "the sign-up")
                 }
-                // Who is out of a tournament that runs, or at its end, may leave it once more.
+                // A player who is out of a running tournament, or at its end, may leave it once
+                // more.
                 Some("withdraw") if index.reported.contains(&id) || index.over.contains(&id) => {
                     Ok(())
                 }
-                // Who is on the blacklist is off all invitations already.
+                // A blacklisted player has no invitations left.
                 Some("reject" | "withdraw") if index.blacklisted.contains(*player) => Ok(()),
                 Some(what @ ("accept" | "reject" | "ready" | "withdraw")) => {
                     let mut replies = index.replies.iter();

@@ -1,5 +1,5 @@
-//! Every game ends by a rule: it is played out, forfeited by who did something wrong, or void because
-//! nobody came; and every match and tournament ends.
+//! Every game ends by a rule: it is played out, forfeited by a player at fault, or void because
+//! nobody came. Every match and tournament ends.
 
 use super::{Streams, matches, tournaments};
 use crate::world::World;

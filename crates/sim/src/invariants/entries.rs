@@ -1,6 +1,5 @@
-//! Whoever plays in a tournament wanted to, was allowed to and had a right to its place: it signed up,
-//! accepted, waited in the queue or was here, and is not on the blacklist. Counted without the
-//! lobby's code.
+//! Every player in a tournament has a right to their place: they signed up, accepted, waited in the
+//! queue or were connected, and are not on the blacklist. Counted without the lobby's code.
 
 use super::Streams;
 use crate::world::World;
@@ -8,22 +7,22 @@ use agon_core::lobby::{Announcement, Selection};
 use agon_core::{Event, PlayerName, TournamentId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the lobby's stream says, as plain sets.
+/// The contents of the lobby's stream, as plain sets.
 #[derive(Default)]
 struct Lobby<'a> {
     blacklist: BTreeSet<&'a PlayerName>,
     here: BTreeSet<&'a PlayerName>,
     announced: BTreeMap<&'a TournamentId, &'a Announcement>,
-    /// Who has a place, in order: signed up, or accepted and not rejected since.
+    /// Players with a place, in order: they signed up, or accepted and have not rejected since.
     coming: BTreeMap<&'a TournamentId, Vec<&'a PlayerName>>,
     ready: BTreeSet<(&'a TournamentId, &'a PlayerName)>,
-    /// Whom draws have asked.
+    /// Players whom draws have invited.
     drawn: BTreeSet<(&'a TournamentId, &'a PlayerName)>,
-    /// Who was not connected when a tournament was drawn.
+    /// Players who were not connected when a tournament was drawn.
     passed_over: BTreeSet<(&'a TournamentId, &'a PlayerName)>,
-    /// How often somebody waits in a queue.
+    /// How often each player waits in a queue.
     queued: BTreeMap<(String, &'a PlayerName), u32>,
-    /// Tournaments an operator had start.
+    /// Tournaments that an operator started.
     ordered: BTreeSet<&'a TournamentId>,
 }
 

@@ -1,4 +1,4 @@
-//! No view leaks: nobody is sent a secret, a token, another's request, or what a game hides.
+//! No view leaks: no player is sent a secret, a token, another player's request, or hidden state.
 
 use super::Spoken;
 use crate::index::Index;
@@ -12,7 +12,7 @@ const HEX_DIGITS: usize = 64;
 
 pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
     let Spoken { player, said, text, secrets, .. } = spoken;
-    // A tournament that is over has revealed its secret; that it is over is checked by `effects`.
+    // The end of a tournament reveals its secret; `effects` checks that the tournament is over.
     if said.about.as_deref() == Some("tournament-ended") {
         return Ok(());
     }
@@ -58,7 +58,7 @@ struct Yahtzee {
     sequences: Option<IgnoredAny>,
 }
 
-/// Of the turn that is played, only one's own half is shown.
+/// Of the current turn, a view shows only the player's own half.
 fn yahtzee(view: &str, seat: u8) -> Result<(), String> {
     let view: Yahtzee = serde_json::from_str(view).map_err(|error| error.to_string())?;
     let other = usize::from(seat ^ 1);
@@ -86,7 +86,7 @@ struct Trains {
     players: Vec<Traveller>,
 }
 
-/// Hands and destinations are one's own.
+/// A view shows only the player's own hand and destinations.
 fn trains(view: &str, seat: u8) -> Result<(), String> {
     let view: Trains = serde_json::from_str(view).map_err(|error| error.to_string())?;
     let others = view.players.iter().enumerate().filter(|(at, _)| *at != usize::from(seat));

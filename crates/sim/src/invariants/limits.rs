@@ -1,5 +1,5 @@
-//! Waits and limits are respected in virtual time: what the log says an answer took is what passed
-//! on the wires, and nobody is given up before its wait is over.
+//! Waits and limits hold in virtual time: an answer's duration in the log equals the time that
+//! passed on the connections, and no player is given up before their wait is over.
 
 use super::{Streams, matches};
 use crate::world::World;
@@ -10,7 +10,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     for (tournament, id, entries) in matches(streams) {
         let mut seats = Vec::new();
         let mut wait_ms = 0;
-        // Since when it rests: no clock runs in a pause.
+        // When the match was paused: no clock runs in a pause.
         let mut rests = None;
         let mut since: BTreeMap<PlayerName, Millis> = BTreeMap::new();
         for entry in entries {
@@ -61,7 +61,7 @@ fn took(
     let heard = world.history.heard.get(&key).map_or(&[][..], Vec::as_slice);
     let until = |at: Millis| rests.map_or(at, |since| since.min(at));
     let own = || written.iter().filter(|written| written.server == server);
-    // Who changes its connection is asked again with the time that is left.
+    // A player who changes their connection gets the request again with the time that is left.
     let whole_ms = own().map(|written| written.limit_ms).max().unwrap_or(0);
     let fits = own().any(|written| {
         let spent_ms = whole_ms - written.limit_ms;
@@ -69,10 +69,10 @@ fn took(
         let due = written.at + took_ms;
         took_ms <= whole_ms && own.any(|heard| until(heard.at) + spent_ms == due)
     });
-    // An answer may come before its request was written, if it was asked before over another
-    // connection: that took no time.
+    // An answer may precede its request on this connection, if another connection carried the
+    // request before. It then took no time.
     let early = took_ms == 0 && heard.iter().any(|heard| heard.server == server);
-    // In a pause nobody is late any more, also if the server stood still when the time was over.
+    // During a pause no answer is late, even if the server stalled when the time ran out.
     let all = rests.is_some() && took_ms == whole_ms;
     match fits || early || all {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! What must hold, one file each: some whenever a line is said, most at the end of a run.
+//! The invariants, one file each: some hold for every message, most at the end of a run.
 
 mod answers;
 mod blacklist;
@@ -26,12 +26,12 @@ use crate::world::World;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Something that must never happen, and did.
+/// A violated invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// What does not hold.
+    /// The invariant.
     pub invariant: &'static str,
-    /// Where, in words.
+    /// Where it is violated, as text.
     pub what: String,
 }
 
@@ -47,34 +47,34 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A line that leaves a server.
+/// A message that leaves a server.
 pub(crate) struct Spoken<'a> {
     pub(crate) player: &'a str,
     pub(crate) said: &'a Said,
     pub(crate) text: &'a str,
-    /// Whether the server decided to say it just now, and no other was up meanwhile that knows more.
+    /// Whether the server decided on it just now, and no other server was up that may know more.
     pub(crate) fresh: bool,
-    /// What nobody may be told.
+    /// Texts that no player may be sent.
     pub(crate) secrets: &'a BTreeSet<String>,
 }
 
-/// All streams that are durable.
+/// All durable streams.
 pub(crate) type Streams = BTreeMap<String, Vec<Entry>>;
 
-/// What must hold whenever something is said.
+/// Checks the invariants that hold for every message.
 pub(crate) fn when_spoken(spoken: &Spoken<'_>, index: &Index) -> Result<(), Failure> {
     effects::check(spoken, index).map_err(|what| Failure::new("effects", what))?;
     leaks::check(spoken, index).map_err(|what| Failure::new("leaks", what))
 }
 
-/// What must hold at any time: looked at before servers die, and when all is healed.
+/// Checks the invariants that hold at any time; runs before servers crash and after healing.
 pub(crate) fn while_it_runs(world: &World) -> Result<(), Failure> {
     let streams = world.disk.streams();
     replay::live(world, &streams).map_err(|what| Failure::new("replay", what))?;
     owner::check(world, &streams).map_err(|what| Failure::new("owner", what))
 }
 
-/// What must hold at the end.
+/// Checks the invariants that hold at the end.
 pub(crate) fn at_the_end(world: &World) -> Result<(), Failure> {
     let streams = world.disk.streams();
     type Check = fn(&World, &Streams) -> Result<(), String>;

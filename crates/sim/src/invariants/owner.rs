@@ -1,4 +1,4 @@
-//! One owner per stream: who has lost a stream to another server never writes it again.
+//! One owner per stream: a server that lost a stream to another never writes it again.
 
 use super::Streams;
 use crate::world::World;

@@ -1,6 +1,5 @@
-//! In a pause nothing happens but rulings, and what players had been asked before: no game or round
-//! starts, nobody runs out of time, no match ends by its games. (That nothing is asked is looked at
-//! when it is said.)
+//! During a pause only rulings and earlier requests have effects: no game or round starts, nobody
+//! runs out of time, no match ends by its games. (`when_spoken` checks that no request is sent.)
 
 use super::{Streams, matches, tournaments};
 use crate::world::World;
@@ -21,7 +20,7 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
                     false
                 }
                 Event::GameStarted(_) | Event::WaitExpired(_) => true,
-                // Who withdraws forfeits, also in a pause.
+                // A player who withdraws forfeits, also in a pause.
                 Event::MatchEnded(ended) => matches!(ended.result.how, How::Played | How::Lot),
                 Event::PlayerLeft(left) => left.faulted.fault.kind == FaultKind::Timeout,
                 Event::PlayerFaulted(faulted) => faulted.faulted.fault.kind == FaultKind::Timeout,

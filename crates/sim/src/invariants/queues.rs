@@ -1,9 +1,9 @@
-//! Queues are bounded: what waits for a reader, for the log, and in the engine.
+//! Queues are bounded: outboxes, appends in flight, and the engine's own queues.
 
 use super::Streams;
 use crate::world::{OUTBOX_MAX, World};
 
-/// Appends on their way at once; players answer one request each, and flood in vain.
+/// The most appends in flight. Players answer one request each, and flooding does not add any.
 const IN_FLIGHT_MAX: usize = 2_000;
 
 pub(super) fn check(world: &World, _streams: &Streams) -> Result<(), String> {

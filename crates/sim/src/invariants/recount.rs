@@ -1,6 +1,6 @@
-//! The players' own records against the log: whoever was there was told, and was told the truth.
+//! The players' own records against the log: every connected player was notified, and correctly.
 //!
-//! A recount of the tournament from what players know: who won which match, who has left, who won.
+//! Recounts the tournament from the players' records: who won which match, who left, who won.
 
 use super::{Streams, blame, course, matches, tournaments};
 use crate::history::History;
@@ -13,7 +13,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
         let key = (tournament.to_owned(), id.to_owned());
         let of = streams.get(&format!("tournament/{tournament}"));
         let course = of.and_then(|entries| course::read(entries));
-        // Of a match that was called off, or played again, players are told more than one end.
+        // Players are notified of more than one end of a match that was voided or replayed.
         if course.is_some_and(|course| course.is_ruled(id)) {
             continue;
         }
@@ -33,7 +33,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 Some(told) if *told != won => {
                     return Err(format!("{} was told won={told} of {tournament}/{id}", bot.name));
                 }
-                // Other wires have no words for it.
+                // Other protocols have no message for it.
                 None if bot.is_peer() => {}
                 None if plays && stayed(&world.history, &bot.name, last.writer, last.line.at) => {
                     return Err(format!("{} was not told the end of {tournament}/{id}", bot.name));
@@ -58,10 +58,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     })
 }
 
-/// Those who were told that they won are those who won.
+/// Checks that the players notified of their win are the winners.
 fn champions(world: &World, id: &str, winners: &[PlayerName]) -> Result<(), String> {
     for bot in &world.bots {
-        // Who knows that it won may still withdraw, or be withdrawn.
+        // A player who knows that they won may still withdraw, or be withdrawn.
         let left = blame::withdrew(world, id, bot.name.as_str()).is_ok();
         if let Some((won, rank)) = bot.record.tournaments.get(id)
             && !left
@@ -81,14 +81,14 @@ fn champions(world: &World, id: &str, winners: &[PlayerName]) -> Result<(), Stri
     }
 }
 
-/// Who announced a tournament and stayed to its end was sent its result.
+/// Checks that the announcer of a tournament, if still connected at its end, was sent its result.
 fn announced(world: &World, id: &str, told: usize) -> Result<(), String> {
     let desk = &world.bots[0];
     let finished = world.disk.stream("lobby").into_iter().find(|entry| {
         let of = TournamentId::from_text(id);
         matches!(&entry.line.event, Event::TournamentFinished(end) if end.tournament == of)
     });
-    // Nobody asked for those of a series.
+    // Tournaments of a series have no announcer.
     let asked = world.plan.cups.iter().any(|cup| cup.id == id);
     match finished.filter(|_| asked) {
         Some(end) if told == 0 && stayed(&world.history, &desk.name, end.writer, end.line.at) => {
@@ -98,11 +98,11 @@ fn announced(world: &World, id: &str, told: usize) -> Result<(), String> {
     }
 }
 
-/// Whether a player was there from before something was decided to the end of the run.
+/// Whether a player was connected from before a decision to the end of the run.
 fn stayed(history: &History, player: &PlayerName, server: u32, at: Millis) -> bool {
     let here = history.here.get(player.as_str()).into_iter().flatten();
     let mut here = here.filter(|here| here.server == server && here.from < at);
-    // A server may not have noticed yet that a connection is gone.
+    // A server may not have noticed yet that a connection has broken.
     let cuts = history.cuts_of.get(player.as_str()).map_or(&[][..], Vec::as_slice);
     here.any(|here| here.to.is_none() && cuts.iter().all(|cut| *cut < here.from))
 }

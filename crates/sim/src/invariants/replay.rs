@@ -1,5 +1,5 @@
-//! Replay equals live: every stream follows from the rules, and the machines that run are what their
-//! streams fold to.
+//! Replay equals live: every stream follows from the rules, and the live machines equal the fold of
+//! their streams.
 
 use super::{Streams, matches, tournaments};
 use crate::disk::Entry;
@@ -34,14 +34,14 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     live(world, streams)
 }
 
-/// Whether the machines that run, and have nothing on its way to the log, are what it says.
+/// Checks that live machines without records in flight equal the fold of their streams.
 pub(super) fn live(world: &World, streams: &Streams) -> Result<(), String> {
     if let Some(what) = world.disk.early_snapshot() {
         return Err(what);
     }
     let lobby = streams.get("lobby").into_iter().flatten().map(|entry| &entry.line);
     let folded = Lobby::fold(lobby).map_err(|error| error.to_string())?;
-    // Who raced another server may have been overtaken, and learns of it with its next record.
+    // A server that raced another may be behind, and learns of it with its next record.
     let alone = world.servers.iter().filter(|server| world.history.was_alone(server.id));
     for server in alone {
         if server.driver.durable_lobby().is_some_and(|lobby| *lobby != folded) {

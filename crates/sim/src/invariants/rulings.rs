@@ -1,4 +1,4 @@
-//! An operator's order is obeyed once or not at all, and what the operator was told of it is true.
+//! The server obeys an operator's order once or not at all, and its answer to the operator is true.
 
 use super::Streams;
 use crate::world::{World, leaves_a_trace};

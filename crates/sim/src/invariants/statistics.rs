@@ -47,7 +47,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
 fn add(sum: &mut Sums, player: &PlayerName, result: &MatchResult) {
     sum[finish(player, &result.winners)] += 1;
     let counts = |game: &&GameResult| game.game >= result.counts_from && game.end != GameEnd::Void;
-    // A match restarts after ties in a row: they are ties, though they settled nothing.
+    // A match restarts after ties in a row. They count as ties, although they settled nothing.
     let before = result.games.iter().rev().filter(|game| game.game < result.counts_from);
     let ties = before.take_while(|game| game.end == GameEnd::Played && game.winners.len() > 1);
     sum[5] += ties.filter(|game| game.winners.contains(player)).count() as i64;

@@ -1,25 +1,25 @@
-//! The tournaments of a run: every game, format, policy and way to choose who plays.
+//! The tournaments of a run: every game, format, policy and way to select players.
 
 use super::player_name;
 use agon_bots::SplitMix64 as Rng;
 use serde_json::{Value, json};
 
-/// How players come into a tournament.
+/// How a tournament gets its players.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entry {
-    /// They are named.
+    /// The announcement names them.
     Named,
     /// They sign up.
     SignUp,
-    /// They are invited.
+    /// The announcement invites them.
     Invited,
     /// They wait in the queue that has the tournament's name.
     Queue,
-    /// They are logged in: the first of them, the oldest, or some by lot.
+    /// They are logged in: the first, the oldest, or a random selection.
     Here,
 }
 
-/// One tournament that is held.
+/// One tournament of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Cup {
     pub(crate) id: String,
@@ -29,7 +29,7 @@ pub(crate) struct Cup {
     pub(crate) wanted: Value,
 }
 
-/// Draws one for a run of so many players; of this game, if one is given.
+/// Draws one for this many players, and for this game if one is given.
 pub(super) fn draw(rng: &mut Rng, number: u64, count: usize, game: Option<&str>) -> Cup {
     let id = format!("cup-{number}");
     let games = ["fish", "fish", "fish", "fish", "fish", "fish", "yahtzee", "yahtzee", "yahtzee"];
@@ -108,7 +108,7 @@ fn yahtzee_policy(rng: &mut Rng) -> Value {
     policy
 }
 
-/// What crashes and cheats cost, and what has to be confirmed.
+/// Draws the cost of crashes and cheats, and whether players confirm results.
 fn costs(rng: &mut Rng, policy: &mut Value) {
     if rng.chance(500) {
         policy["match"]["crash"] = json!(rng.pick(&["forfeit-game", "resume", "remove"]));

@@ -1,4 +1,4 @@
-//! What a seed stands for: who plays what, and how much goes wrong.
+//! What a seed determines: the players, the tournaments, and the failures.
 
 mod cup;
 mod peers;
@@ -13,7 +13,7 @@ pub(crate) use cup::{Cup, Entry};
 /// When the world begins, in milliseconds since 1970.
 pub(crate) const BEGIN: Millis = 1_000_000;
 
-/// How a player behaves until all is healed, each in times per thousand requests.
+/// How a player behaves until everything is healed, in times per thousand requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Temper {
     pub(crate) late: u64,
@@ -28,15 +28,15 @@ pub(crate) struct Temper {
     pub(crate) flood: u64,
     pub(crate) second: u64,
     pub(crate) logout: u64,
-    /// Whether it is a person, who is given time to come back.
+    /// Whether the player is a person, who gets time to reconnect.
     pub(crate) person: bool,
-    /// Whether it comes over the wire of another system, where that is open.
+    /// Whether the player uses another system's protocol, where that port is open.
     pub(crate) peer: bool,
-    /// How often it takes back what it wanted, in times per thousand looks.
+    /// How often the player withdraws a request, in times per thousand wake-ups.
     pub(crate) fickle: u64,
 }
 
-/// The whole of a run.
+/// The plan of a whole run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) players: Vec<Temper>,
@@ -44,17 +44,17 @@ pub(crate) struct Plan {
     /// The port for programs of another system, if there is one.
     pub(crate) peers: Option<Peers>,
     pub(crate) second_login: SecondLogin,
-    /// Events of the lobby between two snapshots.
+    /// Lobby events between two snapshots.
     pub(crate) snapshot_every: u64,
     pub(crate) chaos_ms: Millis,
     pub(crate) reconnect_ms: Millis,
     pub(crate) delay_ms_max: u64,
     pub(crate) pace: Pace,
-    /// When servers die, after the beginning.
+    /// When servers crash, after the beginning.
     pub(crate) crashes: Vec<Millis>,
     /// When a second server is started beside the first.
     pub(crate) rivals: Vec<Millis>,
-    /// When a server stands still for how long.
+    /// When a server stalls, and for how long.
     pub(crate) stalls: Vec<(Millis, Millis)>,
     /// When a connection is cut.
     pub(crate) cuts: Vec<Millis>,
@@ -62,8 +62,8 @@ pub(crate) struct Plan {
     pub(crate) stops: Vec<Millis>,
     /// When the operator gives an order.
     pub(crate) orders: Vec<Millis>,
-    /// Whether policies blacklist a player that cheats, and servers also die right after a cheat is
-    /// durable, while its effects are on their way.
+    /// Whether policies blacklist players who cheat, and servers also crash right after a cheat is
+    /// durable, while its effects are in flight.
     pub(crate) dies_after_cheats: bool,
 }
 
@@ -159,7 +159,7 @@ fn temper(rng: &mut Rng) -> Temper {
 pub(crate) fn player_name(number: usize) -> String {
     match number {
         0 => "desk".into(),
-        // Letters only, as strict names of other systems are.
+        // Letters only, as other systems require.
         number => {
             let digits = number.to_string().into_bytes();
             let letters = digits.into_iter().map(|digit| char::from(digit - b'0' + b'a'));
@@ -168,7 +168,7 @@ pub(crate) fn player_name(number: usize) -> String {
     }
 }
 
-/// The token a player comes with. Nobody else may ever see it.
+/// The token that a player logs in with. No other player may ever see it.
 pub(crate) fn token(number: usize) -> String {
     format!("{:064x}", 0xa60_0000_0000_u64 + number as u64)
 }

@@ -10,10 +10,10 @@ use agon_wire::trains::Vocabulary;
 use serde_json::json;
 use std::sync::Arc;
 
-/// What the names of its tournaments begin with.
+/// The prefix of its tournaments' names.
 pub(crate) const SERIES: &str = "peers";
 
-/// Draws one for a run of so many players.
+/// Draws one for this many players.
 pub(super) fn draw(rng: &mut Rng, players: usize) -> Peers {
     let trains = rng.chance(60);
     let (name, language) = match trains {
@@ -52,7 +52,7 @@ pub(super) fn draw(rng: &mut Rng, players: usize) -> Peers {
         by: None,
     };
     let sign_up_ms = rng.between(500, 3_000);
-    // A bot that comes back is the same player, so no two programs may have one name.
+    // A bot that reconnects is the same player, so no two programs may share a name.
     let (strict_names, order_ms, tls) = (true, 1_000, false);
     Peers { language, strict_names, sign_up_ms, order_ms, tls, series: Arc::new(series) }
 }

@@ -1,4 +1,4 @@
-//! What happens, and what goes wrong until all is healed.
+//! The events of a run, and the failures until everything is healed.
 
 use super::{CRASH_TRIES, Happening, Server, World};
 use crate::disk::Pace;
@@ -44,8 +44,8 @@ impl World {
         Ok(())
     }
 
-    /// Kills a server at the moment a cheat is durable or a little later: what follows from it in
-    /// other streams may not be.
+    /// Crashes a server at the moment a cheat is durable or a little later, when its effects in
+    /// other streams may not be durable yet.
     pub(super) fn die_after_cheats(&mut self) -> Result<(), Failure> {
         let cheats = self.disk.look(|index| index.cheats);
         if !self.plan.dies_after_cheats || cheats <= self.cheats_seen {
@@ -77,7 +77,7 @@ impl World {
         self.healed = true;
         self.history.healed_at = self.now;
         self.disk.set_pace(Pace { sync_ms_max: 3, answer_ms_max: 2 });
-        // Who raced another server may be behind and not know it: it is started again.
+        // A server that raced another may be behind and not know it, so restart it.
         let raced = |server: &Server| !self.history.was_alone(server.id);
         if self.servers.iter().any(raced) {
             while !self.servers.is_empty() {
@@ -89,7 +89,7 @@ impl World {
         if self.servers.is_empty() {
             self.start_server()?;
         }
-        // Whatever is paused is to go on.
+        // The operator resumes paused tournaments.
         self.at(self.now, Happening::Order);
         Ok(())
     }

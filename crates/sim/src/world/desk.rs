@@ -1,7 +1,7 @@
-//! The operator: gives orders over a connection of its own that never lies, to a server that may die
-//! before it answers.
+//! The operator gives orders over a reliable connection, to a server that may crash before it
+//! answers.
 //!
-//! What it knows is what is durable. Every order has a reason of its own, by which it is found in the
+//! The operator knows what is durable. Every order has a unique reason, by which it is found in the
 //! log.
 
 use super::{Happening, World};
@@ -13,11 +13,11 @@ use agon_core::lobby::LobbyOrder;
 use agon_core::{MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder, Why};
 use agon_engine::query::Order;
 
-/// An order that was given.
+/// An order that was submitted.
 pub(crate) struct Given {
     pub(crate) order: Order,
     pub(crate) why: String,
-    /// What it was answered; `None` if the server died before.
+    /// The server's answer; `None` if it crashed first.
     pub(crate) answer: Option<Result<(), String>>,
     server: u32,
     promise: Option<Promise>,
@@ -30,26 +30,28 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Whether nobody owes an answer.
+    /// Whether no order is without an answer.
     pub(super) fn has_nothing_open(&self) -> bool {
         self.given.iter().all(|given| given.promise.is_none())
     }
 }
 
 impl World {
-    /// Gives an order that fits how things stand; when all is healed, so that they go on.
+    /// Gives an order that fits the current state. After healing, the orders make tournaments go
+    /// on.
     pub(super) fn give_order(&mut self) {
         if self.healed {
             let paused = self.disk.look(|index| index.paused_tournaments());
             for id in &paused {
-                // Whoever was cut off may have gone for good; then only an award ends it.
+                // Players that a restart cut off may never reconnect; then only an award ends the
+                // tournament.
                 let order = match self.disk.look(|index| index.is_interrupted(id)) {
                     true => TournamentOrder::Award { winners: Vec::new() },
                     false => TournamentOrder::Resume,
                 };
                 self.order(Order::Tournament(id.clone(), order));
             }
-            // A tournament may be interrupted later, when its players had their time to come back.
+            // A tournament may be interrupted later, once its players have had time to reconnect.
             let more = !paused.is_empty() || !self.unfinished().is_empty();
             if more || !self.desk.has_nothing_open() {
                 self.at(self.now + 1_000, Happening::Order);
@@ -76,7 +78,7 @@ impl World {
         self.desk.given.push(Given { order, why, answer, server, promise });
     }
 
-    /// Takes the answers that are there: what was obeyed is durable by then.
+    /// Takes the answers that have arrived. An order that was obeyed is durable by then.
     pub(super) fn hear_answers(&mut self) -> Result<(), Failure> {
         for at in 0..self.desk.given.len() {
             let given = &mut self.desk.given[at];
@@ -142,7 +144,7 @@ impl World {
         })
     }
 
-    /// A ruling about a tournament that is paused.
+    /// Draws a ruling for a paused tournament.
     fn draw_ruling(&mut self, id: TournamentId) -> Order {
         let matches = self.disk.look(|index| index.matches_of(&id));
         let round = matches.last().map_or(0, |(round, ..)| *round);
@@ -173,8 +175,8 @@ impl World {
     }
 }
 
-/// Whether an order that was obeyed is in the log under its own reason. A withdrawal of somebody who
-/// is out already changes nothing, and so does what the blacklist says already.
+/// Whether the log holds an obeyed order under its own reason. Withdrawing a player who is already
+/// out changes nothing, and neither does an entry that the blacklist already has.
 pub(crate) fn leaves_a_trace(order: &Order) -> bool {
     matches!(order, Order::Tournament(..) | Order::Game(..) | Order::Lobby(_))
 }

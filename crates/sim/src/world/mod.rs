@@ -1,11 +1,12 @@
-//! The world: servers, players and what is between them, in one thread under virtual time.
+//! The world: servers, players and the network between them, in one thread under virtual time.
 //!
 //! ```text
 //!   players ── links (late, cut) ── sockets ── engines ── disk (late, torn, lost)
 //! ```
 //!
-//! First chaos: what the seed drew goes wrong. Then everything is healed, and all tournaments have to
-//! end. Whatever a server says is held against what is durable at that moment.
+//! A run begins with chaos: the failures that the seed drew happen. Then everything is healed, and
+//! all tournaments must end. The world checks every message of a server against the durable events
+//! at that moment.
 
 mod chaos;
 mod desk;
@@ -37,32 +38,32 @@ use std::sync::Arc;
 /// How long tournaments may take once everything is healed.
 const HEALED_MS_MAX: Millis = 900_000;
 
-/// Lines that may wait for a reader.
+/// How many lines may wait to be sent to one connection.
 pub(crate) const OUTBOX_MAX: usize = 24;
 
-/// How often a server that is to die waits for the disk to be busy.
+/// How often a crash waits for the disk to be busy.
 const CRASH_TRIES: u32 = 400;
 
-/// Things that may happen in a run.
+/// The most happenings in a run.
 const STEPS_MAX: u64 = 400_000;
 
 /// Something that happens at a time.
 pub(crate) enum Happening {
-    /// A player with nothing to do looks whether it has.
+    /// A player without an open request checks whether it has something to do.
     Wake(usize),
     Send(usize, Out),
-    /// What the player's system kept back is sent.
+    /// The player's system sends bytes that it held back.
     Flush(usize),
     ToServer(usize, Vec<u8>),
     ToBot(usize, Vec<u8>),
-    /// The server's end of a connection is looked at: it has been quiet.
+    /// The timers of the server's end of a quiet connection run.
     Look(usize),
     /// The player closes a connection.
     Cut(usize),
     ServerSeesEnd(usize),
     BotSeesEnd(usize),
     CutAny,
-    /// A server dies; so often it waits a little for a moment when something is on its way.
+    /// A server crashes. Up to this often it waits a little for a moment when the disk is busy.
     CrashAny(u32),
     Start,
     Rival,
@@ -79,9 +80,9 @@ pub(crate) struct Server {
     pub(crate) sockets: BTreeMap<usize, Socket>,
     busy_until: Millis,
     started: Millis,
-    /// It was asked to stop.
+    /// Whether the server was asked to stop.
     stopping: bool,
-    /// The steps it has taken.
+    /// How many steps it has taken.
     steps: u64,
 }
 
@@ -103,10 +104,10 @@ pub(crate) struct World {
     pub(crate) desk: Desk,
     pub(crate) history: History,
     healed: bool,
-    /// How many cheats were durable when servers were last killed for one.
+    /// How many cheats were durable at the last crash that followed a cheat.
     cheats_seen: u64,
     pub(crate) games: Registry,
-    /// What nobody may ever be told: secrets and tokens.
+    /// Secrets and tokens, which no player may ever be sent.
     secrets: BTreeSet<String>,
     sabotage: Option<Sabotage>,
     pub(crate) trace: Trace,
@@ -209,7 +210,7 @@ impl World {
         }
     }
 
-    /// Accounts are there before anything goes wrong.
+    /// Creates the accounts before any failure.
     fn make_accounts(&mut self) -> Result<(), Failure> {
         let now = self.now;
         let server = &mut self.servers[0];
@@ -218,7 +219,7 @@ impl World {
             let person = self.bots[number].temper.person;
             let kind = if person { AccountKind::Person } else { AccountKind::Program };
             let name = self.bots[number].name.clone();
-            // Who comes over the wire of another system has nothing but a name.
+            // Players on other systems' protocols have only a name.
             let password = (!self.bots[number].is_peer()).then(|| PasswordHash::new("none"));
             server.driver.account(name, (kind, role), password, &token(number));
         }
@@ -235,13 +236,13 @@ impl World {
         BEGIN + self.plan.chaos_ms + HEALED_MS_MAX
     }
 
-    /// Tournaments that were announced and are not over. A sign-up of a series that nobody has
-    /// signed up for may stay open for ever.
+    /// Announced tournaments that are not over. A sign-up of a series without entrants may stay
+    /// open for ever.
     fn unfinished(&self) -> Vec<String> {
         self.disk.look(|index| index.unfinished().map(str::to_owned).collect())
     }
 
-    /// Whether the operator has heard what became of all it announced.
+    /// Whether the operator has the result of every announcement.
     fn is_announced(&self) -> bool {
         let desk = &self.bots[0].record;
         let said = |cup: &Cup| {
@@ -271,7 +272,8 @@ impl World {
 }
 
 impl World {
-    /// Shows the streams of tournaments and matches, if anything is shown; answers were shown before.
+    /// Traces the streams of tournaments and matches, without the answers, which are traced
+    /// earlier.
     pub(crate) fn trace_log(&mut self) {
         if !self.trace.is_printed() {
             return;
@@ -286,7 +288,7 @@ impl World {
         }
     }
 
-    /// What there was.
+    /// The figures of the run.
     pub(crate) fn figures(&self) -> Figures {
         let streams = self.disk.streams();
         let (_, lost, torn) = self.disk.figures();

@@ -1,4 +1,4 @@
-//! Servers: how they start, die, lose a stream to another, and are told the time.
+//! Servers: how they start, crash, lose a stream to another server, and learn the time.
 
 use super::{Happening, OUTBOX_MAX, Server, World};
 use crate::driver::{Driver, Ended, Limits};
@@ -12,7 +12,7 @@ use agon_core::Millis;
 use agon_engine::Settings;
 use std::collections::BTreeMap;
 
-/// The longest line a server reads: some are longer.
+/// The longest line a server reads; players send some that are longer.
 pub(crate) const LINE_BYTES_MAX: usize = 4_096;
 
 impl World {
@@ -45,7 +45,7 @@ impl World {
         Ok(())
     }
 
-    /// A server is asked to stop: it ends when all it decided is durable.
+    /// Asks a server to stop. It ends when all its decisions are durable.
     pub(super) fn stop_any(&mut self) -> Result<(), Failure> {
         let up = self.servers.iter().position(|server| !server.stopping);
         let Some(at) = up else { return Ok(()) };
@@ -57,7 +57,7 @@ impl World {
         Ok(())
     }
 
-    /// A server that was asked to stop has nothing left to do.
+    /// Ends a stopping server that has nothing left to do.
     fn stopped(&mut self, at: usize) {
         let mut server = self.servers.remove(at);
         self.trace.note(self.now, || format!("server {} has stopped", server.id));
@@ -68,7 +68,7 @@ impl World {
         self.at(self.now + down_ms, Happening::Start);
     }
 
-    /// A server dies on the spot.
+    /// A server crashes.
     pub(super) fn crash(&mut self, at: usize) {
         let server = self.servers.remove(at);
         self.trace.note(self.now, || format!("server {} dies", server.id));
@@ -88,7 +88,7 @@ impl World {
         }
     }
 
-    /// Lets every server do what it has to, and writes what they said.
+    /// Runs every server up to now, and writes its messages.
     pub(super) fn step_servers(&mut self) -> Result<(), Failure> {
         let mut at = 0;
         while at < self.servers.len() {
@@ -114,7 +114,7 @@ impl World {
         Ok(())
     }
 
-    /// What a server believes the time to be.
+    /// The time by a server's own clock.
     pub(super) fn server_time(&self, server: &Server) -> Millis {
         match self.sabotage {
             Some(Sabotage::FastClock) => self.now + (self.now - server.started) / 4,
@@ -122,7 +122,7 @@ impl World {
         }
     }
 
-    /// A server ends by itself only if another one took a stream from it.
+    /// Checks that a server ended by itself only because another one took a stream from it.
     pub(super) fn beaten(&mut self, at: usize, error: &Ended) -> Result<(), Failure> {
         let server = self.servers.remove(at);
         let conflict = matches!(error, Ended::Refused(_)) && self.disk.was_beaten(server.id);
@@ -147,7 +147,7 @@ impl World {
         }
     }
 
-    /// Writes what waits in the outboxes of a server, as far as the links take it.
+    /// Writes the outboxes of a server, as far as the links accept messages.
     pub(super) fn write(&mut self, at: usize) -> Result<(), Failure> {
         let links: Vec<usize> = self.servers[at].sockets.keys().copied().collect();
         let told = self.server_time(&self.servers[at]);
@@ -173,7 +173,7 @@ impl World {
         Ok(())
     }
 
-    /// Closes a connection the server is done with.
+    /// Closes a connection that the server has dropped.
     fn close_if_over(&mut self, at: usize, link: usize) {
         let Some(socket) = self.servers[at].sockets.get(&link) else { return };
         let over = socket.is_over();
@@ -193,7 +193,7 @@ impl World {
         }
     }
 
-    /// Has the server's end of a connection looked at when that is due.
+    /// Schedules the timers of the server's end of a connection.
     pub(super) fn look_later(&mut self, at: usize, link: usize) {
         let due = self.servers[at].sockets.get(&link).and_then(Socket::due);
         if due != self.links[link].looked_at {

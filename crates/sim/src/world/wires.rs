@@ -1,4 +1,4 @@
-//! What goes over the wires: bytes both ways, what players do about them, connections that break.
+//! Traffic: bytes both ways, the players' reactions to them, and connections that break.
 
 use super::{Happening, Server, World};
 use crate::bot::{Act, Out};
@@ -13,7 +13,7 @@ use crate::way::{Read, Reader, Way};
 use std::rc::Rc;
 
 impl World {
-    /// A message leaves a server.
+    /// A server sends a message.
     pub(super) fn say(&mut self, at: usize, link: usize, wrote: Wrote) -> Result<(), Failure> {
         let (server, bot) = (self.servers[at].id, self.links[link].bot);
         let player = player_name(bot);
@@ -65,13 +65,13 @@ impl World {
         Ok(())
     }
 
-    /// Holds what is said against what is durable, and notes it.
+    /// Checks a message against the durable events, and records it.
     fn speak(&mut self, server: u32, link: usize, said: &Said, text: &str) -> Result<(), Failure> {
         let Link { bot, way, behind, .. } = self.links[link];
         let player = player_name(bot);
         self.history.lines += 1;
         self.trace.note(self.now, || format!("{server} > {player}: {}", brief(text)));
-        // What waited to be written may have been said before, and so may what waits for a reply.
+        // A delayed message may repeat an older decision; so may one that waits for a reply.
         let fresh = self.history.was_alone(server) && way.is_native() && !behind;
         let spoken = Spoken { player: &player, said, text, fresh, secrets: &self.secrets };
         self.disk.look(|index| invariants::when_spoken(&spoken, index))?;
@@ -84,7 +84,7 @@ impl World {
         Ok(())
     }
 
-    /// Planted bugs on the way out.
+    /// Planted bugs in messages to players.
     fn tamper(&mut self, link: usize, text: String) -> Option<String> {
         let secret = || self.secrets.last().cloned().unwrap_or_default();
         match self.sabotage {
@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    /// Bytes arrive at a player: the messages that are whole now are those that were said.
+    /// Bytes arrive at a player. The messages they complete must be those that the server sent.
     pub(super) fn read(&mut self, link: usize, bytes: &[u8]) -> Result<(), Failure> {
         if !self.links[link].open {
             self.links[link].coming.clear();
@@ -135,7 +135,7 @@ impl World {
         Ok(())
     }
 
-    /// A message is read by a player.
+    /// A player reads a message.
     fn tell(&mut self, link: usize, said: Option<&Said>, text: &[u8]) {
         let Link { bot, way, .. } = self.links[link];
         let acts = match said {
@@ -154,7 +154,7 @@ impl World {
         acts.into_iter().for_each(|act| self.act(link, act));
     }
 
-    /// Who was logged out by an operator has no token any more; it gets another, as over the desk.
+    /// An operator who logs a player out revokes their token; the player gets a new one.
     fn renew_token(&mut self, link: usize) {
         let Link { bot, server, .. } = self.links[link];
         if let Some(server) = self.servers.iter_mut().find(|one| one.id == server) {
@@ -201,7 +201,7 @@ impl World {
         }
     }
 
-    /// Over which wire a player comes this time.
+    /// The protocol a player uses for this connection.
     fn way_of(&mut self, bot: usize) -> Way {
         let series = self.plan.peers.as_ref().map(|peers| peers.series.game.as_str());
         match series.filter(|_| self.bots[bot].is_peer()) {
@@ -213,7 +213,7 @@ impl World {
 
     pub(super) fn wake(&mut self, bot: usize) {
         let open = self.current[bot].filter(|link| self.links[*link].open);
-        // When all is healed, nobody enters another tournament of the series.
+        // After healing, no player enters another tournament of the series.
         let name = self.bots[bot].name.as_str();
         let away = self.healed && self.bots[bot].is_peer();
         let away = away && !self.disk.look(|index| index.plays(name));
@@ -229,14 +229,14 @@ impl World {
             }
             Some(_) => {}
         }
-        // As long as something may be left to do, it looks again.
+        // The player wakes again as long as something may be left to do.
         if !self.healed || !self.unfinished().is_empty() || self.wants(bot) {
             let after_ms = self.rng.between(100, 1_500);
             self.at(self.now + after_ms, Happening::Wake(bot));
         }
     }
 
-    /// Whether a player has yet to come back, or the operator to announce something.
+    /// Whether a player has yet to reconnect, or the operator to announce something.
     fn wants(&self, bot: usize) -> bool {
         !self.bots[bot].logged_in || !self.is_announced()
     }
@@ -255,7 +255,7 @@ impl World {
                 Err(_) => way.encode(&line, &mut self.rng),
             },
             Out::Words(words) => way.encode(&words, &mut self.rng),
-            // What is no frame is a line of its own.
+            // Raw bytes go unchanged into a WebSocket; on other connections they form a line.
             Out::Bytes(bytes) if way == Way::Frames => bytes,
             Out::Bytes(bytes) => [&bytes[..], b"\n"].concat(),
         };
@@ -263,7 +263,7 @@ impl World {
         self.flush(link);
     }
 
-    /// Sends what the player's system has, or a piece of it.
+    /// Sends the bytes that the player's system holds, or a piece of them.
     pub(super) fn flush(&mut self, link: usize) {
         if !self.links[link].up {
             return;
@@ -292,7 +292,7 @@ impl World {
         for sent in &whole {
             self.trace.note(self.now, || format!("{server} < {player}: {}", brief(&sent.text)));
         }
-        // What comes on a connection the server is done with is heard by nobody.
+        // The server ignores bytes on a connection that it has dropped.
         if self.servers[at].sockets.get(&link).is_none_or(Socket::is_dropped) {
             return;
         }
@@ -331,7 +331,7 @@ impl World {
                     Heard { at: self.now, server, answer, step: (link, self.step_of(server)) };
                 self.history.heard.entry((player, id)).or_default().push(heard);
             }
-            // Whatever is said there answers the next call.
+            // On these protocols any value answers the next call.
             Some(Answer { answer, .. }) => {
                 let words = way.words(answer.get());
                 self.history.bad.entry(player).or_default().push(words);
@@ -354,7 +354,7 @@ impl World {
         self.servers.iter().find(|one| one.id == server).map_or(0, |one| one.steps)
     }
 
-    /// Replies answer calls one after the other, as the world saw them.
+    /// Matches replies to calls in order, as the world saw them.
     fn pair(&mut self, link: usize) {
         let Link { bot, server, .. } = self.links[link];
         while !self.links[link].calls.is_empty() && !self.links[link].values.is_empty() {
@@ -382,8 +382,8 @@ impl World {
         }
     }
 
-    /// Planted bugs on the way in: over which connection it comes, what the server hears, and what
-    /// was meant.
+    /// Planted bugs in messages to the server: the connection it arrives on, what the server reads,
+    /// and what the player meant.
     fn mishear(&self, link: usize, out: Out) -> (usize, Out, String) {
         let meant = match &out {
             Out::Line(text) | Out::Words(text) => text.clone(),
@@ -414,7 +414,7 @@ impl World {
         }
     }
 
-    /// A connection breaks: what is on its way is lost, and each end notices in its own time.
+    /// A connection breaks. Bytes in flight are lost, and each end notices in its own time.
     pub(super) fn cut(&mut self, link: usize) {
         if !self.links[link].up {
             return;
@@ -451,7 +451,7 @@ impl World {
     }
 }
 
-/// A call as the request it is, if it is one of a game.
+/// A call as a request, if it is one of a game.
 fn call(asked: &WrittenCall, text: &str) -> Option<Said> {
     let (question, view) = asked.question.as_ref()?;
     let id = asked.request.as_ref()?;

@@ -1,4 +1,4 @@
-//! The class protocol: `{Type, Pid, User, Data}`, with two variants that programs in use speak.
+//! The class protocol: `{Type, Pid, User, Data}`, with two variants that existing programs use.
 
 use super::play::{card_list, dice_term, roll_of, score_at};
 use super::term::{Pid, Ref, Term};
@@ -9,10 +9,10 @@ use agon_games::yahtzee::{CardView, Question, ScoreBox, View};
 use agon_games::{Refusal, Seat};
 use serde::Deserialize;
 
-/// How a program writes its messages; told from its login.
+/// The variant of a program's messages, detected at its login.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
-    /// As the protocol says.
+    /// As the protocol defines it.
     Plain,
     /// Single data are in a tuple of one, and a box counts on the third roll only.
     Tupled,
@@ -20,63 +20,63 @@ pub enum Variant {
     NoUser,
 }
 
-/// What a program sends.
+/// A message of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FromPlayer {
     /// Registers, or logs in.
     Login {
-        /// Where to reach it.
+        /// The process to send to.
         pid: Pid,
-        /// Who.
+        /// The account.
         user: PlayerName,
         /// The name as the program spells it.
         spelt: Term,
-        /// Proof.
+        /// The password.
         password: Password,
-        /// How it writes.
+        /// The variant it uses.
         variant: Variant,
     },
-    /// Leaves.
+    /// Logs out.
     Logout {
-        /// Who asks.
+        /// The sending process.
         pid: Pid,
-        /// What it got when it logged in.
+        /// The ticket from its login.
         ticket: Term,
     },
     /// Replies to an invitation.
     Invited {
-        /// Where play requests go.
+        /// The process to send play requests to.
         pid: Pid,
-        /// Whether it comes.
+        /// Whether it accepts.
         accepts: bool,
-        /// To which tournament.
+        /// The tournament.
         tournament: Term,
-        /// What it got when it logged in; not in [`Variant::NoUser`].
+        /// The ticket from its login; absent in [`Variant::NoUser`].
         ticket: Option<Term>,
     },
-    /// Plays.
+    /// Answers a play request.
     Action(Action),
     /// Asks for a tournament.
     RequestTournament {
-        /// Who asks.
+        /// The sending process.
         pid: Pid,
-        /// How many players.
+        /// The number of players.
         players: i64,
-        /// How many games a match.
+        /// The number of games per match.
         games: i64,
     },
-    /// Asks how a tournament stands.
+    /// Asks for the status of a tournament.
     TournamentInfo {
-        /// Who asks.
+        /// The sending process.
         pid: Pid,
-        /// Which.
+        /// The tournament.
         tournament: Term,
     },
     /// Asks about a player.
     UserInfo {
-        /// Who asks.
+        /// The sending process.
         pid: Pid,
-        /// About whom.
+        /// The player.
         user: PlayerName,
         /// The name as the program spells it.
         spelt: Term,
@@ -86,9 +86,9 @@ pub enum FromPlayer {
 /// A reply to a play request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Action {
-    /// Who sent it.
+    /// The sending process.
     pub pid: Pid,
-    /// The request's reference; nothing else says which request it replies to.
+    /// The request's reference; only this says which request it answers.
     pub reference: Term,
     /// The tournament, as it was in the request.
     pub tournament: Term,
@@ -102,7 +102,7 @@ pub struct Action {
     pub line: i64,
 }
 
-/// Reads what a program sent. Data in a tuple of one are taken out of it.
+/// Decodes a message of a program. Unwraps data in a tuple of one.
 pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
     let Some([kind, pid, rest @ ..]) = term.as_tuple() else { return Err(BadMessage::NotAMessage) };
     let (Some(kind), Some(pid)) = (kind.as_atom(), pid.as_pid()) else {
@@ -138,7 +138,7 @@ pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
     }
 }
 
-/// What is in a tuple of one, or the term itself.
+/// The content of a tuple of one, or the term itself.
 fn bare(term: &Term) -> &Term {
     match term.as_tuple() {
         Some([only]) => only,
@@ -152,7 +152,7 @@ fn login(pid: Pid, fields: &[Term]) -> Result<FromPlayer, BadMessage> {
     };
     let variant = match fields {
         [_] => Variant::NoUser,
-        // A program whose names are atoms; in the other variant the field has its node.
+        // A program whose names are atoms; in the other variant this field holds its node.
         [first @ Term::Atom(_), _] if first != user => Variant::Tupled,
         _ => Variant::Plain,
     };
@@ -171,7 +171,7 @@ fn invited(pid: Pid, accepts: bool, data: &Term) -> FromPlayer {
 
 fn action(pid: Pid, data: &Term) -> Result<FromPlayer, BadMessage> {
     let wrong = |problem| BadMessage::Field { message: "play_action", problem };
-    // Programs without users copy the turn too, or leave it out.
+    // Programs without users also copy the turn, or leave it out.
     let (reference, tournament, game, roll, keep, line) = match data.as_tuple() {
         Some([reference, tournament, game, roll, keep, line])
         | Some([reference, tournament, game, _, roll, keep, line]) => {
@@ -201,7 +201,7 @@ fn boolean(term: &Term) -> Option<bool> {
     }
 }
 
-/// The answers of the game that an action stands for.
+/// The game answers that an action means.
 pub fn answers(variant: Variant, question: &Question, action: &Action) -> Result<Answers, Refusal> {
     let roll = roll_of(question);
     // Without users the fourth field may be the turn.
@@ -214,12 +214,12 @@ pub fn answers(variant: Variant, question: &Question, action: &Action) -> Result
             usize::try_from(action.line).ok().and_then(|line| ScoreBox::at(line.checked_sub(1)?));
         return Ok(Answers::score(question, score_at(at)));
     }
-    // After the third roll the rules refuse it: a box was asked for.
+    // After the third roll the rules reject this, because the request is for a box.
     let keep = action.keep.map(|kept| if kept { "true" } else { "false" }).join(",");
     Ok(Answers::one(format!(r#"{{"keep":[{keep}]}}"#)))
 }
 
-/// What a request is about.
+/// The references in a play request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ids {
     /// The request.
@@ -235,7 +235,7 @@ pub struct Ids {
 pub struct Sight {
     /// The viewer's seat.
     pub seat: Option<Seat>,
-    /// The turn that is being played, from 1.
+    /// The current turn, from 1.
     pub turn: u8,
     /// The cards by seat.
     pub cards: [CardView; 2],
@@ -247,45 +247,45 @@ impl From<&View> for Sight {
     }
 }
 
-/// How tournaments stand, in this vocabulary.
+/// The status of a tournament, in this vocabulary.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Status {
     /// It runs.
     InProgress,
-    /// It is over, and somebody won it.
+    /// It is over, with this winner.
     Won(PlayerName),
     /// It is over, and a bye won it.
     Bye,
 }
 
-/// Writes to one player.
+/// Encodes messages to one player.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Writer {
-    /// How it writes, and wants to be written to.
+    /// The player's variant.
     pub variant: Variant,
-    /// Who is written to, as it spells its name.
+    /// The player's name, as they spell it.
     pub user: Term,
-    /// The process of ours it replies to.
+    /// The process of Agon that the player replies to.
     pub manager: Pid,
 }
 
 impl Writer {
-    /// It is logged in.
+    /// The login succeeded.
     pub fn logged_in(&self, ticket: &Ref) -> Term {
         self.single("logged_in", ticket)
     }
 
-    /// It is invited to a tournament.
+    /// An invitation to a tournament.
     pub fn start_tournament(&self, tournament: &Ref) -> Term {
         self.single("start_tournament", tournament)
     }
 
-    /// It has no more games in a tournament.
+    /// The player has no more games in a tournament.
     pub fn end_tournament(&self, tournament: &Ref) -> Term {
         self.single("end_tournament", tournament)
     }
 
-    /// A question of the game to the seat whose view it is; `None` if it is nobody's view.
+    /// A play request to the seat whose view this is; `None` if it is a public view.
     pub fn play_request(&self, ids: &Ids, question: &Question, view: &Sight) -> Option<Term> {
         let own = view.seat?.index();
         let mut data: Vec<Term> =
@@ -314,13 +314,13 @@ impl Writer {
     }
 }
 
-/// A tournament that was asked for has started.
+/// A requested tournament has started.
 pub fn tournament_started(manager: &Pid, tournament: &Ref, users: &[PlayerName]) -> Term {
     let data = Term::tuple([tournament.clone().into(), strings(users), Term::nil()]);
     Term::tuple([Term::atom("tournament_started"), manager.clone().into(), data])
 }
 
-/// How a tournament stands. `tournament` is what was asked about.
+/// The status of a tournament. `tournament` is the term that the program asked about.
 pub fn tournament_status(manager: &Pid, tournament: &Term, status: &Status) -> Term {
     let (stands, winner) = match status {
         Status::InProgress => ("in_progress", Term::atom("undefined")),
@@ -331,7 +331,7 @@ pub fn tournament_status(manager: &Pid, tournament: &Term, status: &Status) -> T
     Term::tuple([Term::atom("tournament_status"), manager.clone().into(), data])
 }
 
-/// What a player has done. `user` is its name as whoever asked spelt it.
+/// The statistics of a player. `user` is the name as the asking program spelt it.
 pub fn user_status(manager: &Pid, user: &Term, record: &Record) -> Term {
     let data = Term::tuple([
         user.clone(),

@@ -1,4 +1,4 @@
-//! What connected nodes say to each other: control messages, some with a message for a process.
+//! Control messages between connected nodes, some with a message for a process.
 
 use super::decode::{BadTerm, Limits, decode_first};
 use super::encode;
@@ -8,117 +8,117 @@ use super::term::{Atom, Pid, Ref, Term};
 /// The longest frame after the handshake.
 pub const FRAME_MAX: usize = 256 * 1024;
 
-/// The byte before a control message that uses no cache of atoms.
+/// The byte before a control message that uses no atom cache.
 const PASS_THROUGH: u8 = 112;
 
-/// A process, by itself or by the name it is registered under.
+/// A process, by its pid or its registered name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Process {
-    /// By itself.
+    /// By pid.
     Pid(Pid),
-    /// By name.
+    /// By registered name.
     Name(Atom),
 }
 
-/// What one node tells the other.
+/// A control message.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Control {
     /// A message to a process.
     Send {
-        /// Who sent it, if it says so.
+        /// The sender, if the message names it.
         from: Option<Pid>,
-        /// To whom.
+        /// The receiver.
         to: Process,
-        /// What.
+        /// The message.
         message: Term,
     },
-    /// `from` wants to hear when `to` is gone, and to be told of if it goes itself.
+    /// Links `from` and `to`: each learns when the other ends.
     Link {
-        /// Who.
+        /// The sender.
         from: Pid,
-        /// With whom.
+        /// The other process.
         to: Pid,
     },
-    /// A link is taken back, and wants to be acknowledged.
+    /// Removes a link, and requests an acknowledgement.
     Unlink {
-        /// What marks the request.
+        /// The id of the request.
         id: u64,
-        /// Who.
+        /// The sender.
         from: Pid,
-        /// With whom.
+        /// The other process.
         to: Pid,
     },
-    /// A link was taken back.
+    /// Acknowledges the removal of a link.
     Unlinked {
-        /// What marked the request.
+        /// The id of the request.
         id: u64,
-        /// Who.
+        /// The sender.
         from: Pid,
-        /// With whom.
+        /// The other process.
         to: Pid,
     },
-    /// `from` is gone, or wants `to` to go.
+    /// `from` has ended, or asks `to` to end.
     Exit {
-        /// Who.
+        /// The sender.
         from: Pid,
-        /// Whom it concerns.
+        /// The receiver.
         to: Pid,
-        /// Why.
+        /// The reason.
         reason: Term,
     },
-    /// `from` wants to hear when `to` is gone.
+    /// `from` monitors `to`.
     Monitor {
-        /// Who.
+        /// The monitoring process.
         from: Pid,
-        /// Whom.
+        /// The monitored process.
         to: Process,
-        /// What marks the monitor.
+        /// Identifies the monitor.
         reference: Ref,
     },
-    /// A monitor is taken back.
+    /// Removes a monitor.
     Demonitor {
-        /// Who.
+        /// The monitoring process.
         from: Pid,
-        /// Whom.
+        /// The monitored process.
         to: Process,
-        /// What marked the monitor.
+        /// Identifies the monitor.
         reference: Ref,
     },
-    /// The monitored process is gone.
+    /// The monitored process has ended.
     Down {
-        /// Which.
+        /// The monitored process.
         from: Process,
-        /// Who monitored it.
+        /// The monitoring process.
         to: Pid,
-        /// What marked the monitor.
+        /// Identifies the monitor.
         reference: Ref,
-        /// Why it is gone.
+        /// The reason.
         reason: Term,
     },
-    /// Something that means nothing here; passed over.
+    /// A message that Agon ignores.
     Other {
         /// Its number.
         operation: i64,
     },
 }
 
-/// A frame that is no control message.
+/// Why a frame is no control message.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadControl {
-    /// Not in the form that was agreed on.
+    /// Not in the agreed format.
     #[error("not a control message")]
     Malformed,
-    /// A term that cannot be read.
+    /// An invalid term.
     #[error(transparent)]
     Term(#[from] BadTerm),
 }
 
-/// What keeps a connection open when nothing is said: an empty frame.
+/// A tick: an empty frame that keeps an idle connection open.
 pub fn tick() -> Vec<u8> {
     frame(Header::Four, |_| {})
 }
 
-/// Reads a frame, without its length; `None` for a tick.
+/// Decodes a frame, without its length; `None` for a tick.
 pub fn decode(frame: &[u8], limits: Limits) -> Result<Option<Control>, BadControl> {
     let Some((first, rest)) = frame.split_first() else { return Ok(None) };
     if *first != PASS_THROUGH {
@@ -140,7 +140,7 @@ fn read(operation: i64, fields: &[Term], message: Option<Term>) -> Result<Contro
     use Term::{Pid as P, Ref as R};
     let payload = || message.ok_or(BadControl::Malformed);
     Ok(match (operation, fields) {
-        // Those with a trace token have one field more.
+        // Messages with a trace token have one more field.
         (2, [_, P(to)]) | (12, [_, P(to), _]) => {
             Control::Send { from: None, to: Process::Pid(to.clone()), message: payload()? }
         }
@@ -186,7 +186,7 @@ fn read(operation: i64, fields: &[Term], message: Option<Term>) -> Result<Contro
     })
 }
 
-/// Ids of unlinks are numbers of 64 bits above 0.
+/// Ids of unlinks are positive numbers of 64 bits.
 fn unlink_id(id: &Term) -> Option<u64> {
     match id {
         Term::Int(id) => u64::try_from(*id).ok().filter(|id| *id > 0),
@@ -212,14 +212,15 @@ fn process(term: &Term) -> Result<Process, BadControl> {
     }
 }
 
-/// A frame with its length; `None` for what is never sent: something else, and a message to a name
-/// that says not who sent it.
+/// Encodes a frame with its length; `None` for messages that Agon never sends: other operations,
+/// and messages to a name without a sender.
 pub fn encode(control: &Control) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     encode_to(&mut out, control).then_some(out)
 }
 
-/// Appends a frame with its length; `false`, and nothing, for what is never sent.
+/// Appends a frame with its length. Returns `false` and appends nothing for messages that are never
+/// sent.
 pub fn encode_to(out: &mut Vec<u8>, control: &Control) -> bool {
     let (operation, fields, message): (i64, Vec<Term>, Option<&Term>) = match control {
         Control::Send { from: Some(from), to: Process::Pid(to), message } => {

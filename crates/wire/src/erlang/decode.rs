@@ -1,28 +1,28 @@
-//! The external term format, read: bounded in depth and number of terms, and never believing a
-//! length that was only announced.
+//! Decodes the external term format, bounded in depth and number of terms. It never trusts an
+//! announced length.
 
 use super::term::{Atom, Big, Pid, Ref, Term, Words};
 
 /// The byte before every term.
 pub(super) const VERSION: u8 = 131;
 
-/// How much a peer may send as one term. How many bytes is up to whoever reads them.
+/// Limits of one term. The caller limits the number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many terms, counting those inside others.
+    /// How many terms, including nested ones.
     pub terms_max: usize,
-    /// How deep they may lie in each other.
+    /// How deep terms may be nested.
     pub depth_max: usize,
 }
 
 impl Default for Limits {
-    /// Far more than any message of the protocols.
+    /// Far more than any message of the protocols needs.
     fn default() -> Limits {
         Limits { terms_max: 10_000, depth_max: 32 }
     }
 }
 
-/// Why bytes are no term, or none that is read here.
+/// Why bytes are not a supported term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadTerm {
     /// The first byte is not that of a term.
@@ -31,16 +31,16 @@ pub enum BadTerm {
     /// The bytes end before the term does.
     #[error("the bytes end inside a term")]
     Cut,
-    /// A tag that is unknown, or not agreed on: compressed terms, the cache of atoms.
+    /// An unknown or unsupported tag: compressed terms, the atom cache.
     #[error("terms with tag {0} are not read here")]
     Tag(u8),
     /// More terms than allowed.
     #[error("more than {0} terms")]
     TooMany(usize),
-    /// Terms deeper in each other than allowed.
+    /// Terms are nested deeper than allowed.
     #[error("more than {0} terms in each other")]
     TooDeep(usize),
-    /// A name, number or reference that cannot be one.
+    /// An invalid name, number or reference.
     #[error("not a well-formed {0}")]
     Malformed(&'static str),
     /// Bytes after the term.
@@ -48,7 +48,7 @@ pub enum BadTerm {
     Trailing(usize),
 }
 
-/// Reads one term that is all there is.
+/// Decodes one term that uses all bytes.
 pub fn decode(bytes: &[u8], limits: Limits) -> Result<Term, BadTerm> {
     match decode_first(bytes, limits)? {
         (term, []) => Ok(term),
@@ -56,7 +56,7 @@ pub fn decode(bytes: &[u8], limits: Limits) -> Result<Term, BadTerm> {
     }
 }
 
-/// Reads one term, and gives the bytes after it.
+/// Decodes one term, and returns the bytes after it.
 pub fn decode_first(bytes: &[u8], limits: Limits) -> Result<(Term, &[u8]), BadTerm> {
     let mut reader = Reader { rest: bytes, left: limits.terms_max, limits };
     match reader.u8()? {
@@ -69,7 +69,7 @@ pub fn decode_first(bytes: &[u8], limits: Limits) -> Result<(Term, &[u8]), BadTe
 
 struct Reader<'a> {
     rest: &'a [u8],
-    /// How many more terms there may be.
+    /// How many more terms are allowed.
     left: usize,
     limits: Limits,
 }
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// So many terms. Room is made as they come, whatever number was announced.
+    /// Decodes this many terms. Allocates as they arrive, whatever count was announced.
     fn terms(&mut self, count: usize, depth: usize) -> Result<Vec<Term>, BadTerm> {
         if count > self.left {
             return Err(BadTerm::TooMany(self.limits.terms_max));
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         Ok(Term::Big(Big { negative, digits: digits.into() }))
     }
 
-    /// An atom whose tag was read.
+    /// An atom whose tag is already read.
     fn atom(&mut self, tag: u8) -> Result<Atom, BadTerm> {
         let count = match tag {
             115 | 119 => self.u8()?.into(),
@@ -269,7 +269,7 @@ impl<'a> Reader<'a> {
         Ok(Ref { node, creation, words: Words::new(words).ok_or(malformed)? })
     }
 
-    /// Reads over a term nobody looks into, whose tag was read.
+    /// Skips an opaque term whose tag is already read.
     fn skip(&mut self, tag: u8, depth: usize) -> Result<(), BadTerm> {
         match tag {
             // A bit string: its bytes, and how many bits of the last one count.
@@ -280,7 +280,7 @@ impl<'a> Reader<'a> {
                     _ => Err(BadTerm::Malformed("bit string")),
                 }
             }
-            // Ports: the narrow, the wider and the widest.
+            // Ports in three widths.
             102 => self.node().and_then(|_| self.take(5)).map(|_| ()),
             89 => self.node().and_then(|_| self.take(8)).map(|_| ()),
             120 => self.node().and_then(|_| self.take(12)).map(|_| ()),

@@ -1,12 +1,12 @@
-//! The external term format, written as OTP 25 writes it.
+//! Encodes the external term format as OTP 25 does.
 
 use super::decode::VERSION;
 use super::term::{Atom, Term};
 
-/// The longest list of bytes that may be written as a string.
+/// The longest list of bytes that may be encoded as a string.
 const STRING_MAX: usize = u16::MAX as usize;
 
-/// A term with its version byte.
+/// Encodes a term with its version byte.
 pub fn encode(term: &Term) -> Vec<u8> {
     let mut out = Vec::with_capacity(64);
     encode_to(&mut out, term);

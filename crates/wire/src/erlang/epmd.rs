@@ -1,11 +1,11 @@
-//! EPMD, where nodes of a machine find each other's ports: requests and responses, both sides.
+//! EPMD, which maps node names of a machine to ports: requests and responses, both sides.
 
 use super::frames::{Header, frame};
 
 /// The version of the distribution protocol that OTP 23 and later speak.
 pub const DIST_VERSION: u16 = 6;
 
-/// The longest request EPMD takes.
+/// The longest request EPMD accepts.
 pub const REQUEST_MAX: usize = 1_024;
 
 /// A node as EPMD knows it.
@@ -15,42 +15,42 @@ pub struct Node {
     pub name: String,
     /// Where it listens.
     pub port: u16,
-    /// Whether it is hidden: in nobody's list of nodes.
+    /// Whether it is hidden: node lists leave it out.
     pub hidden: bool,
     /// The lowest and the highest version of the distribution protocol it speaks.
     pub versions: (u16, u16),
 }
 
-/// What is asked of EPMD.
+/// A request to EPMD.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
     /// Register a node for as long as the connection lasts.
     Alive(Node),
-    /// Where does the node of this name listen?
+    /// The port of the node with this name.
     PortPlease(String),
-    /// Which nodes are there?
+    /// The list of all nodes.
     Names,
 }
 
-/// What EPMD answers to a request to register.
+/// EPMD's answer to a registration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registered {
-    /// Done; pids and references carry this creation.
+    /// Registered; pids and references carry this creation.
     Ok {
-        /// Which run of the node it is.
+        /// Identifies the run of the node.
         creation: u32,
     },
-    /// The name is taken, or the request is not right.
+    /// The name is taken, or the request is invalid.
     Refused,
 }
 
-/// Bytes that EPMD does not say, and nobody says to it.
+/// Bytes that are no valid EPMD message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadEpmd {
-    /// Cut off, or lengths that do not fit.
+    /// The message is truncated, or its lengths do not fit.
     #[error("not a well-formed message of EPMD")]
     Malformed,
-    /// A tag that is not served here.
+    /// An unsupported tag.
     #[error("no message of EPMD has tag {0}")]
     Tag(u8),
 }
@@ -70,7 +70,7 @@ pub fn encode_request(request: &Request) -> Vec<u8> {
     })
 }
 
-/// Reads a request, without its length.
+/// Decodes a request, without its length.
 pub fn decode_request(bytes: &[u8]) -> Result<Request, BadEpmd> {
     match bytes.split_first().ok_or(BadEpmd::Malformed)? {
         (120, node) => read_node(node).map(Request::Alive),
@@ -81,7 +81,7 @@ pub fn decode_request(bytes: &[u8]) -> Result<Request, BadEpmd> {
     }
 }
 
-/// The response to a request to register, as EPMD of OTP 23 and later gives it.
+/// Encodes the response to a registration, as EPMD of OTP 23 and later does.
 pub fn encode_registered(registered: Registered) -> Vec<u8> {
     let (result, creation) = match registered {
         Registered::Ok { creation } => (0, creation),
@@ -92,7 +92,7 @@ pub fn encode_registered(registered: Registered) -> Vec<u8> {
     out
 }
 
-/// Reads the response to a request to register; `None` if more bytes have to come.
+/// Decodes the response to a registration; `None` if it is incomplete.
 pub fn decode_registered(bytes: &[u8]) -> Result<Option<Registered>, BadEpmd> {
     let (result, creation) = match bytes {
         [118, result, creation @ ..] => match creation.first_chunk() {
@@ -109,7 +109,7 @@ pub fn decode_registered(bytes: &[u8]) -> Result<Option<Registered>, BadEpmd> {
     Ok(Some(if result == 0 { Registered::Ok { creation } } else { Registered::Refused }))
 }
 
-/// The response to the question for a node's port.
+/// Encodes the response with a node's port.
 pub fn encode_port(node: Option<&Node>) -> Vec<u8> {
     match node {
         None => vec![119, 1],
@@ -121,7 +121,7 @@ pub fn encode_port(node: Option<&Node>) -> Vec<u8> {
     }
 }
 
-/// Reads the response to the question for a node's port, whole: EPMD closes after it.
+/// Decodes the complete response with a node's port: EPMD closes the connection after it.
 pub fn decode_port(bytes: &[u8]) -> Result<Option<Node>, BadEpmd> {
     match bytes {
         [119, 0, node @ ..] => read_node(node).map(Some),
@@ -131,7 +131,7 @@ pub fn decode_port(bytes: &[u8]) -> Result<Option<Node>, BadEpmd> {
     }
 }
 
-/// The response to the question for all nodes: EPMD's own port, then a line for each.
+/// Encodes the list of all nodes: EPMD's own port, then a line for each.
 pub fn encode_names<'a>(port: u16, nodes: impl IntoIterator<Item = &'a Node>) -> Vec<u8> {
     let mut out = u32::from(port).to_be_bytes().to_vec();
     for node in nodes {
@@ -154,7 +154,7 @@ fn read_node(bytes: &[u8]) -> Result<Node, BadEpmd> {
     let (head, rest) = bytes.split_first_chunk::<10>().ok_or(BadEpmd::Malformed)?;
     let word = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
     let (name, rest) = rest.split_at_checked(word(8).into()).ok_or(BadEpmd::Malformed)?;
-    // What comes extra means nothing to anybody, but its length has to fit.
+    // The extra field has no meaning, but its length must fit.
     let (extra, rest) = rest.split_first_chunk().ok_or(BadEpmd::Malformed)?;
     if rest.len() != usize::from(u16::from_be_bytes(*extra)) {
         return Err(BadEpmd::Malformed);

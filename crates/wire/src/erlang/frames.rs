@@ -1,6 +1,6 @@
-//! Frames: a length in two or four bytes, the highest first, and so many bytes.
+//! Frames: a big-endian length in two or four bytes, then as many bytes.
 
-/// How much room is kept between frames.
+/// How much buffer capacity is kept between frames.
 const KEPT_MAX: usize = 4 * 1024;
 
 /// How wide the length is.
@@ -25,18 +25,18 @@ impl Header {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a frame of {announced} bytes; at most {max}")]
 pub struct TooLong {
-    /// How long it is to be.
+    /// The announced length.
     pub announced: usize,
-    /// The bound.
+    /// The limit.
     pub max: usize,
 }
 
-/// Bytes that came in and have not been taken as frames yet. Holds no more than one frame's bound
-/// and one push.
+/// Received bytes that are not consumed as frames yet. Holds no more than one frame's limit and one
+/// push.
 #[derive(Clone, Debug)]
 pub struct Frames {
     buffer: Vec<u8>,
-    /// Bytes before this were taken.
+    /// Bytes before this are consumed.
     from: usize,
     header: Header,
     max: usize,
@@ -44,12 +44,12 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Frames of at most `max` bytes, their length not counted.
+    /// Reads frames of at most `max` bytes, without their length.
     pub fn new(header: Header, max: usize) -> Frames {
         Frames { buffer: Vec::new(), from: 0, header, max, broken: None }
     }
 
-    /// Goes on with wider lengths: the handshake is over. Bytes that came already are kept.
+    /// Switches to wider lengths after the handshake. Keeps the bytes already received.
     #[must_use]
     pub fn with(self, header: Header, max: usize) -> Frames {
         Frames { header, max, ..self }
@@ -67,13 +67,13 @@ impl Frames {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next frame that is whole. After an error there is only that error.
+    /// The next complete frame. After an error it returns only that error.
     pub fn take(&mut self) -> Option<Result<&[u8], TooLong>> {
         if let Some(broken) = self.broken {
             return Some(Err(broken));
         }
         if self.from == self.buffer.len() {
-            // One large frame is no reason to hold as much for as long as the connection lasts.
+            // Release the capacity of a large frame instead of holding it for the whole connection.
             self.buffer.clear();
             self.buffer.shrink_to(KEPT_MAX);
             self.from = 0;
@@ -94,20 +94,20 @@ impl Frames {
     }
 }
 
-/// A frame around what `write` writes.
+/// A frame around the bytes that `write` writes.
 ///
 /// # Panics
-/// If it is longer than its length can say.
+/// If the frame is longer than its length field can express.
 pub fn frame(header: Header, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::new();
     frame_to(&mut out, header, write);
     out
 }
 
-/// Appends a frame around what `write` appends.
+/// Appends a frame around the bytes that `write` appends.
 ///
 /// # Panics
-/// If it is longer than its length can say.
+/// If the frame is longer than its length field can express.
 pub fn frame_to(out: &mut Vec<u8>, header: Header, write: impl FnOnce(&mut Vec<u8>)) {
     let (start, width) = (out.len(), header.width());
     out.resize(start + width, 0);

@@ -1,4 +1,4 @@
-//! How two nodes meet: names, flags, and a proof by both sides that they know the cookie.
+//! The distribution handshake: names, flags, and a proof by both sides that they know the cookie.
 //!
 //! Players' nodes connect to Agon, which is the [`Acceptor`]. After a restart Agon connects to the
 //! nodes of players who were logged in, and is the [`Initiator`].
@@ -11,7 +11,7 @@ use std::fmt;
 /// The longest message of a handshake.
 pub const FRAME_MAX: usize = 1_024;
 
-/// What both nodes have to be able to do.
+/// Capability flags of nodes.
 pub mod flags {
     /// Wide references.
     pub const EXTENDED_REFERENCES: u64 = 0x4;
@@ -39,14 +39,14 @@ pub mod flags {
     pub const BIG_CREATION: u64 = 0x4_0000;
     /// The handshake of OTP 23.
     pub const HANDSHAKE_23: u64 = 0x100_0000;
-    /// Links are taken back by id.
+    /// Unlink requests have an id.
     pub const UNLINK_ID: u64 = 0x200_0000;
-    /// All that OTP 25 demands.
+    /// All flags that OTP 25 requires.
     pub const MANDATORY_25: u64 = 1 << 36;
     /// Pids and ports of 64 bits.
     pub const V4_NC: u64 = 1 << 34;
 
-    /// What a peer must offer: without it, it could not read what is sent.
+    /// Flags that a peer must offer, because it could not read our messages without them.
     pub const DEMANDED: u64 = EXTENDED_REFERENCES
         | EXTENDED_PIDS_PORTS
         | NEW_FLOATS
@@ -54,7 +54,7 @@ pub mod flags {
         | BIG_CREATION
         | HANDSHAKE_23;
 
-    /// What is offered. The flag for published nodes is not among them: Agon stays hidden.
+    /// Flags that Agon offers. The flag for published nodes is not among them: Agon stays hidden.
     pub const OFFERED: u64 = DEMANDED
         | DIST_MONITOR
         | FUN_TAGS
@@ -67,7 +67,7 @@ pub mod flags {
         | MANDATORY_25
         | V4_NC;
 
-    /// What [`MANDATORY_25`] stands for; nodes that set it may leave these out.
+    /// The flags that [`MANDATORY_25`] implies; nodes that set it may leave these out.
     pub const IN_MANDATORY_25: u64 = EXTENDED_REFERENCES
         | FUN_TAGS
         | EXTENDED_PIDS_PORTS
@@ -81,71 +81,71 @@ pub mod flags {
         | HANDSHAKE_23;
 }
 
-/// Who connects.
+/// The node at the other end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Peer {
     /// Its name, with the host.
     pub node: Atom,
-    /// What it can do.
+    /// Its capability flags.
     pub flags: u64,
-    /// Which run of the node it is.
+    /// Identifies the run of the node.
     pub creation: u32,
 }
 
-/// Why a node is not let in.
+/// Why a handshake fails.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotLetIn {
     /// A message that is not the next one of a handshake.
     #[error("not the next message of a handshake")]
     Malformed,
-    /// A node from before OTP 23, or one that cannot read what is sent.
+    /// A node from before OTP 23, or one that cannot read our messages.
     #[error("{node:?} lacks flags {missing:#x}; OTP 23 or later is needed")]
     TooOld {
-        /// Who.
+        /// The node.
         node: Atom,
-        /// What it lacks.
+        /// The flags it lacks.
         missing: u64,
     },
-    /// The node does not want to be connected to, or is about to connect by itself.
+    /// The node refuses the connection, or is about to connect by itself.
     #[error("{node:?} answered {status:?}")]
     Refused {
-        /// Who.
+        /// The node.
         node: Atom,
-        /// What it answered.
+        /// The status it sent.
         status: String,
     },
-    /// Another node than the one that was looked for.
+    /// Another node answered than the expected one.
     #[error("{node:?} is there instead")]
     Other {
-        /// Who.
+        /// The node.
         node: Atom,
     },
-    /// Another cookie. The peer is told nothing but that the connection ends.
+    /// The cookies differ. The peer only sees that the connection closes.
     #[error(
         "{node:?} has another cookie; start it with -setcookie and the cookie of this server, \
          or put that into its ~/.erlang.cookie"
     )]
     WrongCookie {
-        /// Who.
+        /// The node.
         node: Atom,
     },
 }
 
-/// What to do after a message.
+/// The next step of the accepting side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Send this and wait for the next message.
     Send(Vec<u8>),
-    /// Send this; the peer is in. What follows has lengths of four bytes.
+    /// Send this; the handshake is complete. Later frames have lengths of four bytes.
     Done {
         /// The last message.
         send: Vec<u8>,
-        /// Who it is.
+        /// The peer.
         peer: Peer,
     },
 }
 
-/// A cookie. It is never shown.
+/// A cookie. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Cookie(pub String);
 
@@ -166,13 +166,13 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// A handshake of `node` in the run `creation`. `challenge` must be random: who could guess it
-    /// could answer it with an answer that was overheard.
+    /// Starts a handshake of `node` in the run `creation`. `challenge` must be random: an attacker
+    /// who could predict it could replay a recorded answer.
     pub fn new(node: Atom, creation: u32, cookie: Cookie, challenge: u32) -> Acceptor {
         Acceptor { node, creation, cookie, challenge, peer: None }
     }
 
-    /// The next message of the peer, without its length.
+    /// Processes the next message of the peer, without its length.
     pub fn message(&mut self, bytes: &[u8]) -> Result<Step, NotLetIn> {
         match self.peer.take() {
             None => {
@@ -212,12 +212,12 @@ impl Acceptor {
     }
 }
 
-/// What to do after a message of a node that was connected to.
+/// The next step of the connecting side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Next {
     /// Send this, if it is not empty, and wait for the next message.
     Send(Vec<u8>),
-    /// The nodes are connected. What follows has lengths of four bytes.
+    /// The nodes are connected. Later frames have lengths of four bytes.
     Done(Peer),
 }
 
@@ -228,14 +228,14 @@ pub struct Initiator {
     creation: u32,
     cookie: Cookie,
     challenge: u32,
-    /// Who is expected.
+    /// The expected node.
     wanted: Atom,
     stage: Stage,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 enum Stage {
-    /// Whether the peer wants to be connected to.
+    /// Whether the peer accepts the connection.
     Status,
     Challenge,
     /// The peer's proof.
@@ -243,8 +243,8 @@ enum Stage {
 }
 
 impl Initiator {
-    /// A handshake of `node` in the run `creation` with the node `wanted`. `challenge` must be
-    /// random.
+    /// Starts a handshake of `node` in the run `creation` with the node `wanted`. `challenge` must
+    /// be random.
     pub fn new(
         node: Atom,
         creation: u32,
@@ -265,7 +265,7 @@ impl Initiator {
         })
     }
 
-    /// The next message of the peer, without its length.
+    /// Processes the next message of the peer, without its length.
     pub fn message(&mut self, bytes: &[u8]) -> Result<Next, NotLetIn> {
         match &self.stage {
             Stage::Status => {
@@ -273,7 +273,8 @@ impl Initiator {
                 self.stage = Stage::Challenge;
                 match status {
                     b"ok" | b"ok_simultaneous" => Ok(Next::Send(Vec::new())),
-                    // The peer has not noticed that the connection before is gone: this one counts.
+                    // The peer has not noticed that the previous connection closed; this one
+                    // replaces it.
                     b"alive" => {
                         Ok(Next::Send(frame(Header::Two, |out| out.extend_from_slice(b"strue"))))
                     }
@@ -308,12 +309,12 @@ impl Initiator {
     }
 }
 
-/// The challenge of a node that was connected to, and who it is.
+/// Decodes the challenge of the accepting node, with its name and flags.
 fn challenge(bytes: &[u8]) -> Result<(u32, Peer), NotLetIn> {
     let rest = bytes.strip_prefix(b"N").ok_or(NotLetIn::Malformed)?;
     let (flags, rest) = rest.split_first_chunk::<8>().ok_or(NotLetIn::Malformed)?;
     let (theirs, rest) = rest.split_first_chunk::<4>().ok_or(NotLetIn::Malformed)?;
-    // But for the challenge it is what a node that connects says of itself.
+    // Apart from the challenge, the fields are those of a connecting node's name message.
     let mut own = vec![b'N'];
     own.extend(flags);
     own.extend(rest);
@@ -326,18 +327,18 @@ fn write_name(out: &mut Vec<u8>, node: &Atom) {
     out.extend_from_slice(name);
 }
 
-/// The proof of knowing a cookie.
+/// Computes the proof of knowing a cookie.
 pub fn digest(cookie: &Cookie, challenge: u32) -> [u8; 16] {
     Md5::new().chain_update(&cookie.0).chain_update(challenge.to_string()).finalize().into()
 }
 
-/// Compares in a time that does not tell where two proofs differ.
+/// Compares in constant time, so that timing does not reveal where two proofs differ.
 fn equal(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).fold(0, |diff, (one, other)| diff | (one ^ other)) == 0
 }
 
-/// The first message: who it is.
+/// Decodes the first message: the peer's name and flags.
 fn name(bytes: &[u8]) -> Result<Peer, NotLetIn> {
     let (tag, rest) = bytes.split_first().ok_or(NotLetIn::Malformed)?;
     let (flags, creation, name) = match tag {
@@ -345,12 +346,13 @@ fn name(bytes: &[u8]) -> Result<Peer, NotLetIn> {
             let (flags, rest) = rest.split_first_chunk().ok_or(NotLetIn::Malformed)?;
             let (creation, rest) = rest.split_first_chunk().ok_or(NotLetIn::Malformed)?;
             let (length, name) = rest.split_first_chunk().ok_or(NotLetIn::Malformed)?;
-            // Fields that are added later come after the name.
+            // Later versions add fields after the name.
             let length = usize::from(u16::from_be_bytes(*length));
             let name = name.get(..length).ok_or(NotLetIn::Malformed)?;
             (u64::from_be_bytes(*flags), u32::from_be_bytes(*creation), name)
         }
-        // As nodes before OTP 23 begin, and newer ones that do not know whom they meet.
+        // Nodes before OTP 23 start with this, and so do newer ones that do not know the peer's
+        // version.
         b'n' => {
             let (version_and_flags, name) =
                 rest.split_first_chunk::<6>().ok_or(NotLetIn::Malformed)?;
@@ -372,7 +374,7 @@ fn name(bytes: &[u8]) -> Result<Peer, NotLetIn> {
     }
 }
 
-/// `name@host`, both there and printable.
+/// Whether this is `name@host`, with both parts present and printable.
 fn is_node(name: &str) -> bool {
     let parts = name.split_once('@');
     let full = parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());

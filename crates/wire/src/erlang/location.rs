@@ -1,5 +1,5 @@
-//! Where an Erlang process is, as the log keeps it: what a server that was restarted needs to reach
-//! the process again and to be understood by it.
+//! The location of an Erlang process, as the log stores it: all that a restarted server needs to
+//! reach the process again, and to speak its vocabulary.
 
 use super::Password;
 use super::class::Variant;
@@ -10,30 +10,30 @@ use agon_core::{PlayerName, Raw, TournamentId};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// Processes that play for one player and are kept; the oldest makes room.
+/// How many playing processes are kept for one player; beyond that, the oldest is removed.
 const PLAYS_MAX: usize = 16;
 
-/// A process of a player, and how it was spoken to.
+/// A process of a player, and its vocabulary.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Location {
-    /// The name this server's node had.
+    /// The name of this server's node.
     own_node: String,
-    /// Which run of this server's node the player was told references of.
+    /// The run of this server's node whose references the player holds.
     pub own_creation: u32,
     /// The process that logged in.
     process: Process,
-    /// Where its node connected from.
+    /// The address that its node connected from.
     pub from: IpAddr,
-    /// The port its node listened on, if EPMD knew it.
+    /// The port its node listens on, if EPMD knew it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// What marks the references of its visit: its ticket stays good.
+    /// The key of its session's references, so that its ticket stays valid.
     key: (u32, u32),
     speaks: Vocabulary,
-    /// Whether its name was an atom when it logged in.
+    /// Whether its login spelt the name as an atom.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     name_is_atom: bool,
-    /// Other processes that play for it, by tournament.
+    /// Other processes that play for the player, by tournament.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     plays: Vec<(TournamentId, Process)>,
 }
@@ -57,7 +57,7 @@ enum Vocabulary {
     Queue,
 }
 
-/// A reference somebody else made.
+/// A reference that another node made.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Reference {
     node: String,
@@ -65,23 +65,23 @@ struct Reference {
     words: Vec<u32>,
 }
 
-/// Who asked for a tournament, and what is to be answered.
+/// The process that requested a tournament, and what it needs as an answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Requester {
     process: Process,
-    /// Where its node connected from.
+    /// The address that its node connected from.
     pub from: IpAddr,
-    /// The port its node listened on, if EPMD knew it.
+    /// The port its node listens on, if EPMD knew it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// What marked the request, in the referee protocol, which is answered at the end. In the class
-    /// protocol there is none, and the start is told.
+    /// The reference of the request, in the referee protocol, which answers at the end. The class
+    /// protocol has none, and reports the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reference: Option<Reference>,
 }
 
 impl Location {
-    /// Where the process of a visit is. `own` is any process of this server's node.
+    /// The location of a session's process. `own` is any process of this server's node.
     pub fn new(own: &Pid, login: &ErlangLogin, key: Key, from: IpAddr) -> Location {
         let ErlangLogin { pid, spelt, speaks, .. } = login;
         Location {
@@ -103,12 +103,12 @@ impl Location {
         }
     }
 
-    /// Reads what the log kept; `None` if another wire wrote it.
+    /// Reads the stored form; `None` if another protocol wrote it.
     pub fn read(kept: &Raw) -> Option<Location> {
         serde_json::from_str(kept.get()).ok()
     }
 
-    /// What the log keeps.
+    /// The stored form.
     pub fn write(&self) -> Raw {
         Raw(agon_games::json(self))
     }
@@ -123,12 +123,13 @@ impl Location {
         self.process.pid()
     }
 
-    /// What marks the references of its visit.
+    /// The key of its session's references.
     pub fn key(&self) -> Key {
         Key::of_words(self.key)
     }
 
-    /// How it speaks. The password of the queue protocol is not kept: it has to be proved again.
+    /// Its vocabulary. The password of the queue protocol is not stored: the player must prove it
+    /// again.
     pub fn speaks(&self) -> Option<Speaks> {
         Some(match &self.speaks {
             Vocabulary::Class => Speaks::Class(Variant::Plain),
@@ -151,7 +152,7 @@ impl Location {
         other.map_or_else(|| self.pid(), |(_, process)| process.pid())
     }
 
-    /// Notes other processes that play.
+    /// Stores other processes that play.
     pub fn set_plays<'a>(&mut self, plays: impl Iterator<Item = (&'a TournamentId, &'a Pid)>) {
         self.plays = plays.map(|(id, pid)| (id.clone(), Process::of(pid))).collect();
         let surplus = self.plays.len().saturating_sub(PLAYS_MAX);
@@ -160,28 +161,28 @@ impl Location {
 }
 
 impl Requester {
-    /// Who asked; `reference` in the referee protocol.
+    /// The requesting process; with `reference` in the referee protocol.
     pub fn new(pid: &Pid, reference: Option<&Ref>, from: IpAddr) -> Requester {
         let (process, reference) = (Process::of(pid), reference.map(Reference::of));
         Requester { process, from, port: None, reference }
     }
 
-    /// Reads what the log kept; `None` if another wire wrote it.
+    /// Reads the stored form; `None` if another protocol wrote it.
     pub fn read(kept: &Raw) -> Option<Requester> {
         serde_json::from_str(kept.get()).ok()
     }
 
-    /// What the log keeps.
+    /// The stored form.
     pub fn write(&self) -> Raw {
         Raw(agon_games::json(self))
     }
 
-    /// The process to answer to.
+    /// The process that gets the answer.
     pub fn pid(&self) -> Option<Pid> {
         self.process.pid()
     }
 
-    /// What marked the request, in the referee protocol.
+    /// The reference of the request, in the referee protocol.
     pub fn reference(&self) -> Option<Ref> {
         self.reference.as_ref().and_then(Reference::reference)
     }
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_location_is_read_as_it_was_written() {
+    fn location_survives_a_round_trip() {
         let atom = |text: &str| Atom::new(text).unwrap();
         let own = Pid { node: atom("agon@localhost"), id: 1, serial: 0, creation: 77 };
         let pid = |id| Pid { node: atom("eve@box"), id, serial: 3, creation: 5 };
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_requester_is_read_as_it_was_written() {
+    fn requester_survives_a_round_trip() {
         let node = Atom::new("eve@box").unwrap();
         let pid = Pid { node: node.clone(), id: 1, serial: 2, creation: 3 };
         let reference = Ref { node, creation: 3, words: Words::new(&[4, 5]).unwrap() };

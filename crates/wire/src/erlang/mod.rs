@@ -1,19 +1,19 @@
-//! Yahtzee in Erlang's terms, `docs/protocol/erlang.md`: the three vocabularies that programs on
-//! Erlang nodes speak, and the parts of the distribution protocol that need no socket.
+//! Yahtzee in Erlang terms, `docs/protocol/erlang.md`: the three vocabularies of programs on Erlang
+//! nodes, and the parts of the distribution protocol that need no socket.
 //!
 //! ```text
 //!   term, decode, encode      terms and the external term format
 //!   class, referee, queue     the vocabularies: messages to and from terms
 //!   └─ play                   what they share of the game
-//!   session                   one player's visit: between a vocabulary and the native protocol
-//!   └─ asked, refs            what it was asked, and the references that stand for it
-//!   epmd, handshake, control  names and ports, how two nodes meet, what they say afterwards
-//!   └─ frames                 how it is cut into messages
-//!   location                  where a process is, as the log keeps it
+//!   session                   one player's session: between a vocabulary and the native protocol
+//!   └─ request, refs          its open requests, and the references that identify them
+//!   epmd, handshake, control  names and ports, the handshake, control messages
+//!   └─ frames                 how bytes are cut into messages
+//!   location                  where a process is, as the log stores it
 //! ```
 //!
-//! No rule is here. A message is refused only if it is none, or answers another question; what
-//! breaks a rule goes to the game as the answer it is.
+//! This module implements no game rule. It rejects a message only if the message is invalid or
+//! answers another question. An answer that breaks a rule goes to the game, which rejects it.
 
 pub mod class;
 pub mod control;
@@ -37,7 +37,7 @@ use agon_core::{BadName, PlayerName};
 use std::fmt;
 use term::Term;
 
-/// A password. It is never shown.
+/// A password. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(pub String);
 
@@ -50,43 +50,42 @@ impl fmt::Debug for Password {
 /// A term that is no message of a vocabulary.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadMessage {
-    /// Nothing that is said in it.
+    /// Not a message of the vocabulary.
     #[error("not a message")]
     NotAMessage,
-    /// A message by its name, but not by its fields.
+    /// A known message with invalid fields.
     #[error("{message}: {problem}")]
     Field {
-        /// Which message.
+        /// The message.
         message: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
-    /// A name no account can have.
+    /// An invalid account name.
     #[error("{message}: {bad}")]
     Name {
-        /// Which message.
+        /// The message.
         message: &'static str,
-        /// What is wrong with the name.
+        /// The problem of the name.
         bad: BadName,
     },
 }
 
-/// A message in whichever vocabulary it is.
+/// A message of any vocabulary.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Message {
-    /// To `yahtzee_manager`.
+    /// Sent to `yahtzee_manager`.
     Class(class::FromPlayer),
-    /// To `main_manager`.
+    /// Sent to `main_manager`.
     Referee(referee::FromPlayer),
-    /// To `tournament_manager`.
+    /// Sent to `tournament_manager`.
     Queue(queue::FromPlayer),
 }
 
-/// The names under which the three vocabularies are reached on the node.
+/// The registered names of the three vocabularies on the node.
 pub const NAMES: [&str; 3] = ["yahtzee_manager", "main_manager", "tournament_manager"];
 
-/// Reads a message, and tells by its form which vocabulary it is from. No message of one has the
-/// form of a message of another.
+/// Decodes a message, and detects its vocabulary by its form. No message fits two vocabularies.
 pub fn read(term: &Term) -> Result<Message, BadMessage> {
     let tried = match class::read(term) {
         Err(BadMessage::NotAMessage) => referee::read(term).map(Message::Referee),
@@ -114,8 +113,8 @@ fn text_or_atom(term: &Term) -> Option<String> {
     term.text().or_else(|| term.as_atom().map(str::to_owned))
 }
 
-/// A name as a program writes it, so that it reads its own spelling back: a list of code points,
-/// unless it wrote an atom.
+/// A name as a program spells it, so that it reads its own spelling back: a list of code points,
+/// unless it used an atom.
 fn spelling(term: &Term) -> Term {
     match term.as_atom() {
         Some(_) => term.clone(),

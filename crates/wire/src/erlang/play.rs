@@ -1,17 +1,17 @@
-//! What the three vocabularies share: Yahtzee in Erlang's terms.
+//! The common part of the three vocabularies: Yahtzee in Erlang terms.
 
 use super::term::Term;
 use agon_games::Refusal;
 use agon_games::yahtzee::{CardView, Dice, Question, ScoreBox};
 
-/// The answers of the game that one message of a player stands for. A player of these vocabularies
-/// may score right after any roll; the game is then told that all dice are kept, and asks for the
-/// box next.
+/// The game answers that one message of a player means. In these vocabularies players may score
+/// right after any roll. The game then gets the answer that all dice are kept, and next asks for
+/// the box.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answers {
     /// The answer to the open question.
     pub now: String,
-    /// The answer to the next one, which the player is not sent.
+    /// The answer to the next question, which the player is not asked.
     pub then: Option<String>,
 }
 
@@ -20,7 +20,7 @@ impl Answers {
         Answers { now, then: None }
     }
 
-    /// Fill a box now, whatever may still be rolled.
+    /// Fills a box now, even if rolls are left.
     pub(super) fn score(question: &Question, score: String) -> Answers {
         match question {
             Question::Keep { .. } => {
@@ -39,8 +39,8 @@ pub(super) fn dice_of(question: &Question) -> [u8; 5] {
     std::array::from_fn(|at| dice[at])
 }
 
-/// The dice as a list. Written item by item: a list of small numbers is a string on the wire, which
-/// is the same list to Erlang.
+/// The dice as a list, built item by item: a list of small numbers is encoded as a string, which is
+/// the same list to Erlang.
 pub(super) fn dice_term(question: &Question) -> Term {
     Term::Bytes(dice_of(question).into())
 }
@@ -53,8 +53,8 @@ pub(super) fn roll_of(question: &Question) -> u8 {
     }
 }
 
-/// The box called `name`, with underscores as Erlang writes it, as the game's answer. A box that no
-/// card has is an answer too: the rules refuse it.
+/// The box called `name`, with underscores as Erlang writes it, as the game's answer. An unknown
+/// box is passed on too, and the rules reject it.
 pub(super) fn score_by_name(name: &str) -> String {
     score_at(box_by_name(name))
 }
@@ -95,9 +95,9 @@ pub(super) fn card_list(card: &CardView) -> Term {
     Term::List(boxes.chain([bonuses]).map(Term::Int).collect())
 }
 
-/// A card as a dictionary in the order of its keys: the boxes, `no_value` for an empty one, then its
-/// bonuses and sums, and `now`, the turn that is being played, where it may be seen. Only boxes are
-/// ever `no_value`, so whoever looks for those finds the empty boxes and nothing else.
+/// A card as a dictionary in the order of its keys: the boxes (`no_value` for an empty one), its
+/// bonuses and sums, and `now`, the current turn, if the viewer may see it. Only boxes are ever
+/// `no_value`, so a search for that finds exactly the empty boxes.
 pub(super) fn card_dictionary(card: &CardView, now: Option<Term>) -> Term {
     let mut entries: Vec<Term> = Vec::new();
     for at in ScoreBox::ALL {
@@ -129,7 +129,7 @@ fn sum(card: &CardView) -> u16 {
     ScoreBox::ALL.iter().filter_map(|at| card.boxes.of(*at)).map(u16::from).sum()
 }
 
-/// A list of dice as JSON text; what is no die at all becomes 0, for the rules to refuse.
+/// A list of dice as JSON text; an item that is no die becomes 0, and the rules reject it.
 pub(super) fn dice_json(list: &Term) -> Result<String, Refusal> {
     let values = list.ints().ok_or_else(|| Refusal::malformed("the dice are not a list"))?;
     let values: Option<Vec<i64>> = values.collect();

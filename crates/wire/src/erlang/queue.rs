@@ -8,83 +8,83 @@ use agon_core::PlayerName;
 use agon_games::Refusal;
 use agon_games::yahtzee::{Question, ScoreBox};
 
-/// What a program sends.
+/// A message of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FromPlayer {
-    /// Logs in; without a password, to hear that it is new.
+    /// Logs in; without a password, to learn whether the name is new.
     Login {
-        /// Where to reach it.
+        /// The process to send to.
         pid: Pid,
-        /// Who.
+        /// The account.
         user: PlayerName,
-        /// Proof.
+        /// The password.
         password: Option<Password>,
     },
     /// Sets the first password, or changes it.
     NewPassword {
-        /// Whose.
+        /// The account.
         user: PlayerName,
-        /// The new one.
+        /// The new password.
         new: Password,
-        /// The one before, if there was one.
+        /// The previous password, if there was one.
         old: Option<Password>,
     },
-    /// Something only its owner may do.
+    /// An action of an account's owner.
     Owned {
-        /// Who.
+        /// The account.
         user: PlayerName,
-        /// Proof.
+        /// The password.
         password: Password,
-        /// What.
+        /// The action.
         what: Owned,
     },
-    /// Asks for a tournament of those who wait.
+    /// Starts a tournament of the waiting players.
     StartTournament {
-        /// Of how many at most.
+        /// The most players.
         players_max: i64,
     },
     /// Asks about a player.
     StatsRequest {
-        /// About whom.
+        /// The player.
         user: PlayerName,
         /// The name as the program spells it.
         spelt: Term,
     },
 }
 
-/// What only the owner of an account may do.
+/// Actions that only the owner of an account may take.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Owned {
-    /// Leave.
+    /// Log out.
     Logout,
-    /// Wait for a tournament once more.
+    /// Enter the queue once more.
     Enqueue,
-    /// Wait for a tournament once less.
+    /// Leave the queue once.
     Dequeue,
     /// Leave a tournament.
     Drop {
-        /// Which.
+        /// The tournament.
         tournament: Term,
     },
     /// Roll dice again.
     Modify {
-        /// In which tournament.
+        /// The tournament.
         tournament: Term,
-        /// In which game.
+        /// The game.
         game: Term,
         /// The dice to roll again, by value.
         dice: Term,
     },
-    /// Score.
+    /// Score and end the turn.
     EndTurn {
-        /// The dice the player believes in.
+        /// The dice as the player knows them.
         dice: Term,
         /// The box, or the box and its points.
         score: Term,
     },
 }
 
-/// Reads what a program sent.
+/// Decodes a message of a program.
 pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
     match term.as_tuple().ok_or(BadMessage::NotAMessage)? {
         [Term::Pid(pid), kind, user, secret] if kind.as_atom() == Some("login") => {
@@ -109,7 +109,7 @@ pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
     }
 }
 
-/// Whether a term is meant to be a message that needs a name and a password, whatever they are.
+/// Whether a term has the form of a message with a name and a password, whatever they are.
 pub fn needs_password(term: &Term) -> bool {
     match term.as_tuple() {
         Some([Term::Pid(_), kind, _, _]) => kind.as_atom() == Some("login"),
@@ -119,14 +119,14 @@ pub fn needs_password(term: &Term) -> bool {
     }
 }
 
-/// A message of a player who is logged in, as text without its password.
+/// A message of a logged-in player, as text without its password.
 pub(super) fn without_password(term: &Term) -> String {
     let items = term.as_tuple().unwrap_or_default().iter().enumerate();
     let shown = items.map(|(at, item)| if at == 1 { "\"…\"".into() } else { item.to_string() });
     format!("{{{}}}", shown.collect::<Vec<String>>().join(","))
 }
 
-/// The messages of players who are logged in.
+/// The messages of logged-in players.
 const OWNED: [&str; 6] =
     ["logout", "enqueueMe", "dequeueMe", "drop_tournament", "modification", "end_turn"];
 
@@ -164,13 +164,13 @@ fn optional(message: &'static str, term: &Term) -> Result<Option<Password>, BadM
     }
 }
 
-/// The answer of the game to rolling these dice again. The game wants those that are kept. Dice that
-/// are not on the table are named to it as they are, so that the rules refuse them.
+/// The game's answer for rolling these dice again; the game expects those that are kept. Dice that
+/// are not on the table are passed on, so that the rules reject them.
 pub fn modify(question: &Question, again: &Term) -> Result<Answers, Refusal> {
     let named = dice_json(again)?;
     let mut keep = dice_of(question).map(|die| (die, true));
     for die in again.ints().into_iter().flatten().flatten() {
-        // From the right: of dice that show the same, the game keeps the leftmost.
+        // Search from the right: among equal dice, the game keeps the leftmost.
         let found = keep.iter_mut().rev().find(|(held, kept)| *kept && i64::from(*held) == die);
         let Some((_, kept)) = found else {
             return Ok(Answers::one(format!(r#"{{"keep":{named}}}"#)));
@@ -181,14 +181,14 @@ pub fn modify(question: &Question, again: &Term) -> Result<Answers, Refusal> {
     Ok(Answers::one(format!(r#"{{"keep":[{keep}]}}"#)))
 }
 
-/// The box that the end of a turn names, if there is one of that name.
+/// The box that the end of a turn names, if it exists.
 pub(super) fn box_of(score: &Term) -> Option<ScoreBox> {
     let at = score.as_tuple().map_or(Some(score), |pair| pair.first())?;
     box_by_name(at.as_atom()?)
 }
 
-/// The answers of the game to the end of a turn: the box, with the dice and the points the player
-/// believes in.
+/// The game's answers for the end of a turn: the box, with the dice and the points as the player
+/// knows them.
 pub fn end_turn(question: &Question, dice: &Term, score: &Term) -> Result<Answers, Refusal> {
     let wrong = || Refusal::malformed("the score is neither a box nor a box with its points");
     let (at, points) = match score.as_tuple() {
@@ -206,17 +206,17 @@ pub fn end_turn(question: &Question, dice: &Term, score: &Term) -> Result<Answer
     Ok(Answers::score(question, answer))
 }
 
-/// A login was good.
+/// The login succeeded.
 pub fn authenticated(active: u32, pending: u32) -> Term {
     Term::tuple([Term::atom("authenticated"), active.into(), pending.into()])
 }
 
-/// A wrong password, or a name that is logged in already.
+/// The password is wrong, or the name is already logged in.
 pub fn not_authenticated() -> Term {
     Term::tuple([Term::atom("not_authenticated")])
 }
 
-/// Nobody is called so yet.
+/// No account has this name yet.
 pub fn new_user() -> Term {
     Term::tuple([Term::atom("new_user")])
 }
@@ -232,8 +232,8 @@ pub fn tournament_over(tournament: &Ref) -> Term {
     Term::tuple([Term::atom("tournament_over"), tournament.clone().into()])
 }
 
-/// What a player has done; an empty dictionary where nobody has that name. `user` is the name as
-/// whoever asked spelt it.
+/// The statistics of a player; an empty dictionary if no account has that name. `user` is the name
+/// as the asking program spelt it.
 pub fn stats(user: &Term, known: Option<&Known>) -> Term {
     Term::tuple([Term::atom("stats"), user.clone(), statistics(known)])
 }

@@ -1,5 +1,5 @@
 //! The referee protocol: every request carries the whole game and match, and a reference that its
-//! answer must carry.
+//! answer must repeat.
 
 use super::play::{box_atom, card_dictionary, dice_json, dice_term, roll_of, score_by_name};
 use super::term::{Pid, Ref, Term};
@@ -10,45 +10,45 @@ use agon_games::Refusal;
 use agon_games::yahtzee::{CardView, Play, Question, View};
 use serde::Deserialize;
 
-/// What a program sends.
+/// A message of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FromPlayer {
     /// Registers, or logs in.
     Register {
-        /// Where to reach it.
+        /// The process to send to.
         pid: Pid,
-        /// What marks this login.
+        /// The reference of this login.
         reference: Ref,
-        /// Who.
+        /// The account.
         user: PlayerName,
-        /// Proof.
+        /// The password.
         password: Password,
     },
-    /// Asks for a tournament of 2^`rounds` slots, with so many games a match.
+    /// Asks for a tournament of 2^`rounds` slots, with this many games per match.
     StartTournament {
-        /// Who asks, and hears of its end.
+        /// The requesting process, which is notified of the end.
         pid: Pid,
-        /// What marks the request.
+        /// The reference of the request.
         reference: Ref,
-        /// How many rounds.
+        /// The number of rounds.
         rounds: i64,
-        /// How many games a match.
+        /// The number of games per match.
         games: i64,
     },
     /// Asks about a player.
     StatsRequest {
-        /// Who asks.
+        /// The sending process.
         pid: Pid,
-        /// What marks the request.
+        /// The reference of the request.
         reference: Ref,
-        /// About whom.
+        /// The player.
         user: PlayerName,
     },
     /// Answers a question of the game.
     Answer {
-        /// The request's reference; nothing else says which request it replies to.
+        /// The request's reference; only this says which request it answers.
         reference: Ref,
-        /// To which kind of request.
+        /// The kind of request it answers.
         to: Attempt,
         /// The keepers, or the box.
         choice: Term,
@@ -86,7 +86,7 @@ impl Attempt {
     }
 }
 
-/// Reads what a program sent.
+/// Decodes a message of a program.
 pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
     match term.as_tuple() {
         Some([Term::Pid(pid), Term::Ref(reference), kind, fields @ ..]) => {
@@ -133,9 +133,9 @@ fn asked(
     }
 }
 
-/// The answers of the game that a choice stands for.
+/// The game answers that a choice means.
 pub fn answers(question: &Question, to: Attempt, choice: &Term) -> Result<Answers, Refusal> {
-    // The rules refuse keepers in the place of a box, and a box in the place of keepers.
+    // The rules reject keepers in place of a box, and a box in place of keepers.
     let asked = Attempt::of(question);
     if to != asked && to != Attempt::Score && asked != Attempt::Score {
         let detail = format!("{} was asked for, not {}", asked.name(), to.name());
@@ -151,9 +151,9 @@ pub fn answers(question: &Question, to: Attempt, choice: &Term) -> Result<Answer
 /// A match as a request of the native protocol shows it.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct MatchSeen {
-    /// Who meets whom.
+    /// The players.
     pub players: Vec<PlayerName>,
-    /// Best of how many.
+    /// The most games of the match.
     pub best_of: u32,
     /// Games won, by player.
     pub won: Vec<f32>,
@@ -161,9 +161,8 @@ pub struct MatchSeen {
     pub games: Vec<GameResult>,
 }
 
-/// A question of the game to the seat whose view it is; `None` if it is nobody's view, or the
-/// player is not in the match. `cards` are the cards of finished games by number and seat, as far as they
-/// are known.
+/// A request to the seat whose view this is; `None` if it is a public view, or the player is not in
+/// the match. `cards` are the known cards of finished games, by number and seat.
 pub fn request(
     manager: &Pid,
     reference: &Ref,
@@ -188,7 +187,7 @@ pub fn request(
     ]))
 }
 
-/// `{OwnCard, OpponentCard, History}`. The own card has the turn that is being played as well.
+/// `{OwnCard, OpponentCard, History}`. The player's own card includes the current turn.
 fn game_state(view: &View) -> Option<Term> {
     let own = view.seat?.index();
     let (card, other) = (view.cards.get(own)?, view.cards.get(1 - own)?);
@@ -200,8 +199,7 @@ fn game_state(view: &View) -> Option<Term> {
     Some(Term::tuple([card, other, Term::List(history)]))
 }
 
-/// `{Rolls, Keepers, {Box, Points}}`: all that lay on the table, what was kept of each, what it
-/// scored.
+/// `{Rolls, Keepers, {Box, Points}}`: all rolls, the dice kept of each, and the score.
 fn play(play: &Play) -> Term {
     let values = |at: usize, kept: Option<&[bool; 5]>| -> Term {
         let dice = (0..5).filter(|die| kept.is_none_or(|kept| kept[*die]));
@@ -251,32 +249,32 @@ fn match_state(
     ]))
 }
 
-/// A login was good.
+/// The login succeeded.
 pub fn login_success(reference: &Ref) -> Term {
     Term::tuple([reference.clone().into(), Term::atom("login_success")])
 }
 
-/// A tournament that was asked for is over; `bye` won it if nobody did.
+/// A requested tournament is over; `bye` is the winner if nobody won.
 pub fn tournament_ended(reference: &Ref, winner: Option<&PlayerName>) -> Term {
     let winner = winner.map_or_else(|| Term::atom("bye"), |winner| Term::string(winner.as_str()));
     Term::tuple([reference.clone().into(), Term::atom("tournament_ended"), winner])
 }
 
-/// What a player has done; an empty dictionary where nobody has that name.
+/// The statistics of a player; an empty dictionary if no account has that name.
 pub fn stats_response(reference: &Ref, known: Option<&Known>) -> Term {
     Term::tuple([reference.clone().into(), Term::atom("stats_response"), statistics(known)])
 }
 
-/// What is known about a player.
+/// The public facts about a player.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Known {
-    /// What it has done in all games.
+    /// The player's record in all games.
     pub record: Record,
-    /// Its rank on the ladder of this game, if it has one.
+    /// The player's rank on the ladder of this game, if they have one.
     pub rank: Option<u32>,
 }
 
-/// What is known about a player as a dictionary, in the order of its keys.
+/// The facts about a player as a dictionary, in the order of its keys.
 pub(super) fn statistics(known: Option<&Known>) -> Term {
     let Some(Known { record, rank }) = known else { return Term::nil() };
     let entries = [
@@ -294,7 +292,7 @@ pub(super) fn statistics(known: Option<&Known>) -> Term {
     ];
     let pair = |key: &'static str, value: Term| Term::tuple([Term::atom(key), value]);
     let mut all: Vec<Term> = entries.map(|(key, count)| pair(key, count.into())).into();
-    // After `matches_won`, where it belongs by its name.
+    // After `matches_won`, in alphabetical order.
     let rank = rank.map_or_else(|| Term::atom("no_value"), Term::from);
     all.insert(8, pair("rank", rank));
     Term::List(all)

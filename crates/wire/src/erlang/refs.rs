@@ -1,25 +1,24 @@
-//! References that Agon makes: unique in a run of the node, and told apart by their last word.
+//! References that Agon makes: unique in a run of the node, and distinguished by their last word.
 //!
-//! Tournaments and games have the same reference for everybody who hears of them, and the same one
-//! after a restart of the server that keeps the run of its node. Tickets and
-//! requests are one player's own; two of their words are random, so that nobody can answer for
-//! somebody else.
+//! A tournament or game has the same reference for every player, also after a restart of the server
+//! that keeps the run of its node. Tickets and requests belong to one player; two of their words
+//! are random, so that nobody can answer for another player.
 
 use super::term::{Atom, Pid, Ref};
 use agon_core::TournamentId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
-/// Tournaments that can be asked about; the oldest makes room.
+/// How many tournaments can be asked about; beyond that, the oldest is removed.
 const TOURNAMENTS_MAX: usize = 20_000;
 
-/// References carry no more than 18 bits in their first word.
+/// The first word of a reference has at most 18 bits.
 const FIRST_WORD_MAX: u32 = (1 << 18) - 1;
 
-/// In the last word of references to tournaments and games. Random ones do not have it.
+/// A bit in the last word of references to tournaments and games. Random ones do not have it.
 const PUBLIC: u32 = 1 << 31;
 
-/// What marks the references of one player's visit.
+/// The random part of the references of one session.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Key(u32, u32);
 
@@ -36,7 +35,7 @@ impl Key {
         (self.0, self.1)
     }
 
-    /// The key that was kept as these numbers.
+    /// The key with these stored numbers.
     pub(crate) fn of_words((one, two): (u32, u32)) -> Key {
         Key(one, two & !PUBLIC)
     }
@@ -68,12 +67,12 @@ impl Refs {
         &self.node
     }
 
-    /// A process of ours, by number.
+    /// A process of Agon, by number.
     pub fn pid(&self, id: u32) -> Pid {
         Pid { node: self.node.clone(), id, serial: 0, creation: self.creation }
     }
 
-    /// Whether a process is, or could be, one of ours in this run.
+    /// Whether a process is, or could be, one of Agon's in this run.
     pub fn is_own(&self, pid: &Pid) -> bool {
         pid.node == self.node && pid.creation == self.creation
     }
@@ -106,7 +105,7 @@ impl Refs {
         self.make([game & FIRST_WORD_MAX, tournament.words[1], of_match])
     }
 
-    /// The tournament a reference of this run stands for.
+    /// The tournament that a reference of this run identifies.
     pub fn tournament_of(&self, reference: &Ref) -> Option<TournamentId> {
         match self.words(reference)? {
             [0, number, PUBLIC] => {
@@ -117,12 +116,12 @@ impl Refs {
         }
     }
 
-    /// A reference of one player's visit: 0 is its ticket, others are requests and monitors.
+    /// A reference of one session: 0 is its ticket, others are requests and monitors.
     pub fn own(&self, key: Key, number: u32) -> Ref {
         self.make([number & FIRST_WORD_MAX, key.0, key.1])
     }
 
-    /// Whose visit a reference is of, if it can be one.
+    /// The session of a reference, if it can be one.
     pub fn key_of(&self, reference: &Ref) -> Option<Key> {
         let [_, one, two] = self.words(reference)?;
         (two & PUBLIC == 0).then_some(Key(one, two))
@@ -139,7 +138,7 @@ impl Refs {
     }
 }
 
-/// A number for a tournament that a restart does not change: FNV-1a.
+/// A number for a tournament that is stable across restarts: FNV-1a.
 fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_known_again_in_their_own_run_only() {
+    fn references_are_recognised_only_in_their_own_run() {
         let (refs, other) = (refs(7), refs(8));
         let (cup, fish) = (TournamentId::from("cup"), TournamentId::from("fish"));
         let made = refs.tournament(&cup);

@@ -1,5 +1,5 @@
-//! The open requests of a player, as its gateway remembers them, and the match of an answer that names
-//! no request to one of them.
+//! The open requests of a player, as the gateway remembers them. An answer that names no request is
+//! matched to one of them here.
 
 use super::class::Sight;
 use super::play::{dice_of, roll_of};
@@ -13,17 +13,17 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::borrow::Cow;
 
-/// How every request begins: `native` writes the type first.
+/// The beginning of every request: `native` writes the type first.
 pub(super) const REQUEST: &[u8] = br#"{"type":"request","#;
 
-/// A request of the native protocol, with as much of it as a vocabulary shows.
+/// A request of the native protocol, as far as a vocabulary shows it.
 #[derive(Deserialize)]
 pub(super) struct Request<'a, V, M> {
     #[serde(borrow)]
     pub(super) id: Cow<'a, str>,
     pub(super) question: Question,
     pub(super) view: V,
-    /// Where a vocabulary shows it.
+    /// Present if the vocabulary shows it.
     #[serde(rename = "match")]
     pub(super) in_match: Option<M>,
     /// How finished games of the match ended, by number.
@@ -31,7 +31,7 @@ pub(super) struct Request<'a, V, M> {
     pub(super) ends: Vec<(u32, Ended)>,
 }
 
-/// As much of a game that is over as is shown.
+/// A finished game, as far as it is shown.
 #[derive(Deserialize)]
 pub(super) struct Ended {
     pub(super) cards: [CardView; 2],
@@ -43,17 +43,17 @@ pub(super) type ForClass<'a> = Request<'a, Sight, IgnoredAny>;
 /// For the referee protocol: everything.
 pub(super) type ForReferee<'a> = Request<'a, View, MatchSeen>;
 
-/// For the queue protocol: the dice, and the card to tell turns apart by.
+/// For the queue protocol: the dice, and the card that distinguishes turns.
 pub(super) type ForQueue<'a> = Request<'a, Sight, IgnoredAny>;
 
 impl<'a, V: DeserializeOwned, M: DeserializeOwned> Request<'a, V, M> {
-    /// Reads a line; `None` if it is no request, or none of Yahtzee.
+    /// Decodes a line; `None` if it is no request, or not of Yahtzee.
     pub(super) fn read(line: &'a [u8]) -> Option<Request<'a, V, M>> {
         serde_json::from_slice(line).ok()
     }
 }
 
-/// Which request it is: `cup:r1m2.3.0.17`.
+/// The parts of a request's id: `cup:r1m2.3.0.17`.
 pub(super) struct Parts<'a> {
     pub(super) tournament: &'a str,
     /// The tournament and the match.
@@ -93,18 +93,19 @@ pub(super) struct Open {
     pub(super) tournament: Ref,
     pub(super) game: Ref,
     pub(super) question: Question,
-    /// The player's own card, where turns are told apart by it.
+    /// The player's own card, where it distinguishes turns.
     pub(super) card: Option<Boxes>,
     /// Whether an answer to it was passed on.
     pub(super) answered: bool,
     /// Whether it has not been sent yet.
     pub(super) held: bool,
-    /// The answer to the next question, which the player is not sent, and what was sent for both.
+    /// The answer to the next question, which the player is not asked, and the message that held
+    /// both.
     pub(super) then: Option<(String, String)>,
 }
 
 impl Open {
-    /// Whether the player has it and owes an answer to it.
+    /// Whether the player has it and has not answered it.
     pub(super) fn is_due(&self) -> bool {
         !self.answered && !self.held
     }
@@ -120,7 +121,7 @@ impl Open {
     }
 }
 
-/// Five dice, whatever their order.
+/// Five dice in any order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Hand([u8; 5]);
 
@@ -131,7 +132,7 @@ impl Hand {
         Hand(dice)
     }
 
-    /// The dice that a message names; `None` if they cannot be five dice.
+    /// The dice that a message names; `None` if they are not five dice.
     pub(super) fn named(dice: &Term) -> Option<Hand> {
         let dice: Option<Vec<u8>> =
             dice.ints()?.map(|die| die.and_then(|die| u8::try_from(die).ok())).collect();
@@ -153,22 +154,21 @@ impl Hand {
     }
 }
 
-/// A turn that ended without the player's answer, which may still be on its way.
+/// A turn that ended without the player's answer, which may still be in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missed {
     pub(super) hand: Hand,
-    /// Until when no other turn with these dice is shown to the player.
+    /// Until when no other turn with these dice is sent to the player.
     pub(super) until: Millis,
 }
 
-/// Which open turn the end of a turn is about, as a place in `open`. It names no game, so its dice
-/// decide; of turns with these dice the one with an empty box of that name; of those one that dice
-/// were rolled again in, as some programs finish a turn before they begin another; of those the
-/// oldest.
-/// `Err` is the turn that it most plausibly answers, where the dice are those of none.
+/// Finds the open turn that the end of a turn answers, as an index into `open`. The message names
+/// no game, so it is matched in this order: by its dice; by an empty box of that name; by a roll
+/// that was repeated, because some programs finish a turn before they begin another; by age, the
+/// oldest first. If no turn has these dice, `Err` holds the turn that it most plausibly answers.
 pub(super) fn turn_of(open: &[Open], dice: &Term, score: &Term) -> Result<usize, Option<usize>> {
     let due = || open.iter().enumerate().filter(|(_, open)| open.is_due());
-    // The first of equals: they are in the order in which they were asked.
+    // The first of equals is the oldest: requests are in order of arrival.
     let named = Hand::named(dice);
     let fits = due().filter(|(_, open)| Some(open.hand()) == named);
     let best = |open: &Open| (open.has_room_for(score), roll_of(&open.question) > 1);

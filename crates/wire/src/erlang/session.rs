@@ -1,13 +1,13 @@
-//! One player's visit: what the server says to it in its own vocabulary, and what it says in the
-//! server's. To the server it is a connection like any other.
+//! One player's session: translates the server's messages into the player's vocabulary, and the
+//! player's messages for the server. To the server it is a connection like any other.
 //!
 //! ```text
 //!   lines of the native protocol ──▶ line ──▶ ┌───────┐ ──▶ terms for its process
-//!   what the server is told      ◀── hear ◀── └ outputs ┘ ◀── messages of its process
+//!   messages to the server       ◀── hear ◀── └ outputs ┘ ◀── messages of its process
 //! ```
 //!
-//! What is kept here is what its program does not say again: which reference stands for which
-//! request, who accepted what, and an answer that stands for two. No rule and no policy is here.
+//! The session keeps what the program does not repeat: which reference identifies which request,
+//! which tournaments it accepted, and an answer that stands for two. It has no rules and no policy.
 
 mod hear;
 
@@ -26,103 +26,102 @@ use agon_games::yahtzee::{Boxes, Question};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The game that is spoken of.
+/// The game of these vocabularies.
 const GAME: &str = "yahtzee";
 
-/// References of a visit before they come again; 0 is its ticket.
+/// How many references a session has before they repeat; 0 is its ticket.
 const MARKS_MAX: u32 = (1 << 18) - 1;
 
-/// For how long a turn waits that has the same dice as another one that the player has, or had when
-/// it ended unanswered: an answer to that one may be on its way. No longer, as some programs finish
-/// the turn they are in before they look at another one.
+/// How long a turn is held back if another turn has the same dice, and that one is open or ended
+/// unanswered: an answer to it may be in flight. No longer, because some programs finish their
+/// current turn before they look at another one.
 const SAME_DICE_MS: Millis = 2_000;
 
-/// Turns that ended unanswered that are remembered.
+/// How many unanswered turns are remembered.
 const MISSED_MAX: usize = 64;
 
-/// Which vocabulary a player speaks, and what only that one has.
+/// The vocabulary of a player, and its specific state.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Speaks {
     /// The class protocol.
     Class(Variant),
     /// The referee protocol.
     Referee {
-        /// What marked the login.
+        /// The reference of the login.
         login: Ref,
     },
     /// The queue protocol, where every message carries the password.
     Queue {
-        /// The one that was right.
+        /// The password that was accepted.
         password: Password,
     },
 }
 
-/// What a visit begins with.
+/// The start of a session.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ErlangLogin {
-    /// Where to reach the player.
+    /// The process to send to.
     pub pid: Pid,
-    /// Who.
+    /// The account.
     pub user: PlayerName,
     /// The name as the player spells it.
     pub spelt: Term,
-    /// Proof.
+    /// The password.
     pub password: Password,
-    /// How it speaks.
+    /// The vocabulary.
     pub speaks: Speaks,
 }
 
-/// What is to be done about something that came. `W` is where it is noted that a request was
-/// written.
+/// An action that follows from a message. `W` records that a request was written.
 #[derive(Debug)]
 pub enum SessionOutput<W> {
     /// Send this to a process of the player.
     Tell {
-        /// To which.
+        /// The receiver.
         to: Pid,
-        /// What.
+        /// The message.
         term: Term,
-        /// For requests.
+        /// Set for requests.
         written: Option<W>,
     },
-    /// Say this to the server.
+    /// Send this to the server.
     Say(FromPlayer),
     /// Answer a request of the server.
     Answer {
-        /// Which.
+        /// The request.
         id: RequestId,
-        /// The answer of the game, or why the message is none.
+        /// The answer for the game, or why the message is none.
         answer: Result<String, Refusal>,
-        /// What was sent, without passwords.
+        /// The message that was sent, without passwords.
         sent: String,
     },
-    /// The player has this request already: its time runs from now.
+    /// The player already has this request: its time runs from now.
     Running(W),
-    /// The server refused what the player asked for, and the vocabulary has no word for that.
+    /// The server rejected a request of the player, and the vocabulary has no message for that.
     Refused {
         /// A stable word.
         code: String,
-        /// A sentence.
+        /// An explanation for people.
         detail: String,
     },
     /// The player is logged in.
     LoggedIn,
-    /// The login was not good, for the reason of this code.
+    /// The login failed, with this code.
     NotLetIn(String),
-    /// This process plays for the player as well: it is missed if it ends.
+    /// This process also plays for the player: its end counts as a disconnect.
     PlaysFor(Pid),
-    /// A tournament has started or is over; whoever asked for it may want to know.
+    /// A tournament has started or is over; its requester may need a notification.
     Stirred,
 }
 
-/// What becomes of a tournament the player heard of.
+/// The state of a tournament for the player.
 #[derive(Debug)]
 enum Stands<W> {
-    /// It is invited, and has not answered.
+    /// The player is invited, and has not answered.
     Invited,
-    /// It is in it, and has not said that it comes. What it is asked waits.
+    /// The player is in it and has not accepted yet. Requests are held until they do.
     Told { since: Millis, held: Vec<(Term, Option<W>)> },
-    /// It comes, and this process plays.
+    /// The player accepted, and this process plays.
     Accepted(Pid),
 }
 
@@ -143,7 +142,7 @@ struct Held<W> {
     until: Millis,
 }
 
-/// One player's visit.
+/// One player's session.
 #[derive(Debug)]
 pub struct Session<W> {
     refs: Arc<Refs>,
@@ -153,13 +152,13 @@ pub struct Session<W> {
     pid: Pid,
     manager: Pid,
     speaks: Speaks,
-    /// How long it has to say that it comes.
+    /// How long the player has to accept.
     accept_ms: Millis,
     logged_in: bool,
     tournaments: Vec<Tournament<W>>,
-    /// What it is asked, the oldest first.
+    /// Open requests, the oldest first.
     open: Vec<Open>,
-    /// Requests that wait until no other one with the same dice is open.
+    /// Requests that wait until no other open one has the same dice.
     held: Vec<Held<W>>,
     /// Turns that ended unanswered, the latest last.
     missed: Vec<Missed>,
@@ -168,8 +167,8 @@ pub struct Session<W> {
 }
 
 impl<W> Session<W> {
-    /// A visit that begins, and what it says to the server first. A player of the queue protocol
-    /// registers by another message than its login.
+    /// Starts a session; also returns its first message to the server. A player of the queue
+    /// protocol registers with another message than the login.
     pub fn new(
         login: ErlangLogin,
         manager: Pid,
@@ -207,8 +206,8 @@ impl<W> Session<W> {
         (session, [FromPlayer::Hello(hello), FromPlayer::Lobby(says)])
     }
 
-    /// The visit of a process that was found again after a restart of the server: it is logged in,
-    /// its ticket stays good, and it has accepted the tournaments it is in. `last` is a random
+    /// Restores the session of a process that was found again after a restart of the server: it is
+    /// logged in, its ticket stays valid, and it has accepted its tournaments. `last` is a random
     /// number, so that new references do not repeat old ones.
     pub fn again(
         location: &Location,
@@ -243,7 +242,7 @@ impl<W> Session<W> {
         Some(session)
     }
 
-    /// The processes besides the one that logged in that play for the player, by tournament.
+    /// The processes other than the logged-in one that play for the player, by tournament.
     pub fn plays_elsewhere(&self) -> impl Iterator<Item = (&TournamentId, &Pid)> {
         self.tournaments.iter().filter_map(|known| match &known.stands {
             Stands::Accepted(pid) if *pid != self.pid => Some((&known.id, pid)),
@@ -251,17 +250,17 @@ impl<W> Session<W> {
         })
     }
 
-    /// Whether the password has to be proved again: it is not in the log.
+    /// Whether the player must prove the password again, because the log does not store it.
     pub fn lacks_password(&self) -> bool {
         matches!(&self.speaks, Speaks::Queue { password } if password.0.is_empty())
     }
 
-    /// Who visits.
+    /// The account.
     pub fn user(&self) -> &PlayerName {
         &self.user
     }
 
-    /// What marks its references.
+    /// The key of its references.
     pub fn key(&self) -> Key {
         self.key
     }
@@ -271,20 +270,20 @@ impl<W> Session<W> {
         &self.pid
     }
 
-    /// A reference of its own that stands for nothing yet.
+    /// A new reference.
     pub fn mark(&mut self) -> Ref {
         self.last = self.last % MARKS_MAX + 1;
         self.refs.own(self.key, self.last)
     }
 
-    /// Its password is another now.
+    /// Records a new password.
     pub fn changed_password(&mut self, new: Password) {
         if let Speaks::Queue { password } = &mut self.speaks {
             *password = new;
         }
     }
 
-    /// A line the server sent, and where to note that it was written.
+    /// Processes a line of the server; `written` records when it was written.
     pub fn line(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<SessionOutput<W>> {
         if line.starts_with(REQUEST) {
             return self.asked(line, written, now);
@@ -309,15 +308,15 @@ impl<W> Session<W> {
         }
     }
 
-    /// A request, where nothing has to follow from it but telling it.
-    /// One that was answered before it was asked, and everything else, goes to
-    /// [`line`](Session::line). It may bring the [`deadline`](Session::deadline) closer.
+    /// Processes a request that only needs to be sent to the player. Requests that are already
+    /// answered, and all other lines, go to [`line`](Session::line). It may bring the
+    /// [`deadline`](Session::deadline) closer.
     pub fn ask(&mut self, line: &[u8], written: W, now: Millis) -> Option<Vec<SessionOutput<W>>> {
         let simple = self.open.iter().all(|open| open.then.is_none());
         (simple && line.starts_with(REQUEST)).then(|| self.asked(line, Some(written), now))
     }
 
-    /// When something will be due without anybody saying anything.
+    /// When the next timer is due.
     pub fn deadline(&self) -> Option<Millis> {
         let told = self.tournaments.iter().filter_map(|tournament| match tournament.stands {
             Stands::Told { since, .. } => Some(since + self.accept_ms),
@@ -326,7 +325,7 @@ impl<W> Session<W> {
         told.chain(self.held.iter().map(|held| held.until)).min()
     }
 
-    /// Who does not say that it comes does not come.
+    /// Withdraws players who have not accepted in time, and sends held requests that are due.
     pub fn due(&mut self, now: Millis) -> Vec<SessionOutput<W>> {
         let accept_ms = self.accept_ms;
         let over = self.tournaments.extract_if(.., |tournament| {
@@ -349,7 +348,7 @@ impl<W> Session<W> {
         vec![SessionOutput::LoggedIn, self.tell(welcome)]
     }
 
-    /// What it got when it logged in.
+    /// The ticket of its login.
     fn ticket(&self) -> Ref {
         self.refs.own(self.key, 0)
     }
@@ -362,7 +361,7 @@ impl<W> Session<W> {
         SessionOutput::Tell { to: self.pid.clone(), term, written: None }
     }
 
-    /// Something it need not answer, but may have to be told.
+    /// Processes a notification.
     fn noticed(&mut self, said: &Value, now: Millis) -> Vec<SessionOutput<W>> {
         let data = &said["data"];
         let Some(id) = data["tournament"].as_str().map(TournamentId::from_text) else {
@@ -381,9 +380,9 @@ impl<W> Session<W> {
             Some("ready-asked") => {
                 vec![SessionOutput::Say(FromPlayer::Lobby(ToLobby::Ready { tournament: id }))]
             }
-            // Somebody put it where it cannot play.
+            // Withdraw from a tournament of a game that this vocabulary cannot play.
             Some("tournament") if !speaks_of_it => vec![withdraw(id)],
-            // It plays on where it played before it logged in.
+            // The player continues a tournament from before this login.
             Some("tournament") if data["resumed"] == true => {
                 self.enter(id, Stands::Accepted(self.pid.clone()));
                 Vec::new()
@@ -400,7 +399,7 @@ impl<W> Session<W> {
         }
     }
 
-    /// Notes a tournament it heard of, unless it is known.
+    /// Records a tournament, unless it is known.
     fn enter(&mut self, id: TournamentId, stands: Stands<W>) {
         if !self.tournaments.iter().any(|known| known.id == id) {
             let reference = self.refs.tournament(&id);
@@ -410,7 +409,7 @@ impl<W> Session<W> {
 
     fn invited(&mut self, id: TournamentId, stands: Stands<W>) -> Vec<SessionOutput<W>> {
         let Speaks::Class(variant) = self.speaks else {
-            // Its programs enter tournaments by being here; nobody asks them.
+            // These programs enter tournaments by being connected, without a question.
             let accept = FromPlayer::Lobby(ToLobby::Accept { tournament: id.clone() });
             self.enter(id, Stands::Accepted(self.pid.clone()));
             return vec![SessionOutput::Say(accept)];
@@ -424,12 +423,12 @@ impl<W> Session<W> {
         }
     }
 
-    /// A tournament it is in runs.
+    /// A tournament of the player starts.
     fn starts(&mut self, id: TournamentId, now: Millis) -> Vec<SessionOutput<W>> {
         let known = self.tournaments.iter_mut().find(|known| known.id == id);
         let told = || Stands::Told { since: now, held: Vec::new() };
         match (known, &self.speaks) {
-            // It was asked, and is in: so it accepted, or somebody did for it.
+            // The player was invited and is in, so they or somebody for them accepted.
             (Some(known), _) => {
                 if matches!(known.stands, Stands::Invited) {
                     known.stands = told();
@@ -449,7 +448,7 @@ impl<W> Session<W> {
         }
     }
 
-    /// It has no more games in a tournament.
+    /// The player has no more games in a tournament.
     fn over(&mut self, id: &TournamentId, now: Millis) -> Vec<SessionOutput<W>> {
         let Some(at) = self.tournaments.iter().position(|known| known.id == *id) else {
             return Vec::new();
@@ -466,15 +465,14 @@ impl<W> Session<W> {
         outputs
     }
 
-    /// Forgets requests that nobody waits for any more. What others waited for because of them is
-    /// sent.
+    /// Removes requests that are no longer open, and sends the requests that they held back.
     fn close(&mut self, now: Millis, which: impl Fn(&Open) -> bool) -> Vec<SessionOutput<W>> {
         let closed: Vec<Open> = self.open.extract_if(.., |open| which(open)).collect();
         closed.iter().for_each(|open| self.forget(open, now));
         self.send_held(now)
     }
 
-    /// A request is closed: an answer to it may still come if the player has it.
+    /// Removes a closed request. An answer to it may still arrive if the player has it.
     fn forget(&mut self, open: &Open, now: Millis) {
         self.held.retain(|held| held.id != open.id);
         if open.is_due() && matches!(self.speaks, Speaks::Queue { .. }) {
@@ -485,8 +483,8 @@ impl<W> Session<W> {
         }
     }
 
-    /// Whether a turn cannot be told apart from another one that the player has, or had lately.
-    /// The end of a turn names nothing but its dice.
+    /// Whether a turn has the same dice as another one that the player has, or had lately. The end
+    /// of a turn names nothing but its dice.
     fn is_ambiguous(&self, asked: &Open, now: Millis) -> bool {
         let hand = asked.hand();
         let other = |open: &Open| open.id != asked.id && open.is_due() && open.hand() == hand;
@@ -494,7 +492,7 @@ impl<W> Session<W> {
             || self.missed.iter().any(|missed| missed.hand == hand && now < missed.until)
     }
 
-    /// Sends the requests that waited and need not wait any more.
+    /// Sends the held requests that need not wait any more.
     fn send_held(&mut self, now: Millis) -> Vec<SessionOutput<W>> {
         let mut outputs = Vec::new();
         let mut at = 0;
@@ -516,7 +514,7 @@ impl<W> Session<W> {
         outputs
     }
 
-    /// The server asks something.
+    /// Processes a request of the server.
     fn asked(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<SessionOutput<W>> {
         let told = match &self.speaks {
             Speaks::Class(variant) => {
@@ -555,14 +553,14 @@ impl<W> Session<W> {
         };
         match told {
             Some(Ok((term, tournament))) => self.send_or_hold(term, &tournament, written),
-            // It was answered before it was asked; what notes the time is dropped with it.
+            // The request is already answered; its record of the time is dropped with it.
             Some(Err(output)) => vec![output],
             None => Vec::new(),
         }
     }
 
-    /// The same in the queue protocol, where dice are sent once and nothing but their values tells
-    /// one turn from another.
+    /// Does the same for the queue protocol, which sends dice once; only their values distinguish
+    /// turns.
     fn asked_by_dice(
         &mut self,
         line: &[u8],
@@ -595,7 +593,7 @@ impl<W> Session<W> {
         self.send_or_hold(term, &ids.tournament, written)
     }
 
-    /// Sends a request to the process that plays, or keeps it until there is one.
+    /// Sends a request to the playing process, or holds it until there is one.
     fn send_or_hold(
         &mut self,
         term: Term,
@@ -615,7 +613,7 @@ impl<W> Session<W> {
         }
     }
 
-    /// Notes a request. The same one has the same reference as long as it is open.
+    /// Records a request. It keeps its reference as long as it is open.
     fn opens(
         &mut self,
         id: &str,
@@ -644,7 +642,7 @@ impl<W> Session<W> {
         };
         let game = parts.game(&self.refs, &tournament);
         if let Some(at) = at {
-            // At the end, where the latest is.
+            // Move it to the end, as the latest.
             let open = self.open.remove(at);
             match open.id.as_str() == id {
                 true if !open.answered => {
@@ -672,11 +670,11 @@ impl<W> Session<W> {
     }
 }
 
-/// What to do about a request.
+/// The session's reaction to a request.
 enum Next<W> {
-    /// Ask the player.
+    /// Send it to the player.
     Ask(Ids),
-    /// It has been answered.
+    /// It is already answered.
     Answer(SessionOutput<W>),
 }
 

@@ -1,4 +1,4 @@
-//! Erlang terms as values, and what the protocols read out of them.
+//! Erlang terms as values, with accessors for the protocols.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub enum Term {
     /// A whole number of up to 64 bits.
     Int(i64),
-    /// A larger one.
+    /// A larger number.
     Big(Big),
     /// A float.
     Float(f64),
@@ -23,15 +23,15 @@ pub enum Term {
     Tuple(Vec<Term>),
     /// A proper list; nil if it is empty.
     List(Vec<Term>),
-    /// A list of numbers from 0 to 255, as short strings travel. Never empty.
+    /// A list of numbers from 0 to 255, as short strings are encoded. Never empty.
     Bytes(Vec<u8>),
     /// A list whose end is not nil.
     Improper(Vec<Term>, Box<Term>),
     /// A binary.
     Binary(Vec<u8>),
-    /// A map, in the order it came.
+    /// A map, in the order received.
     Map(Vec<(Term, Term)>),
-    /// A term nobody here looks into (a port, a fun, a bit string), as it came.
+    /// An opaque term (a port, a fun, a bit string), as received.
     Other(Vec<u8>),
 }
 
@@ -48,15 +48,15 @@ pub struct Big {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Atom(Name);
 
-/// Words of the protocols and names of nodes are short, and in every message many times over: they
-/// need no memory of their own. A name that can be short is.
+/// Protocol words and node names are short, and occur many times in every message, so they are
+/// stored inline. A name that fits is always stored inline.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Name {
     Short { length: u8, bytes: [u8; SHORT_MAX] },
     Long(Arc<str>),
 }
 
-/// Bytes of a short name.
+/// The most bytes of an inline name.
 const SHORT_MAX: usize = 30;
 
 impl Atom {
@@ -99,25 +99,25 @@ impl fmt::Debug for Atom {
     }
 }
 
-/// A process, by its node. Two processes of two runs of a node differ in `creation`.
+/// A process, by its node. Processes of two runs of a node differ in `creation`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Pid {
-    /// Where it runs.
+    /// The node it runs on.
     pub node: Atom,
     /// Its number.
     pub id: u32,
     /// More of its number.
     pub serial: u32,
-    /// Which run of the node.
+    /// Identifies the run of the node.
     pub creation: u32,
 }
 
 /// A reference: unique among all references of a node and its runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Ref {
-    /// Who made it.
+    /// The node that made it.
     pub node: Atom,
-    /// Which run of the node.
+    /// Identifies the run of the node.
     pub creation: u32,
     /// Its number.
     pub words: Words,
@@ -134,7 +134,7 @@ impl Words {
     /// The most words there may be.
     pub const MAX: usize = 5;
 
-    /// These words; `None` if there may not be so many.
+    /// These words; `None` if there are too many or none.
     pub fn new(these: &[u32]) -> Option<Words> {
         let mut words = [0; Words::MAX];
         words.get_mut(..these.len()).filter(|place| !place.is_empty())?.copy_from_slice(these);
@@ -165,7 +165,7 @@ impl fmt::Debug for Words {
 }
 
 impl Term {
-    /// An atom whose name is known when this is compiled.
+    /// An atom whose name is known at compile time.
     ///
     /// # Panics
     /// If the name is longer than an atom may be.
@@ -202,7 +202,8 @@ impl Term {
         self.ints()?.map(|number| number.and_then(scalar)).collect()
     }
 
-    /// The items of a list of numbers, each `None` if it is none; `None` if it is no list.
+    /// The items of a list of numbers, each `None` if it is no number; `None` if the term is no
+    /// list.
     pub fn ints(&self) -> Option<impl Iterator<Item = Option<i64>> + '_> {
         let (bytes, items): (&[u8], &[Term]) = match self {
             Term::Bytes(bytes) => (bytes, &[]),
@@ -277,8 +278,8 @@ impl From<Ref> for Term {
     }
 }
 
-/// As Erlang prints it, nearly: for logs and evidence, not for reading back. Passwords are in some
-/// terms; those go into neither.
+/// Roughly as Erlang prints it: for logs and evidence, not for parsing. Terms with passwords must
+/// not be written to either.
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

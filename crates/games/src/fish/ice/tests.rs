@@ -26,7 +26,7 @@ fn both_ways_to_slide_agree() {
 }
 
 #[test]
-fn a_set_of_tiles_that_was_looked_through_stays_so() {
+fn exhausted_tile_iterator_stays_exhausted() {
     let shape = Shape::of(9, 9).unwrap();
     let set: TileSet = shape.all().collect();
     let mut tiles = set.iter();
@@ -121,7 +121,7 @@ fn free_tiles_are_picked_evenly_until_none_is_left() {
 }
 
 #[test]
-fn a_slide_ends_before_what_is_taken_on_any_board() {
+fn slide_stops_before_taken_tiles_on_any_board() {
     for mut ice in holed() {
         let tiles: Vec<Tile> = ice.free().iter().step_by(5).collect();
         tiles.iter().for_each(|tile| ice.occupy(*tile));

@@ -115,7 +115,7 @@ fn connections_are_found_by_what_they_are() {
 
 /// On maps of one word of connections, of just as many as words have bits, and of many words.
 #[test]
-fn what_can_be_paid_is_listed_and_picked_on_maps_of_any_size() {
+fn payable_connections_are_listed_and_picked_on_maps_of_any_size() {
     for cities in [8, 6, 40] {
         let mut draft = ladder(cities);
         if cities == 8 {
@@ -127,7 +127,7 @@ fn what_can_be_paid_is_listed_and_picked_on_maps_of_any_size() {
         while let Some(seat) = game.awaiting().first() {
             assert_legal(&game, seat);
             choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
-            // Cards come first, so that there is much to choose from.
+            // Take cards first, so that there are many choices.
             let more = game.deck.left() > 150 && game.check(seat, &Answer::MoreCards).is_ok();
             let answer = match more {
                 true => Answer::MoreCards,

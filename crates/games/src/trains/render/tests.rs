@@ -1,4 +1,4 @@
-//! Positions as they are drawn, and sentences about what happened.
+//! Tests of drawn positions, and of sentences about moves.
 
 use super::*;
 use crate::trains::Config;
@@ -49,7 +49,7 @@ fn view(more: serde_json::Value) -> View {
     serde_json::from_value(view).unwrap()
 }
 
-/// What is drawn is what the file says; `AGON_BLESS=1` writes the file anew.
+/// Compares a drawing with a file; `AGON_BLESS=1` writes the file anew.
 fn assert_drawn(file: &str, drawn: &str) {
     let path = format!("{}/tests/data/trains/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("AGON_BLESS").is_some() {
@@ -59,7 +59,7 @@ fn assert_drawn(file: &str, drawn: &str) {
 }
 
 #[test]
-fn a_position_is_drawn_as_it_always_was() {
+fn drawn_position_matches_its_file() {
     let names = ["Ann", "Bob"].map(String::from);
     let (plain, running) = (json!({"turn": 1}), json!({"turn": 0, "last_turns": [1, 2]}));
     assert_drawn("drawn.txt", &draw(&view(plain), None, &names, false));

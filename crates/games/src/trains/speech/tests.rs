@@ -1,4 +1,4 @@
-//! What is asked, what is understood, and what is said about what is not.
+//! Tests of questions as text, of typed answers, and of the errors for invalid ones.
 
 use super::*;
 use crate::trains::Config;
@@ -23,7 +23,7 @@ fn every_legal_answer_is_understood_as_it_is_phrased() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn invalid_input_is_explained() {
     let mut game = Trains::new(&Config::default(), 2, &Seed::from_number(5)).unwrap();
     for _ in 0..2 {
         let seat = game.awaiting().first().unwrap();

@@ -1,4 +1,4 @@
-//! What a player says, for the server.
+//! Messages of a player, translated for the server.
 
 use super::{Open, Session, SessionOutput, Speaks, Stands, reject, withdraw};
 use crate::erlang::queue::{Owned, without_password};
@@ -9,26 +9,26 @@ use crate::native::{FromPlayer, ToLobby};
 use agon_core::{Millis, TournamentId};
 use agon_games::Refusal;
 
-/// The queue that the queue protocol's players wait in, together with those of other wires.
+/// The queue for players of the queue protocol, shared with players of other protocols.
 pub const QUEUE: &str = "yahtzee-queue";
 
-/// Why something a player said is not accepted. It changes nothing.
+/// Why a message of a player is rejected. It changes nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotAccepted {
     /// A reference that is foreign, or no longer open.
     #[error("a reference that is foreign or no longer open")]
     Stale,
-    /// The end of a turn that is over: it came too late.
+    /// The end of a turn that is already over: it arrived too late.
     #[error("the end of a turn that is over already")]
     Late,
-    /// A message of another vocabulary than the login's, or one that is not a player's.
+    /// A message of another vocabulary than the login's, or one that players may not send.
     #[error("not a message of this player's vocabulary")]
     Unexpected,
 }
 
 impl<W> Session<W> {
-    /// Something the player says, as a message and as the term that it is; `from` is the process
-    /// that sent it, if that is known.
+    /// Processes a message of the player, given decoded and as a term; `from` is the sending
+    /// process, if known.
     pub fn hear(
         &mut self,
         message: &Message,
@@ -63,7 +63,7 @@ impl<W> Session<W> {
         }
     }
 
-    /// A message that is none, but names an open request: a malformed answer to it.
+    /// Processes an invalid message that names an open request: it counts as a malformed answer.
     pub fn hear_garbled(
         &mut self,
         reference: &Ref,
@@ -91,7 +91,7 @@ impl<W> Session<W> {
                     (class::Variant::NoUser, None) => true,
                     (_, ticket) => *ticket == Some(self.ticket().into()),
                 };
-                // Nothing can be sent to a process of another node.
+                // Agon cannot send to a process of another node.
                 let reachable = pid.node == self.pid.node;
                 self.invitation_answered(tournament, pid, *accepts && right && reachable)
             }
@@ -186,7 +186,8 @@ impl<W> Session<W> {
         }
     }
 
-    /// Whether these were the dice of a turn that ended unanswered. Its answer comes once.
+    /// Whether these are the dice of a turn that ended unanswered. Its late answer is expected
+    /// once.
     fn was_missed(&mut self, dice: &Term) -> bool {
         let hand = Hand::named(dice);
         let at = self.missed.iter().position(|missed| Some(missed.hand) == hand);
@@ -205,7 +206,7 @@ impl<W> Session<W> {
     }
 }
 
-/// Passes the answer to a request on, with what was sent for it.
+/// Passes on the answer to a request, with the text that was sent.
 fn answer<W>(open: &mut Open, answers: Result<Answers, Refusal>, sent: String) -> SessionOutput<W> {
     open.answered = true;
     let answer = answers.map(|Answers { now, then }| {
@@ -215,7 +216,7 @@ fn answer<W>(open: &mut Open, answers: Result<Answers, Refusal>, sent: String) -
     SessionOutput::Answer { id: open.id.clone(), answer, sent }
 }
 
-/// Compares in a time that does not tell where two passwords differ.
+/// Compares in constant time, so that timing does not reveal where two passwords differ.
 fn same(one: &Password, other: &Password) -> bool {
     let (one, other) = (one.0.as_bytes(), other.0.as_bytes());
     one.len() == other.len()
