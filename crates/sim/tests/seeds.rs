@@ -52,9 +52,10 @@ fn a_thousand_seeds_pass() {
 }
 
 #[test]
-fn seeds_that_found_a_bug_pass() {
+fn seeds_that_failed_once_pass() {
     // 2904: a program that a match had removed came back, and the next restart was charged to it.
-    for seed in [2904] {
+    // 3189: a program came back and lost its connection while the server stood still.
+    for seed in [2904, 3189] {
         if let Err(failure) = agon_sim::run(seed, None) {
             panic!("{}", agon_sim::report(seed, None, &failure));
         }

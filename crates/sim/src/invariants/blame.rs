@@ -92,7 +92,7 @@ fn was_cut_off(world: &World, faulted: &Faulted, entry: &Entry) -> bool {
         faulted.fault.kind,
         FaultKind::Disconnected | FaultKind::NoShow | FaultKind::Timeout
     );
-    if !absent || !is_peer(world, player) {
+    if !absent || !is_peer(world, player) || lost_now(world, player, entry) {
         return false;
     }
     let here = world.history.here.get(player).into_iter().flatten();
@@ -102,6 +102,13 @@ fn was_cut_off(world: &World, faulted: &Faulted, entry: &Entry) -> bool {
         let ended = server.and_then(|server| server.ended);
         latest.server != entry.writer && ended.is_some() && latest.to == ended
     })
+}
+
+/// Whether the server noticed the end of a connection of the player when it wrote an entry. The
+/// player was back then, although perhaps only while the server stood still.
+fn lost_now(world: &World, player: &str, entry: &Entry) -> bool {
+    let ends = world.history.ends.get(&(player.to_owned(), entry.writer));
+    ends.into_iter().flatten().any(|noticed| *noticed == Some(entry.line.at))
 }
 
 fn judge(world: &World, id: &str, faulted: &Faulted, entry: &Entry) -> Result<(), String> {
@@ -222,9 +229,7 @@ fn out_of_time(
 fn disconnected(world: &World, player: &str, entry: &Entry) -> Result<(), String> {
     let (at, history) = (entry.line.at, &world.history);
     let started = history.servers.get(&entry.writer).map_or(at, |server| server.started);
-    let ends = history.ends.get(&(player.to_owned(), entry.writer));
-    let mut ends = ends.into_iter().flatten();
-    if ends.any(|noticed| *noticed == Some(at)) {
+    if lost_now(world, player, entry) {
         return Ok(());
     }
     let reconnect_ms = world.plan.reconnect_ms;
