@@ -13,6 +13,11 @@ use agon_engine::query::Order;
 const AWAY_MS: Millis = 15_000;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
+    check_matches(world, streams)?;
+    check_tournaments(world, streams)
+}
+
+fn check_matches(world: &World, streams: &Streams) -> Result<(), String> {
     for (tournament, id, entries) in matches(streams) {
         let wait_ms = entries.first().map_or(0, |entry| match &entry.line.event {
             Event::MatchCreated(created) => created.plan.rules.time.wait_ms,
@@ -36,6 +41,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
             })?;
         }
     }
+    Ok(())
+}
+
+fn check_tournaments(world: &World, streams: &Streams) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
         for entry in entries {
             let Event::PlayerDropped(dropped) = &entry.line.event else { continue };
