@@ -13,7 +13,7 @@ use std::time::Instant;
 const AGON: &str = env!("CARGO_BIN_EXE_agon");
 const ROUNDS: usize = 5;
 
-/// What one run did.
+/// The figures of one run.
 struct Run {
     games: f64,
     decisions: f64,

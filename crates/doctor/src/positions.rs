@@ -37,7 +37,7 @@ pub(crate) fn positions(maker: &mut Maker, shapes: &[Shape], count: usize) -> Ve
     taken
 }
 
-/// What is particular about a position.
+/// The special property of a position.
 fn key(shape: usize, third: usize, case: &Case) -> (usize, usize, String, String) {
     let legal = case.game.legal(case.seat);
     let last = match &legal[..] {

@@ -25,12 +25,12 @@ pub enum Verdict {
 /// One thing that went wrong.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Failure {
-    /// What failed, in a sentence.
+    /// The failure, in a sentence.
     pub what: String,
-    /// What was sent to the program last.
+    /// The last message to the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
-    /// What came back.
+    /// The program's reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub came: Option<String>,
     /// How to fix it.

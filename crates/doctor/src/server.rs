@@ -271,7 +271,7 @@ impl Visit<'_> {
     }
 }
 
-/// What is missing, and how to mend it.
+/// Says what is missing, and how to fix it.
 fn missing(said: &Said) -> (String, &'static str) {
     match said {
         Said::Flood(why) => (

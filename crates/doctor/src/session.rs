@@ -25,7 +25,7 @@ pub(crate) enum Wire {
     Socket(Box<Socket>),
 }
 
-/// What came back to a request.
+/// The reply to a request.
 #[derive(Debug)]
 pub(crate) enum Said {
     /// An answer under the right id.
@@ -47,7 +47,7 @@ pub(crate) enum Stray {
     OtherId(String),
 }
 
-/// What came back, when, and what came besides.
+/// The reply, its time, and the messages beside it.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) said: Said,
@@ -275,7 +275,7 @@ impl Wire {
     }
 }
 
-/// What comes next; `None` if nothing does until then.
+/// The next message; `None` if none arrives by then.
 pub(crate) async fn next(
     wire: &mut Wire,
     stop: &Stop,

@@ -98,7 +98,7 @@ impl std::fmt::Debug for GameExam {
     }
 }
 
-/// What is examined, and how thoroughly.
+/// The examinations, and how thorough they are.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The program and its arguments.

@@ -36,7 +36,7 @@ impl Case {
         self.game.check(self.seat, answer).map(drop)
     }
 
-    /// What is asked, in a word.
+    /// The question, in a word.
     pub(crate) fn ask(&self) -> String {
         let question = self.game.question(self.seat);
         let value: Option<serde_json::Value> =

@@ -30,14 +30,14 @@ const IN_BYTES_MAX: usize = 4 * native::LINE_BYTES_MAX;
 /// How often one poll reads, so that a program that never pauses leaves time for everybody else.
 const READS_MAX: u32 = 4;
 
-/// What came from a program.
+/// An input from a program.
 #[derive(Debug)]
 pub enum Incoming {
     /// A message.
     Message(FromPlayer),
     /// A line that is no message.
     Bad {
-        /// What is wrong with it.
+        /// The reason.
         why: String,
         /// Its beginning.
         line: String,

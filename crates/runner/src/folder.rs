@@ -20,14 +20,14 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What a run needs besides its log to be resumed.
+/// The settings that resume a run, besides its log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunSettings {
     /// The version of this file's format.
     pub version: u32,
-    /// What the tournament is about.
+    /// The plan of the tournament.
     pub plan: TournamentPlan,
-    /// Who plays, in order of sign-up.
+    /// The players, in order of sign-up.
     pub players: Vec<PlayerSpec>,
     /// How many matches run at once.
     pub concurrency: usize,
@@ -58,7 +58,7 @@ pub enum FolderError {
     NoRun {
         /// The folder.
         dir: String,
-        /// What is missing.
+        /// The missing file.
         file: &'static str,
     },
     /// A file that does not parse.
@@ -66,7 +66,7 @@ pub enum FolderError {
     Damaged {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// An I/O error.

@@ -52,7 +52,7 @@ pub enum RunError {
         stream: String,
         /// The event's number.
         seq: u64,
-        /// What is wrong.
+        /// The reason.
         bad: BadLine,
     },
     /// The log does not fit the machines.
@@ -60,7 +60,7 @@ pub enum RunError {
     Fold {
         /// The stream.
         stream: String,
-        /// What is wrong.
+        /// The reason.
         error: ApplyError,
     },
     /// No such game.
@@ -90,13 +90,13 @@ pub struct Outcome {
     pub was_over: bool,
 }
 
-/// What all matches of a run share.
+/// The state that all matches of a run share.
 pub(crate) struct Shared {
     pub(crate) log: FileLog,
     pub(crate) plan: TournamentPlan,
     pub(crate) commitment: Commitment,
     pub(crate) evidence: PathBuf,
-    /// What marks the programs of this run.
+    /// The mark of this run's programs.
     pub(crate) mark: String,
     pub(crate) hello_limit: Duration,
     /// How programs are confined.

@@ -39,7 +39,7 @@ pub(crate) fn play(
     }
 }
 
-/// What a house player answers to a request.
+/// The answer of a house player to a request.
 pub(crate) fn house_answer(
     played: &Match,
     player: &PlayerName,

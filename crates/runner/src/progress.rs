@@ -23,7 +23,7 @@ pub enum Progress {
     MatchStarted {
         /// Which.
         id: MatchId,
-        /// Who plays.
+        /// The players.
         players: Vec<PlayerName>,
     },
     /// A game ended.
@@ -46,7 +46,7 @@ pub enum Progress {
         id: MatchId,
         /// Which game.
         game: u32,
-        /// Who was killed, and how.
+        /// The program that was killed, and how.
         why: String,
     },
     /// The secret of the run was lost when it was killed, and luck comes from a new one.

@@ -3,7 +3,7 @@
 use agon_core::{BadName, PlayerName};
 use serde::{Deserialize, Serialize};
 
-/// Who plays.
+/// The program or house player behind a name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Plays {
@@ -18,7 +18,7 @@ pub enum Plays {
 pub struct PlayerSpec {
     /// The name.
     pub name: PlayerName,
-    /// Who plays.
+    /// The program or house player behind it.
     pub plays: Plays,
 }
 

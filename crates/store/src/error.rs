@@ -34,7 +34,7 @@ pub enum AppendError {
         stream: String,
         /// Which line of the append, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The append has no lines, or is larger than a log accepts at once.
@@ -138,7 +138,7 @@ pub enum LogError {
     BadWatermark {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         what: &'static str,
     },
     /// A record is damaged or missing.

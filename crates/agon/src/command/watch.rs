@@ -42,7 +42,7 @@ struct Watch<'a> {
     terminal: bool,
 }
 
-/// What is watched.
+/// The tournament or match that is watched.
 enum Topic {
     Tournament(String),
     Match(String, String),

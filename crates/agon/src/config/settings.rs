@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-/// What a setting holds.
+/// The type of a setting's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Text,
@@ -27,7 +27,7 @@ pub(super) struct Setting {
     default: Option<&'static str>,
     /// Another valid value, written as in a file.
     example: &'static str,
-    /// What it is for.
+    /// The purpose of the setting, for people.
     about: &'static str,
     /// Whether there is a flag for it.
     pub(super) has_flag: bool,

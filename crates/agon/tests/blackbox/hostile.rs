@@ -21,7 +21,7 @@ fn attack(place: &Place, game: &str, flags: &[&str], eve: &str, bob: &str) -> En
     ended
 }
 
-/// What eve said of her attack, once her program has ended.
+/// Eve's report of her attack, once her program has ended.
 fn said(place: &Place) -> String {
     fs::read_to_string(place.path("run/evidence/eve-1.stderr")).expect("evidence")
 }

@@ -17,7 +17,7 @@ fn kill(host: &Host, vm: &mut Vm, user: &str) {
     });
 }
 
-/// Who plays in a tournament, and who was passed over.
+/// The players of a tournament, and those who were passed over.
 fn drawn(host: &Host, tournament: &str) -> (Value, Value) {
     let lobby = host.place.events("lobby");
     let find = |kind: &str, path: &str| {

@@ -1,4 +1,4 @@
-//! What a player hears when it logs in again.
+//! The messages that a player gets when it logs in again.
 
 use crate::support::until;
 use crate::vm::Host;

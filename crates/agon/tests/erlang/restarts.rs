@@ -61,7 +61,7 @@ fn referee_and_queue_players_play_on_after_a_crash() {
     vm.say("{bracket,1,9}");
     played(&host, "referee-1", 50);
     host.restart();
-    // Whoever asked for it is told, although it asked another run of the server.
+    // The server notifies the requester, although another run of the server took the request.
     let ended = vm.hear("{tournament_ended,");
     let winner = host.winner("referee-1").expect("a winner");
     assert_eq!(ended, format!("{{tournament_ended,{winner:?}}}"));

@@ -1,5 +1,5 @@
-//! What the sender of a message hears that is not accepted, and what the operator's log says: the
-//! table "Refusals" of docs/protocol/erlang.md, row by row.
+//! Messages that the server rejects: the reply to the sender and the line in the operator's log, as
+//! the table "Refusals" of docs/protocol/erlang.md has them, row by row.
 
 use crate::support::until;
 use crate::vm::{Host, Vm};

@@ -170,7 +170,7 @@ fn observers_see_nothing_before_the_delay_is_over() {
     port.verify();
 }
 
-/// What a kicked player was sent last.
+/// The last message to a kicked player.
 fn last_message(wrong: &str) -> Value {
     let port = Port::open("fish", &format!("{TWO}\nanswer_ms = 60000"));
     let eve = format!("eve,message,plain,player_request_move,{wrong}");

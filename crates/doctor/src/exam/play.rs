@@ -16,7 +16,7 @@ const LOST_MAX: usize = 5;
 /// How many answers are kept to ask the same again.
 const KEPT_MAX: usize = 20;
 
-/// What was seen.
+/// The observations of an examination.
 #[derive(Default)]
 pub(crate) struct Played {
     answers: Findings,

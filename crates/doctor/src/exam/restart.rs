@@ -137,7 +137,7 @@ pub(crate) async fn same(
     Ok(Findings::default().into_exam("same", game.name(), verdict, detail))
 }
 
-/// What the program proposes before a tournament.
+/// The program's proposal before a tournament.
 pub(crate) async fn proposal(
     candidate: &mut Candidate<'_>,
     game: &GameExam,

@@ -241,7 +241,7 @@ async fn trial(
         session.finish(Duration::ZERO).await;
         return Ok(None);
     };
-    // What it said last is on stderr.
+    // Its last words are on stderr.
     let stderr = no_answer(&said, &case, session).await.stderr;
     Ok(Some(Failure { stderr, ..failure }))
 }

@@ -55,7 +55,7 @@ pub struct Words {
     then: Next,
 }
 
-/// What follows the message.
+/// The reaction to the message.
 enum Next {
     /// Nothing.
     Nothing,

@@ -25,7 +25,7 @@ enum Version {
     Two,
 }
 
-/// What a hierarchy can do.
+/// The abilities of a hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) memory: bool,
@@ -95,7 +95,7 @@ impl Cgroups {
         }
     }
 
-    /// What holds here.
+    /// The abilities of this machine.
     pub(crate) fn found(&self) -> Found {
         self.bases.iter().fold(Found::default(), |all, base| all.or(base.found))
     }

@@ -62,7 +62,7 @@ const OURS: [&str; 2] = ["run.json", "agon.sqlite"];
 const PRIVATE: [&str; 8] =
     [".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".mozilla", ".config/gcloud"];
 
-/// What of the file system a program is shown.
+/// The part of the file system that a program sees.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Files {
     /// Links at the top: the path and where it leads.

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-/// What one program may use.
+/// The limits of one program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -62,7 +62,7 @@ impl Default for Limits {
     }
 }
 
-/// What an organiser wants of the sandbox.
+/// An organiser's settings of the sandbox.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SandboxSettings {
@@ -72,7 +72,7 @@ pub struct SandboxSettings {
     pub network: bool,
     /// Let programs compute while others think.
     pub ponder: bool,
-    /// What each may use.
+    /// The limits of each program.
     pub limits: Limits,
 }
 
@@ -178,7 +178,7 @@ impl Sandbox {
         !self.settings.off && !self.settings.ponder
     }
 
-    /// What each program may use.
+    /// The limits of each program.
     pub fn limits(&self) -> &Limits {
         &self.settings.limits
     }

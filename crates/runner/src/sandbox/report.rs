@@ -52,7 +52,7 @@ impl Sandbox {
         })
     }
 
-    /// What a program cannot see or reach.
+    /// The protections of files, processes and the network.
     fn isolation(&self) -> Vec<Protection> {
         let has = |flag| self.namespaces.as_ref().is_ok_and(|namespaces| namespaces.has(flag));
         let refused = "this system does not allow the namespace";

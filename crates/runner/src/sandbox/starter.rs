@@ -26,7 +26,7 @@ fn open() -> Sender<Order> {
     let (sender, orders) = channel::<Order>();
     std::thread::spawn(move || {
         for (mut command, reply) in orders {
-            // Who asked waits for the reply.
+            // The requester waits for the reply.
             let _ = reply.send(command.spawn());
         }
     });

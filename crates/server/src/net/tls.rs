@@ -23,7 +23,7 @@ pub enum TlsError {
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The certificate and the key do not belong together, or are of an unsupported kind.
@@ -33,7 +33,7 @@ pub enum TlsError {
         cert: PathBuf,
         /// The key's file.
         key: PathBuf,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use tokio::sync::mpsc;
 
-/// Who plays, for all tournaments.
+/// The player of all tournaments.
 pub(super) struct Player {
     pub(super) name: PlayerName,
     plays: Plays,
@@ -55,8 +55,8 @@ impl Player {
         Ok(Player { name, plays })
     }
 
-    /// What the hello to the server says: the nonce, the proposal, and whether requests show the
-    /// history. A house player has its own; a program is started for its hello and ended again.
+    /// The hello to the server: the nonce, the proposal, and whether requests show the history. A
+    /// house player has its own; a program is started for its hello and ended again.
     pub(super) fn introduction(
         &self,
         args: &JoinArgs,
@@ -79,7 +79,7 @@ impl Player {
     }
 }
 
-/// What a program is told first.
+/// The first message to a program.
 fn hello(player: &PlayerName, about: &Value) -> String {
     let hello = json!({
         "type": "hello",
@@ -98,7 +98,7 @@ pub(super) struct TournamentPlayer {
     /// How often it was started.
     pub(super) start: u32,
     pub(super) greeted: bool,
-    /// What the server said of the tournament.
+    /// The server's announcement of the tournament.
     about: Value,
     /// Requests without an answer.
     open: BTreeMap<String, String>,

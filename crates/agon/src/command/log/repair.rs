@@ -114,7 +114,7 @@ fn hold(place: &Place) -> Result<Held> {
     })
 }
 
-/// What must be dropped so that the rest is sound.
+/// The records to drop so that the rest is sound.
 fn plan(survey: &Survey) -> Result<Vec<Loss>> {
     let mut plan = Plan { survey, losses: BTreeMap::new() };
     for (name, found) in &survey.streams {

@@ -36,7 +36,7 @@ pub(super) struct Found {
     pub(super) says: Says,
 }
 
-/// What other streams depend on.
+/// The events that other streams depend on.
 #[derive(Debug, Default)]
 pub(super) enum Says {
     /// Nothing.

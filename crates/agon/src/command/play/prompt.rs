@@ -38,7 +38,7 @@ struct ShownQuestion {
     listed: bool,
 }
 
-/// What the person typed.
+/// The meaning of a line that the person typed.
 #[derive(Debug)]
 pub(super) enum Wish {
     Answer(Json),

@@ -129,7 +129,7 @@ pub enum ErlangError {
     Epmd {
         /// Its address.
         epmd: SocketAddr,
-        /// What went wrong.
+        /// The reason.
         why: String,
     },
     /// The node's own port is not known.
