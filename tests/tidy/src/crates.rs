@@ -7,11 +7,13 @@ use toml::{Table, Value};
 /// The packages of the workspace. Each may depend on those before it only; what tests need is free.
 const ORDER: &[&str] = &[
     "agon-games",
+    "agon-stats",
     "agon-core",
     "agon-embed",
     "agon-wire",
     "agon-store",
     "agon-bots",
+    "agon-analysis",
     "agon-engine",
     "agon-client",
     "agon-runner",

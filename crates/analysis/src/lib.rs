@@ -1,0 +1,2 @@
+//! Analysis of finished games: how much was luck, and what each decision cost.
+#![forbid(unsafe_code)]
