@@ -33,7 +33,8 @@ impl Engine {
         self.journals.version(&StreamKey::Lobby) + self.sessions.changes()
     }
 
-    pub(super) fn live_tournament(&self, id: &TournamentId) -> Option<&Tournament> {
+    /// A running tournament.
+    pub fn live_tournament(&self, id: &TournamentId) -> Option<&Tournament> {
         self.tournaments.get(id).map(|live| &live.machine)
     }
 
@@ -51,7 +52,8 @@ impl Engine {
         }
     }
 
-    pub(super) fn live_match(&self, key: &MatchKey) -> Option<&Match> {
+    /// A running match.
+    pub fn live_match(&self, key: &MatchKey) -> Option<&Match> {
         self.matches.get(key).map(|live| &live.played)
     }
 

@@ -23,8 +23,15 @@ impl Engine {
         self.send(conn, &ToPlayer::Greeting { protocol, server });
     }
 
-    /// Sends a message. The driver closes a connection that does not read.
+    /// Sends a message. Of these a local program is sent errors only: it knows no lobby.
     pub(super) fn send(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
+        if matches!(message, ToPlayer::Error { .. }) || !self.is_local(conn) {
+            self.write(conn, message);
+        }
+    }
+
+    /// Writes a message. The driver closes a connection that does not read.
+    pub(super) fn write(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
         let session = self.sessions.get(conn);
         // Only the native protocol can express messages.
         if session.is_some_and(|session| session.seat.takes_lines()) {
@@ -94,7 +101,8 @@ impl Engine {
         session.junk += 1;
         if session.junk > JUNK_MAX {
             self.refuse(conn, "flood", "too many lines that nobody asked for");
-            self.end(conn, CloseReason::Flood);
+            let fault = Fault::disconnected(format!("sent over {JUNK_MAX} lines nobody asked for"));
+            self.lost(conn, &fault, CloseReason::Flood);
         }
     }
 
@@ -221,7 +229,7 @@ impl Engine {
 
     /// Whether a player can receive requests: they are a house player, or connected.
     pub(super) fn is_seated(&self, player: &PlayerName) -> bool {
-        player.house().is_some() || self.conn_of(player).is_some()
+        self.houses.house_of(player).is_some() || self.conn_of(player).is_some()
     }
 
     /// The wire over which a player is connected, if they are.

@@ -7,9 +7,11 @@
 use super::journal::StreamKey;
 use super::query::{AnyAnswer, QueryId};
 use super::results::Report;
-use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Tell};
+use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell};
 use agon_core::lobby::{Cheat, TokenHash};
-use agon_core::{Faulted, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan};
+use agon_core::{
+    Faulted, GameResult, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan,
+};
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
 use agon_wire::peer::Told;
@@ -68,6 +70,8 @@ pub(crate) enum FollowUp {
     ConfirmSubscription(ConnId),
     /// Free the name of a player who left without ever playing.
     DropNewcomer(PlayerName),
+    /// Report the end of a game to the operator.
+    NoteGame(MatchKey, Box<GameResult>),
     /// Report a fault to the operator.
     NoteFault(TournamentId, Option<MatchId>, Box<Faulted>),
     /// Wait for these streams as well, then carry out the follow-up.
@@ -111,8 +115,14 @@ impl Engine {
             FollowUp::SendNotice(key, Notice { player, about, data }) => {
                 let (tournament, in_match, data) =
                     (Some(&key.tournament), Some(&key.id), Some(data));
-                if let Some(conn) = self.conn_of(&player) {
-                    self.send(conn, &ToPlayer::Notice { about, tournament, in_match, data });
+                match self.sessions.conn_of(&player) {
+                    Some(conn) if self.is_local(conn) => {
+                        self.write(conn, &ToPlayer::notice(about, data));
+                    }
+                    Some(conn) => {
+                        self.write(conn, &ToPlayer::Notice { about, tournament, in_match, data });
+                    }
+                    None => {}
                 }
             }
             FollowUp::Notify { players, about, data } => self.notify_all(&players, about, &data),
@@ -139,6 +149,7 @@ impl Engine {
             FollowUp::TellNews => self.tell_news(),
             FollowUp::ConfirmSubscription(conn) => self.confirm_subscription(conn),
             FollowUp::DropNewcomer(player) => self.drop_if_gone(&player),
+            FollowUp::NoteGame(key, result) => self.note(Note::GameEnded { key, result }),
             FollowUp::NoteFault(id, of_match, faulted) => {
                 self.note_fault(id, of_match, faulted);
             }

@@ -31,6 +31,7 @@ mod interrupt;
 mod journal;
 mod live_match;
 mod lobby;
+mod local;
 mod matches;
 pub mod names;
 mod news;
@@ -119,6 +120,17 @@ pub struct Settings {
     /// After how many events of the lobby the engine takes a snapshot; by default, the larger the
     /// lobby, the rarer.
     pub snapshot_every: Option<u64>,
+    /// Set by a host that starts the programs of its players itself.
+    pub local: Option<LocalPlayers>,
+}
+
+/// The limits of a host that starts the programs of its players itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LocalPlayers {
+    /// How many matches run at a time.
+    pub matches_max: usize,
+    /// How long a match waits for programs that the host starts for it.
+    pub start_ms: Millis,
 }
 
 impl Default for Settings {
@@ -131,6 +143,7 @@ impl Default for Settings {
             observer_delay_ms: 0,
             seed: None,
             snapshot_every: None,
+            local: None,
         }
     }
 }
@@ -319,6 +332,11 @@ impl Engine {
         }
     }
 
+    /// How many answers were accepted since the start.
+    pub fn decisions(&self) -> u64 {
+        self.counted.decisions
+    }
+
     /// The lobby, for reading.
     pub fn lobby(&self) -> &Lobby {
         &self.lobby
@@ -333,6 +351,11 @@ impl Engine {
         match input {
             input if self.stopping => self.handle_last(input),
             Input::Opened { conn, seat, from } => self.opened(conn, seat, from),
+            Input::Seated { conn, seat, player, hello } => self.seated(conn, seat, &player, hello),
+            Input::Restarted { conn, hello } => self.restarted(conn, hello),
+            Input::Absent { player, fault } => self.absent(&player, &fault),
+            Input::Void { key, ruling } => self.void_running_game(&key, &ruling),
+            Input::Abandon { key, ruling } => self.abandon(&key, &ruling),
             Input::Said { conn, message, at } => self.said(conn, message, at),
             Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
             Input::Peer { conn, said, at } => self.peer_said(conn, said, at),

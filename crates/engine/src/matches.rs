@@ -34,9 +34,10 @@ impl Engine {
             Err(error) => return self.fail(error),
         };
         let now = self.now_ms();
-        let held_until = match &recovered {
-            None => self.grace_until,
-            Some(_) => now + plan.rules.time.wait_ms.max(self.settings.reconnect_ms),
+        let held_until = match (&recovered, &self.settings.local) {
+            (_, Some(local)) => now + local.start_ms,
+            (None, None) => self.grace_until,
+            (Some(_), None) => now + plan.rules.time.wait_ms.max(self.settings.reconnect_ms),
         };
         let played = if let Some(RecoveredMatch { mut played, end, cheats, .. }) = recovered {
             let replay = self.replay_of(&played);
@@ -62,6 +63,7 @@ impl Engine {
         self.matches.insert(key.clone(), LiveMatch::new(played, held_until));
         self.begin_to_hold_back(&key);
         self.counted.matches_started += 1;
+        self.note(Note::MatchStarted { key: key.clone(), players: plan.players.clone() });
         self.follow(&key);
         for player in &plan.players {
             let tournament = self.tournaments.get(&plan.tournament);
@@ -94,10 +96,11 @@ impl Engine {
     /// whose protocol has no confirmation.
     fn commit_match(&mut self, key: &MatchKey, now: Millis, mut events: Vec<Event>) {
         let Some(live) = self.matches.get_mut(key) else { return };
-        let sessions = &self.sessions;
+        let (sessions, houses) = (&self.sessions, &*self.houses);
         let confirms_for = |player: &PlayerName| {
             let session = sessions.of(player);
-            player.house().is_some() || session.is_some_and(|session| session.seat.takes_lines())
+            houses.house_of(player).is_some()
+                || session.is_some_and(|session| session.seat.takes_lines())
         };
         let notices = live.played.confirm_notices(now, &mut events, confirms_for);
         if events.is_empty() {
@@ -208,7 +211,7 @@ impl Engine {
         // Requests that are sent later do not follow from this answer.
         let mut answered_at = live.answered_at.take();
         for pending in open {
-            if pending.player.house().is_some() {
+            if self.houses.house_of(&pending.player).is_some() {
                 self.mark_sent(key, pending.clone(), None);
                 self.ask_house(key, pending);
             } else if let Some(conn) = self.conn_of(&pending.player) {
@@ -222,15 +225,15 @@ impl Engine {
     fn ask(&mut self, key: &MatchKey, conn: ConnId, pending: Pending, follows: Option<Millis>) {
         let Some(session) = self.sessions.get(conn) else { return };
         let Some(shows) = session.shows() else { return self.ask_program(key, conn, pending) };
+        let named = (!session.seat.is_local).then_some(&key.tournament);
         let Some(live) = self.matches.get_mut(key) else { return };
         // A player who was away when the request was opened has confirmed it by arriving.
         debug_assert!(live.played.notice(&pending).is_none(), "{} only tells", pending.id);
         let first = !live.shown.iter().any(|(player, on)| *on == conn && *player == pending.player);
         let shows = if first && shows == Shows::Score { Shows::History } else { shows };
-        let left_ms = live.left_ms(&pending);
+        let limit_ms = live.left_ms(&pending);
         let LiveMatch { played, requests, .. } = live;
-        if !requests.write(played, Some(&key.tournament), &pending, left_ms, shows, &mut self.line)
-        {
+        if !requests.write(played, named, &pending, limit_ms, shows, &mut self.line) {
             return;
         }
         if first {
@@ -240,7 +243,7 @@ impl Engine {
         let ask = AskId::Match(key.clone(), pending.id.clone());
         live.mark_sent(self.time.now, pending, Some(conn));
         let line = self.effects.write(&self.line);
-        self.effects.push(Effect::Ask { conn, ask, line, follows });
+        self.effects.push(Effect::Ask { conn, ask, line, limit_ms, follows });
     }
 
     pub(super) fn mark_sent(&mut self, key: &MatchKey, pending: Pending, to: Option<ConnId>) {
@@ -354,7 +357,7 @@ impl Engine {
             Option<Millis>,
         ) -> Result<(), Rejection>,
     ) {
-        let (key, outcome) = match self.asked_by(&player, id.as_str()) {
+        let (key, outcome) = match self.asked_by(conn, &player, id.as_str()) {
             Some((key, request)) => {
                 let took_ms = self.took_ms(&key, &player, &request, at);
                 let outcome =
@@ -384,8 +387,18 @@ impl Engine {
 
     /// The match of a request, and the request's name within the match; `None` if the id has
     /// another form.
-    fn asked_by(&self, player: &PlayerName, id: &str) -> Option<(MatchKey, RequestId)> {
-        let (tournament, request) = id.split_once(':')?;
+    fn asked_by(
+        &self,
+        conn: ConnId,
+        player: &PlayerName,
+        id: &str,
+    ) -> Option<(MatchKey, RequestId)> {
+        let Some((tournament, request)) = id.split_once(':') else {
+            let (match_id, _) = id.split_once('.').filter(|_| self.is_local(conn))?;
+            let mut own = self.matches.keys_of(player);
+            let key = own.find(|key| key.id.as_str() == match_id)?;
+            return Some((key.clone(), RequestId::from_text(id)));
+        };
         let (match_id, _) = request.split_once('.')?;
         // The request mostly belongs to one of the player's own matches, whose key exists already.
         let is_it =
@@ -450,8 +463,8 @@ impl Engine {
         let Some(live) = self.matches.remove(key) else { return };
         self.held_back.remove(key);
         self.counted.matches_ended += 1;
-        self.note(Note::MatchEnded(key.clone()));
         let Some(result) = live.played.result().cloned() else { return };
+        self.note(Note::MatchEnded { key: key.clone(), result: Box::new(result.clone()) });
         let head = self.journals.close(&StreamKey::Match(key.clone()));
         for player in &live.played.plan().players {
             if let Some(conn) = self.conn_of(player) {

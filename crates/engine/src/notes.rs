@@ -38,6 +38,10 @@ impl Engine {
     pub(super) fn notes(&self, key: &MatchKey, events: &[Event]) -> Vec<FollowUp> {
         let notes = events.iter().filter_map(|event| {
             let faulted = match event {
+                Event::GameEnded(ended) => {
+                    let result = Box::new(ended.result.clone());
+                    return Some(FollowUp::NoteGame(key.clone(), result));
+                }
                 Event::PlayerLeft(left) => &left.faulted,
                 Event::PlayerFaulted(faulted) => &faulted.faulted,
                 Event::WaitExpired(expired) => &expired.faulted,

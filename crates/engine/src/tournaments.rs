@@ -223,18 +223,18 @@ impl Engine {
         let paused = live.machine.paused().is_some();
         let ruled = paused || live.machine.resumed().is_some();
         let pending = if paused { Vec::new() } else { live.machine.pending() };
-        let open: Vec<MatchPlan> = live.machine.open_matches().cloned().collect();
-        for pending in pending {
-            self.greet(id, pending);
+        let places = self.settings.local.map_or(usize::MAX, |local| local.matches_max);
+        let places = places.saturating_sub(self.matches.len());
+        let key = |plan: &MatchPlan| MatchKey::new(id.clone(), plan.id.clone());
+        let open = live.machine.open_matches();
+        let not_live = open.filter(|plan| !self.matches.is_live(&key(plan)));
+        let not_live: Vec<MatchPlan> = not_live.take(places).cloned().collect();
+        if ruled {
+            let open: Vec<MatchKey> = live.machine.open_matches().map(key).collect();
+            open.iter().for_each(|key| self.follow(key));
         }
-        for plan in open {
-            let key = MatchKey::new(id.clone(), plan.id.clone());
-            if !self.matches.is_live(&key) {
-                self.open_match(&plan);
-            } else if ruled {
-                self.follow(&key);
-            }
-        }
+        pending.into_iter().for_each(|pending| self.greet(id, pending));
+        not_live.iter().for_each(|plan| self.open_match(plan));
     }
 
     /// Answers the open greetings and farewells of a player who is connected now.
@@ -265,11 +265,16 @@ impl Engine {
             None => self.miss_peer(id, &pending.player),
         }
         let player = pending.player;
-        let (conn, house) = (self.conn_of(&player), player.house());
+        let (conn, house) = (self.conn_of(&player), self.houses.house_of(&player));
         let answer = match pending.ask {
             // A connected player has confirmed, and is sent a notice once that is durable. So after
             // a crash in between, no player has to return for a win they know of.
-            TournamentAsk::Farewell { .. } if self.is_seated(&player) => "\"ok\"".to_owned(),
+            // A host ends programs that it does not need any more.
+            TournamentAsk::Farewell { .. }
+                if self.is_seated(&player) || self.settings.local.is_some() =>
+            {
+                "\"ok\"".to_owned()
+            }
             TournamentAsk::Farewell { .. } => return self.expect_farewell(id, pending.limit_ms),
             TournamentAsk::Ready if self.is_seated(&player) => "true".into(),
             TournamentAsk::Propose { .. } if house.is_some() => {
