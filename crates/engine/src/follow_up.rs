@@ -10,7 +10,7 @@ use super::results::Report;
 use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell, lobby};
 use agon_core::lobby::{Cheat, LobbyCommand, TokenHash};
 use agon_core::{
-    Faulted, Head, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan,
+    Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan,
 };
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
@@ -73,6 +73,8 @@ pub(crate) enum FollowUp {
     ConfirmSubscription(ConnId),
     /// Free the name of a player who left without ever playing.
     DropNewcomer(PlayerName),
+    /// Report the end of a game to the operator.
+    NoteGame(MatchKey, Box<GameResult>),
     /// Report a fault to the operator.
     NoteFault(TournamentId, Option<MatchId>, Box<Faulted>),
     /// Wait for these streams as well, then carry out the follow-up.
@@ -125,12 +127,7 @@ impl Engine {
                 let id = Some(id.as_str());
                 self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
             }
-            FollowUp::SendNotice(key, Notice { player, about, data }) => {
-                let (tournament, in_match, data) =
-                    (Some(&key.tournament), Some(&key.id), Some(data));
-                let notice = ToPlayer::Notice { about, tournament, in_match, data };
-                self.services.tell(&player, &notice);
-            }
+            FollowUp::SendNotice(key, notice) => self.services.tell_in_match(&key, notice),
             FollowUp::Notify { players, about, data } => {
                 self.services.notify_all(&players, about, &data);
             }
@@ -164,6 +161,7 @@ impl Engine {
             FollowUp::TellNews => self.tell_news(),
             FollowUp::ConfirmSubscription(conn) => self.confirm_subscription(conn),
             FollowUp::DropNewcomer(player) => self.drop_if_gone(&player),
+            FollowUp::NoteGame(key, result) => self.note(Note::GameEnded { key, result }),
             FollowUp::NoteFault(tournament, of_match, faulted) => {
                 let conn = self.conn_of(&faulted.player);
                 self.note(Note::Fault { conn, tournament, of_match, faulted });

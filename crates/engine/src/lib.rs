@@ -47,7 +47,7 @@ mod wanted;
 
 pub use agon_core::MatchKey;
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection};
-use agon_core::{ApplyError, BadLine, Match, Millis, Secret};
+use agon_core::{ApplyError, BadLine, Match, Millis, Secret, Tournament, TournamentId};
 use agon_games::Registry;
 use cells::Cells;
 pub use cells::{GameCounts, delay, watch};
@@ -105,6 +105,17 @@ pub struct Settings {
     /// After how many events of the lobby the engine takes a snapshot; by default, the larger the
     /// lobby, the rarer.
     pub snapshot_every: Option<u64>,
+    /// Set by a host that starts the programs of its players itself.
+    pub local: Option<LocalPlayers>,
+}
+
+/// The limits of a host that starts the programs of its players itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LocalPlayers {
+    /// How many matches run at a time.
+    pub matches_max: usize,
+    /// How long a match waits for programs that the host starts for it.
+    pub start_ms: Millis,
 }
 
 impl Default for Settings {
@@ -117,6 +128,7 @@ impl Default for Settings {
             observer_delay_ms: 0,
             seed: None,
             snapshot_every: None,
+            local: None,
         }
     }
 }
@@ -238,6 +250,21 @@ impl Engine {
         }
     }
 
+    /// How many answers were accepted since the start.
+    pub fn decisions(&self) -> u64 {
+        self.cells.counts().decisions
+    }
+
+    /// A running tournament.
+    pub fn live_tournament(&self, id: &TournamentId) -> Option<&Tournament> {
+        self.cells.tournament(id)
+    }
+
+    /// A running match.
+    pub fn live_match(&self, key: &MatchKey) -> Option<&Match> {
+        self.cells.live_match(key)
+    }
+
     /// The lobby, for reading.
     pub fn lobby(&self) -> &Lobby {
         self.lobby.state()
@@ -267,6 +294,15 @@ impl Engine {
         match input {
             input if self.services.stopping => self.handle_last(input),
             Input::Opened { conn, seat, from } => self.opened(conn, seat, from),
+            Input::Seated { conn, seat, player, hello } => self.seated(conn, seat, &player, hello),
+            Input::Restarted { conn, hello } => self.restarted(conn, hello),
+            Input::Absent { player, fault } => self.absent(&player, &fault),
+            Input::Void { key, ruling } => {
+                self.in_cells(|cells, cx| cells.void_running_game(cx, &key, &ruling));
+            }
+            Input::Abandon { key, ruling } => {
+                self.in_cells(|cells, cx| cells.abandon(cx, &key, &ruling));
+            }
             Input::Said { conn, message, at } => self.said(conn, message, at),
             Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
             Input::Peer { conn, said, at } => self.peer_said(conn, said, at),

@@ -133,8 +133,11 @@ impl Engine {
             false => Vec::new(),
         };
         self.cells.fold_ahead(services.reader.fold_matches(open, &services.games));
-        let plans = lobby.running().cloned().collect();
-        self.in_cells(|cells, cx| cells.recover(cx, plans))
+        for plan in lobby.running().cloned().collect::<Vec<_>>() {
+            self.in_cells(|cells, cx| cells.take_up(cx, plan))?;
+        }
+        self.cells.all_resumed();
+        Ok(())
     }
 
     /// Starts the clock at the latest event of the log, in case the wall clock was set back since:

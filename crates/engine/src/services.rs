@@ -8,9 +8,10 @@ use super::ports::Entropy;
 use super::seats::PresentPlayers;
 use super::timers::Timers;
 use super::{
-    ConnId, Effect, Effects, EngineError, HousePlayers, Note, Settings, StreamReader, Tell, Time,
+    ConnId, Effect, Effects, EngineError, HousePlayers, MatchKey, Note, Settings, StreamReader,
+    Tell, Time,
 };
-use agon_core::{Event, Millis, PlayerName, Secret, TournamentId};
+use agon_core::{Event, Millis, Notice, PlayerName, Secret, TournamentId};
 use agon_games::Registry;
 use agon_wire::native::{self, ToPlayer};
 use serde_json::Value;
@@ -145,13 +146,31 @@ impl Services {
         self.journals.is_durable(stream)
     }
 
-    /// Sends a player a message, if they are connected and their protocol can express it. The
-    /// driver closes a connection that does not read.
+    /// Sends a player a message about accounts, tournaments or matches, if they are connected and
+    /// their protocol can express it. A local program knows no lobby, so it is sent none. The driver
+    /// closes a connection that does not read.
     pub(crate) fn tell(&mut self, player: &PlayerName, message: &ToPlayer<'_>) {
         if let Some(seat) = self.present.seat(player)
-            && let (Some(conn), false) = (seat.conn(), seat.takes_calls())
+            && let (Some(conn), false, false) = (seat.conn(), seat.takes_calls(), seat.is_local())
         {
             self.send_line(conn, message);
+        }
+    }
+
+    /// Sends a player a notice of a match. To a local program it does not name the match.
+    pub(crate) fn tell_in_match(&mut self, key: &MatchKey, notice: Notice) {
+        let Notice { player, about, data } = notice;
+        let Some(seat) = self.present.seat(&player) else { return };
+        let (tournament, in_match) = (Some(&key.tournament), Some(&key.id));
+        match (seat.conn(), seat.takes_calls()) {
+            (Some(conn), false) if seat.is_local() => {
+                self.send_line(conn, &ToPlayer::notice(about, Some(data)));
+            }
+            (Some(conn), false) => {
+                let data = Some(data);
+                self.send_line(conn, &ToPlayer::Notice { about, tournament, in_match, data });
+            }
+            _ => {}
         }
     }
 
@@ -178,6 +197,13 @@ impl Services {
     pub(crate) fn call(&mut self, player: &PlayerName, tell: Tell) {
         if let Some(conn) = self.program_conn(player) {
             self.effects.push(Effect::Call { conn, tell: Box::new(tell) });
+        }
+    }
+
+    /// Opens the seat of a player who is a house player.
+    pub(crate) fn seat_if_house(&mut self, player: &PlayerName) {
+        if let Some(name) = self.houses.house_of(player) {
+            self.present.seat_house(player, name);
         }
     }
 

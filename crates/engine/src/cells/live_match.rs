@@ -73,6 +73,20 @@ impl LiveMatch {
         self.sent.push(Sent { id, player, to: to.map(|conn| (conn, clock)) });
     }
 
+    /// Forgets what was sent to a connection: the program behind it is a new one. Its requests have
+    /// their full time again once they are sent.
+    pub(super) fn forget_sent_to(&mut self, conn: ConnId) {
+        let LiveMatch { sent, played, shown, .. } = self;
+        shown.retain(|(_, on)| *on != conn);
+        sent.retain(|sent| {
+            let is_to = sent.to.as_ref().is_some_and(|(to, _)| *to == conn);
+            if is_to {
+                played.recalled(&sent.id);
+            }
+            !is_to
+        });
+    }
+
     /// Whether a request is open.
     pub(super) fn is_open(&self, request: &RequestId) -> bool {
         self.played.pending().iter().any(|pending| pending.id == *request)

@@ -52,9 +52,10 @@ impl Cells {
             Err(error) => return cx.fail(error),
         };
         let now = cx.now_ms();
-        let held_until = match &recovered {
-            None => cx.grace_until,
-            Some(_) => now + plan.rules.time.wait_ms.max(cx.settings.reconnect_ms),
+        let held_until = match (&recovered, &cx.settings.local) {
+            (_, Some(local)) => now + local.start_ms,
+            (None, None) => cx.grace_until,
+            (Some(_), None) => now + plan.rules.time.wait_ms.max(cx.settings.reconnect_ms),
         };
         let played = if let Some(RecoveredMatch { mut played, end, cheats, .. }) = recovered {
             let replay = self.replay_of(&played);
@@ -80,6 +81,7 @@ impl Cells {
         self.matches.insert(key.clone(), LiveMatch::new(played, held_until));
         self.begin_to_hold_back(cx, &key);
         self.counted.matches_started += 1;
+        cx.note(Note::MatchStarted { key: key.clone(), players: plan.players.clone() });
         self.follow(cx, &key);
         for player in &plan.players {
             let tournament = self.tournaments.get(&plan.tournament);
@@ -281,15 +283,16 @@ impl Cells {
         pending: Pending,
         follows: Option<Millis>,
     ) {
+        let is_local = cx.present.seat(&pending.player).is_some_and(|seat| seat.is_local());
+        let named = (!is_local).then_some(&key.tournament);
         let Some(live) = self.matches.get_mut(key) else { return };
         // A player who was away when the request was opened has confirmed it by arriving.
         debug_assert!(live.played.notice(&pending).is_none(), "{} only tells", pending.id);
         let first = !live.shown.iter().any(|(player, on)| *on == conn && *player == pending.player);
         let shows = if first && shows == Shows::Score { Shows::History } else { shows };
-        let left_ms = live.left_ms(&pending);
+        let limit_ms = live.left_ms(&pending);
         let LiveMatch { played, requests, .. } = live;
-        if !requests.write(played, Some(&key.tournament), &pending, left_ms, shows, &mut self.line)
-        {
+        if !requests.write(played, named, &pending, limit_ms, shows, &mut self.line) {
             return;
         }
         if first {
@@ -299,7 +302,7 @@ impl Cells {
         let ask = AskId::Match(key.clone(), pending.id.clone());
         live.mark_sent(cx.time.now, pending, Some(conn));
         let line = cx.effects.write(&self.line);
-        cx.effects.push(Effect::Ask { conn, ask, line, follows });
+        cx.effects.push(Effect::Ask { conn, ask, line, limit_ms, follows });
     }
 
     pub(super) fn mark_sent(
@@ -400,7 +403,8 @@ impl Cells {
         given: GivenAnswer,
         at: Millis,
     ) -> Result<(), RejectedAnswer> {
-        let Some((key, request)) = self.asked_by(&player, id.as_str()) else {
+        let is_local = cx.present.seat(&player).is_some_and(|seat| seat.is_local());
+        let Some((key, request)) = self.asked_by(&player, is_local, id.as_str()) else {
             return Err(RejectedAnswer { key: None, rejection: Rejection::Foreign });
         };
         let took_ms = self.took_ms(cx, &key, &player, &request, at);
@@ -426,8 +430,18 @@ impl Cells {
 
     /// The match of a request, and the request's name within the match; `None` if the id has
     /// another form.
-    fn asked_by(&self, player: &PlayerName, id: &str) -> Option<(MatchKey, RequestId)> {
-        let (tournament, request) = id.split_once(':')?;
+    fn asked_by(
+        &self,
+        player: &PlayerName,
+        is_local: bool,
+        id: &str,
+    ) -> Option<(MatchKey, RequestId)> {
+        let Some((tournament, request)) = id.split_once(':') else {
+            let (match_id, _) = id.split_once('.').filter(|_| is_local)?;
+            let mut own = self.matches.keys_of(player);
+            let key = own.find(|key| key.id.as_str() == match_id)?;
+            return Some((key.clone(), RequestId::from_text(id)));
+        };
         let (match_id, _) = request.split_once('.')?;
         // The request mostly belongs to one of the player's own matches, whose key exists already.
         let is_it =
@@ -499,8 +513,8 @@ impl Cells {
         let Some(live) = self.matches.remove(key) else { return };
         self.held_back.remove(key);
         self.counted.matches_ended += 1;
-        cx.note(Note::MatchEnded(key.clone()));
         let Some(result) = live.played.result().cloned() else { return };
+        cx.note(Note::MatchEnded { key: key.clone(), result: Box::new(result.clone()) });
         let head = cx.journals.close(&StreamKey::Match(key.clone()));
         for player in &live.played.plan().players {
             if cx.conn_of(player).is_some() {
@@ -541,6 +555,10 @@ impl Cells {
 fn notes(key: &MatchKey, events: &[Event]) -> Vec<FollowUp> {
     let notes = events.iter().filter_map(|event| {
         let faulted = match event {
+            Event::GameEnded(ended) => {
+                let result = Box::new(ended.result.clone());
+                return Some(FollowUp::NoteGame(key.clone(), result));
+            }
             Event::PlayerLeft(left) => &left.faulted,
             Event::PlayerFaulted(faulted) => &faulted.faulted,
             Event::WaitExpired(expired) => &expired.faulted,

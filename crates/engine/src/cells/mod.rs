@@ -18,6 +18,7 @@ pub mod delay;
 mod house;
 mod interrupt;
 mod live_match;
+mod local;
 mod matches;
 mod operator;
 mod peer_observers;
@@ -184,15 +185,9 @@ impl Cells {
         self.folded_ahead = folded;
     }
 
-    /// Resumes these tournaments from the log at a start.
-    pub(crate) fn recover(
-        &mut self,
-        cx: &mut Context<'_>,
-        plans: Vec<TournamentPlan>,
-    ) -> Result<(), crate::EngineError> {
-        plans.into_iter().try_for_each(|plan| self.take_up(cx, plan))?;
+    /// Ends a start: all tournaments that ran before are resumed.
+    pub(crate) fn all_resumed(&mut self) {
         self.folded_ahead.clear();
         self.note_cut_off_before();
-        Ok(())
     }
 }

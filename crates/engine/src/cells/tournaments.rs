@@ -38,7 +38,7 @@ pub(super) struct LiveTournament {
 
 impl Cells {
     /// Starts a tournament, or resumes it from the log.
-    pub(super) fn take_up(
+    pub(crate) fn take_up(
         &mut self,
         cx: &mut Context<'_>,
         plan: TournamentPlan,
@@ -100,7 +100,7 @@ impl Cells {
             asked,
         };
         self.tournaments.insert(id.clone(), live);
-        players.iter().for_each(|player| cx.present.seat_house(player));
+        players.iter().for_each(|player| cx.seat_if_house(player));
         if taken_up {
             self.blacklist_again_in(cx, &id)?;
         }
@@ -196,18 +196,18 @@ impl Cells {
         let paused = live.machine.paused().is_some();
         let ruled = paused || live.machine.resumed().is_some();
         let pending = if paused { Vec::new() } else { live.machine.pending() };
-        let open: Vec<MatchPlan> = live.machine.open_matches().cloned().collect();
-        for pending in pending {
-            self.greet(cx, id, pending);
+        let places = cx.settings.local.map_or(usize::MAX, |local| local.matches_max);
+        let places = places.saturating_sub(self.matches.len());
+        let key = |plan: &MatchPlan| MatchKey::new(id.clone(), plan.id.clone());
+        let open = live.machine.open_matches();
+        let not_live = open.filter(|plan| !self.matches.is_live(&key(plan)));
+        let not_live: Vec<MatchPlan> = not_live.take(places).cloned().collect();
+        if ruled {
+            let open: Vec<MatchKey> = live.machine.open_matches().map(key).collect();
+            open.iter().for_each(|key| self.follow(cx, key));
         }
-        for plan in open {
-            let key = MatchKey::new(id.clone(), plan.id.clone());
-            if !self.matches.is_live(&key) {
-                self.open_match(cx, &plan);
-            } else if ruled {
-                self.follow(cx, &key);
-            }
-        }
+        pending.into_iter().for_each(|pending| self.greet(cx, id, pending));
+        not_live.iter().for_each(|plan| self.open_match(cx, plan));
     }
 
     /// Answers the open greetings and farewells of a player who is connected now.
@@ -242,7 +242,10 @@ impl Cells {
         let answer = match pending.ask {
             // A connected player has confirmed, and is sent a notice once that is durable. So after
             // a crash in between, no player has to return for a win they know of.
-            TournamentAsk::Farewell { .. } if seat.is_some() => "\"ok\"".to_owned(),
+            // A host ends programs that it does not need any more.
+            TournamentAsk::Farewell { .. } if seat.is_some() || cx.settings.local.is_some() => {
+                "\"ok\"".to_owned()
+            }
             TournamentAsk::Farewell { .. } => {
                 return self.expect_farewell(cx, id, pending.limit_ms);
             }

@@ -25,10 +25,13 @@ impl Engine {
         self.send(conn, &ToPlayer::Greeting { protocol, server });
     }
 
-    /// Sends a connection a message. The driver closes a connection that does not read.
+    /// Sends a connection a message. Of these a local program is sent errors only: it knows no
+    /// lobby. The driver closes a connection that does not read.
     pub(crate) fn send(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
+        let sessions = &self.seats.sessions;
+        let is_error = matches!(message, ToPlayer::Error { .. });
         // Only the native protocol can express messages.
-        if self.seats.sessions.takes_lines(conn) {
+        if sessions.takes_lines(conn) && (is_error || !sessions.is_local(conn)) {
             self.services.send_line(conn, message);
         }
     }
@@ -92,7 +95,8 @@ impl Engine {
     pub(crate) fn count_junk(&mut self, conn: ConnId) {
         if self.seats.sessions.count_junk(conn) > JUNK_MAX {
             self.refuse(conn, "flood", "too many lines that nobody asked for");
-            self.end(conn, CloseReason::Flood);
+            let fault = Fault::disconnected(format!("sent over {JUNK_MAX} lines nobody asked for"));
+            self.lost(conn, &fault, CloseReason::Flood);
         }
     }
 

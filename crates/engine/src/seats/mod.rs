@@ -12,6 +12,7 @@
 mod answers;
 mod attach;
 mod cut_off;
+mod local;
 mod login;
 mod peers;
 mod present;

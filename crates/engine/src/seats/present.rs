@@ -26,6 +26,7 @@ pub(crate) struct PlayerSeat {
     to: Reach,
     form: Form,
     timeout_is_crash: bool,
+    is_local: bool,
     /// Whether the player is shown every change of their matches.
     listens: bool,
     nonce: Option<Nonce>,
@@ -53,6 +54,7 @@ impl PlayerSeat {
             to: Reach::Connection(conn, seat.wire),
             form,
             timeout_is_crash: seat.timeout_is_crash,
+            is_local: seat.is_local,
             listens,
             nonce: hello.and_then(|hello| hello.nonce.clone()),
             proposal: hello.and_then(|hello| hello.proposal.clone()),
@@ -60,18 +62,18 @@ impl PlayerSeat {
         }
     }
 
-    /// The seat of a house player; `None` if the player is not one.
-    fn of_house(player: &PlayerName) -> Option<PlayerSeat> {
-        let name = player.house()?;
-        Some(PlayerSeat {
+    /// The seat of a house player.
+    fn of_house(name: &str) -> PlayerSeat {
+        PlayerSeat {
             to: Reach::House(name.into()),
             form: Form::State,
             timeout_is_crash: false,
+            is_local: false,
             listens: false,
             nonce: None,
             proposal: None,
             is_silent: false,
-        })
+        }
     }
 
     /// The connection; a house player has none.
@@ -101,6 +103,11 @@ impl PlayerSeat {
 
     pub(crate) fn timeout_is_crash(&self) -> bool {
         self.timeout_is_crash
+    }
+
+    /// Whether it is a program that the host runs for one tournament.
+    pub(crate) fn is_local(&self) -> bool {
+        self.is_local
     }
 
     pub(crate) fn listens(&self) -> bool {
@@ -148,11 +155,14 @@ impl PresentPlayers {
         was_here
     }
 
-    /// Opens the seat of a player who is a house player, if it is not open yet.
-    pub(crate) fn seat_house(&mut self, player: &PlayerName) {
-        if let Some(seat) = PlayerSeat::of_house(player) {
-            self.seats.entry(player.clone()).or_insert(seat);
-        }
+    /// Opens the seat of a house player, if it is not open yet.
+    pub(crate) fn seat_house(&mut self, player: &PlayerName, name: &str) {
+        self.seats.entry(player.clone()).or_insert_with(|| PlayerSeat::of_house(name));
+    }
+
+    /// Replaces the seat of a player whose connection stays.
+    pub(super) fn replace(&mut self, player: &PlayerName, seat: PlayerSeat) {
+        self.seats.insert(player.clone(), seat);
     }
 
     /// The seat of a player, if they can be reached.

@@ -72,6 +72,11 @@ impl Sessions {
         self.0.get(&conn).is_some_and(|session| session.seat.takes_lines())
     }
 
+    /// Whether it is a program that the host runs for one tournament.
+    pub(super) fn is_local(&self, conn: ConnId) -> bool {
+        self.0.get(&conn).is_some_and(|session| session.seat.is_local)
+    }
+
     pub(super) fn is_trusted(&self, conn: ConnId) -> bool {
         self.0.get(&conn).is_some_and(|session| session.seat.is_trusted)
     }
@@ -94,6 +99,13 @@ impl Sessions {
     pub(super) fn greet(&mut self, conn: ConnId, hello: Hello) {
         if let Some(session) = self.0.get_mut(&conn) {
             session.hello.get_or_insert(hello);
+        }
+    }
+
+    /// Forgets the hello of a connection, whose program is replaced.
+    pub(super) fn forget_hello(&mut self, conn: ConnId) {
+        if let Some(session) = self.0.get_mut(&conn) {
+            session.hello = None;
         }
     }
 
