@@ -1,12 +1,12 @@
 //! `exp` and `ln` from additions and multiplications alone. The standard library's versions come
-//! from the host and differ in the last bit between hosts; ratings must not.
+//! from the host and differ in the last bit between hosts; results that a log records must not.
 
 /// ln 2 in two parts: the first has so few digits that its small multiples are exact.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// e to the power of `x`, to within a few units in the last place. `x` is clamped to ±700.
-pub(super) fn exp(x: f64) -> f64 {
+pub fn exp(x: f64) -> f64 {
     let x = x.clamp(-700.0, 700.0);
     let twos = (x / std::f64::consts::LN_2).round();
     let rest = (x - twos * LN_2_HIGH) - twos * LN_2_LOW;
@@ -16,7 +16,7 @@ pub(super) fn exp(x: f64) -> f64 {
 }
 
 /// The natural logarithm of a positive number that is not subnormal.
-pub(super) fn ln(x: f64) -> f64 {
+pub fn ln(x: f64) -> f64 {
     assert!(x.is_normal() && x > 0.0, "the logarithm of {x}");
     let bits = x.to_bits();
     let mut twos = (bits >> 52) as i64 - 1_023;
