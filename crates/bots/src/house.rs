@@ -167,6 +167,24 @@ impl Houses {
                 "looks D own moves ahead, 1 to 6; plain search is search:2",
                 fish::Searcher::named,
             )
+            .with::<Fish, fish::Richest>(
+                "richest",
+                "the richest free tile; looks two own moves ahead",
+            )
+            .with::<Fish, fish::Champion>(
+                "champion",
+                "searches placements and moves as deep as it can; plays endgames exactly",
+            )
+            .with_levels::<Fish>(
+                |level| Box::new(fish::Champion::level(level)),
+                [
+                    "every second answer random, the others one step ahead",
+                    "every fifth answer random, the others one step ahead",
+                    "looks one step ahead",
+                    "looks three steps ahead",
+                    "the champion",
+                ],
+            )
             .with::<Trains, trains::Anything>(
                 "random",
                 "any legal answer, each as likely as the other",
