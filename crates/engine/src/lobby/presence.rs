@@ -8,7 +8,8 @@
 //! `reconnect_ms` is over. A draw takes expected players only if connected players do not fill the
 //! tournament, so that a tournament asked for in that moment is not held with nobody.
 
-use super::Engine;
+use super::LobbyCell;
+use crate::services::Services;
 use agon_core::PlayerName;
 use agon_core::lobby::Selection;
 use std::collections::BTreeSet;
@@ -23,17 +24,12 @@ enum Presence {
     Absent,
 }
 
-impl Engine {
-    /// Whether a player has a connection.
-    pub fn is_connected(&self, player: &PlayerName) -> bool {
-        self.sessions.conn_of(player).is_some()
-    }
-
-    fn presence(&self, player: &PlayerName) -> Presence {
-        if self.is_connected(player) {
+impl LobbyCell {
+    fn presence(&self, services: &Services, player: &PlayerName) -> Presence {
+        let present = &services.present;
+        if present.conn_of(player).is_some() {
             Presence::Connected
-        } else if self.sessions.gone_since(player).is_some() || !self.lobby.line().contains(player)
-        {
+        } else if present.gone_since(player).is_some() || !self.machine.line().contains(player) {
             Presence::Absent
         } else {
             Presence::Expected
@@ -41,23 +37,28 @@ impl Engine {
     }
 
     /// The players a selection must pass over.
-    pub(super) fn absent_from(&self, selection: &Selection) -> BTreeSet<PlayerName> {
+    pub(super) fn absent_from(
+        &self,
+        services: &Services,
+        selection: &Selection,
+    ) -> BTreeSet<PlayerName> {
         let (waiting, at_most) = match selection {
             Selection::Line { at_most }
             | Selection::Age { at_most }
-            | Selection::Random { at_most } => (self.lobby.line(), *at_most),
-            Selection::Draw(draw) => (self.lobby.line(), draw.at_most),
-            Selection::Queue { queue, at_most } => (self.lobby.queue(queue), *at_most),
+            | Selection::Random { at_most } => (self.machine.line(), *at_most),
+            Selection::Draw(draw) => (self.machine.line(), draw.at_most),
+            Selection::Queue { queue, at_most } => (self.machine.queue(queue), *at_most),
             Selection::Named { .. } | Selection::SignUp(_) | Selection::Invitation(_) => {
                 return BTreeSet::new();
             }
         };
         let of = |presence: Presence| {
-            let found = waiting.iter().filter(move |player| self.presence(player) == presence);
+            let found =
+                waiting.iter().filter(move |player| self.presence(services, player) == presence);
             found.cloned().collect::<BTreeSet<PlayerName>>()
         };
         let may_play = |player: &&PlayerName| {
-            self.lobby.account(player).is_some_and(|account| account.blacklisted.is_none())
+            self.machine.account(player).is_some_and(|account| account.blacklisted.is_none())
         };
         let mut absent = of(Presence::Absent);
         if of(Presence::Connected).iter().filter(may_play).count() >= at_most as usize {

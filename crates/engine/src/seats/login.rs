@@ -1,15 +1,17 @@
-//! The lobby's side of connections: logging in, queues, announcements.
+//! Logging in and out, and players' requests to the lobby.
 
-use super::follow_up::FollowUp;
-use super::journal::StreamKey;
-use super::news::news_of;
-use super::{
-    CloseReason, ConnId, Effect, Engine, LoginOutcome, PasswordCheck, PasswordResult, Timer,
+use crate::follow_up::FollowUp;
+use crate::journal::StreamKey;
+use crate::query::{AnnounceWanted, NotAnnounced, Query};
+use crate::timers::Timer;
+use crate::{
+    AnnounceError, CloseReason, ConnId, Effect, Engine, LoginOutcome, PasswordCheck,
+    PasswordResult, Wanted, names, password,
 };
-use crate::{names, password};
-use agon_core::lobby::{AccountKind, LobbyCommand, LobbyRejection, QueueName, Role, TokenHash};
-use agon_core::{Event, Fault, FaultKind, PlayerName, TournamentId};
+use agon_core::lobby::{AccountKind, LobbyCommand, QueueName, Role, TokenHash};
+use agon_core::{Fault, FaultKind, PlayerName, TournamentId};
 use agon_wire::native::{ToLobby, ToPlayer};
+use serde_json::{Map, Value};
 
 /// The credentials of a login.
 pub(crate) struct LoginRequest {
@@ -31,75 +33,17 @@ pub(crate) struct Checking {
 }
 
 impl Engine {
-    /// Lets the lobby decide, commits its events, and names their follow-ups.
-    pub(super) fn step_lobby(
-        &mut self,
-        command: LobbyCommand,
-        mut follow_ups: Vec<FollowUp>,
-    ) -> Result<(), LobbyRejection> {
-        let now = self.now_ms();
-        let waiting = self.waiting_for(&command);
-        let events = self.lobby.step(now, command)?;
-        for event in &events {
-            match event {
-                Event::TournamentStarted(started) => {
-                    follow_ups.push(FollowUp::Start(Box::new(started.plan.clone())));
-                }
-                Event::AccountBlacklisted(listed) => {
-                    follow_ups.push(FollowUp::Expel(listed.account.clone()));
-                }
-                _ => {}
-            }
-        }
-        follow_ups.extend(news_of(&events, waiting));
-        self.commit_at(now, StreamKey::Lobby, &events, follow_ups);
-        self.set_lobby_timer();
-        Ok(())
-    }
-
-    /// Sets the lobby's timer to its next deadline, unless the timer fires before that.
-    pub(super) fn set_lobby_timer(&mut self) {
-        if let Some(deadline) = self.lobby.deadline() {
-            self.timers.set_lobby(deadline);
-        }
-    }
-
-    pub(super) fn lobby_due(&mut self) {
-        while let Some(command) = self.lobby.due(self.now_ms()) {
-            if self.step_lobby(command, Vec::new()).is_err() {
-                break;
-            }
-        }
-        self.set_lobby_timer();
-    }
-
-    /// Creates accounts for house players, so that they can be named and looked up like others.
-    pub(super) fn register_houses(&mut self) {
-        for game in self.games.names() {
-            for name in self.houses.names(game) {
-                let plain = name.split(':').next().unwrap_or(&name);
-                let Ok(account) = PlayerName::of_house(plain) else { continue };
-                if self.lobby.account(&account).is_none() {
-                    let (kind, role, password) = (AccountKind::House, Role::Player, None);
-                    let command = LobbyCommand::Register { account, kind, role, password };
-                    let _ = self.step_lobby(command, Vec::new());
-                }
-            }
-        }
-    }
-
-    pub(super) fn log_in(&mut self, conn: ConnId, login: LoginRequest) {
-        let Some(session) = self.sessions.get_mut(conn) else { return };
-        if session.checking.is_some() {
+    pub(crate) fn log_in(&mut self, conn: ConnId, login: LoginRequest) {
+        if self.seats.sessions.is_checking(conn) {
             return self.refuse(conn, "busy", "the last login is still being checked");
         }
-        if session.account.is_some() {
+        if self.seats.sessions.account(conn).is_some() {
             let detail = "this connection is logged in; log out, or open another";
             return self.refuse(conn, "unexpected", detail);
         }
         let LoginRequest { account, password, token, register, kind } = login;
         if let Some(token) = token {
-            let holder = self.lobby.holder(&TokenHash::of(&token), self.now_ms()).cloned();
+            let holder = self.lobby.state().holder(&TokenHash::of(&token), self.now_ms()).cloned();
             return match holder {
                 Some(account) => self.welcome(conn, account, TokenHash::of(&token), None),
                 None => {
@@ -125,18 +69,18 @@ impl Engine {
             return self.refuse(conn, "malformed", detail);
         }
         // Old accounts may have names that are not normalized.
-        let account = match self.lobby.account(&account) {
+        let account = match self.lobby.state().account(&account) {
             Some(_) => account,
             None => names::normalized(&account),
         };
-        let known = self.lobby.account(&account).map(|known| known.password.clone());
+        let known = self.lobby.state().account(&account).map(|known| known.password.clone());
         let is_new = known.is_none() && register;
         if is_new && let Err(detail) = names::check_new(&account) {
             return self.refuse(conn, "bad-name", detail);
         }
         // The gateway of a trusted seat keeps strangers out, so its programs may register with the
         // password they were written with.
-        let trusted = self.sessions.get(conn).is_some_and(|session| session.seat.is_trusted);
+        let trusted = self.seats.sessions.is_trusted(conn);
         if is_new
             && !trusted
             && let Err(detail) = password::check_new(&password)
@@ -153,15 +97,14 @@ impl Engine {
 
     /// Has the driver check a password, unless the connection closes first.
     fn check(&mut self, conn: ConnId, checking: Checking, check: PasswordCheck) {
-        let Some(session) = self.sessions.get_mut(conn) else { return };
-        let (from, account) = (session.from, checking.account.clone());
-        session.checking = Some(checking);
-        self.effects.push(Effect::CheckPassword { conn, from, account, check });
+        let account = checking.account.clone();
+        let Some(from) = self.seats.sessions.begin_check(conn, checking) else { return };
+        self.services.effects.push(Effect::CheckPassword { conn, from, account, check });
     }
 
-    pub(super) fn checked(&mut self, conn: ConnId, result: PasswordResult) {
-        let Some(session) = self.sessions.get_mut(conn) else { return };
-        let Some(Checking { account, kind, for_change }) = session.checking.take() else { return };
+    pub(crate) fn checked(&mut self, conn: ConnId, result: PasswordResult) {
+        let checking = self.seats.sessions.end_check(conn);
+        let Some(Checking { account, kind, for_change }) = checking else { return };
         match result {
             PasswordResult::Right => self.welcome_with_token(conn, account),
             PasswordResult::NotChecked(why) => {
@@ -176,7 +119,7 @@ impl Engine {
             }
             PasswordResult::Failed(why) => self.refuse(conn, "failed", why),
             PasswordResult::Hashed(password) if for_change => {
-                let keep = self.sessions.get(conn).and_then(|session| session.token.clone());
+                let keep = self.seats.sessions.token(conn);
                 let (what, about) = ("change-password", None);
                 let done = FollowUp::Done { conn, what, about };
                 let command = LobbyCommand::ChangePassword { account, password, keep };
@@ -199,13 +142,9 @@ impl Engine {
         if self.is_elsewhere(conn, &account) {
             return;
         }
-        let token = self.entropy.token();
-        let expires_at = self.now_ms() + self.settings.token_ms;
-        let hash = TokenHash::of(&token);
-        let command =
-            LobbyCommand::IssueToken { account: account.clone(), token: hash.clone(), expires_at };
-        match self.step_lobby(command, Vec::new()) {
-            Ok(()) => self.welcome(conn, account, hash, Some(token)),
+        let token = self.services.entropy.token();
+        match self.issue_token(account.clone(), &token) {
+            Ok(_) => self.welcome(conn, account, TokenHash::of(&token), Some(token)),
             Err(rejection) => self.refuse(conn, "refused", rejection.to_string()),
         }
     }
@@ -227,17 +166,16 @@ impl Engine {
     }
 
     /// Completes a login that is durable.
-    pub(super) fn let_in(
+    pub(crate) fn let_in(
         &mut self,
         conn: ConnId,
         account: &PlayerName,
         hash: TokenHash,
         token: Option<&str>,
     ) {
-        let (_, waiting) = self.lobby.involvement(account);
-        let active = self.active_tournaments(account);
-        let other = self.sessions.get(conn).and_then(|session| session.account.as_ref());
-        if other.is_some() {
+        let (_, waiting) = self.lobby.state().involvement(account);
+        let active = self.in_cells(|cells, cx| cells.active_tournaments(cx, account));
+        if self.seats.sessions.account(conn).is_some() {
             return self.refuse(conn, "unexpected", "this connection is logged in");
         }
         // Another connection may have logged in while this login was in flight.
@@ -245,13 +183,11 @@ impl Engine {
             return;
         }
         self.send(conn, &ToPlayer::Welcome { account, token, active, waiting });
-        if let Some(session) = self.sessions.get_mut(conn) {
-            session.token = Some(hash);
-        }
+        self.seats.sessions.keep_token(conn, hash);
         self.attach(conn, account);
     }
 
-    pub(super) fn ask_lobby(&mut self, conn: ConnId, player: PlayerName, request: ToLobby) {
+    pub(crate) fn ask_lobby(&mut self, conn: ConnId, player: PlayerName, request: ToLobby) {
         let (what, about, command) = match request {
             ToLobby::Enqueue { queue } => match QueueName::new(&queue) {
                 Ok(queue) => ("enqueue", None, LobbyCommand::Enqueue { player, queue }),
@@ -262,7 +198,7 @@ impl Engine {
                 Err(bad) => return self.refuse(conn, "malformed", bad.to_string()),
             },
             ToLobby::SignUp { tournament, age } => {
-                let tournament = self.lobby.latest_of(tournament);
+                let tournament = self.lobby.state().latest_of(tournament);
                 let id = Some(tournament.clone());
                 ("sign-up", id, LobbyCommand::SignUp { tournament, player, age })
             }
@@ -297,7 +233,7 @@ impl Engine {
 
     /// Withdraws a sign-up, or leaves a running tournament; confirms it when all of it is durable.
     fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
-        let tournament = self.lobby.left_by(tournament, &player);
+        let tournament = self.lobby.state().left_by(tournament, &player);
         match self.withdraw(tournament.clone(), player) {
             Ok(mut streams) => {
                 self.forgive_junk(conn);
@@ -316,9 +252,8 @@ impl Engine {
         if let Err(detail) = password::check_new(&new) {
             return self.refuse(conn, "weak-password", detail);
         }
-        let known = self.lobby.account(&account).and_then(|known| known.password.clone());
-        let Some(session) = self.sessions.get_mut(conn) else { return };
-        if session.checking.is_some() {
+        let known = self.lobby.state().account(&account).and_then(|known| known.password.clone());
+        if self.seats.sessions.is_checking(conn) {
             return self.refuse(conn, "busy", "the last password is still being checked");
         }
         let kind = AccountKind::Program;
@@ -334,31 +269,31 @@ impl Engine {
     }
 
     /// Sets the timer that logs an account out if it does not reconnect.
-    pub(super) fn log_out_later(&mut self, account: PlayerName) {
+    pub(crate) fn log_out_later(&mut self, account: PlayerName) {
         let now = self.now_ms();
-        self.sessions.note_gone(account.clone(), now);
-        self.timers.set(now + self.settings.reconnect_ms, Timer::LogOut(account));
+        self.services.present.note_gone(account.clone(), now);
+        self.services.timers.set(now + self.services.settings.reconnect_ms, Timer::LogOut(account));
     }
 
     /// Logs an account out, unless it reconnected or lost a later connection since.
-    pub(super) fn log_out_if_gone(&mut self, account: PlayerName) {
-        let since = self.sessions.gone_since(&account);
-        let due = since.map(|since| since + self.settings.reconnect_ms);
+    pub(crate) fn log_out_if_gone(&mut self, account: PlayerName) {
+        let since = self.services.present.gone_since(&account);
+        let due = since.map(|since| since + self.services.settings.reconnect_ms);
         if self.is_connected(&account) || due.is_none_or(|due| due > self.now_ms()) {
             return;
         }
-        self.sessions.forget_gone(&account);
+        self.services.present.forget_gone(&account);
         let name = account.clone();
         let _ = self.step_lobby(LobbyCommand::LogOut { account }, Vec::new());
         self.drop_newcomer(&name);
     }
 
     /// Logs out the players who did not reconnect after a restart.
-    pub(super) fn log_out_absent(&mut self) {
+    pub(crate) fn log_out_absent(&mut self) {
         // A player who lost a connection since the restart has a later deadline of their own.
-        let gone = self.lobby.line().iter().filter(|player| {
+        let gone = self.lobby.state().line().iter().filter(|player| {
             !self.is_connected(player)
-                && self.sessions.gone_since(player).is_none()
+                && self.services.present.gone_since(player).is_none()
                 && !self.may_be_found(player)
         });
         for account in gone.cloned().collect::<Vec<_>>() {
@@ -368,16 +303,26 @@ impl Engine {
         }
     }
 
-    /// Makes a token for an operator's account, and the account if there is none. The log stores
-    /// only the token's hash.
-    pub(super) fn operator_token(&mut self, account: PlayerName) -> Result<String, LobbyRejection> {
-        let token = self.entropy.token();
-        if self.lobby.account(&account).is_none() {
-            let (kind, role, password) = (AccountKind::Person, Role::Operator, None);
-            let name = account.clone();
-            self.command(LobbyCommand::Register { account: name, kind, role, password })?;
+    /// Announces a tournament that a connected player asked for.
+    pub(crate) fn announce_for(
+        &mut self,
+        conn: ConnId,
+        player: PlayerName,
+        asked: Map<String, Value>,
+    ) {
+        let wanted: Wanted = match serde_json::from_value(Value::Object(asked)) {
+            Ok(wanted) => wanted,
+            Err(error) => return self.refuse(conn, "malformed", error.to_string()),
+        };
+        match (AnnounceWanted { wanted, by: player }).answer(self) {
+            Ok(id) => {
+                self.forgive_junk(conn);
+                let done = FollowUp::Done { conn, what: "announce", about: Some(id) };
+                self.once_durable(vec![StreamKey::Lobby], done);
+            }
+            Err(NotAnnounced::Malformed(detail)) => self.refuse(conn, "malformed", detail),
+            Err(NotAnnounced::Refused(AnnounceError::Log(why))) => self.refuse(conn, "failed", why),
+            Err(refused) => self.refuse(conn, "refused", refused.to_string()),
         }
-        self.issue_token(account, &token)?;
-        Ok(token)
     }
 }

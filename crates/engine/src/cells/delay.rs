@@ -5,10 +5,12 @@
 //! match can help nobody: the engine shows it at once.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
-use super::journal::StreamKey;
-use super::show::{self, ShownMatch};
+use super::Cells;
 use super::watch::{About, Shown, Topic};
-use super::{Engine, MatchKey};
+use crate::MatchKey;
+use crate::journal::StreamKey;
+use crate::services::Context;
+use crate::show::{self, ShownMatch};
 use agon_core::{Millis, TournamentId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -73,7 +75,7 @@ impl DelayLine {
 }
 
 /// A match whose view is delayed.
-pub struct HeldBack {
+pub(super) struct HeldBack {
     held_ms: Millis,
     /// The latest state that may be shown.
     visible: Shown,
@@ -89,20 +91,20 @@ impl HeldBack {
     }
 }
 
-impl Engine {
+impl Cells {
     /// By how much the view of a tournament's matches is delayed.
-    pub(super) fn observer_delay_ms(&self, tournament: &TournamentId) -> Millis {
-        let live = self.live_tournament(tournament);
+    pub(super) fn observer_delay_ms(&self, cx: &Context<'_>, tournament: &TournamentId) -> Millis {
+        let live = self.tournament(tournament);
         let own = live.map_or(0, |live| live.plan().policy.observer_delay_ms);
-        own.max(self.settings.observer_delay_ms)
+        own.max(cx.settings.observer_delay_ms)
     }
 
     /// Begins to delay the view of a match, if its tournament asks for that. A game that was
     /// resumed from the log is not shown yet, because its earlier state is not known.
-    pub(super) fn begin_to_hold_back(&mut self, key: &MatchKey) {
-        let held_ms = self.observer_delay_ms(&key.tournament);
+    pub(super) fn begin_to_hold_back(&mut self, cx: &mut Context<'_>, key: &MatchKey) {
+        let held_ms = self.observer_delay_ms(cx, &key.tournament);
         let Some(live) = self.live_match(key).filter(|_| held_ms > 0) else { return };
-        let (first, at) = (ShownMatch::of(live, self.wires(live)), self.now_ms());
+        let (first, at) = (ShownMatch::of(live, cx.present.wires(live)), cx.now_ms());
         let now = Shown::new(About::Change, show::text(&first), at);
         let visible = Shown::new(About::Snapshot, show::text(&first.without_game()), at);
         let mut line = DelayLine::new(held_ms);
@@ -113,7 +115,7 @@ impl Engine {
     }
 
     /// Queues the present state of a delayed match. Called when all its records are durable.
-    pub(super) fn keep_for_later(&mut self, stream: &StreamKey) {
+    pub(super) fn keep_for_later(&mut self, cx: &mut Context<'_>, stream: &StreamKey) {
         if self.held_back.is_empty() {
             return;
         }
@@ -121,9 +123,9 @@ impl Engine {
         let Some(live) = self.live_match(key).filter(|_| self.held_back.contains_key(key)) else {
             return;
         };
-        let stands = ShownMatch::of(live, self.wires(live));
-        let shown = Shown::new(About::Change, show::text(&stands), self.now_ms());
-        let now = self.now_ms();
+        let stands = ShownMatch::of(live, cx.present.wires(live));
+        let shown = Shown::new(About::Change, show::text(&stands), cx.now_ms());
+        let now = cx.now_ms();
         if let Some(held) = self.held_back.get_mut(key) {
             held.look(now);
             let latest = held.line.waiting.back().map_or(&held.visible, |(_, latest)| latest);
@@ -135,23 +137,28 @@ impl Engine {
     }
 
     /// The state of a running match that may be shown.
-    pub(super) fn visible_match(&mut self, key: &MatchKey) -> Option<Arc<str>> {
-        let now = self.now_ms();
+    pub(crate) fn visible_match(
+        &mut self,
+        cx: &mut Context<'_>,
+        key: &MatchKey,
+    ) -> Option<Arc<str>> {
+        let now = cx.now_ms();
         if let Some(held) = self.held_back.get_mut(key) {
             return Some(Arc::clone(&held.look(now).data));
         }
         let live = self.live_match(key)?;
-        Some(show::text(&ShownMatch::of(live, self.wires(live))))
+        Some(show::text(&ShownMatch::of(live, cx.present.wires(live))))
     }
 
     /// The messages for a new spectator of a delayed match, each with its due time; `None` if it is
     /// not delayed.
     pub(super) fn held_back(
         &mut self,
+        cx: &mut Context<'_>,
         topic: &Topic,
     ) -> Option<impl Iterator<Item = Shown> + use<>> {
         let Topic::Match(key) = topic else { return None };
-        let now = self.now_ms();
+        let now = cx.now_ms();
         let held = self.held_back.get_mut(key)?;
         let mut first = Shown { about: About::Snapshot, ..held.look(now).clone() };
         // The visible state holds until the next queued change is due.
@@ -166,7 +173,7 @@ impl Engine {
     }
 
     /// By how much the view of a topic is delayed.
-    pub fn held_ms(&self, topic: &Topic) -> Millis {
+    pub(crate) fn held_ms(&self, topic: &Topic) -> Millis {
         match topic {
             Topic::Match(key) => self.held_back.get(key).map_or(0, |held| held.held_ms),
             Topic::Tournament(_) => 0,

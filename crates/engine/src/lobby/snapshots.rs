@@ -3,8 +3,10 @@
 //! A snapshot only saves time. It contains durable records only, and a start that cannot read it
 //! folds the log. So a snapshot that cannot be stored is only a warning.
 
-use super::journal::StreamKey;
-use super::{Effect, Engine, LobbySnapshot, StreamReader};
+use super::LobbyCell;
+use crate::journal::StreamKey;
+use crate::services::Services;
+use crate::{Effect, LobbySnapshot, StreamReader};
 use agon_core::lobby::Lobby;
 
 /// Events of the lobby between two snapshots, at least.
@@ -17,10 +19,12 @@ pub(super) struct Snapshots {
     is_busy: bool,
 }
 
-impl Snapshots {
+impl LobbyCell {
     /// The latest snapshot of the lobby and the number of events it covers; the error says why it
     /// cannot be used.
-    pub(super) fn latest(&self, reader: &dyn StreamReader) -> Result<Option<(Lobby, u64)>, String> {
+    pub(crate) fn latest_snapshot(
+        reader: &dyn StreamReader,
+    ) -> Result<Option<(Lobby, u64)>, String> {
         let found = reader.snapshot().map_err(|error| error.to_string())?;
         let Some(LobbySnapshot { format, seq, state }) = found else { return Ok(None) };
         if format != Lobby::SNAPSHOT_VERSION {
@@ -32,45 +36,38 @@ impl Snapshots {
     }
 
     /// Records that a snapshot covers `seq` events.
-    pub(super) fn cover(&mut self, seq: u64) {
-        self.covered = seq;
+    pub(crate) fn snapshot_covers(&mut self, seq: u64) {
+        self.snapshots.covered = seq;
     }
 
     /// The driver has finished the last snapshot.
-    pub(super) fn kept(&mut self) {
-        self.is_busy = false;
+    pub(crate) fn snapshot_kept(&mut self) {
+        self.snapshots.is_busy = false;
     }
-}
 
-impl Engine {
     /// Takes a snapshot if the lobby has enough new events, and none is in flight.
-    pub(super) fn snapshot_if_due(&mut self) {
-        let seq = self.lobby_events();
+    pub(crate) fn snapshot_if_due(&mut self, services: &mut Services) {
+        let seq = services.journals.version(&StreamKey::Lobby);
         // The larger the lobby, the rarer the snapshots, so that the cost per event stays constant.
-        let usual = || EVERY_MIN.max(self.lobby.size() as u64);
-        let every = self.settings.snapshot_every.unwrap_or_else(usual);
+        let usual = || EVERY_MIN.max(self.machine.size() as u64);
+        let every = services.settings.snapshot_every.unwrap_or_else(usual);
         let due = seq.saturating_sub(self.snapshots.covered) >= every;
-        if due && !self.snapshots.is_busy && self.is_durable(&StreamKey::Lobby) {
-            self.take_snapshot(seq);
+        if due && !self.snapshots.is_busy && services.is_durable(&StreamKey::Lobby) {
+            self.take_snapshot(services, seq);
         }
     }
 
     /// Takes the snapshot that the next start begins with.
-    pub fn finish(&mut self) {
-        let seq = self.lobby_events();
-        if seq > self.snapshots.covered && self.is_durable(&StreamKey::Lobby) {
-            self.take_snapshot(seq);
+    pub(crate) fn final_snapshot(&mut self, services: &mut Services) {
+        let seq = services.journals.version(&StreamKey::Lobby);
+        if seq > self.snapshots.covered && services.is_durable(&StreamKey::Lobby) {
+            self.take_snapshot(services, seq);
         }
     }
 
-    fn take_snapshot(&mut self, seq: u64) {
-        self.snapshots.cover(seq);
-        self.snapshots.is_busy = true;
-        let lobby = Box::new(self.lobby.clone());
-        self.effects.push(Effect::KeepSnapshot { seq, lobby });
-    }
-
-    fn lobby_events(&self) -> u64 {
-        self.journals.version(&StreamKey::Lobby)
+    fn take_snapshot(&mut self, services: &mut Services, seq: u64) {
+        self.snapshots = Snapshots { covered: seq, is_busy: true };
+        let lobby = Box::new(self.machine.clone());
+        services.effects.push(Effect::KeepSnapshot { seq, lobby });
     }
 }

@@ -5,10 +5,14 @@
 //! intervals: one message for all watchers, with everything that has changed since the last.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
-use super::journal::StreamKey;
-use super::show::{self, ShownMatch};
-use super::{Effect, Engine, MatchKey, Timer};
+use super::Cells;
+use crate::journal::StreamKey;
+use crate::services::Context;
+use crate::show::{self, ShownMatch};
+use crate::timers::Timer;
+use crate::{Effect, MatchKey};
 use agon_core::{Millis, TournamentId};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -92,9 +96,26 @@ struct Watching {
     seen: Option<u64>,
 }
 
+/// All watchers.
+#[derive(Default)]
+pub(super) struct Watchers(HashMap<Topic, TopicWatchers>);
+
+impl Watchers {
+    fn count(&self) -> usize {
+        self.0.values().map(|watchers| watchers.all.len()).sum()
+    }
+
+    fn end(&mut self, id: WatcherId) {
+        for watchers in self.0.values_mut() {
+            watchers.all.retain(|watching| watching.id != id);
+        }
+        self.0.retain(|_, watchers| !watchers.all.is_empty());
+    }
+}
+
 /// All watchers of one topic.
 #[derive(Default)]
-pub struct Watchers {
+struct TopicWatchers {
     all: Vec<Watching>,
     /// When they were last sent a message.
     shown_at: Millis,
@@ -111,22 +132,23 @@ pub enum NoWatch {
     Full,
 }
 
-impl Engine {
+impl Cells {
     /// Subscribes to a running topic; returns the delayed messages that come first. The watcher is
     /// sent the present state, unless that is the state it has seen last.
-    pub fn watch(
+    pub(crate) fn watch(
         &mut self,
+        cx: &mut Context<'_>,
         id: WatcherId,
         topic: Topic,
         seen: Option<u64>,
     ) -> Result<Vec<Shown>, NoWatch> {
-        let data = self.shown(&topic).ok_or(NoWatch::NotRunning)?;
-        if self.watcher_count() >= WATCHERS_MAX {
+        let data = self.shown(cx, &topic).ok_or(NoWatch::NotRunning)?;
+        if self.watchers.count() >= WATCHERS_MAX {
             return Err(NoWatch::Full);
         }
         let over = self.is_over(&topic);
         let mut watching = Watching { id, seen };
-        let held = self.held_back(&topic);
+        let held = self.held_back(cx, &topic);
         let mut early = Vec::new();
         match held {
             Some(held) => {
@@ -136,97 +158,90 @@ impl Engine {
             // The end is in flight, and is sent once it is durable.
             None if over => {}
             None => {
-                let shown = Shown::new(About::Snapshot, data, self.now_ms());
-                self.show_one(&mut watching, shown);
+                let shown = Shown::new(About::Snapshot, data, cx.now_ms());
+                show_one(cx, &mut watching, shown);
             }
         }
-        self.watchers.entry(topic).or_default().all.push(watching);
+        self.watchers.0.entry(topic).or_default().all.push(watching);
         Ok(early)
     }
 
     /// Ends a watcher's subscription.
-    pub(super) fn unwatch(&mut self, id: WatcherId) {
-        for watchers in self.watchers.values_mut() {
-            watchers.all.retain(|watching| watching.id != id);
-        }
-        self.watchers.retain(|_, watchers| !watchers.all.is_empty());
-    }
-
-    /// Sends a watcher a state, unless it has seen it.
-    fn show_one(&mut self, watching: &mut Watching, shown: Shown) {
-        // Nothing public has changed.
-        if watching.seen == Some(shown.mark) && shown.about != About::End {
-            return;
-        }
-        watching.seen = Some(shown.mark);
-        self.effects.push(Effect::Show { watcher: watching.id, shown });
-    }
-
-    fn watcher_count(&self) -> usize {
-        self.watchers.values().map(|watchers| watchers.all.len()).sum()
+    pub(crate) fn unwatch(&mut self, id: WatcherId) {
+        self.watchers.end(id);
     }
 
     /// Shows the watchers of a stream its state, now or at the next interval. Called when all its
     /// records are durable.
-    pub(super) fn show_watchers(&mut self, stream: &StreamKey) {
-        if self.watchers.is_empty() {
+    pub(super) fn show_watchers(&mut self, cx: &mut Context<'_>, stream: &StreamKey) {
+        if self.watchers.0.is_empty() {
             return;
         }
         let Some(topic) = Topic::of(stream) else { return };
-        let now = self.now_ms();
+        let now = cx.now_ms();
         let over = self.is_over(&topic);
-        let Some(watchers) = self.watchers.get_mut(&topic) else { return };
+        let Some(watchers) = self.watchers.0.get_mut(&topic) else { return };
         let next = watchers.shown_at.saturating_add(APART_MS);
         if over || next <= now {
-            return self.show_now(topic, over);
+            return self.show_now(cx, topic, over);
         }
         if !std::mem::replace(&mut watchers.stale, true) {
-            self.timers.set(next, Timer::Watch(topic));
+            cx.timers.set(next, Timer::Watch(topic));
         }
     }
 
     /// Shows the changes since the last message. Changes that are not durable yet are shown when
     /// they are.
-    pub(super) fn show_late(&mut self, topic: &Topic) {
-        let stale = self.watchers.get(topic).is_some_and(|watchers| watchers.stale);
-        if stale && self.is_durable(&topic.stream()) {
-            self.show_now(topic.clone(), self.is_over(topic));
+    pub(super) fn show_late(&mut self, cx: &mut Context<'_>, topic: &Topic) {
+        let stale = self.watchers.0.get(topic).is_some_and(|watchers| watchers.stale);
+        if stale && cx.is_durable(&topic.stream()) {
+            self.show_now(cx, topic.clone(), self.is_over(topic));
         }
     }
 
-    fn show_now(&mut self, topic: Topic, over: bool) {
-        let Some(mut watchers) = self.watchers.remove(&topic) else { return };
-        let Some(data) = self.shown(&topic) else { return };
+    fn show_now(&mut self, cx: &mut Context<'_>, topic: Topic, over: bool) {
+        let Some(mut watchers) = self.watchers.0.remove(&topic) else { return };
+        let Some(data) = self.shown(cx, &topic) else { return };
         let about = if over { About::End } else { About::Change };
-        let mut shown = Shown::new(about, data, self.now_ms());
+        let mut shown = Shown::new(about, data, cx.now_ms());
         shown.held_ms = self.held_ms(&topic);
         for watching in &mut watchers.all {
-            self.show_one(watching, shown.clone());
+            show_one(cx, watching, shown.clone());
             if over {
-                self.effects.push(Effect::EndWatch { watcher: watching.id });
+                cx.effects.push(Effect::EndWatch { watcher: watching.id });
             }
         }
         if !over {
-            (watchers.shown_at, watchers.stale) = (self.now_ms(), false);
-            self.watchers.insert(topic, watchers);
+            (watchers.shown_at, watchers.stale) = (cx.now_ms(), false);
+            self.watchers.0.insert(topic, watchers);
         }
     }
 
     fn is_over(&self, topic: &Topic) -> bool {
         match topic {
-            Topic::Tournament(id) => self.live_tournament(id).is_none_or(|live| live.is_over()),
+            Topic::Tournament(id) => self.tournament(id).is_none_or(|live| live.is_over()),
             Topic::Match(key) => self.live_match(key).is_none_or(|live| live.result().is_some()),
         }
     }
 
     /// All public data of a running topic.
-    fn shown(&self, topic: &Topic) -> Option<Arc<str>> {
+    fn shown(&self, cx: &Context<'_>, topic: &Topic) -> Option<Arc<str>> {
         Some(match topic {
             Topic::Tournament(id) => show::text(&self.shown_tournament(id)?),
             Topic::Match(key) => {
                 let live = self.live_match(key)?;
-                show::text(&ShownMatch::of(live, self.wires(live)))
+                show::text(&ShownMatch::of(live, cx.present.wires(live)))
             }
         })
     }
+}
+
+/// Sends a watcher a state, unless it has seen it.
+fn show_one(cx: &mut Context<'_>, watching: &mut Watching, shown: Shown) {
+    // Nothing public has changed.
+    if watching.seen == Some(shown.mark) && shown.about != About::End {
+        return;
+    }
+    watching.seen = Some(shown.mark);
+    cx.effects.push(Effect::Show { watcher: watching.id, shown });
 }

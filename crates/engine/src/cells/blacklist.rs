@@ -5,40 +5,38 @@
 //! one stream into others, so a crash may come in between. The engine derives both from the log
 //! again when it resumes a tournament or a match, until they are recorded there.
 
-use super::follow_up::FollowUp;
-use super::journal::StreamKey;
-use super::{CloseReason, Engine, EngineError, MatchKey, Note};
-use agon_core::lobby::{Cheat, LobbyCommand};
+use super::Cells;
+use crate::follow_up::FollowUp;
+use crate::journal::StreamKey;
+use crate::services::Context;
+use crate::{EngineError, MatchKey};
+use agon_core::lobby::Cheat;
 use agon_core::{
     CheatCost, Event, Fault, FaultKind, How, MatchPlan, MatchResult, PlayerName, TournamentId,
 };
-use serde_json::json;
 
-impl Engine {
+impl Cells {
     /// The listings that follow from a match's events, which are about to be committed.
-    pub(super) fn blacklisted_by(&self, key: &MatchKey, events: &[Event]) -> Vec<FollowUp> {
+    pub(super) fn blacklisted_by(
+        &self,
+        cx: &Context<'_>,
+        key: &MatchKey,
+        events: &[Event],
+    ) -> Vec<FollowUp> {
         let Some(live) = self.matches.get(key) else { return Vec::new() };
-        let version = self.journals.version(&StreamKey::Match(key.clone()));
+        let version = cx.journals.version(&StreamKey::Match(key.clone()));
         let numbered = (version + 1..).zip(events);
         let cheats = numbered.filter_map(|(seq, event)| Cheat::of(live.played.plan(), seq, event));
         cheats.map(|cheat| FollowUp::Blacklist(Box::new(cheat))).collect()
     }
 
-    /// Lists the player of a durable cheat, unless the lobby has recorded that.
-    pub(super) fn blacklist_for(&mut self, cheat: Cheat) {
-        if self.lobby.has_recorded(&cheat) {
-            return;
-        }
-        let Cheat { account, reason, cause } = cheat;
-        let command = LobbyCommand::Blacklist { account, reason, by: None, cause: Some(cause) };
-        // The lobby rejects only a name without an account, and no tournament of the lobby takes
-        // such a name.
-        let _ = self.step_lobby(command, Vec::new());
-    }
-
     /// Blacklists for cheats in finished matches, if a crash kept the lobby from recording them.
     /// Open matches follow when the engine resumes them.
-    pub(super) fn blacklist_again_in(&mut self, id: &TournamentId) -> Result<(), EngineError> {
+    pub(super) fn blacklist_again_in(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: &TournamentId,
+    ) -> Result<(), EngineError> {
         let Some(live) = self.tournaments.get(id) else { return Ok(()) };
         if live.machine.plan().policy.rules.cheat != CheatCost::Blacklist {
             return Ok(());
@@ -49,68 +47,56 @@ impl Engine {
         let plans: Vec<MatchPlan> = suspect.map(|(plan, _)| plan.clone()).collect();
         for plan in plans {
             let key = MatchKey::new(id.clone(), plan.id.clone());
-            let lines = self.load(&StreamKey::Match(key).name())?;
+            let lines = cx.load(&StreamKey::Match(key).name())?;
             let cheats: Vec<Cheat> = Cheat::all(&plan, &lines).map(|(cheat, _)| cheat).collect();
-            cheats.into_iter().for_each(|cheat| self.blacklist_for(cheat));
+            cheats.into_iter().for_each(|cheat| cx.then(FollowUp::Blacklist(Box::new(cheat))));
         }
         Ok(())
     }
 
-    /// Removes a listed player from every running tournament, and tells them why.
-    pub(super) fn expel(&mut self, player: &PlayerName) {
-        for id in self.lobby.playing_in(player).cloned().collect::<Vec<_>>() {
-            self.expel_from(&id, player);
-        }
-        self.tell_blacklisted(player);
-    }
-
     /// Removes the listed players from a tournament once their listing is durable.
-    pub(super) fn expel_listed(&mut self, id: &TournamentId, players: &[PlayerName]) {
+    pub(super) fn expel_listed(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: &TournamentId,
+        players: &[PlayerName],
+    ) {
         for player in players {
-            if self.why_listed(player).is_none() {
+            if cx.accounts.why_listed(player).is_none() {
                 continue;
             }
-            let expel = FollowUp::ExpelFrom(id.clone(), player.clone());
-            self.once_durable(vec![StreamKey::Lobby], expel);
+            match cx.is_durable(&StreamKey::Lobby) {
+                true => self.expel_from(cx, id, player),
+                false => {
+                    let expel = FollowUp::ExpelFrom(id.clone(), player.clone());
+                    cx.once_durable(vec![StreamKey::Lobby], expel);
+                }
+            }
         }
     }
 
     /// Removes a listed player from one tournament, unless they have left it: a player who has lost
     /// keeps their place.
-    pub(super) fn expel_from(&mut self, id: &TournamentId, player: &PlayerName) {
-        let Some(fault) = self.listed_fault(player) else { return };
+    pub(crate) fn expel_from(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: &TournamentId,
+        player: &PlayerName,
+    ) {
+        let Some(fault) = self.listed_fault(cx, player) else { return };
         let Some(live) = self.tournaments.get(id) else { return };
         let wins = live.machine.winners().contains(player);
         let left = live.machine.departure(player).is_some() && !wins;
         if !left && !live.machine.is_over() && !live.machine.is_out(player) {
-            self.take_out(id, player, fault);
+            self.take_out(cx, id, player, fault);
         }
     }
 
     /// The fault that a listed player is charged with where they would play on.
-    pub(super) fn listed_fault(&self, player: &PlayerName) -> Option<Fault> {
-        let why = self.why_listed(player)?;
+    pub(super) fn listed_fault(&self, cx: &Context<'_>, player: &PlayerName) -> Option<Fault> {
+        let why = cx.accounts.why_listed(player)?;
         let detail = format!("is on the blacklist: {why}");
         Some(Fault::new(FaultKind::Withdrew, "blacklisted", detail))
-    }
-
-    /// Why a player is on the blacklist, if they are.
-    pub(super) fn why_listed(&self, player: &PlayerName) -> Option<&str> {
-        self.lobby.account(player)?.blacklisted.as_deref()
-    }
-
-    /// Tells a listed player why. Wires of other systems cannot express it: the server closes those
-    /// connections and logs the reason.
-    pub(super) fn tell_blacklisted(&mut self, player: &PlayerName) {
-        let Some(why) = self.why_listed(player).map(str::to_owned) else { return };
-        let conn = self.conn_of(player);
-        let (account, listed) = (player.clone(), why.clone());
-        self.note(Note::Blacklisted { conn, account, why: listed });
-        let Some(conn) = conn else { return };
-        match self.peer_conn(player) {
-            Some(conn) => self.end(conn, CloseReason::Dismissed),
-            None => self.notify(conn, "blacklisted", &json!({"reason": why})),
-        }
     }
 }
 

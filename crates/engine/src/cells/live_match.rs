@@ -1,14 +1,14 @@
 //! Running matches: their machines, their requests with their clocks, and their players.
 
-use super::peers::Listeners;
-use super::{ConnId, MatchKey};
+use super::programs::Listeners;
+use crate::{ConnId, MatchKey};
 use agon_core::{Match, Millis, Pending, PlayerName, RequestClock, RequestId, TournamentId};
 use agon_wire::request::RequestWriter;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, HashMap};
 
 /// A running match.
-pub(crate) struct LiveMatch {
+pub(super) struct LiveMatch {
     pub(super) played: Match,
     /// Requests that were sent to a connection or a house player.
     pub(super) sent: Vec<Sent>,
@@ -73,6 +73,20 @@ impl LiveMatch {
         self.sent.push(Sent { id, player, to: to.map(|conn| (conn, clock)) });
     }
 
+    /// Forgets what was sent to a connection: the program behind it is a new one. Its requests have
+    /// their full time again once they are sent.
+    pub(super) fn forget_sent_to(&mut self, conn: ConnId) {
+        let LiveMatch { sent, played, shown, .. } = self;
+        shown.retain(|(_, on)| *on != conn);
+        sent.retain(|sent| {
+            let is_to = sent.to.as_ref().is_some_and(|(to, _)| *to == conn);
+            if is_to {
+                played.recalled(&sent.id);
+            }
+            !is_to
+        });
+    }
+
     /// Whether a request is open.
     pub(super) fn is_open(&self, request: &RequestId) -> bool {
         self.played.pending().iter().any(|pending| pending.id == *request)
@@ -88,21 +102,21 @@ impl LiveMatch {
 
 /// All running matches.
 #[derive(Default)]
-pub(crate) struct Matches {
+pub(super) struct Matches {
     live: FxHashMap<MatchKey, LiveMatch>,
     /// The matches of each player.
     playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
 }
 
 impl Matches {
-    pub(crate) fn insert(&mut self, key: MatchKey, live: LiveMatch) {
+    pub(super) fn insert(&mut self, key: MatchKey, live: LiveMatch) {
         for player in &live.played.plan().players {
             self.playing.entry(player.clone()).or_default().insert(key.clone());
         }
         self.live.insert(key, live);
     }
 
-    pub(crate) fn remove(&mut self, key: &MatchKey) -> Option<LiveMatch> {
+    pub(super) fn remove(&mut self, key: &MatchKey) -> Option<LiveMatch> {
         let live = self.live.remove(key)?;
         for player in &live.played.plan().players {
             if let Some(keys) = self.playing.get_mut(player) {
@@ -115,43 +129,43 @@ impl Matches {
         Some(live)
     }
 
-    pub(crate) fn get(&self, key: &MatchKey) -> Option<&LiveMatch> {
+    pub(super) fn get(&self, key: &MatchKey) -> Option<&LiveMatch> {
         self.live.get(key)
     }
 
-    pub(crate) fn get_mut(&mut self, key: &MatchKey) -> Option<&mut LiveMatch> {
+    pub(super) fn get_mut(&mut self, key: &MatchKey) -> Option<&mut LiveMatch> {
         self.live.get_mut(key)
     }
 
-    pub(crate) fn is_live(&self, key: &MatchKey) -> bool {
+    pub(super) fn is_live(&self, key: &MatchKey) -> bool {
         self.live.contains_key(key)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.live.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&MatchKey, &LiveMatch)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&MatchKey, &LiveMatch)> {
         self.live.iter()
     }
 
     /// The matches of a tournament.
-    pub(crate) fn in_tournament(&self, id: &TournamentId) -> Vec<MatchKey> {
+    pub(super) fn in_tournament(&self, id: &TournamentId) -> Vec<MatchKey> {
         self.live.keys().filter(|key| key.tournament == *id).cloned().collect()
     }
 
     /// The matches of a player.
-    pub(crate) fn keys_of(&self, player: &PlayerName) -> impl Iterator<Item = &MatchKey> + use<'_> {
+    pub(super) fn keys_of(&self, player: &PlayerName) -> impl Iterator<Item = &MatchKey> + use<'_> {
         self.playing.get(player).into_iter().flatten()
     }
 
     /// The matches of a player, cloned so that the caller may change them.
-    pub(crate) fn of(&self, player: &PlayerName) -> Vec<MatchKey> {
+    pub(super) fn of(&self, player: &PlayerName) -> Vec<MatchKey> {
         self.keys_of(player).cloned().collect()
     }
 
     /// All players of running matches.
-    pub(crate) fn players(&self) -> impl Iterator<Item = &PlayerName> {
+    pub(super) fn players(&self) -> impl Iterator<Item = &PlayerName> {
         self.playing.keys()
     }
 }

@@ -5,12 +5,12 @@
 //! notice a second. That notice lists the sign-ups that opened since the last one and are still
 //! open.
 
-use super::follow_up::{FollowUp, Notices};
-use super::journal::StreamKey;
-use super::{ConnId, Engine, Timer};
+use super::LobbyCell;
+use crate::follow_up::{FollowUp, Notices};
+use crate::services::Services;
+use crate::timers::Timer;
 use agon_core::lobby::{Invitation, LobbyCommand, LobbyOrder, Reply, Selection, SignUp, Standing};
 use agon_core::{Event, Millis, PlayerName, TournamentId};
-use agon_wire::native::ToPlayer;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -20,10 +20,9 @@ const NEWS_MS: Millis = 1_000;
 /// The most sign-ups one notice lists.
 const LISTED_MAX: usize = 100;
 
-/// Sign-ups that opened, and their subscribers.
+/// Sign-ups that opened, for subscribers.
 #[derive(Default)]
-pub(crate) struct News {
-    subscribers: BTreeSet<ConnId>,
+pub(super) struct News {
     opened: BTreeSet<TournamentId>,
     /// When the next notice may be sent.
     next_at: Millis,
@@ -77,7 +76,7 @@ pub(super) fn news_of(events: &[Event], waiting: Waiting) -> Vec<FollowUp> {
     follow_ups
 }
 
-impl Engine {
+impl LobbyCell {
     /// The players who wait for the tournaments that a command may decide.
     pub(super) fn waiting_for(&self, command: &LobbyCommand) -> Waiting {
         let ends = matches!(command, LobbyCommand::Close { .. } | LobbyCommand::Order { .. });
@@ -89,13 +88,13 @@ impl Engine {
             | LobbyCommand::Close { tournament } => vec![tournament.clone()],
             LobbyCommand::Order { order, .. } => match order {
                 LobbyOrder::Start(tournament) | LobbyOrder::CallOff(tournament) => {
-                    vec![self.lobby.latest_of(tournament.clone())]
+                    vec![self.machine.latest_of(tournament.clone())]
                 }
                 LobbyOrder::Withdraw { tournament, .. } => vec![tournament.clone()],
                 LobbyOrder::LogOut(_) => Vec::new(),
             },
             LobbyCommand::Blacklist { account, .. } => {
-                let invited = self.lobby.invited_to(account);
+                let invited = self.machine.invited_to(account);
                 invited.map(|invitation| invitation.announcement.id.clone()).collect()
             }
             _ => Vec::new(),
@@ -109,7 +108,7 @@ impl Engine {
             }
             _ => None,
         };
-        let waiting = ids.into_iter().filter_map(|id| match self.lobby.tournament(&id)? {
+        let waiting = ids.into_iter().filter_map(|id| match self.machine.tournament(&id)? {
             Standing::Open(sign_up) if ends => Some((id, sign_up.players.clone())),
             Standing::Inviting(invitation) => {
                 let still = invitation.replies.iter().filter(|(player, reply)| {
@@ -124,117 +123,78 @@ impl Engine {
     }
 
     /// The notices about open invitations for a player who logged in.
-    pub(super) fn invitations_of(&self, player: &PlayerName) -> Notices {
-        let now = self.now_ms();
-        let invited = self.lobby.invited_to(player);
+    pub(crate) fn invitations_of(&self, player: &PlayerName, now: Millis) -> Notices {
+        let invited = self.machine.invited_to(player);
         invited.filter_map(|invited| question(invited, player, now)).collect()
     }
 
     /// Sends connected invited players their question: all of them, or `only` these.
-    pub(super) fn tell_invited(&mut self, id: &TournamentId, only: Option<&[PlayerName]>) {
-        let now = self.now_ms();
-        let Some(Standing::Inviting(invitation)) = self.lobby.tournament(id) else { return };
-        let asked = |player: &PlayerName| only.is_none_or(|only| only.contains(player));
-        let invited = invitation.replies.iter().filter(|(player, _)| asked(player));
-        let told = invited.filter_map(|(player, reply)| {
-            let conn = self.conn_of(player)?;
-            let (about, data) = match reply {
+    pub(crate) fn tell_invited(
+        &self,
+        services: &mut Services,
+        id: &TournamentId,
+        only: Option<&[PlayerName]>,
+    ) {
+        let now = services.now_ms();
+        let Some(Standing::Inviting(invitation)) = self.machine.tournament(id) else { return };
+        for (player, reply) in &invitation.replies {
+            let asked = only.is_none_or(|only| only.contains(player));
+            if !asked || services.conn_of(player).is_none() {
+                continue;
+            }
+            let told = match reply {
                 // The player missed the first question's deadline.
-                Reply::Missed => ("invitation-over", over(id, "you did not answer in time")),
-                _ => question(invitation, player, now)?,
+                Reply::Missed => Some(("invitation-over", over(id, "you did not answer in time"))),
+                _ => question(invitation, player, now),
             };
-            Some((conn, about, data))
-        });
-        for (conn, about, data) in told.collect::<Vec<_>>() {
-            self.notify(conn, about, &data);
+            if let Some((about, data)) = told {
+                services.notify(player, about, &data);
+            }
         }
     }
 
-    /// Notifies players who are left out of a tournament that starts.
-    pub(super) fn tell_left_out(&mut self, id: &TournamentId, players: &[PlayerName]) {
-        let data = over(id, "it starts without you: you had not accepted, or were not ready");
-        self.notify_all(players, "invitation-over", &data);
-    }
-
-    pub(super) fn tell_called_off(
+    /// Notifies players who wait for a tournament that it is cancelled.
+    pub(crate) fn tell_called_off(
         &mut self,
+        services: &mut Services,
         id: &TournamentId,
         players: &[PlayerName],
         reason: &str,
     ) {
         self.news.opened.remove(id);
-        let data = over(id, reason);
-        for player in players {
-            if let Some(conn) = self.conn_of(player) {
-                self.notify(conn, "called-off", &data);
-            }
-            self.dismiss_idle(player);
-        }
+        services.notify_all(players, "called-off", &over(id, reason));
     }
 
     /// Queues a sign-up that opened, for subscribers.
-    pub(super) fn sign_up_opened(&mut self, id: TournamentId) {
-        if self.news.subscribers.is_empty() {
-            return;
-        }
+    pub(crate) fn sign_up_opened(&mut self, services: &mut Services, id: TournamentId) {
         if self.news.opened.is_empty() {
-            let at = self.news.next_at.max(self.now_ms());
-            self.timers.set(at, Timer::News);
+            let at = self.news.next_at.max(services.now_ms());
+            services.timers.set(at, Timer::News);
         }
         self.news.opened.insert(id);
     }
 
-    /// Notifies subscribers of sign-ups that opened, once no record of the lobby is in flight.
-    pub(super) fn news_due(&mut self) {
-        self.once_durable(vec![StreamKey::Lobby], FollowUp::TellNews);
-    }
-
-    pub(super) fn tell_news(&mut self) {
-        let now = self.now_ms();
+    /// Takes the notice about the sign-ups that opened and are still open, if there are any.
+    pub(crate) fn take_news(&mut self, now: Millis) -> Option<Value> {
         self.news.next_at = now + NEWS_MS;
         let opened = std::mem::take(&mut self.news.opened);
-        let open = opened.iter().filter_map(|id| match self.lobby.tournament(id)? {
+        let open = opened.iter().filter_map(|id| match self.machine.tournament(id)? {
             Standing::Open(sign_up) => Some(&**sign_up),
             _ => None,
         });
-        let Some(data) = listed(open, now) else { return };
-        for conn in self.news.subscribers.clone() {
-            self.notify(conn, "sign-up-open", &data);
-        }
+        listed(open, now)
     }
 
-    /// Subscribes a connection to sign-ups: it is sent the open ones now, and later ones when they
-    /// open.
-    pub(super) fn subscribe(&mut self, conn: ConnId) {
-        self.news.subscribers.insert(conn);
-        self.forgive_junk(conn);
-        self.once_durable(vec![StreamKey::Lobby], FollowUp::ConfirmSubscription(conn));
+    /// The notice about all open sign-ups, if there are any.
+    pub(crate) fn open_sign_ups(&self, now: Millis) -> Option<Value> {
+        listed(self.machine.sign_ups(), now)
     }
+}
 
-    pub(super) fn confirm_subscription(&mut self, conn: ConnId) {
-        self.send(conn, &ToPlayer::Done { what: "subscribe", tournament: None });
-        if let Some(data) = listed(self.lobby.sign_ups(), self.now_ms()) {
-            self.notify(conn, "sign-up-open", &data);
-        }
-    }
-
-    pub(super) fn unsubscribe(&mut self, conn: ConnId) {
-        self.news.subscribers.remove(&conn);
-    }
-
-    /// Sends a notice to those of these players who are connected.
-    pub(super) fn notify_all(&mut self, players: &[PlayerName], about: &str, data: &Value) {
-        for player in players {
-            if let Some(conn) = self.conn_of(player) {
-                self.notify(conn, about, data);
-            }
-        }
-    }
-
-    pub(super) fn notify(&mut self, conn: ConnId, about: &str, data: &Value) {
-        let data = Some(agon_games::json(data));
-        self.send(conn, &ToPlayer::notice(about, data));
-    }
+/// Notifies players who are left out of a tournament that starts.
+pub(crate) fn tell_left_out(services: &mut Services, id: &TournamentId, players: &[PlayerName]) {
+    let data = over(id, "it starts without you: you had not accepted, or were not ready");
+    services.notify_all(players, "invitation-over", &data);
 }
 
 /// The question to an invited player, if one is still open.
