@@ -58,7 +58,9 @@ pub mod watch;
 
 pub use agon_core::MatchKey;
 use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, Millis, PlayerName, RecoveredMatch, TournamentId};
+use agon_core::{
+    ApplyError, BadLine, Millis, PlayerName, RecoveredMatch, TournamentCommand, TournamentId,
+};
 use agon_games::Registry;
 pub use announce::{AnnounceError, check_announcement};
 pub use ask::GameCounts;
@@ -374,6 +376,9 @@ impl Engine {
             match timer {
                 Timer::Match(key) => self.match_due(&key, now),
                 Timer::Greeting(tournament) => self.greeting_due(&tournament),
+                Timer::PlayTime(tournament) => {
+                    self.step_tournament(&tournament, TournamentCommand::EndPlayTime);
+                }
                 Timer::Resumed(tournament) => self.miss_after_pause(&tournament),
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.miss_the_absent(),

@@ -42,7 +42,7 @@ impl Chaos {
             plan.policy.rules.rotate_seats = self.seed.is_multiple_of(3);
         }
         if self.round_robin && self.players > 1 {
-            plan.policy.format = RoundRobin {}.into();
+            plan.policy.format = RoundRobin::default().into();
             plan.policy.pairing =
                 if self.seed.is_multiple_of(2) { Pairing::Order } else { Pairing::Random };
             plan.policy.rules.ties =
