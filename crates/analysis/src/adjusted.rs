@@ -3,9 +3,13 @@
 //! The luck of a fair draw has mean zero, whoever plays and however well. So `score - luck` has the
 //! same mean as `score`, and a smaller variance: luck is a control variate, as in AIVAT (Burch,
 //! Schmid, Moravčík, Morrill and Bowling, 2018).
+//!
+//! Duplicate games share their luck, so they are not independent: intervals count a group of them as
+//! one observation.
 
 use crate::game_report::GameAnalysis;
-use agon_core::PlayerName;
+use agon_core::{MatchId, PlayerName, TournamentId};
+use agon_stats::Interval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,7 +19,7 @@ use std::collections::BTreeMap;
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation of one game.
+    /// The standard deviation of one game, or of the mean of one group of duplicate games.
     pub deviation: f64,
     /// The 95 % interval of the mean; `None` with fewer than two games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,16 +77,16 @@ impl AdjustedStandings {
                 let Some(adjusted) = one.adjusted else { continue };
                 let raw = one.score as f64;
                 let own = players.entry(&one.player).or_default();
-                own.add(raw, adjusted);
+                own.add(game, raw, adjusted);
                 own.cost += one.cost;
                 for other in &game.players[at + 1..] {
                     let Some(theirs) = other.adjusted else { continue };
                     let (raw, adjusted) = (raw - other.score as f64, adjusted - theirs);
-                    match one.player <= other.player {
-                        true => pairs.entry((&one.player, &other.player)).or_default(),
-                        false => pairs.entry((&other.player, &one.player)).or_default(),
-                    }
-                    .add_signed(raw, adjusted, one.player <= other.player);
+                    let (key, sign) = match one.player <= other.player {
+                        true => ((&one.player, &other.player), 1.0),
+                        false => ((&other.player, &one.player), -1.0),
+                    };
+                    pairs.entry(key).or_default().add(game, sign * raw, sign * adjusted);
                 }
             }
         }
@@ -103,41 +107,61 @@ impl AdjustedStandings {
     }
 }
 
+/// Games with the same luck: tournament, match, and the first of them.
+type LuckGroup<'a> = (&'a TournamentId, &'a MatchId, u32);
+
+/// Raw and adjusted points of the games of one group.
+#[derive(Default)]
+struct GroupSum {
+    games: u32,
+    raw: f64,
+    adjusted: f64,
+}
+
 /// What is added up over games.
 #[derive(Default)]
-struct Samples {
-    raw: Vec<f64>,
-    adjusted: Vec<f64>,
+struct Samples<'a> {
+    groups: BTreeMap<LuckGroup<'a>, GroupSum>,
     cost: f64,
 }
 
-impl Samples {
-    fn add(&mut self, raw: f64, adjusted: f64) {
-        self.raw.push(raw);
-        self.adjusted.push(adjusted);
+impl<'a> Samples<'a> {
+    fn add(&mut self, game: &'a GameAnalysis, raw: f64, adjusted: f64) {
+        let first = game.duplicate_of.unwrap_or(game.game);
+        let group = self.groups.entry((&game.tournament, &game.match_id, first)).or_default();
+        group.games += 1;
+        group.raw += raw;
+        group.adjusted += adjusted;
     }
 
-    fn add_signed(&mut self, raw: f64, adjusted: f64, is_forward: bool) {
-        let sign = if is_forward { 1.0 } else { -1.0 };
-        self.add(sign * raw, sign * adjusted);
+    fn games(&self) -> u32 {
+        self.groups.values().map(|group| group.games).sum()
+    }
+
+    /// The mean of every group.
+    fn estimate(&self, of: impl Fn(&GroupSum) -> f64) -> Estimate {
+        let means = self.groups.values().map(|group| of(group) / f64::from(group.games));
+        Estimate::of(&means.collect::<Vec<f64>>())
     }
 
     fn player(self, player: &PlayerName) -> PlayerEstimate {
-        let (raw, adjusted) = (Estimate::of(&self.raw), Estimate::of(&self.adjusted));
-        let games = self.raw.len();
+        let raw = self.estimate(|group| group.raw);
+        let adjusted = self.estimate(|group| group.adjusted);
+        let games = self.games();
         PlayerEstimate {
             player: player.clone(),
-            games: games as u32,
+            games,
             luck: raw.mean - adjusted.mean,
-            cost: self.cost / games.max(1) as f64,
+            cost: self.cost / f64::from(games.max(1)),
             raw,
             adjusted,
         }
     }
 
     fn pair(self, one: &PlayerName, other: &PlayerName) -> PairEstimate {
-        let (raw, adjusted) = (Estimate::of(&self.raw), Estimate::of(&self.adjusted));
-        let games = self.raw.len() as u32;
+        let raw = self.estimate(|group| group.raw);
+        let adjusted = self.estimate(|group| group.adjusted);
+        let games = self.games();
         match adjusted.mean < 0.0 {
             false => {
                 PairEstimate { player: one.clone(), opponent: other.clone(), games, raw, adjusted }
@@ -160,8 +184,10 @@ impl Estimate {
         let mean = values.iter().sum::<f64>() / count.max(1.0);
         let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
         let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
-        let reach = 1.96 * deviation / count.max(1.0).sqrt();
-        let interval = (values.len() > 1).then_some([mean - reach, mean + reach]);
+        let interval = (values.len() > 1).then(|| {
+            let Interval { low, high } = Interval::of_mean(values, 0.95);
+            [low, high]
+        });
         Estimate { mean, deviation, interval }
     }
 

@@ -20,6 +20,9 @@ pub struct GameAnalysis {
     pub match_id: MatchId,
     /// The game's number in the match, from 1.
     pub game: u32,
+    /// The first game of the match with the same luck, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<u32>,
     /// The name of the game's rules.
     pub kind: String,
     /// What the values mean and how exact they are.
@@ -86,6 +89,7 @@ pub fn analyse_game(game: &RecordedGame, models: &Models) -> Result<GameAnalysis
         tournament: game.tournament.clone(),
         match_id: game.match_id.clone(),
         game: game.result.game,
+        duplicate_of: game.duplicate_of,
         kind: game.kind.clone(),
         model: models.about(&game.kind).unwrap_or_default().to_owned(),
         complete,

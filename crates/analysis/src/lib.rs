@@ -1,5 +1,7 @@
-//! Analysis of finished games: how much was luck, and what each decision cost.
+//! The numbers behind results: analysis of finished games, text records of games, and simulated
+//! tournaments.
 //!
+//! # Luck and skill
 //! A [`GameModel`] values the positions of one game. From its values follow the *luck* of every
 //! random draw (the value after it minus the expected value before it) and the *cost* of every
 //! decision (the value of the best choice minus that of the chosen one). [`Models`] lists the
@@ -10,7 +12,9 @@
 pub mod adjusted;
 mod game_report;
 mod model;
+pub mod record;
 mod recorded;
+pub mod simulate;
 mod yahtzee;
 
 pub use adjusted::{AdjustedStandings, Estimate, PlayerEstimate};

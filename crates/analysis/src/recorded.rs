@@ -21,8 +21,18 @@ pub struct RecordedGame {
     pub start: Box<dyn GameState>,
     /// Everything that happened, in order; answers as JSON text.
     pub moves: Vec<Move<String>>,
+    /// The first game of the match with the same luck, if it is another one.
+    pub duplicate_of: Option<u32>,
     /// The result, with the game's number in the match and the players by seat.
     pub result: GameResult,
+}
+
+/// A game that has begun.
+struct OpenGame {
+    start: Box<dyn GameState>,
+    config: Raw,
+    duplicate_of: Option<u32>,
+    moves: Vec<Move<String>>,
 }
 
 /// Why the games of a match cannot be read.
@@ -42,7 +52,7 @@ pub fn recorded_games(lines: &[Line], games: &Registry) -> Result<Vec<RecordedGa
     let (first, rest) = lines.split_first().ok_or(ApplyError::Empty)?;
     let mut played = Match::fold([first], games, Secrets::of_log(lines, None))?;
     let mut recorded = Vec::new();
-    let mut open: Option<(Box<dyn GameState>, Raw, Vec<Move<String>>)> = None;
+    let mut open: Option<OpenGame> = None;
     for line in rest {
         match played.apply(line.at, &line.event) {
             Err(ApplyError::NoSecret(_)) => break,
@@ -52,19 +62,25 @@ pub fn recorded_games(lines: &[Line], games: &Registry) -> Result<Vec<RecordedGa
         match &line.event {
             Event::GameStarted(started) => {
                 let config = started.config.as_ref().unwrap_or(&played.plan().config).clone();
-                open = played.referee().map(|r| (r.game().boxed_clone(), config, Vec::new()));
+                let duplicate_of = started.duplicate_of;
+                open = played.referee().map(|referee| {
+                    let start = referee.game().boxed_clone();
+                    OpenGame { start, config, duplicate_of, moves: Vec::new() }
+                });
             }
             Event::AnswerAccepted(accepted) => {
                 let answer = accepted.answer.get().to_owned();
                 let done = Move::Answered { seat: accepted.seat, answer };
-                open.iter_mut().for_each(|(_, _, moves)| moves.push(done.clone()));
+                open.iter_mut().for_each(|game| game.moves.push(done.clone()));
             }
             Event::SeatRemoved(removed) => {
                 let done = Move::Removed { seat: removed.seat };
-                open.iter_mut().for_each(|(_, _, moves)| moves.push(done.clone()));
+                open.iter_mut().for_each(|game| game.moves.push(done.clone()));
             }
             Event::GameEnded(ended) => {
-                let Some((start, config, moves)) = open.take() else { continue };
+                let Some(OpenGame { start, config, duplicate_of, moves }) = open.take() else {
+                    continue;
+                };
                 recorded.push(RecordedGame {
                     tournament: played.plan().tournament.clone(),
                     match_id: played.plan().id.clone(),
@@ -72,6 +88,7 @@ pub fn recorded_games(lines: &[Line], games: &Registry) -> Result<Vec<RecordedGa
                     config,
                     start,
                     moves,
+                    duplicate_of,
                     result: ended.result.clone(),
                 });
             }

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod bracket;
+mod comparison;
 mod exam;
 mod live;
 mod progress;

@@ -40,6 +40,7 @@ pub(crate) fn play(config: &Config, seed: u64, bots: [&mut dyn Bot<Yahtzee>; 2])
         config: Raw::from(json(config)),
         start,
         moves,
+        duplicate_of: None,
         result,
     }
 }
