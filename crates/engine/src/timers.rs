@@ -1,7 +1,7 @@
 //! Timers. They may fire early or twice, so each handler checks its own deadline.
 
 use super::MatchKey;
-use super::watch::Topic;
+use super::cells::watch::Topic;
 use agon_core::{Millis, PlayerName, TournamentId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

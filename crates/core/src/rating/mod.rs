@@ -14,7 +14,6 @@
 //! Byes, walkovers and void matches never count, nor do games that were broken off: no player
 //! caused them. Whether forfeits count is a [setting](RatingSettings::count_forfeits).
 
-mod elementary;
 pub mod glicko2;
 pub mod weng_lin;
 
