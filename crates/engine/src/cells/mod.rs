@@ -34,7 +34,7 @@ use crate::show::ShownTournament;
 use crate::timers::Timer;
 use agon_core::{
     Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Tournament, TournamentCommand,
-    TournamentId, TournamentPlan,
+    TournamentId,
 };
 use delay::HeldBack;
 use live_match::Matches;
