@@ -34,7 +34,21 @@
  * @typedef {{ games: { game: string, at_least: number, at_most: number }[], presets: { preset:
  *   string, game: string, about: string }[] }} Games
  */
-/** @typedef {{ value: number, deviation: number }} Rating */
+/**
+ * @typedef {{ value: number, deviation: number, low: number, high: number }} Rating with the bounds
+ *   of its 95 % interval
+ */
+/** @typedef {{ value: number | null, low: number | null, high: number | null }} EloInterval */
+/**
+ * @typedef {{ rank: number, player: string, games: number, points: number, elo?: EloInterval,
+ *   performance?: number }} ComparedPlayer
+ */
+/**
+ * @typedef {{ players: ComparedPlayer[], pairs: { one: string, other: string, won: number, drawn:
+ *   number, lost: number, elo: EloInterval, superiority: number, test?: { player: string, llr:
+ *   number, lower: number, upper: number, verdict?: "h0" | "h1" } }[], podium?: { players:
+ *   string[], winner: number, set: number, order: number } }} Comparison
+ */
 /** @typedef {{ player: string, rank: number, rating: Rating }} Ranked */
 
 /**

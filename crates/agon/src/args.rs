@@ -3,6 +3,7 @@
 mod admin;
 mod clients;
 mod doctor;
+mod format;
 pub(crate) mod log;
 mod sandbox;
 mod serve;
@@ -13,6 +14,7 @@ pub(crate) use admin::{
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use format::{FormatArgs, FormatCommand, SimulateArgs};
 pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
 
@@ -74,6 +76,8 @@ pub(crate) enum Command {
     /// A child process of `agon bench`.
     #[command(hide = true)]
     BenchPart(agon_bench::BenchPartArgs),
+    /// Compare formats of tournaments before you choose one.
+    Format(FormatArgs),
     /// List games, presets and house players.
     List {
         /// Print the list as JSON.
@@ -92,6 +96,7 @@ Players are given in order of sign-up, each as
 Examples:
     agon run --preset yahtzee-class --player house:optimal house:greedy 'python3 bot.py' --out cup
     agon run --preset fish --player house:search:2 house:greedy house:random --seed 7
+    agon run --preset yahtzee-class --player new=./new.py old=./old.py --sprt elo1=20
     agon run --game yahtzee --format swiss:rounds=5 --player house:optimal house:greedy house:random
     agon run --game fish --format 'groups:size=4 -> top 4' --config players.toml
     agon run --config cup.toml
@@ -108,6 +113,7 @@ A TOML file may contain any of these fields; flags override it:
     crash = \"forfeit-game\"                 # or resume, remove
     cheat = \"as-crash\"                     # or remove, blacklist
     ties = \"replay\"                        # or share
+    duplicate = true                       sprt = { elo0 = 0, elo1 = 10 }
     config = { dice = \"independent\" }      # the game's own settings
     limits = { answer_ms = 10000, bank_ms = 0, wait_ms = 60000, hello_ms = 10000, lapses_max = 3 }";
 
@@ -124,6 +130,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
         "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "name",
+        "duplicate", "sprt",
     ])]
     pub(crate) resume: Option<PathBuf>,
     /// Read settings from a TOML file; flags override it.
@@ -144,6 +151,15 @@ pub(crate) struct RunArgs {
     /// A match is a best of K games; K is odd.
     #[arg(long, value_name = "K")]
     pub(crate) best_of: Option<u32>,
+    /// Play duplicate games: groups of games with the same luck, in which every player takes every
+    /// seat once. Then --best-of counts groups.
+    #[arg(long)]
+    pub(crate) duplicate: bool,
+    /// Test whether the first player is stronger than the second, and stop as soon as that is known.
+    /// Settings, with their defaults: elo0=0 elo1=10 alpha=0.05 beta=0.05 pairs=20000
+    /// model=logistic (or normalised). Implies --duplicate.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 0.., conflicts_with = "best_of")]
+    pub(crate) sprt: Option<Vec<String>>,
     /// The number of slots in a bracket: 2, 4, 8 …
     #[arg(long, value_name = "N")]
     pub(crate) slots: Option<u32>,

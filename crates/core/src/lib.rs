@@ -19,10 +19,12 @@
 //! - [`Policy`] holds the settings of organisers; [`presets`](Preset) are those of known systems.
 //! - [`fair`] derives all luck from secrets that are committed to before and revealed after.
 //! - [`Event`] is the one vocabulary of the log; [`verify`] checks a log against the rules.
-//! - [`rating`] and [`statistics`] evaluate the results of players.
+//! - [`rating`] and [`statistics`] evaluate the results of players, [`Comparison`] those of one
+//!   tournament.
 #![forbid(unsafe_code)]
 
 mod chain;
+mod comparison;
 mod event;
 mod evidence;
 pub mod fair;
@@ -48,6 +50,10 @@ pub mod tournament;
 pub mod verify;
 
 pub use chain::{Head, StreamEnd};
+pub use comparison::{
+    ComparedPair, ComparedPlayer, Comparison, EloInterval, PodiumConfidence, TestResult,
+    TestVerdict,
+};
 pub use event::*;
 pub use evidence::{Evidence, OpenRequest, evidence};
 pub use fair::{Commitment, Nonce, Secret};
@@ -61,8 +67,8 @@ pub use match_::{
 pub use match_key::{MatchKey, MatchName};
 pub use plan::{MatchPlan, TournamentPlan};
 pub use policy::{
-    AgeOrder, CheatCost, CrashCost, Farewell, Greeting, MatchRules, Pairing, Policy, Ties,
-    TimeLimits,
+    AgeOrder, CheatCost, CrashCost, Decimal, Farewell, Greeting, MatchRules, Pairing, Policy,
+    SprtRule, Ties, TimeLimits,
 };
 pub use preset::{Preset, UnknownPreset};
 pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};

@@ -5,6 +5,7 @@
 use crate::chain::Head;
 use crate::fault::Faulted;
 use crate::ids::{MatchId, PlayerName, TournamentId};
+use crate::policy::SprtRule;
 use crate::ruling::{Interruption, Override, Ruling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -210,6 +211,12 @@ pub struct Results {
     pub format: String,
     /// Best of how many games a match was.
     pub best_of: u32,
+    /// Whether games came in groups with the same luck; then `best_of` counts groups.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub duplicate: bool,
+    /// The sequential test that every match was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sprt: Option<SprtRule>,
     /// `ended`, `running`, `interrupted: why` or `aborted: why`.
     pub status: String,
     /// Whom a restart of the server cut off, while the tournament rests because of that.

@@ -1,7 +1,8 @@
 //! The end of a tournament as text: bracket, rounds or cross-table, standings, faults.
 
+use super::comparison::comparison;
 use super::{bracket, paint, table};
-use agon_core::{How, MatchReport, PlayerName, PlayerSummary, Results, RoundResult};
+use agon_core::{Comparison, How, MatchReport, PlayerName, PlayerSummary, Results, RoundResult};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -34,6 +35,7 @@ pub(crate) fn results(results: &Results, colour: bool) -> String {
     });
     out.push_str(&third_place(results));
     let _ = writeln!(out, "\n{}", standings(results, colour));
+    out.push_str(&comparison(&Comparison::of(results), colour));
     out.push_str(&faults(&results.standings, colour));
     out.push_str(&voids(&results.rounds, colour));
     let _ = writeln!(out, "{}", paint(&winners(results), "1;32", colour));

@@ -496,7 +496,13 @@ fn check_plan(plan: &TournamentPlan, kind: &dyn GameKind) -> Result<(), PlanErro
             "{count} players: this format needs {fewest} to 100000"
         )));
     }
-    for size in format.game_sizes(count) {
+    let sizes = format.game_sizes(count);
+    if plan.policy.rules.sprt.is_some() && sizes != (2..=2) {
+        let why =
+            "a sequential test compares two players, and matches of this format may have more";
+        return Err(PlanError::Policy(why.into()));
+    }
+    for size in sizes {
         if !seats.contains(&size) {
             let (min, max) = (*seats.start(), *seats.end());
             return Err(SetupError::Seats { game: kind.name(), min, max, given: size }.into());

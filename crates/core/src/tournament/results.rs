@@ -55,6 +55,8 @@ impl Tournament {
             game: self.plan.game.clone(),
             format: self.plan.policy.format.name().into(),
             best_of: self.plan.policy.rules.best_of,
+            duplicate: self.plan.policy.rules.duplicate,
+            sprt: self.plan.policy.rules.sprt.clone(),
             status: match (&self.state.phase, &self.state.interrupted) {
                 (Phase::Ended, _) => "ended".into(),
                 (Phase::Aborted(reason), _) => format!("aborted: {reason}"),

@@ -6,6 +6,7 @@ mod support;
 mod agreement;
 mod chain;
 mod departures;
+mod duplicates;
 mod equal;
 mod evidence;
 mod forgeries;

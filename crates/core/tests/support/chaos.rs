@@ -41,6 +41,7 @@ impl Chaos {
             plan.policy.rules.best_of = self.best_of;
             plan.policy.rules.rotate_seats = self.seed.is_multiple_of(3);
         }
+        plan.policy.rules.duplicate = self.is_duplicate();
         if !self.format.is_empty() && self.players > 1 {
             plan.policy.format = Format::read(self.format, &(2..=2)).expect("a format");
             plan.policy.pairing =
@@ -51,6 +52,11 @@ impl Chaos {
             }
         }
         plan
+    }
+
+    /// Whether its games are duplicated.
+    pub(crate) fn is_duplicate(&self) -> bool {
+        self.seed % 4 == 1
     }
 
     /// Plays it, with commands thrown in that must change nothing.

@@ -82,6 +82,7 @@ assets![
     "style.css",
     "theme.js",
     "tournament/coming.js",
+    "tournament/comparison.js",
     "tournament/lists.js",
     "tournament/match.js",
     "tournament/progress.js",
