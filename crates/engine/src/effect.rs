@@ -282,6 +282,8 @@ pub enum Effect {
     EndWatch { watcher: WatcherId },
     /// Answer a query.
     Reply { query: QueryId, answer: AnyAnswer },
+    /// Drop a query that has no answer: the log refused a record that the answer depends on.
+    NoReply { query: QueryId },
     /// Report something to the operator.
     Note(Note),
 }

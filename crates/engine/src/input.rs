@@ -68,7 +68,8 @@ pub enum Input {
     House { key: MatchKey, player: PlayerName, request: RequestId, answer: String },
     /// The oldest record in flight of a stream is durable.
     Committed(StreamKey),
-    /// The log refused a record: from now on the engine does nothing.
+    /// The log refused a record: another server owns the stream. The engine drops the tournament of
+    /// the stream and sends nothing more about it. Without the lobby's stream it does nothing more.
     Refused(StreamKey),
     /// The snapshot is stored, or storing it failed.
     SnapshotKept,

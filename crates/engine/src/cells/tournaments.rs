@@ -44,6 +44,7 @@ impl Cells {
         plan: TournamentPlan,
     ) -> Result<(), EngineError> {
         let id = plan.id.clone();
+        cx.journals.claim(&id);
         let Some(secret) = cx.known_secret(&id)? else {
             self.make_secret(cx, plan);
             return Ok(());

@@ -235,14 +235,15 @@ mod tests {
     #[test]
     fn newest_connection_has_the_account() {
         let (mut present, ann) = (PresentPlayers::default(), PlayerName::new("ann").unwrap());
-        let on = |conn| PlayerSeat::of_connection(conn, Seat::native(Wire::Tcp), false, None);
+        let on =
+            |conn| PlayerSeat::of_connection(ConnId(conn), Seat::native(Wire::Tcp), false, None);
         assert_eq!(present.arrive(&ann, on(1)), None);
-        assert_eq!(present.arrive(&ann, on(2)), Some(1));
-        assert!(!present.leave(&ann, 1), "it lost the account before");
-        assert_eq!(present.conn_of(&ann), Some(2));
-        assert!(present.leave(&ann, 2));
+        assert_eq!(present.arrive(&ann, on(2)), Some(ConnId(1)));
+        assert!(!present.leave(&ann, ConnId(1)), "it lost the account before");
+        assert_eq!(present.conn_of(&ann), Some(ConnId(2)));
+        assert!(present.leave(&ann, ConnId(2)));
         assert_eq!((present.conn_of(&ann), present.is_here(&ann)), (None, false));
-        assert!(!present.leave(&ann, 2));
+        assert!(!present.leave(&ann, ConnId(2)));
         assert_eq!(present.changes(), 3);
     }
 }

@@ -381,6 +381,7 @@ impl Driver {
                     reply(answer);
                 }
             }
+            Effect::NoReply { query } => drop(self.replies.remove(&query)),
             Effect::Note(note) => notes::report(self.handle.meters(), &note),
         }
     }
