@@ -105,16 +105,25 @@ fn estimate(counts: &[u64], games: f64) -> Option<EloEstimate> {
     let error = (variance / trials).sqrt();
     let (low, high) = (score - normal::Z_95 * error, score + normal::Z_95 * error);
     let per_deviation = NORMALISED / (games * variance).sqrt();
-    let superiority = match (error > 0.0, score > 0.5) {
-        (true, _) => normal::below((score - 0.5) / error),
-        (false, ahead) if score != 0.5 => f64::from(u8::from(ahead)),
+    // Results of one kind have no deviation. Then the normal approximation says nothing, and the
+    // exact posterior under a uniform prior and Wilson's interval take its place.
+    let is_one_sided = error == 0.0 && score != 0.5;
+    let surprise = exp(-(trials + 1.0) * std::f64::consts::LN_2);
+    let superiority = match score > 0.5 {
+        true if is_one_sided => 1.0 - surprise,
+        false if is_one_sided => surprise,
+        _ if error > 0.0 => normal::below((score - 0.5) / error),
         _ => 0.5,
+    };
+    let interval = match is_one_sided {
+        true => Interval::of_proportion(score * trials, trials, 0.95),
+        false => Interval { low, high },
     };
     Some(EloEstimate {
         score,
         score_error: error,
         elo: difference(score),
-        interval: Interval { low: difference(low), high: difference(high) },
+        interval: Interval { low: difference(interval.low), high: difference(interval.high) },
         normalised: ((score - 0.5) * per_deviation, normal::Z_95 * error * per_deviation),
         superiority,
     })
@@ -136,7 +145,13 @@ mod tests {
     #[test]
     fn one_sided_results_have_no_finite_difference() {
         let all = GameCounts { losses: 0, draws: 0, wins: 7 }.estimate().unwrap();
-        assert_eq!((all.score, all.elo, all.superiority), (1.0, f64::INFINITY, 1.0));
+        assert_eq!((all.score, all.elo), (1.0, f64::INFINITY));
+        // Seven heads in a row: 255 of 256, by Laplace's rule of succession.
+        assert!((all.superiority - 255.0 / 256.0).abs() < 1e-12, "{}", all.superiority);
+        assert!((30.0..150.0).contains(&all.interval.low), "{:?}", all.interval);
+        assert_eq!(all.interval.high, f64::INFINITY);
+        let none = PairCounts([1, 0, 0, 0, 0]).estimate().unwrap();
+        assert!((none.superiority - 0.25).abs() < 1e-12 && none.elo == f64::NEG_INFINITY);
         let level = PairCounts([0, 0, 9, 0, 0]).estimate().unwrap();
         assert_eq!((level.score, level.elo, level.superiority), (0.5, 0.0, 0.5));
         assert_eq!(GameCounts::default().estimate(), None);
