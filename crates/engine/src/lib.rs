@@ -324,6 +324,7 @@ impl Engine {
             }
             Input::Committed(stream) => self.committed(stream),
             Input::Refused(stream) => self.refused(&stream),
+            Input::Loaded { stream, lines } => self.loaded(&stream, lines),
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             Input::Query { id, query } => query.run(id, self),
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),

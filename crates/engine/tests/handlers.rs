@@ -219,6 +219,20 @@ fn withdrawn_player_ends_the_match_and_the_tournament() {
 }
 
 #[test]
+fn owed_result_is_loaded_outside_the_engine_and_sent_once() {
+    let mut bench = players();
+    bench.give(Input::Closed { conn: ConnId(3) });
+    bench.say(1, r#"{"type":"withdraw","tournament":"cup"}"#);
+    bench.commit();
+    let all = bench.log_in(4, "operator");
+    assert!(all.contains(&"load tournament/cup".to_owned()), "{all:?}");
+    assert!(all.iter().all(|effect| !effect.contains("tournament-result")), "{all:?}");
+    let loaded = bench.load("cup");
+    assert_eq!(loaded, ["send 4 notice tournament-result", "append lobby: result-delivered"]);
+    assert_eq!(bench.load("cup"), NOTHING);
+}
+
+#[test]
 fn refused_record_of_the_lobby_silences_the_engine() {
     let mut bench = players();
     let queued = bench.say(1, r#"{"type":"enqueue","queue":"chess"}"#);

@@ -240,6 +240,11 @@ impl Driver {
             }
             // Simulated players log in with tokens.
             Effect::CheckPassword { .. } => None,
+            Effect::Load(stream) => {
+                let lines = self.log.load(&stream.name(), 0).map_err(ReadError::from);
+                self.send(Input::Loaded { stream, lines });
+                None
+            }
             Effect::AskHouse(question) => {
                 self.ask_house(*question);
                 None

@@ -107,8 +107,11 @@ impl Cells {
         key: &MatchKey,
         secrets: Secrets,
     ) -> Result<Option<RecoveredMatch>, EngineError> {
+        let tournament = self.tournaments.get_mut(&key.tournament);
+        let in_log = tournament.is_none_or(|live| live.open(&key.id));
         let recovered = match self.folded_ahead.remove(key) {
             Some(recovered) => Some(recovered),
+            None if !in_log => None,
             None => read_match(&*cx.reader, key, &cx.games, secrets)?,
         };
         cx.note_seen(recovered.as_ref().map_or(0, |recovered| recovered.latest_at));

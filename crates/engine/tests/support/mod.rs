@@ -8,7 +8,7 @@ use agon_core::{Line, Millis, PlayerName, TournamentId};
 use agon_engine::query::{Decide, Query};
 use agon_engine::{
     AskId, ConnId, Effect, Effects, Engine, HousePlayers, Input, LobbySnapshot, Note, QueryId,
-    ReadError, Record, Seat, Settings, StreamReader, Time, Wire,
+    ReadError, Record, Seat, Settings, StreamKey, StreamReader, Time, Wire,
 };
 use agon_games::Registry;
 use agon_wire::native;
@@ -133,6 +133,13 @@ impl Bench {
     pub(crate) fn refuse(&mut self) -> Vec<String> {
         let stream = self.in_flight.remove(0).stream;
         self.give(Input::Refused(stream))
+    }
+
+    /// Has the driver load the stream of a tournament, as the engine wanted.
+    pub(crate) fn load(&mut self, id: &str) -> Vec<String> {
+        let stream = StreamKey::Tournament(TournamentId::from(id));
+        let lines = Ok(self.streams.lock().unwrap()[&stream.name()].clone());
+        self.give(Input::Loaded { stream, lines })
     }
 
     /// Asks the engine something.
@@ -267,6 +274,7 @@ fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
             format!("append {}: {}", record.name, events.join(", "))
         }
         Effect::CheckPassword { conn, account, .. } => format!("check password {conn} {account}"),
+        Effect::Load(stream) => format!("load {}", stream.name()),
         Effect::AskHouse(question) => format!("ask {} {}", question.player, question.request),
         Effect::KeepSnapshot { seq, .. } => format!("keep snapshot {seq}"),
         Effect::Show { watcher, shown } => format!("show {} {:?}", watcher.0, shown.about),
