@@ -6,9 +6,9 @@
 use crate::evidence::Evidence;
 use crate::leftovers;
 use crate::sandbox::{Confined, Sandbox};
-use agon_core::{MatchId, PlayerName};
+use agon_core::PlayerName;
 use agon_wire::lines::{Lines, TooLong};
-use agon_wire::native::{self, BadMessage, FromPlayer, Hello};
+use agon_wire::native::{self, BadMessage, FromPlayer};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -132,12 +132,6 @@ pub struct Connection {
     read: Box<[u8]>,
     evidence: Evidence,
     mark: String,
-    /// Its first line, once it came.
-    pub(crate) hello: Option<Hello>,
-    /// The match whose history it was shown last.
-    pub(crate) shown: Option<MatchId>,
-    /// Lines since the last request that were neither an answer nor asked for.
-    pub(crate) junk: u32,
     /// Bytes since the last request.
     taken: usize,
     /// Whether its processes are stopped.
@@ -177,9 +171,6 @@ impl Connection {
             read: vec![0; 16 * 1024].into_boxed_slice(),
             evidence: Evidence::collect(stderr),
             mark: mark.to_owned(),
-            hello: None,
-            shown: None,
-            junk: 0,
             taken: 0,
             paused: false,
         })
@@ -187,7 +178,6 @@ impl Connection {
 
     /// Records that a request is open: what the program sends from now on is an answer.
     pub fn asked(&mut self) {
-        self.junk = 0;
         self.taken = 0;
     }
 
