@@ -47,8 +47,10 @@ pub(crate) type Tell = Box<dyn Fn(Progress) + Send + Sync>;
 type Answered = (Vec<StreamKey>, Vec<Result<u64, AppendError>>);
 
 /// The engine of a run, and the inputs that wait for it.
-pub(crate) struct Table {
+pub(crate) struct EngineFeed {
     pub(crate) engine: Engine,
+    /// At most a few for each program: the driver reads a bounded number of messages of each before
+    /// the engine handles them.
     pub(crate) inputs: VecDeque<Input>,
     pub(crate) clock: RunClock,
     pub(crate) tell: Tell,
@@ -56,12 +58,13 @@ pub(crate) struct Table {
 
 /// The driver.
 pub(crate) struct Driver {
-    table: Table,
+    feed: EngineFeed,
     id: TournamentId,
     effects: Effects,
     log: Arc<FileLog>,
     streams: Vec<StreamKey>,
     appends: Vec<Append>,
+    /// What the log answers. It holds no more than the queue of the log, which is bounded.
     answers: UnboundedSender<Answered>,
     answered: UnboundedReceiver<Answered>,
     houses: HouseSeats,
@@ -103,7 +106,7 @@ impl Driver {
         let engine = Engine::open(reader, games, list, rules, [0; 32], clock.now_ms())?;
         let (answers, answered) = unbounded_channel();
         Ok(Driver {
-            table: Table { engine, inputs: VecDeque::new(), clock, tell },
+            feed: EngineFeed { engine, inputs: VecDeque::new(), clock, tell },
             id: settings.plan.id,
             effects: Effects::default(),
             log,
@@ -126,7 +129,7 @@ impl Driver {
         loop {
             self.take_input()?;
             self.on_time()?;
-            self.programs.tend(&mut self.table);
+            self.programs.tend(&mut self.feed);
             self.settle()?;
             if self.is_over {
                 return Ok(false);
@@ -134,7 +137,7 @@ impl Driver {
             if self.stop.is_asked() {
                 return self.drain().await.map(|()| true);
             }
-            match self.houses.has_question() || !self.table.inputs.is_empty() {
+            match self.houses.has_question() || !self.feed.inputs.is_empty() {
                 // Lets the runtime look at pipes, timers and signals.
                 true => tokio::task::yield_now().await,
                 false => self.wait().await?,
@@ -144,15 +147,15 @@ impl Driver {
 
     fn begin(&mut self) -> Result<(), RunError> {
         self.settle()?;
-        let Some(machine) = self.table.engine.live_tournament(&self.id) else { return Ok(()) };
+        let Some(machine) = self.feed.engine.live_tournament(&self.id) else { return Ok(()) };
         if machine.paused().is_some() {
             // The run was killed while a match was being abandoned.
             let order = Order::Tournament(self.id.clone(), TournamentOrder::Resume);
             let query = Box::new(CarryOut { order, ruling: ruling("the run goes on") });
-            self.table.inputs.push_back(Input::Query { id: QueryId(0), query });
+            self.feed.inputs.push_back(Input::Query { id: QueryId(0), query });
             self.settle()?;
         }
-        if let Some(machine) = self.table.engine.live_tournament(&self.id) {
+        if let Some(machine) = self.feed.engine.live_tournament(&self.id) {
             self.programs.greet(&machine.pending());
         }
         Ok(())
@@ -160,24 +163,24 @@ impl Driver {
 
     /// Handles everything that has arrived.
     fn take_input(&mut self) -> Result<(), RunError> {
-        self.programs.read(&mut self.table);
+        self.programs.read(&mut self.feed);
         self.settle()?;
         for _ in 0..ANSWERS_AT_ONCE {
             let Some(answer) = self.houses.answer()? else { break };
-            self.table.inputs.push_back(answer);
+            self.feed.inputs.push_back(answer);
             self.settle()?;
         }
         Ok(())
     }
 
     fn on_time(&mut self) -> Result<(), RunError> {
-        let now = self.table.clock.now_ms();
-        if self.table.engine.next_due().is_none_or(|due| due > now) {
+        let now = self.feed.clock.now_ms();
+        if self.feed.engine.next_due().is_none_or(|due| due > now) {
             return Ok(());
         }
-        self.programs.find_stopped(&mut self.table);
+        self.programs.find_stopped(&mut self.feed);
         self.settle()?;
-        self.table.engine.elapse(Time::at(now), now);
+        self.feed.engine.elapse(Time::at(now), now);
         self.settle()
     }
 
@@ -187,24 +190,24 @@ impl Driver {
             self.carry_out()?;
             if let Ok(answered) = self.answered.try_recv() {
                 self.commit(answered)?;
-            } else if let Some(input) = self.table.inputs.pop_front() {
-                let time = Time::at(self.table.clock.now_ms());
-                self.table.engine.handle(time, input);
+            } else if let Some(input) = self.feed.inputs.pop_front() {
+                let time = Time::at(self.feed.clock.now_ms());
+                self.feed.engine.handle(time, input);
             } else {
                 break;
             }
         }
-        let decisions = self.table.engine.decisions();
+        let decisions = self.feed.engine.decisions();
         if decisions > self.decisions {
-            (self.table.tell)(Progress::Decisions(decisions - self.decisions));
+            (self.feed.tell)(Progress::Decisions(decisions - self.decisions));
             self.decisions = decisions;
         }
-        self.table.engine.take_failure().map_or(Ok(()), |error| Err(error.into()))
+        self.feed.engine.take_failure().map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// Carries out the engine's effects, and submits its records to the log.
     fn carry_out(&mut self) -> Result<(), RunError> {
-        self.table.engine.take_effects(&mut self.effects);
+        self.feed.engine.take_effects(&mut self.effects);
         let mut list = self.effects.take();
         for effect in list.drain(..) {
             self.perform(effect)?;
@@ -223,30 +226,30 @@ impl Driver {
     fn commit(&mut self, (streams, results): Answered) -> Result<(), RunError> {
         for (stream, result) in streams.into_iter().zip(results) {
             result?;
-            let time = Time::at(self.table.clock.now_ms());
-            self.table.engine.handle(time, Input::Committed(stream));
+            let time = Time::at(self.feed.clock.now_ms());
+            self.feed.engine.handle(time, Input::Committed(stream));
         }
         Ok(())
     }
 
     fn perform(&mut self, effect: Effect) -> Result<(), RunError> {
-        let (programs, table) = (&mut self.programs, &mut self.table);
+        let (programs, feed) = (&mut self.programs, &mut self.feed);
         match effect {
             Effect::Send { conn, line } => programs.send(conn, self.effects.line(&line)),
             Effect::Ask { conn, ask, line, limit_ms, .. } => {
-                programs.ask(table, conn, ask, limit_ms, self.effects.line(&line));
+                programs.ask(feed, conn, ask, limit_ms, self.effects.line(&line));
             }
             Effect::Close { conn, .. } => programs.close(conn),
             // The lobby is in memory.
             Effect::Append(Record { stream: stream @ StreamKey::Lobby, .. }) => {
-                table.inputs.push_back(Input::Committed(stream));
+                feed.inputs.push_back(Input::Committed(stream));
             }
             Effect::Append(Record { stream, name, expected, lines }) => {
                 self.streams.push(stream);
                 self.appends.push(Append { stream: name, expected, lines });
             }
             Effect::AskHouse(question) => self.houses.ask(*question)?,
-            Effect::KeepSnapshot { .. } => table.inputs.push_back(Input::SnapshotKept),
+            Effect::KeepSnapshot { .. } => feed.inputs.push_back(Input::SnapshotKept),
             Effect::Note(note) => self.note(note),
             // A run has no logins, no spectators and no programs of other systems, and ignores the
             // answer to its one query.
@@ -265,18 +268,18 @@ impl Driver {
         match note {
             Note::MatchStarted { key, players } => self.match_started(&key, players),
             Note::GameEnded { key, result } => {
-                (self.table.tell)(Progress::GameEnded { id: key.id.clone(), result: *result });
+                (self.feed.tell)(Progress::GameEnded { id: key.id.clone(), result: *result });
             }
             Note::MatchEnded { key, result } => {
-                (self.table.tell)(Progress::MatchEnded { id: key.id.clone(), result: *result });
-                self.programs.match_ended(&self.table, &key);
+                (self.feed.tell)(Progress::MatchEnded { id: key.id.clone(), result: *result });
+                self.programs.match_ended(&self.feed, &key);
             }
             Note::Fault { conn, of_match, faulted, .. } => {
                 // Whatever state a program is in after a fault, a fresh one is better.
                 if let Some(conn) = conn.filter(|_| of_match.is_some()) {
                     self.programs.replace(conn);
                 }
-                (self.table.tell)(Progress::Fault { id: of_match, faulted: *faulted });
+                (self.feed.tell)(Progress::Fault { id: of_match, faulted: *faulted });
             }
             Note::TournamentEnded { .. } => self.is_over = true,
             _ => {}
@@ -284,7 +287,7 @@ impl Driver {
     }
 
     fn match_started(&mut self, key: &MatchKey, players: Vec<PlayerName>) {
-        if let Some(machine) = self.table.engine.live_tournament(&self.id) {
+        if let Some(machine) = self.feed.engine.live_tournament(&self.id) {
             let rounds = machine.rounds();
             if rounds.len() > self.round {
                 self.round = rounds.len();
@@ -292,16 +295,16 @@ impl Driver {
                 let before = rounds.iter().rev().skip(1).map(|round| round.matches.len()).sum();
                 let done = matches - machine.open_matches().count();
                 let round = rounds.len() as u32;
-                (self.table.tell)(Progress::Round { round, matches, done, before });
+                (self.feed.tell)(Progress::Round { round, matches, done, before });
             }
         }
-        self.programs.match_started(&mut self.table, key, &players);
-        (self.table.tell)(Progress::MatchStarted { id: key.id.clone(), players });
+        self.programs.match_started(&mut self.feed, key, &players);
+        (self.feed.tell)(Progress::MatchStarted { id: key.id.clone(), players });
     }
 
     /// Waits for a message, an answer, a deadline or a stop.
     async fn wait(&mut self) -> Result<(), RunError> {
-        let due = self.table.engine.next_due().map(|due| self.table.clock.instant_of(due));
+        let due = self.feed.engine.next_due().map(|due| self.feed.clock.instant_of(due));
         let until = due.into_iter().chain(self.programs.due()).min();
         let timer = async {
             match until {
@@ -327,7 +330,7 @@ impl Driver {
         }
         while let Poll::Ready(answer) = self.houses.poll(context) {
             let answer = answer.map_err(|error| RunError::Broken(error.to_string()))?;
-            self.table.inputs.push_back(answer);
+            self.feed.inputs.push_back(answer);
             ready = true;
         }
         if ready { Poll::Ready(Ok(())) } else { Poll::Pending }
@@ -335,10 +338,10 @@ impl Driver {
 
     /// Stops the engine, and waits until every record is durable.
     async fn drain(&mut self) -> Result<(), RunError> {
-        self.table.inputs.clear();
-        self.table.inputs.push_back(Input::Stop);
+        self.feed.inputs.clear();
+        self.feed.inputs.push_back(Input::Stop);
         self.settle()?;
-        while !self.table.engine.is_drained() {
+        while !self.feed.engine.is_drained() {
             let Some(answered) = self.answered.recv().await else { break };
             self.commit(answered)?;
             self.carry_out()?;

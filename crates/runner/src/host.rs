@@ -116,10 +116,10 @@ pub async fn run(
     let mark = leftovers::mark_of(folder.path());
     // The log is ours now, so whatever still plays in this folder belongs to a run that is dead.
     leftovers::end(&mark);
-    let mut standing = Standing::read(&log, &settings, &games, &secret)?;
+    let mut standing = RunStanding::read(&log, &settings, &games, &secret)?;
     let tell: Tell = Box::new(tell);
-    let clock = RunClock::start(standing.latest_ms);
-    standing.renew_luck(&log, folder, &secret, clock, &tell)?;
+    standing.renew_luck(&log, folder, &secret, &tell)?;
+    let clock = RunClock::start(standing.latest_ms(&log)?);
     let was_over = standing.is_over();
     let mut stopped = false;
     if !was_over {
@@ -145,13 +145,13 @@ pub async fn run(
         })?;
         let outcome = driver.run().await;
         if let Ok(false) = outcome {
-            standing = Standing::read(&log, &settings, &games, &secret)?;
+            standing = RunStanding::read(&log, &settings, &games, &secret)?;
         }
         driver.programs.say_goodbye(&standing.farewell()).await;
         stopped = outcome?;
     }
     if stopped {
-        standing = Standing::read(&log, &settings, &games, &secret)?;
+        standing = RunStanding::read(&log, &settings, &games, &secret)?;
     }
     let mut results = standing.results()?;
     if !stopped {
@@ -163,24 +163,24 @@ pub async fn run(
 }
 
 /// How the tournament of a run stands, by its log.
-struct Standing {
+struct RunStanding {
     /// `None` if the log is empty.
     tournament: Option<Tournament>,
     /// The secret that the log is committed to.
     committed: Option<Commitment>,
     /// The end of the tournament's stream.
     end: StreamEnd,
-    /// The latest time in the streams that the run goes on with.
-    latest_ms: Millis,
+    /// The latest time in it.
+    ended_ms: Millis,
 }
 
-impl Standing {
+impl RunStanding {
     fn read(
         log: &FileLog,
         settings: &RunSettings,
         games: &Registry,
         secret: &Secret,
-    ) -> Result<Standing, RunError> {
+    ) -> Result<RunStanding, RunError> {
         let plan = &settings.plan;
         let stream = StreamKey::Tournament(plan.id.clone()).name();
         let texts = log.load(&stream, 0)?;
@@ -194,22 +194,28 @@ impl Standing {
             Event::LuckRenewed(renewed) => Some(renewed.commitment.clone()),
             _ => None,
         });
-        let mut latest_ms = lines.last().map_or(0, |line| line.at);
+        let ended_ms = lines.last().map_or(0, |line| line.at);
         let kind = games.kind(&plan.game);
         let kind = kind.ok_or_else(|| RunError::UnknownGame(plan.game.clone()))?;
         if lines.is_empty() {
             // The engine would only say that it cannot be played, and not why.
             Tournament::create(plan.clone(), Arc::clone(kind), secret.clone())?;
-            return Ok(Standing { tournament: None, committed, end, latest_ms });
+            return Ok(RunStanding { tournament: None, committed, end, ended_ms });
         }
         let tournament = Tournament::fold(&lines, games, Some(secret.clone()))
             .map_err(|error| RunError::Fold { stream, error })?;
-        for plan in tournament.open_matches() {
+        Ok(RunStanding { tournament: Some(tournament), committed, end, ended_ms })
+    }
+
+    /// The latest time in the streams that the run goes on with.
+    fn latest_ms(&self, log: &FileLog) -> Result<Millis, RunError> {
+        let mut latest_ms = self.ended_ms;
+        for plan in self.tournament.iter().flat_map(Tournament::open_matches) {
             let last = log.load(&stream_of(plan), 0)?.pop();
             let at = last.and_then(|text| Line::read(&text).ok()).map_or(0, |line| line.at);
             latest_ms = latest_ms.max(at);
         }
-        Ok(Standing { tournament: Some(tournament), committed, end, latest_ms })
+        Ok(latest_ms)
     }
 
     fn is_over(&self) -> bool {
@@ -223,7 +229,6 @@ impl Standing {
         log: &FileLog,
         folder: &Folder,
         secret: &Secret,
-        clock: RunClock,
         tell: &Tell,
     ) -> Result<(), RunError> {
         let commitment = secret.commitment();
@@ -240,7 +245,8 @@ impl Standing {
         let renewal = TournamentCommand::RenewLuck { commitment };
         let Ok(events) = tournament.step(renewal) else { return Ok(()) };
         let (stream, expected) = (Arc::clone(self.end.name()), self.end.version());
-        let lines = self.end.record(clock.now_ms(), &events);
+        self.ended_ms = RunClock::start(self.ended_ms).now_ms();
+        let lines = self.end.record(self.ended_ms, &events);
         log.append(Append { stream, expected, lines })?;
         Ok(())
     }

@@ -17,6 +17,7 @@ const QUICK: Duration = Duration::from_micros(300);
 pub(crate) struct HouseSeats {
     houses: Arc<Houses>,
     seats: HashMap<PlayerName, HouseSeat>,
+    /// At most one question for each seat of the running matches.
     waiting: VecDeque<HouseQuestion>,
     thinking: JoinSet<Thought>,
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   host ── driver ──▶ engine          decides, as on a server
-//!             │  ├──── programs ─────── connection ── process group of a player
+//!             │  ├──── programs ─────── local_program ── process group of a player
 //!             │  └──── house            house players
 //!             └─────── log              a folder of JSON-lines files
 //! ```
@@ -13,13 +13,14 @@
 #![forbid(unsafe_code)]
 
 mod clock;
-mod connection;
+pub mod doctor;
 mod driver;
 mod evidence;
 mod folder;
 mod host;
 mod house;
 mod leftovers;
+mod local_program;
 mod lookup;
 mod ports;
 mod program;
@@ -28,14 +29,14 @@ mod progress;
 mod sandbox;
 mod spec;
 
-pub use connection::{Connection, Ended, Incoming, SECRETS};
 pub use evidence::Evidence;
 pub use folder::{Folder, FolderError, RunSettings};
 pub use host::{Known, Outcome, RunError, run};
+pub use local_program::{Ended, Incoming, LocalProgram, Output, Stderr};
 pub use lookup::{NotStartable, find_program};
 pub use progress::{Progress, Stop};
 pub use sandbox::{
-    CONFINE, Confined, InsideHidden, Limits, Protection, Sandbox, SandboxError, SandboxSettings,
-    confine, protect_memory,
+    CONFINE, InsideHidden, Limits, Protection, Sandbox, SandboxError, SandboxSettings, confine,
+    protect_memory,
 };
 pub use spec::{BadSpec, PlayerSpec, Plays, name_players};

@@ -6,7 +6,7 @@
 //!      └──── Ending ◀─────┴──────────────────────────┘
 //! ```
 
-use crate::connection::Connection;
+use crate::local_program::LocalProgram;
 use agon_core::{Fault, MatchKey, Millis, PlayerName};
 use agon_engine::{AskId, ConnId};
 use agon_wire::native::Hello;
@@ -21,6 +21,10 @@ pub(crate) const BANNER_MAX: u32 = 100;
 /// Starts of a program in a row that fail before it is given up.
 pub(crate) const STARTS_MAX: u32 = 3;
 
+/// How many games of a match are played again because a program was killed from outside, before
+/// the match ends without a winner.
+pub(crate) const INTERRUPTIONS_MAX: usize = 3;
+
 /// How long a program that owes no answer may still compute before it is stopped. Programs that
 /// answer faster than this are never stopped, and cost nothing more.
 pub(crate) const IDLE: Duration = Duration::from_millis(20);
@@ -33,9 +37,9 @@ pub(crate) enum Process {
     /// There is none.
     Absent,
     /// It was started and has not said hello.
-    Starting { connection: Box<Connection>, hello_by: Instant, banner: u32 },
+    Starting { connection: Box<LocalProgram>, hello_by: Instant, banner: u32 },
     /// It said hello.
-    Running(Box<Connection>),
+    Running(Box<LocalProgram>),
     /// It is being ended. The departure of one that ended by itself counts.
     Ending { by_itself: Option<Stage> },
 }
@@ -48,7 +52,7 @@ pub(crate) enum Stage {
 }
 
 /// A request that a program has not answered yet.
-pub(crate) struct Asked {
+pub(crate) struct OpenAsk {
     pub(crate) ask: AskId,
     pub(crate) limit_ms: Millis,
     /// When its time is over.
@@ -75,7 +79,7 @@ pub(crate) struct Program {
     pub(crate) why_not: Option<String>,
     /// Whether the engine has been told that it will not come.
     pub(crate) given_up: bool,
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<OpenAsk>,
     /// Whether this process has been asked anything.
     pub(crate) was_asked: bool,
     /// Since when it owes no answer while it runs.
@@ -108,7 +112,7 @@ impl Program {
     }
 
     /// The pipes of a process that said hello.
-    pub(crate) fn running(&mut self) -> Option<&mut Connection> {
+    pub(crate) fn running(&mut self) -> Option<&mut LocalProgram> {
         match &mut self.process {
             Process::Running(connection) => Some(connection),
             _ => None,
@@ -116,7 +120,7 @@ impl Program {
     }
 
     /// Takes the process to end it. `by_itself` says how far it was, if it ended by itself.
-    pub(crate) fn take_process(&mut self, by_itself: Option<Stage>) -> Option<Connection> {
+    pub(crate) fn take_process(&mut self, by_itself: Option<Stage>) -> Option<LocalProgram> {
         self.hello = None;
         self.asked = None;
         self.idle_since = None;
@@ -130,6 +134,11 @@ impl Program {
             }
             Process::Absent | Process::Ending { .. } => None,
         }
+    }
+
+    /// Whether its greeting failed. One that somebody else killed is started again.
+    pub(crate) fn failed_greeting(&self) -> bool {
+        self.failed_starts > 0 || self.killed as usize > INTERRUPTIONS_MAX
     }
 
     /// Records a start that failed.
@@ -153,7 +162,7 @@ impl Program {
     }
 }
 
-/// The programs whose pipes have something to read or room to write.
+/// The programs whose pipes have something to read or room to write, each at most once.
 #[derive(Default)]
 pub(crate) struct ReadyPrograms {
     places: Mutex<Vec<usize>>,
@@ -193,7 +202,11 @@ impl Wake for ProgramWaker {
     }
 
     fn wake_by_ref(self: &Arc<ProgramWaker>) {
-        self.ready.places.lock().unwrap_or_else(PoisonError::into_inner).push(self.place);
+        let mut places = self.ready.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if !places.contains(&self.place) {
+            places.push(self.place);
+        }
+        drop(places);
         let driver = self.ready.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(driver) = driver {
             driver.wake();

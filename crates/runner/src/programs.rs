@@ -5,10 +5,11 @@
 //! ends by itself has left its match. One that a signal from outside ended or stopped is not at
 //! fault: the game counts for nothing.
 
-use crate::connection::{Connection, Departure, Incoming};
-use crate::driver::{REFEREE, Table, ruling};
+use crate::driver::{EngineFeed, REFEREE, ruling};
+use crate::local_program::{Departure, Incoming, LocalProgram, Stderr};
 use crate::program::{
-    Asked, BANNER_MAX, GRACE, Process, Program, ReadyPrograms, STARTS_MAX, Stage,
+    BANNER_MAX, GRACE, INTERRUPTIONS_MAX, OpenAsk, Process, Program, ReadyPrograms, STARTS_MAX,
+    Stage,
 };
 use crate::progress::Progress;
 use crate::sandbox::Sandbox;
@@ -28,10 +29,6 @@ use tokio::time::Instant;
 
 /// How many idle programs are kept running between matches.
 const IDLE_MAX: usize = 64;
-
-/// How many games of a match are played again because a program was killed from outside, before
-/// the match ends without a winner.
-const INTERRUPTIONS_MAX: usize = 3;
 
 /// How many messages of one program are handled before the others have their turn.
 const MESSAGES_AT_ONCE: u32 = 32;
@@ -115,7 +112,7 @@ impl Programs {
     /// Prepares the programs of a match.
     pub(crate) fn match_started(
         &mut self,
-        table: &mut Table,
+        feed: &mut EngineFeed,
         key: &MatchKey,
         players: &[PlayerName],
     ) {
@@ -125,7 +122,7 @@ impl Programs {
             program.in_match = Some(key.clone());
             program.given_up = false;
             program.killed = 0;
-            let gone = program.running().is_some_and(Connection::has_ended);
+            let gone = program.running().is_some_and(LocalProgram::has_ended);
             if gone {
                 self.end(at, None, Duration::ZERO);
             }
@@ -133,11 +130,11 @@ impl Programs {
             self.list[at].waker.wake_by_ref();
         }
         // A match that was interrupted too often before the run itself was.
-        self.abandon_if_hopeless(table, key);
+        self.abandon_if_hopeless(feed, key);
     }
 
     /// Lets the programs of a match rest until their next one.
-    pub(crate) fn match_ended(&mut self, table: &Table, key: &MatchKey) {
+    pub(crate) fn match_ended(&mut self, feed: &EngineFeed, key: &MatchKey) {
         let pauses = self.starter.sandbox.pauses();
         for program in self.list.iter_mut().filter(|one| one.in_match.as_ref() == Some(key)) {
             program.in_match = None;
@@ -147,7 +144,7 @@ impl Programs {
                 connection.pause();
             }
         }
-        self.trim_idle(table, &key.tournament);
+        self.trim_idle(feed, &key.tournament);
     }
 
     /// Writes a message to a program.
@@ -165,7 +162,7 @@ impl Programs {
     /// Writes a request to a program. One that is being started gets it after its hello.
     pub(crate) fn ask(
         &mut self,
-        table: &mut Table,
+        feed: &mut EngineFeed,
         conn: ConnId,
         ask: AskId,
         limit_ms: Millis,
@@ -178,10 +175,10 @@ impl Programs {
         let is_unwritten = !connection.send(line);
         // The clock starts again once the last byte is out, but it runs: a program that does not
         // read, or closed its input, must not hold up the match for ever.
-        let now = table.clock.now_ms();
-        table.inputs.push_back(Input::Delivered { conn, ask: ask.clone(), at: now });
+        let now = feed.clock.now_ms();
+        feed.inputs.push_back(Input::Delivered { conn, ask: ask.clone(), at: now });
         let deadline = now.saturating_add(limit_ms);
-        program.asked = Some(Asked { ask, limit_ms, deadline, is_unwritten });
+        program.asked = Some(OpenAsk { ask, limit_ms, deadline, is_unwritten });
         program.was_asked = true;
         program.idle_since = None;
         program.failed_starts = 0;
@@ -217,19 +214,19 @@ impl Programs {
     }
 
     /// Reads what programs have sent, and notes which have ended.
-    pub(crate) fn read(&mut self, table: &mut Table) {
+    pub(crate) fn read(&mut self, feed: &mut EngineFeed) {
         let mut reading = std::mem::take(&mut self.reading);
         self.ready.take(&mut reading);
         for at in reading.drain(..) {
-            self.read_one(table, at);
+            self.read_one(feed, at);
         }
         self.reading = reading;
         for (at, departure) in std::mem::take(&mut self.ended) {
-            self.on_departure(table, at, departure);
+            self.on_departure(feed, at, departure);
         }
     }
 
-    fn read_one(&mut self, table: &mut Table, at: usize) {
+    fn read_one(&mut self, feed: &mut EngineFeed, at: usize) {
         for _ in 0..MESSAGES_AT_ONCE {
             let Program { process, waker, hello, in_match, .. } = &mut self.list[at];
             let connection = match process {
@@ -242,7 +239,7 @@ impl Programs {
             };
             match process {
                 Process::Starting { .. } => self.on_first(at, incoming),
-                _ => self.on_incoming(table, at, incoming),
+                _ => self.on_incoming(feed, at, incoming),
             }
         }
         self.list[at].waker.wake_by_ref();
@@ -285,52 +282,52 @@ impl Programs {
     }
 
     /// Handles what comes from a program in its match.
-    fn on_incoming(&mut self, table: &mut Table, at: usize, incoming: Incoming) {
+    fn on_incoming(&mut self, feed: &mut EngineFeed, at: usize, incoming: Incoming) {
         let program = &mut self.list[at];
         let Some(conn) = program.conn else { return };
-        let now = table.clock.now_ms();
+        let now = feed.clock.now_ms();
         match incoming {
             Incoming::Flushed => {
                 if let Some(asked) = program.asked.as_mut().filter(|asked| asked.is_unwritten) {
                     asked.is_unwritten = false;
                     asked.deadline = now.saturating_add(asked.limit_ms);
                     let ask = asked.ask.clone();
-                    table.inputs.push_back(Input::Delivered { conn, ask, at: now });
+                    feed.inputs.push_back(Input::Delivered { conn, ask, at: now });
                 }
             }
             Incoming::Message(FromPlayer::Hello(_)) => {}
             Incoming::Message(FromPlayer::Lobby(_)) => {
                 let why = "there is no lobby on a pipe: the run knows its players".to_owned();
-                table.inputs.push_back(Input::Bad { conn, why, line: String::new() });
+                feed.inputs.push_back(Input::Bad { conn, why, line: String::new() });
             }
             Incoming::Message(message) => {
                 if let FromPlayer::Answer { id, .. } = &message
-                    && let Some(Asked { ask: AskId::Match(_, open), .. }) = &program.asked
+                    && let Some(OpenAsk { ask: AskId::Match(_, open), .. }) = &program.asked
                     && open == id
                 {
                     program.asked = None;
                     program.idle_since = Some(Instant::now());
                 }
-                table.inputs.push_back(Input::Said { conn, message, at: now });
+                feed.inputs.push_back(Input::Said { conn, message, at: now });
             }
-            Incoming::Bad { why, line } => table.inputs.push_back(Input::Bad { conn, why, line }),
+            Incoming::Bad { why, line } => feed.inputs.push_back(Input::Bad { conn, why, line }),
             Incoming::Refused { why } => {
                 program.failed_starts = STARTS_MAX;
-                self.dismiss(table, at, why);
+                self.dismiss(feed, at, why);
             }
-            Incoming::Flood { why } => self.dismiss(table, at, why),
+            Incoming::Flood { why } => self.dismiss(feed, at, why),
             Incoming::Closed => self.end(at, Some(Stage::Running), GRACE),
         }
     }
 
     /// Ends a program because of what it sent.
-    fn dismiss(&mut self, table: &mut Table, at: usize, why: String) {
+    fn dismiss(&mut self, feed: &mut EngineFeed, at: usize, why: String) {
         self.end(at, None, Duration::ZERO);
-        self.lose(table, at, "disconnected", why);
+        self.lose(feed, at, "disconnected", why);
     }
 
     /// Notes that a program is gone by its own fault.
-    fn lose(&mut self, table: &mut Table, at: usize, code: &'static str, why: String) {
+    fn lose(&mut self, feed: &mut EngineFeed, at: usize, code: &'static str, why: String) {
         let program = &mut self.list[at];
         // One that goes before it was asked anything has not really started.
         if !program.was_asked {
@@ -338,12 +335,12 @@ impl Programs {
         }
         if let Some(conn) = program.conn.filter(|_| program.in_match.is_some()) {
             let fault = Fault::new(FaultKind::Disconnected, code, why);
-            table.inputs.push_back(Input::Lost { conn, fault });
+            feed.inputs.push_back(Input::Lost { conn, fault });
         }
     }
 
     /// Handles the end of a process.
-    fn on_departure(&mut self, table: &mut Table, at: usize, departure: Departure) {
+    fn on_departure(&mut self, feed: &mut EngineFeed, at: usize, departure: Departure) {
         let program = &mut self.list[at];
         let process = std::mem::replace(&mut program.process, Process::Absent);
         let Process::Ending { by_itself: Some(stage) } = process else { return };
@@ -353,36 +350,36 @@ impl Programs {
                 program.killed += 1;
                 program.why_not = Some(words);
             }
-            (true, Stage::Running) => self.interrupt(table, at, &words),
+            (true, Stage::Running) => self.interrupt(feed, at, &words),
             (false, Stage::Starting) => {
                 program.start_failed(Some(format!("the program ended: {words}")));
             }
             (false, Stage::Running) => {
-                self.lose(table, at, code, format!("the program ended: {words}"));
+                self.lose(feed, at, code, format!("the program ended: {words}"));
             }
         }
     }
 
     /// The game in progress counts for nothing, because somebody else ended or stopped a program.
     /// Nobody is charged; the program is started again.
-    fn interrupt(&mut self, table: &mut Table, at: usize, words: &str) {
+    fn interrupt(&mut self, feed: &mut EngineFeed, at: usize, words: &str) {
         let program = &mut self.list[at];
         program.killed += 1;
         let Some(key) = program.in_match.clone() else { return };
-        let referee = table.engine.live_match(&key).and_then(|played| played.referee());
+        let referee = feed.engine.live_match(&key).and_then(|played| played.referee());
         if let Some(game) = referee.map(|referee| referee.number()) {
             let player = &program.player;
             let ruling = ruling(&format!("killed-from-outside: the program of {player}: {words}"));
             let (id, why) = (key.id.clone(), ruling.why.to_string());
-            (table.tell)(Progress::Interrupted { id, game, why });
-            table.inputs.push_back(Input::Void { key: key.clone(), ruling });
+            (feed.tell)(Progress::Interrupted { id, game, why });
+            feed.inputs.push_back(Input::Void { key: key.clone(), ruling });
         }
-        self.abandon_if_hopeless(table, &key);
+        self.abandon_if_hopeless(feed, &key);
     }
 
     /// Gives a match up that has been interrupted too often.
-    fn abandon_if_hopeless(&self, table: &mut Table, key: &MatchKey) {
-        let Some(played) = table.engine.live_match(key) else { return };
+    fn abandon_if_hopeless(&self, feed: &mut EngineFeed, key: &MatchKey) {
+        let Some(played) = feed.engine.live_match(key) else { return };
         let own = |ruling: &&Ruling| ruling.by.as_str() == REFEREE;
         let voids = played.finished().filter_map(|(result, _)| result.voided.as_ref());
         let killed = self.list.iter().filter(|one| one.in_match.as_ref() == Some(key));
@@ -390,26 +387,26 @@ impl Programs {
         if killed.max(voids.filter(own).count()) > INTERRUPTIONS_MAX {
             let why = "killed-from-outside: programs of this match are killed again and again, so \
                        nobody wins it";
-            table.inputs.push_back(Input::Abandon { key: key.clone(), ruling: ruling(why) });
+            feed.inputs.push_back(Input::Abandon { key: key.clone(), ruling: ruling(why) });
         }
     }
 
     /// Interrupts games whose program is silent because somebody else stopped it.
-    pub(crate) fn find_stopped(&mut self, table: &mut Table) {
-        let now = table.clock.now_ms();
+    pub(crate) fn find_stopped(&mut self, feed: &mut EngineFeed) {
+        let now = feed.clock.now_ms();
         for at in 0..self.list.len() {
             let program = &mut self.list[at];
             let silent = program.asked.as_ref().is_some_and(|asked| asked.deadline <= now);
             if silent && program.running().is_some_and(|one| one.is_stopped_from_outside()) {
                 self.end(at, None, Duration::ZERO);
                 let words = "a signal stopped it, and the referee did not send it";
-                self.interrupt(table, at, words);
+                self.interrupt(feed, at, words);
             }
         }
     }
 
     /// Starts, seats, pauses and gives up programs.
-    pub(crate) fn tend(&mut self, table: &mut Table) {
+    pub(crate) fn tend(&mut self, feed: &mut EngineFeed) {
         let (now, pauses) = (Instant::now(), self.starter.sandbox.pauses());
         for at in 0..self.list.len() {
             let program = &mut self.list[at];
@@ -428,16 +425,16 @@ impl Programs {
                 }
             }
             if self.list[at].in_match.is_some() {
-                self.tend_match(table, at);
+                self.tend_match(feed, at);
             }
         }
-        self.tend_greeting(table);
+        self.tend_greeting(feed);
     }
 
     /// Starts a program that its match needs, seats it, or gives it up.
-    fn tend_match(&mut self, table: &mut Table, at: usize) {
+    fn tend_match(&mut self, feed: &mut EngineFeed, at: usize) {
         if self.list[at].hello.is_some() {
-            return self.seat(table, at);
+            return self.seat(feed, at);
         }
         let program = &mut self.list[at];
         if !program.is_absent() || program.given_up {
@@ -446,10 +443,10 @@ impl Programs {
         if program.failed_starts >= STARTS_MAX {
             program.given_up = true;
             let (player, fault) = (program.player.clone(), program.absence());
-            table.inputs.push_back(Input::Absent { player, fault });
+            feed.inputs.push_back(Input::Absent { player, fault });
             return;
         }
-        let played = program.in_match.as_ref().and_then(|key| table.engine.live_match(key));
+        let played = program.in_match.as_ref().and_then(|key| feed.engine.live_match(key));
         let Some(played) = played.filter(|played| played.result().is_none()) else { return };
         let plan = played.plan();
         let removes = plan.rules.crash == CrashCost::Remove || plan.players.len() > 2;
@@ -461,26 +458,26 @@ impl Programs {
 
     /// Starts the next programs that the tournament greets, so that they get ready at the same
     /// time. Tells the engine in the tournament's order which are there.
-    fn tend_greeting(&mut self, table: &mut Table) {
-        for place in 0..self.greeted_max.min(self.greeting.len()) {
-            let program = &self.list[self.greeting[place]];
-            let tried = program.failed_starts > 0 || program.killed as usize > INTERRUPTIONS_MAX;
-            if program.is_absent() && !tried {
-                self.start(self.greeting[place]);
+    fn tend_greeting(&mut self, feed: &mut EngineFeed) {
+        loop {
+            for place in 0..self.greeted_max.min(self.greeting.len()) {
+                let program = &self.list[self.greeting[place]];
+                if program.is_absent() && !program.failed_greeting() {
+                    self.start(self.greeting[place]);
+                }
             }
-        }
-        while let Some(&at) = self.greeting.front() {
+            let Some(&at) = self.greeting.front() else { return };
             let program = &self.list[at];
             if program.hello.is_some() {
-                self.seat(table, at);
-            } else if program.is_absent() {
+                self.seat(feed, at);
+            } else if program.is_absent() && program.failed_greeting() {
                 let (player, fault) = (program.player.clone(), program.absence());
-                table.inputs.push_back(Input::Absent { player, fault });
+                feed.inputs.push_back(Input::Absent { player, fault });
             } else {
                 return;
             }
             self.greeting.pop_front();
-            self.trim_idle(table, &self.starter.tournament.clone());
+            self.trim_idle(feed, &self.starter.tournament.clone());
         }
     }
 
@@ -488,7 +485,9 @@ impl Programs {
     fn start(&mut self, at: usize) {
         let (program, starter) = (&mut self.list[at], &self.starter);
         program.was_asked = false;
-        match Connection::start(&program.words, &program.player, &starter.mark, &starter.sandbox) {
+        let Starter { mark, sandbox, .. } = starter;
+        let (words, player) = (&program.words, &program.player);
+        match LocalProgram::start(words, player, Some(mark), Stderr::Keep, sandbox) {
             Ok(mut connection) => {
                 connection.send(&native::encode(&ToPlayer::Hello {
                     protocol: native::PROTOCOL_VERSION,
@@ -511,10 +510,10 @@ impl Programs {
     }
 
     /// Tells the engine that a program has said hello.
-    fn seat(&mut self, table: &mut Table, at: usize) {
+    fn seat(&mut self, feed: &mut EngineFeed, at: usize) {
         let program = &mut self.list[at];
         let Some(hello) = program.hello.take() else { return };
-        table.inputs.push_back(match program.conn {
+        feed.inputs.push_back(match program.conn {
             Some(conn) => Input::Restarted { conn, hello },
             None => {
                 let conn = self.next_conn;
@@ -536,7 +535,7 @@ impl Programs {
     }
 
     /// Ends programs beyond those worth keeping: players without a further match first.
-    fn trim_idle(&mut self, table: &Table, id: &TournamentId) {
+    fn trim_idle(&mut self, feed: &EngineFeed, id: &TournamentId) {
         let idle = |program: &Program| {
             matches!(program.process, Process::Running(_))
                 && program.in_match.is_none()
@@ -547,7 +546,7 @@ impl Programs {
         if spare.len() <= IDLE_MAX {
             return;
         }
-        let open = table.engine.live_tournament(id).into_iter();
+        let open = feed.engine.live_tournament(id).into_iter();
         let waiting: HashSet<&PlayerName> = open
             .flat_map(|machine| machine.open_matches())
             .flat_map(|plan| &plan.players)
