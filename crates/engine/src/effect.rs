@@ -5,9 +5,9 @@
 //! [`Committed`](super::Input::Committed), [`Checked`](super::Input::Checked) and so on.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
+use super::cells::watch::{Shown, WatcherId};
 use super::journal::StreamKey;
 use super::query::{AnyAnswer, QueryId};
-use super::watch::{Shown, WatcherId};
 use super::{ConnId, MatchKey};
 use agon_core::lobby::PasswordHash;
 use agon_core::{
@@ -97,6 +97,8 @@ pub struct HouseQuestion {
     pub key: MatchKey,
     /// The house player.
     pub player: PlayerName,
+    /// Its name among the house players of the game.
+    pub name: Arc<str>,
     /// The request.
     pub request: RequestId,
     /// The player's seat in the game.

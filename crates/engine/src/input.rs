@@ -1,11 +1,11 @@
 //! Inputs of the engine, as data.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
+use super::cells::watch::WatcherId;
 use super::effect::{AskId, PasswordResult};
 use super::journal::StreamKey;
 use super::query::{AnyQuery, QueryId};
 use super::seat::Seat;
-use super::watch::WatcherId;
 use super::{ConnId, MatchKey};
 use agon_core::lobby::Announcement;
 use agon_core::{Fault, Millis, PlayerName, RequestId, Ruling};

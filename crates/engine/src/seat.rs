@@ -52,6 +52,8 @@ pub enum Form {
     Lines(Shows),
     /// Structured calls, which the gateway translates.
     Calls,
+    /// The state of the game itself, for a house player, which runs inside the server.
+    State,
 }
 
 /// The capabilities of a seat.
