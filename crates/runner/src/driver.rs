@@ -95,7 +95,7 @@ impl Driver {
     pub(crate) fn open(parts: Parts) -> Result<Driver, RunError> {
         let Parts { settings, secret, games, houses, log, clock, programs, stop, tell } = parts;
         let names: HashMap<PlayerName, String> = settings.house_players().collect();
-        let seats = HouseSeats::new(Arc::clone(&houses), &names);
+        let seats = HouseSeats::new(Arc::clone(&houses));
         let reader = FolderReader::new(Arc::clone(&log), &settings.plan, secret);
         let list = HouseNames { names, houses };
         let local = LocalPlayers { matches_max: settings.concurrency, start_ms: settings.hello_ms };

@@ -22,8 +22,8 @@ pub(crate) struct HouseSeats {
     thinking: JoinSet<Thought>,
 }
 
+#[derive(Default)]
 struct HouseSeat {
-    name: String,
     /// Away while it thinks on another thread.
     player: Option<Box<dyn HousePlayer>>,
     /// How long an answer takes on average, once that is known.
@@ -39,20 +39,19 @@ struct Thought {
 }
 
 impl HouseSeats {
-    pub(crate) fn new(houses: Arc<Houses>, names: &HashMap<PlayerName, String>) -> HouseSeats {
-        let seat = |name: &String| HouseSeat { name: name.clone(), player: None, takes: None };
-        let seats = names.iter().map(|(player, name)| (player.clone(), seat(name))).collect();
-        HouseSeats { houses, seats, waiting: VecDeque::new(), thinking: JoinSet::new() }
+    pub(crate) fn new(houses: Arc<Houses>) -> HouseSeats {
+        let (seats, waiting, thinking) = (HashMap::new(), VecDeque::new(), JoinSet::new());
+        HouseSeats { houses, seats, waiting, thinking }
     }
 
     /// Takes a question: keeps it for [`answer`](HouseSeats::answer), or has a thread answer it.
     pub(crate) fn ask(&mut self, question: HouseQuestion) -> Result<(), HouseError> {
-        let seat = self.seats.get_mut(&question.player).expect("the engine asks house players");
+        let seat = self.seats.entry(question.player.clone()).or_default();
         if seat.takes.is_some_and(|takes| takes <= QUICK) {
             self.waiting.push_back(question);
             return Ok(());
         }
-        let mut house = seat.take(&self.houses, question.game.name())?;
+        let mut house = seat.take(&self.houses, &question)?;
         self.thinking.spawn_blocking(move || {
             let (player, begun) = (question.player.clone(), Instant::now());
             let answer = answer(&mut *house, question);
@@ -69,8 +68,8 @@ impl HouseSeats {
     /// Answers the oldest question.
     pub(crate) fn answer(&mut self) -> Result<Option<Input>, HouseError> {
         let Some(question) = self.waiting.pop_front() else { return Ok(None) };
-        let seat = self.seats.get_mut(&question.player).expect("the question was taken");
-        let mut house = seat.take(&self.houses, question.game.name())?;
+        let seat = self.seats.entry(question.player.clone()).or_default();
+        let mut house = seat.take(&self.houses, &question)?;
         let begun = Instant::now();
         let answer = answer(&mut *house, question);
         seat.put_back(house, begun.elapsed());
@@ -93,8 +92,12 @@ impl HouseSeats {
 }
 
 impl HouseSeat {
-    fn take(&mut self, houses: &Houses, game: &str) -> Result<Box<dyn HousePlayer>, HouseError> {
-        self.player.take().map_or_else(|| houses.make(game, &self.name), Ok)
+    fn take(
+        &mut self,
+        houses: &Houses,
+        question: &HouseQuestion,
+    ) -> Result<Box<dyn HousePlayer>, HouseError> {
+        self.player.take().map_or_else(|| houses.make(question.game.name(), &question.name), Ok)
     }
 
     fn put_back(&mut self, house: Box<dyn HousePlayer>, took: Duration) {
@@ -104,7 +107,7 @@ impl HouseSeat {
 }
 
 fn answer(house: &mut dyn HousePlayer, question: HouseQuestion) -> Input {
-    let HouseQuestion { key, player, request, seat, game } = question;
+    let HouseQuestion { key, player, request, seat, game, .. } = question;
     let answer = house.answer(player.as_str(), request.as_str(), seat, &*game).get().to_owned();
     Input::House { key, player, request, answer }
 }
