@@ -17,7 +17,6 @@ const ORDER: &[&str] = &[
     "agon-engine",
     "agon-client",
     "agon-runner",
-    "agon-doctor",
     "agon-server",
     "agon-bench",
     "agon",

@@ -1,7 +1,7 @@
 //! A match between the candidate and others that play at random or as a house player does. What
 //! the candidate is asked comes from the match machine itself, encoded as a run or a server does.
 
-use crate::shapes::Shape;
+use crate::doctor::shapes::Shape;
 use agon_bots::{Dice, HousePlayer, Houses};
 use agon_core::{
     Ask, Command, Fault, Match, MatchId, MatchPlan, MatchRules, Pending, PlayerName, Raw,

@@ -1,14 +1,15 @@
-//! A player's program: its process group, its pipes, and messages over them.
+//! A program on this machine as a player: its process group, its pipes, and messages over them.
 //!
-//! Reading and writing never block; unread data waits in a bounded buffer. Closing a connection
-//! kills the whole process group.
+//! Runs, the doctor, `agon join` and `agon play` start their programs here. Reading and writing
+//! never block; unread data waits in a bounded buffer. Ending a program kills its whole process
+//! group.
 
 use crate::evidence::Evidence;
 use crate::leftovers;
 use crate::sandbox::{Confined, Sandbox};
-use agon_core::{MatchId, PlayerName};
+use agon_core::PlayerName;
 use agon_wire::lines::{Lines, TooLong};
-use agon_wire::native::{self, BadMessage, FromPlayer, Hello};
+use agon_wire::native::{self, BadMessage, FromPlayer};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -77,7 +78,7 @@ impl Incoming {
 }
 
 /// Variables of the environment that no program is handed.
-pub const SECRETS: [&str; 2] = ["AGON_PASSWORD", "AGON_TOKEN"];
+const SECRETS: [&str; 2] = ["AGON_PASSWORD", "AGON_TOKEN"];
 
 /// Signals that a process gets from others, not for something it did.
 const FROM_OTHERS: [Signal; 8] = [
@@ -121,8 +122,35 @@ pub struct Ended {
     pub stderr: Vec<u8>,
 }
 
-/// A running program.
-pub struct Connection {
+/// Where the stderr of a program goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stderr {
+    /// Its end is kept, as evidence.
+    Keep,
+    /// To our own stderr.
+    Inherit,
+    /// Nowhere.
+    Discard,
+}
+
+/// Output of a program: a line, or something about the pipes.
+#[derive(Debug)]
+pub enum Output<T> {
+    /// A line, as the caller reads it.
+    Line(T),
+    /// More bytes than anybody asked for.
+    Flood {
+        /// How many.
+        why: String,
+    },
+    /// Everything sent so far has been written to its pipe.
+    Flushed,
+    /// It closed its output, or ended.
+    Closed,
+}
+
+/// A running program. Dropping this kills it.
+pub struct LocalProgram {
     group: Group,
     stdin: pipe::Sender,
     stdout: pipe::Receiver,
@@ -130,44 +158,48 @@ pub struct Connection {
     out: Vec<u8>,
     out_from: usize,
     read: Box<[u8]>,
-    evidence: Evidence,
-    mark: String,
-    /// Its first line, once it came.
-    pub(crate) hello: Option<Hello>,
-    /// The match whose history it was shown last.
-    pub(crate) shown: Option<MatchId>,
-    /// Lines since the last request that were neither an answer nor asked for.
-    pub(crate) junk: u32,
+    evidence: Option<Evidence>,
+    mark: Option<String>,
     /// Bytes since the last request.
     taken: usize,
     /// Whether its processes are stopped.
     paused: bool,
 }
 
-impl Connection {
+impl LocalProgram {
     /// Starts a program in the sandbox, in a process group of its own, with the run's mark in its
-    /// environment.
+    /// environment if it has one.
     pub fn start(
         words: &[String],
         player: &PlayerName,
-        mark: &str,
+        mark: Option<&str>,
+        stderr: Stderr,
         sandbox: &Arc<Sandbox>,
-    ) -> io::Result<Connection> {
+    ) -> io::Result<LocalProgram> {
         let mut confined = sandbox.start(words, |command| {
-            command.env("AGON_PLAYER", player.as_str()).env(leftovers::MARK, mark);
+            command.env("AGON_PLAYER", player.as_str());
+            if let Some(mark) = mark {
+                command.env(leftovers::MARK, mark);
+            }
             for secret in SECRETS {
                 command.env_remove(secret);
             }
             command.process_group(0);
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(match stderr {
+                Stderr::Keep => Stdio::piped(),
+                Stderr::Inherit => Stdio::inherit(),
+                Stderr::Discard => Stdio::null(),
+            });
         })?;
         let child = confined.child();
         let id = Pid::from_raw(child.id() as i32).expect("process ids are positive");
         let gone = || io::Error::other("the program's pipes are gone");
         let stdin = pipe::Sender::from_owned_fd(child.stdin.take().ok_or_else(gone)?.into())?;
         let stdout = pipe::Receiver::from_owned_fd(child.stdout.take().ok_or_else(gone)?.into())?;
-        let stderr = pipe::Receiver::from_owned_fd(child.stderr.take().ok_or_else(gone)?.into())?;
-        Ok(Connection {
+        let stderr = child.stderr.take();
+        let stderr =
+            stderr.map(|stderr| pipe::Receiver::from_owned_fd(stderr.into())).transpose()?;
+        Ok(LocalProgram {
             group: Group { confined, id },
             stdin,
             stdout,
@@ -175,11 +207,8 @@ impl Connection {
             out: Vec::new(),
             out_from: 0,
             read: vec![0; 16 * 1024].into_boxed_slice(),
-            evidence: Evidence::collect(stderr),
-            mark: mark.to_owned(),
-            hello: None,
-            shown: None,
-            junk: 0,
+            evidence: stderr.map(Evidence::collect),
+            mark: mark.map(str::to_owned),
             taken: 0,
             paused: false,
         })
@@ -187,7 +216,6 @@ impl Connection {
 
     /// Records that a request is open: what the program sends from now on is an answer.
     pub fn asked(&mut self) {
-        self.junk = 0;
         self.taken = 0;
     }
 
@@ -237,18 +265,32 @@ impl Connection {
         false
     }
 
-    /// The next thing that comes from the program.
+    /// The next message from the program.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Incoming> {
+        self.poll_output(context, Incoming::read).map(|output| match output {
+            Output::Line(incoming) => incoming,
+            Output::Flood { why } => Incoming::Flood { why },
+            Output::Flushed => Incoming::Flushed,
+            Output::Closed => Incoming::Closed,
+        })
+    }
+
+    /// The next line from the program, as `read` reads it.
+    pub fn poll_output<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        read: impl Fn(Result<&[u8], TooLong>) -> T,
+    ) -> Poll<Output<T>> {
         if self.flush(context).is_ready() {
-            return Poll::Ready(Incoming::Flushed);
+            return Poll::Ready(Output::Flushed);
         }
         for _ in 0..READS_MAX {
             if let Some(line) = self.lines.take() {
-                return Poll::Ready(Incoming::read(line));
+                return Poll::Ready(Output::Line(read(line)));
             }
             if self.taken > IN_BYTES_MAX {
                 let why = format!("sent over {IN_BYTES_MAX} bytes nobody asked for");
-                return Poll::Ready(Incoming::Flood { why });
+                return Poll::Ready(Output::Flood { why });
             }
             let mut buffer = ReadBuf::new(&mut self.read);
             match Pin::new(&mut self.stdout).poll_read(context, &mut buffer) {
@@ -257,7 +299,7 @@ impl Connection {
                     self.taken += buffer.filled().len();
                     self.lines.push(buffer.filled());
                 }
-                Poll::Ready(_) => return Poll::Ready(Incoming::Closed),
+                Poll::Ready(_) => return Poll::Ready(Output::Closed),
             }
         }
         context.waker().wake_by_ref();
@@ -284,8 +326,8 @@ impl Connection {
         Poll::Pending
     }
 
-    /// Closes the input, gives the program `grace` to exit, then kills the whole group. Returns how
-    /// it ended.
+    /// Closes the input, gives the program `grace` to exit, then kills the whole group. Keeps its
+    /// stderr in `evidence_dir`. Returns how it ended.
     pub(crate) async fn close(
         mut self,
         grace: Duration,
@@ -293,32 +335,41 @@ impl Connection {
         player: &PlayerName,
     ) -> Departure {
         self.go_on();
-        let Connection { mut group, stdin, stdout, evidence, .. } = self;
+        let LocalProgram { mut group, stdin, stdout, evidence, .. } = self;
         drop(stdin);
         let status = group.end_within(grace).await;
         let departure = group.departure(status);
         // Also after a normal exit, because forked processes are still in the group.
         drop(group);
         drop(stdout);
-        // Evidence is a courtesy: a full disk does not stop a tournament for it.
-        let _ = evidence.save(evidence_dir, player.as_str()).await;
+        if let Some(evidence) = evidence {
+            // Evidence is a courtesy: a full disk does not stop a tournament for it.
+            let _ = evidence.save(evidence_dir, player.as_str()).await;
+        }
         departure
     }
 
-    /// The same, for whoever wants to know all about it: also what the program left running, in
-    /// its group or outside of it.
+    /// Like `close`, with a full report: also on what the program left running, in its group or
+    /// outside of it.
     pub async fn finish(mut self, grace: Duration) -> Ended {
         self.go_on();
-        let Connection { mut group, stdin, stdout, evidence, mark, .. } = self;
+        let LocalProgram { mut group, stdin, stdout, evidence, mark, .. } = self;
         drop(stdin);
         let started = tokio::time::Instant::now();
         let status = group.end_within(grace).await;
         let took = started.elapsed();
-        let left = if status.is_some() { leftovers::after(&mark).await } else { 0 };
+        let left = match mark.as_ref().filter(|_| status.is_some()) {
+            Some(mark) => leftovers::after(mark).await,
+            None => 0,
+        };
         drop(group);
         drop(stdout);
-        leftovers::end(&mark);
-        Ended { status, took, left, stderr: evidence.tail().await }
+        mark.iter().for_each(|mark| leftovers::end(mark));
+        let stderr = match evidence {
+            Some(evidence) => evidence.tail().await,
+            None => Vec::new(),
+        };
+        Ended { status, took, left, stderr }
     }
 }
 
@@ -378,9 +429,9 @@ impl Group {
     }
 }
 
-impl std::fmt::Debug for Connection {
+impl std::fmt::Debug for LocalProgram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("group", &self.group.id).finish_non_exhaustive()
+        f.debug_struct("LocalProgram").field("group", &self.group.id).finish_non_exhaustive()
     }
 }
 

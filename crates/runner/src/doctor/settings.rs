@@ -1,6 +1,6 @@
 //! The settings of an exam: games, thoroughness and limits.
 
-use crate::shapes::{Shape, longest, shapes};
+use crate::doctor::shapes::{Shape, longest, shapes};
 use agon_core::{Greeting, MatchRules, Preset};
 use agon_games::{GameKind, Registry, Seed};
 use serde_json::{Map, Value};
@@ -144,7 +144,7 @@ impl Settings {
 
 /// How far an exam is.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Progress {
+pub struct ExamStep {
     /// The examination that goes on.
     pub exam: &'static str,
     /// Its game.

@@ -1,11 +1,11 @@
 //! Examines messages besides requests: notices, errors, messages of later versions, messages in
 //! pieces, and repeated messages. The program must still answer the next request.
 
-use crate::candidate::{Candidate, no_answer};
-use crate::report::{Exam, Failure, Findings, Verdict};
-use crate::session::{Reply, Said, Session, Stopped, Stray};
-use crate::settings::GameExam;
-use crate::table::{Case, Table};
+use crate::doctor::candidate::{Candidate, no_answer};
+use crate::doctor::report::{Exam, Failure, Findings, Verdict};
+use crate::doctor::session::{Reply, Said, Session, Stopped, Stray};
+use crate::doctor::settings::GameExam;
+use crate::doctor::table::{Case, Table};
 use agon_wire::native::{self, ToPlayer};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -3,11 +3,11 @@
 
 use super::play::Played;
 use super::refused;
-use crate::candidate::{Candidate, no_answer};
-use crate::report::{Exam, Failure, Findings, Verdict};
-use crate::session::{Said, Stopped};
-use crate::settings::GameExam;
-use crate::table::Case;
+use crate::doctor::candidate::{Candidate, no_answer};
+use crate::doctor::report::{Exam, Failure, Findings, Verdict};
+use crate::doctor::session::{Said, Stopped};
+use crate::doctor::settings::GameExam;
+use crate::doctor::table::Case;
 use agon_core::{CrashCost, Ties};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! A program behind a TCP connection, and the lobby's replies to it.
 
+use crate::Incoming;
 use agon_core::TournamentId;
-use agon_runner::Incoming;
 use agon_wire::lines::Lines;
 use agon_wire::native::{self, ToLobby, ToPlayer};
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! A small server for one guest: it lets a program connect and log in, and can cut it off.
 
-use crate::report::Failure;
-use crate::session::{Session, Stopped};
-use crate::socket::Socket;
+use crate::doctor::report::Failure;
+use crate::doctor::session::{Session, Stopped};
+use crate::doctor::socket::Socket;
+use crate::{Incoming, LocalProgram, Sandbox, Stderr, Stop};
 use agon_core::PlayerName;
-use agon_runner::{Connection, Incoming, Sandbox, Stop};
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -196,7 +196,7 @@ pub(crate) fn error(code: &str, detail: String) -> Vec<u8> {
 /// A program that was started to connect. Its output is read and discarded.
 pub(crate) struct Started {
     over: Option<oneshot::Sender<()>>,
-    task: JoinHandle<agon_runner::Ended>,
+    task: JoinHandle<crate::Ended>,
 }
 
 impl Started {
@@ -207,7 +207,9 @@ impl Started {
             words.iter().map(|word| word.replace("{server}", &place)).collect();
         let name = PlayerName::new("candidate").expect("a name of letters");
         let mark = format!("agon-doctor-{}-guest", std::process::id());
-        let mut connection = Connection::start(&words, &name, &mark, &Arc::new(Sandbox::none()))?;
+        let sandbox = Arc::new(Sandbox::none());
+        let mut connection =
+            LocalProgram::start(&words, &name, Some(&mark), Stderr::Keep, &sandbox)?;
         let (over, mut told) = oneshot::channel();
         let task = tokio::spawn(async move {
             loop {

@@ -2,10 +2,10 @@
 //! login of the account.
 
 use super::{Visit, missing};
-use crate::exam::talk::{Asker, line};
-use crate::host::{By, error};
-use crate::report::{Exam, Failure, Findings, Verdict};
-use crate::session::{Said, Stopped};
+use crate::doctor::exam::talk::{Asker, line};
+use crate::doctor::host::{By, error};
+use crate::doctor::report::{Exam, Failure, Findings, Verdict};
+use crate::doctor::session::{Said, Stopped};
 use agon_core::TournamentId;
 use serde_json::json;
 use std::time::Duration;

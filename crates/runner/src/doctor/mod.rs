@@ -2,14 +2,13 @@
 //! restarts it again and again, and reports what would fail in a tournament.
 //!
 //! ```text
-//!   program ─┬─ exam/ ──── session ──┬── runner's Connection ── a process and its pipes
+//!   program ─┬─ exam/ ──── session ──┬── a LocalProgram ── a process and its pipes
 //!   server  ─┘    │                  └── socket ─────────────── whoever connects
 //!                 └── positions ──── table (a match of core, others play at random) ── shapes
 //! ```
 //!
 //! It judges by what a tournament would do: what costs something fails, what is merely odd is a
 //! note.
-#![forbid(unsafe_code)]
 
 mod candidate;
 mod exam;
@@ -27,4 +26,4 @@ mod table;
 pub use program::examine_program;
 pub use report::{Exam, Failure, Report, Verdict};
 pub use server::examine_guest;
-pub use settings::{GameExam, Progress, Settings, SettingsError};
+pub use settings::{ExamStep, GameExam, Settings, SettingsError};

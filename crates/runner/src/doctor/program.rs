@@ -1,11 +1,11 @@
 //! The exam of a program that speaks on stdin and stdout.
 
-use crate::candidate::Candidate;
-use crate::exam::{ending, play, restart, talk};
-use crate::report::{Exam, Findings, Report, Verdict};
-use crate::session::Stopped;
-use crate::settings::{GameExam, Progress, Settings};
-use agon_runner::Stop;
+use crate::Stop;
+use crate::doctor::candidate::Candidate;
+use crate::doctor::exam::{ending, play, restart, talk};
+use crate::doctor::report::{Exam, Findings, Report, Verdict};
+use crate::doctor::session::Stopped;
+use crate::doctor::settings::{ExamStep, GameExam, Settings};
 
 /// The examinations that are the same in every game, held in the first.
 const ONCE: [&str; 7] = ["pieces", "notices", "errors", "unknown", "repeat", "end", "children"];
@@ -16,7 +16,7 @@ const NO_ANSWERS: &str = "skipped: there were no answers to compare";
 pub async fn examine_program(
     settings: &Settings,
     stop: Stop,
-    tell: &(dyn Fn(Progress) + Sync),
+    tell: &(dyn Fn(ExamStep) + Sync),
 ) -> Report {
     let mut candidate = Candidate::new(settings, stop, tell);
     let mut report = Report {

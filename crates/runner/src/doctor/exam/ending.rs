@@ -1,12 +1,12 @@
 //! Examines how a program starts and ends: its hello, `end`, the end of its input, and processes it
 //! leaves behind.
 
-use crate::candidate::{Candidate, END_PATIENCE, how};
-use crate::report::{Exam, Failure, Findings, Verdict};
-use crate::session::Stopped;
-use crate::settings::GameExam;
-use crate::table::Case;
-use agon_runner::Ended;
+use crate::Ended;
+use crate::doctor::candidate::{Candidate, END_PATIENCE, how};
+use crate::doctor::report::{Exam, Failure, Findings, Verdict};
+use crate::doctor::session::Stopped;
+use crate::doctor::settings::GameExam;
+use crate::doctor::table::Case;
 use agon_wire::native::{self, ToPlayer};
 use std::time::Duration;
 

@@ -2,16 +2,16 @@
 
 mod lost;
 
-use crate::exam::play::Played;
-use crate::exam::talk::{self, Asker, line};
-use crate::host::{By, Host, Started};
-use crate::positions::positions;
-use crate::report::{Exam, Failure, Findings, Report, Verdict};
-use crate::session::{Said, Session, Stopped};
-use crate::settings::{GameExam, Progress, Settings};
-use crate::table::{Case, Maker};
+use crate::Stop;
+use crate::doctor::exam::play::Played;
+use crate::doctor::exam::talk::{self, Asker, line};
+use crate::doctor::host::{By, Host, Started};
+use crate::doctor::positions::positions;
+use crate::doctor::report::{Exam, Failure, Findings, Report, Verdict};
+use crate::doctor::session::{Said, Session, Stopped};
+use crate::doctor::settings::{ExamStep, GameExam, Settings};
+use crate::doctor::table::{Case, Maker};
 use agon_core::{PlayerName, Secret};
-use agon_runner::Stop;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub async fn examine_guest(
     settings: &Settings,
     address: &str,
     stop: Stop,
-    tell: &(dyn Fn(Progress) + Sync),
+    tell: &(dyn Fn(ExamStep) + Sync),
     say: &(dyn Fn(&SocketAddr) + Sync),
 ) -> std::io::Result<Report> {
     let mut report = Report {
@@ -61,7 +61,7 @@ struct Visit<'a> {
     settings: &'a Settings,
     game: &'a GameExam,
     host: Host,
-    tell: &'a (dyn Fn(Progress) + Sync),
+    tell: &'a (dyn Fn(ExamStep) + Sync),
     done: usize,
     total: usize,
     session: Option<Session>,
@@ -103,7 +103,7 @@ impl Visit<'_> {
     fn step(&mut self, exam: &'static str) {
         self.done += 1;
         let (game, done) = (self.game.name(), self.done);
-        (self.tell)(Progress { exam, game, done, total: self.total.max(done) });
+        (self.tell)(ExamStep { exam, game, done, total: self.total.max(done) });
     }
 
     /// A maker of matches with the guest; no other has the same round.

@@ -5,8 +5,8 @@ pub(crate) mod play;
 pub(crate) mod restart;
 pub(crate) mod talk;
 
-use crate::report::Failure;
-use crate::table::Case;
+use crate::doctor::report::Failure;
+use crate::doctor::table::Case;
 use agon_games::{Refusal, RefusalKind};
 
 /// The failure for an answer that the rules refuse.

@@ -2,12 +2,12 @@
 //! writes nothing else to stdout.
 
 use super::{is_cheating, refused};
-use crate::candidate::{Candidate, no_answer};
-use crate::positions::positions;
-use crate::report::{Exam, Failure, Findings, Verdict};
-use crate::session::{Said, Session, Stopped, Stray};
-use crate::settings::GameExam;
-use crate::table::Case;
+use crate::doctor::candidate::{Candidate, no_answer};
+use crate::doctor::positions::positions;
+use crate::doctor::report::{Exam, Failure, Findings, Verdict};
+use crate::doctor::session::{Said, Session, Stopped, Stray};
+use crate::doctor::settings::GameExam;
+use crate::doctor::table::Case;
 use std::time::{Duration, Instant};
 
 /// Processes that may end or hang before the rest is left out.

@@ -1,11 +1,11 @@
 //! The program under examination: how it is started, and how far the exam is.
 
-use crate::report::Failure;
-use crate::session::{Said, Session, Stopped};
-use crate::settings::{GameExam, Progress, Settings};
-use crate::table::{Case, Maker};
+use crate::doctor::report::Failure;
+use crate::doctor::session::{Said, Session, Stopped};
+use crate::doctor::settings::{ExamStep, GameExam, Settings};
+use crate::doctor::table::{Case, Maker};
+use crate::{Ended, Stop};
 use agon_core::{PlayerName, Secret, TournamentId};
-use agon_runner::{Ended, Stop};
 use agon_wire::native::{self, ToPlayer};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) struct Candidate<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) stop: Stop,
     pub(crate) name: PlayerName,
-    tell: &'a (dyn Fn(Progress) + Sync),
+    tell: &'a (dyn Fn(ExamStep) + Sync),
     done: usize,
     total: usize,
     starts: u32,
@@ -30,7 +30,7 @@ impl<'a> Candidate<'a> {
     pub(crate) fn new(
         settings: &'a Settings,
         stop: Stop,
-        tell: &'a (dyn Fn(Progress) + Sync),
+        tell: &'a (dyn Fn(ExamStep) + Sync),
     ) -> Candidate<'a> {
         let name = PlayerName::new("candidate").expect("a name of letters");
         Candidate { settings, stop, name, tell, done: 0, total: 0, starts: 0 }
@@ -47,7 +47,7 @@ impl<'a> Candidate<'a> {
     pub(crate) fn step(&mut self, exam: &'static str, game: &GameExam) {
         self.done += 1;
         let (done, total) = (self.done, self.total.max(self.done));
-        (self.tell)(Progress { exam, game: game.name(), done, total });
+        (self.tell)(ExamStep { exam, game: game.name(), done, total });
     }
 
     /// A maker of matches in which the candidate plays; no other has the same round.

@@ -1,8 +1,8 @@
 //! Random positions that differ in what is asked: kinds of questions, early and late, every shape,
 //! every last box.
 
-use crate::shapes::Shape;
-use crate::table::{Case, Maker};
+use crate::doctor::shapes::Shape;
+use crate::doctor::table::{Case, Maker};
 use agon_bots::Dice;
 use std::collections::HashSet;
 

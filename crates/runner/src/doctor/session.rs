@@ -1,10 +1,10 @@
 //! The conversation with a program: what is sent, what comes back, and unexpected lines.
 
-use crate::report::Failure;
-use crate::socket::Socket;
-use crate::table::Case;
+use crate::doctor::report::Failure;
+use crate::doctor::socket::Socket;
+use crate::doctor::table::Case;
+use crate::{Ended, Incoming, LocalProgram, Sandbox, Stderr, Stop};
 use agon_core::PlayerName;
-use agon_runner::{Connection, Ended, Incoming, Sandbox, Stop};
 use agon_wire::native::{FromPlayer, Hello};
 use std::collections::HashSet;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ pub(crate) struct Stopped;
 
 /// Where a program's messages go.
 pub(crate) enum Wire {
-    Pipe(Box<Connection>),
+    Pipe(Box<LocalProgram>),
     Socket(Box<Socket>),
 }
 
@@ -84,8 +84,9 @@ impl Session {
         patience: Duration,
         stop: &Stop,
     ) -> Result<Result<Session, Failure>, Stopped> {
+        let sandbox = Arc::new(Sandbox::none());
         let mut connection =
-            match Connection::start(words, player, mark, &Arc::new(Sandbox::none())) {
+            match LocalProgram::start(words, player, Some(mark), Stderr::Keep, &sandbox) {
                 Ok(connection) => connection,
                 Err(error) => {
                     let fix = "check the command after --, and that it can be run in this folder";
