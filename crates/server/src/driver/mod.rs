@@ -9,9 +9,15 @@
 //!                                 └──▶ passwords ────▶ Checked
 //! ```
 //!
-//! The driver owns the inbox, the clock and the thread. It writes a request on this thread if its
-//! socket has room; other messages wait in the connection's outbox. It submits the records of
-//! several inputs to the log together, so that they share one sync of the disk.
+//! The driver owns the inbox, the clock and the thread. Players' sockets without TLS are read on
+//! the same thread, by tasks of its runtime. So an answer is read, decided, committed and followed
+//! by the next request without a switch to another thread; see
+//! docs/decisions/0027-one-thread-for-a-decision.md.
+//!
+//! The driver writes a request at once if its socket has room; other messages wait in the
+//! connection's outbox. The records of several inputs share one sync of the disk. The driver
+//! commits few records itself, and submits many to the log's own thread, so that it can decide
+//! while they are written.
 
 mod handle;
 mod house;
@@ -42,11 +48,16 @@ use house::HousePool;
 use ports::{HouseList, LogReader};
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
+use std::future::poll_fn;
 use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::task::Poll;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::Sleep;
 
 /// How far timers may be behind the inputs before the driver runs them in between. Longer than any
 /// message takes from its socket to the inbox.
@@ -54,6 +65,13 @@ const BEHIND_MS_MAX: Millis = 1_000;
 
 /// How many inputs the driver processes before it submits their records to the log.
 const INPUTS_MAX: usize = 256;
+
+/// How many records the driver commits on its own thread. For more, the work of the disk and of
+/// the engine at the same time is worth the switch to the log's thread.
+const COMMIT_HERE_MAX: usize = 64;
+
+/// How long the driver waits at most for the next input or timer.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// How long the log may take for the records in flight when the server stops.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -78,6 +96,9 @@ pub enum ServerError {
     /// The system has no random bytes.
     #[error("{0}")]
     Entropy(String),
+    /// The system does not let the server wait for sockets.
+    #[error("failed to start the runtime of the engine: {0}")]
+    Runtime(std::io::Error),
     /// The log did not answer in time when the server stopped.
     #[error(
         "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
@@ -101,7 +122,9 @@ impl From<EngineError> for ServerError {
 pub struct Driver {
     engine: Engine,
     handle: Handle,
-    inbox: Receiver<Message>,
+    /// The tasks that read players' sockets on the driver's thread.
+    runtime: Option<Runtime>,
+    inbox: UnboundedReceiver<Message>,
     log: Arc<dyn Log>,
     outboxes: FxHashMap<ConnId, Outbox>,
     /// Connections that share a socket and have messages that are not flushed.
@@ -112,6 +135,8 @@ pub struct Driver {
     /// The streams of the records that were not submitted to the log yet.
     streams: Vec<StreamKey>,
     appends: Vec<Append>,
+    /// How many times records were submitted to the log's thread and are not answered yet.
+    submitted: usize,
     houses: HousePool,
     /// Runs work that blocks.
     runtime: tokio::runtime::Handle,
@@ -142,15 +167,23 @@ impl Driver {
         let now = clock::now_ms();
         let engine = Engine::open(reader, games.clone(), list, settings, key, now)?;
         clock::not_before(engine.now_ms());
-        let (sender, inbox) = channel();
+        let (sender, inbox) = unbounded_channel();
+        // All ready sockets are read before the driver decides, so that answers share a commit.
+        let own = tokio::runtime::Builder::new_current_thread()
+            .event_interval(INPUTS_MAX as u32)
+            .enable_all()
+            .build()
+            .map_err(ServerError::Runtime)?;
         let passwords =
             Passwords::new(Some(runtime.clone()), limits.password_checks_per_address_max);
         let weak = Arc::downgrade(&log);
-        let handle = Handle::new(sender, Shared::new(passwords, games, weak));
+        let shared = Shared::new(passwords, games, weak, own.handle().clone());
+        let handle = Handle::new(sender, shared);
         let houses = HousePool::start(houses, handle.clone());
         let mut driver = Driver {
             engine,
             handle,
+            runtime: Some(own),
             inbox,
             log,
             outboxes: FxHashMap::default(),
@@ -159,6 +192,7 @@ impl Driver {
             effects: Effects::default(),
             streams: Vec::new(),
             appends: Vec::new(),
+            submitted: 0,
             houses,
             runtime,
             checking: HashMap::new(),
@@ -194,18 +228,22 @@ impl Driver {
 
     /// Runs until the server is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), ServerError> {
-        while !self.engine.is_stopping() {
+        let runtime = self.runtime.take().expect("a driver runs once");
+        runtime.block_on(self.serve())
+    }
+
+    async fn serve(mut self) -> Result<(), ServerError> {
+        let mut alarm = pin!(tokio::time::sleep(PAUSE_MAX));
+        loop {
             self.submit();
             self.flush();
-            let message = match self.pause() {
-                None => self.inbox.try_recv().ok(),
-                Some(pause) => match self.inbox.recv_timeout(pause) {
-                    Ok(message) => Some(message),
-                    Err(RecvTimeoutError::Timeout) => None,
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                },
-            };
-            match message {
+            if let Some(error) = self.failure() {
+                return Err(self.end_with(error).await);
+            }
+            if self.engine.is_stopping() {
+                return self.drain().await;
+            }
+            match self.next(alarm.as_mut()).await {
                 Some(message) => self.take_all(message),
                 None => {
                     let time = self.time();
@@ -213,11 +251,26 @@ impl Driver {
                     self.carry_out();
                 }
             }
-            if let Some(error) = self.failure() {
-                return Err(self.end_with(error));
-            }
         }
-        self.drain()
+    }
+
+    /// Waits for the next message. `None` if a timer is due first, or records wait to be committed.
+    async fn next(&mut self, mut alarm: Pin<&mut Sleep>) -> Option<Message> {
+        let pause = match self.pause() {
+            Some(pause) if self.appends.is_empty() => pause,
+            _ => return self.inbox.try_recv().ok(),
+        };
+        let due = tokio::time::Instant::now() + pause;
+        // An alarm that is a little early does no harm, and setting it is not free.
+        if alarm.deadline() > due || alarm.is_elapsed() {
+            alarm.as_mut().reset(due);
+        }
+        let inbox = &mut self.inbox;
+        poll_fn(move |context| match inbox.poll_recv(context) {
+            Poll::Ready(message) => Poll::Ready(message),
+            Poll::Pending => alarm.as_mut().poll(context).map(|()| None),
+        })
+        .await
     }
 
     /// Handles a message and those that wait behind it, up to a limit.
@@ -256,16 +309,27 @@ impl Driver {
             }
             Message::Watch(watcher, queue) => drop(self.watchers.insert(watcher, queue)),
             Message::Committed { streams, results } => {
-                for (stream, result) in streams.into_iter().zip(results) {
-                    if let Err(error) = result {
-                        self.failed = Some(error.into());
-                        return self.feed(time, Input::Refused(stream));
-                    }
-                    self.feed(time, Input::Committed(stream));
-                }
-                self.flush();
+                self.submitted -= 1;
+                self.committed(time, streams, results);
             }
         }
+    }
+
+    /// Tells the engine that records are durable, or that one was refused.
+    fn committed(
+        &mut self,
+        time: Time,
+        streams: Vec<StreamKey>,
+        results: Vec<Result<u64, AppendError>>,
+    ) {
+        for (stream, result) in streams.into_iter().zip(results) {
+            if let Err(error) = result {
+                self.failed = Some(error.into());
+                return self.feed(time, Input::Refused(stream));
+            }
+            self.feed(time, Input::Committed(stream));
+        }
+        self.flush();
     }
 
     /// Gives the engine an input, carries out its effects, and runs timers that are long due: time
@@ -304,10 +368,9 @@ impl Driver {
 
     /// How long until the next timer; `None` if one is due now.
     fn pause(&self) -> Option<Duration> {
-        let longest = Duration::from_secs(60);
-        let Some(at) = self.engine.next_due() else { return Some(longest) };
+        let Some(at) = self.engine.next_due() else { return Some(PAUSE_MAX) };
         let now = clock::now_ms();
-        (at > now).then(|| Duration::from_millis(at - now).min(longest))
+        (at > now).then(|| Duration::from_millis(at - now).min(PAUSE_MAX))
     }
 
     fn failure(&mut self) -> Option<ServerError> {
@@ -430,15 +493,22 @@ impl Driver {
         }
     }
 
-    /// Submits the collected records to the log, all at once.
+    /// Commits the collected records, or submits them to the log's thread, all at once.
     fn submit(&mut self) {
         if self.appends.is_empty() {
             return;
         }
         let streams = std::mem::take(&mut self.streams);
-        let appends = std::mem::take(&mut self.appends);
+        let mut appends = std::mem::take(&mut self.appends);
+        if appends.len() <= COMMIT_HERE_MAX && self.submitted == 0 {
+            match self.log.commit_here(appends) {
+                Ok(results) => return self.committed(self.time(), streams, results),
+                Err(not_now) => appends = not_now,
+            }
+        }
         let handle = self.handle.clone();
         let done = move |results| handle.put(Message::Committed { streams, results });
+        self.submitted += 1;
         self.log.submit_all(appends, Box::new(done));
     }
 
@@ -505,22 +575,24 @@ impl Driver {
     }
 
     /// Waits for the log, closes the connections and takes a snapshot for the next start.
-    fn drain(mut self) -> Result<(), ServerError> {
-        let give_up = Instant::now() + DRAIN_MAX;
-        while !self.engine.is_drained() {
+    async fn drain(mut self) -> Result<(), ServerError> {
+        let give_up = tokio::time::Instant::now() + DRAIN_MAX;
+        loop {
             self.submit();
-            let left = give_up.saturating_duration_since(Instant::now());
-            match self.inbox.recv_timeout(left) {
-                Ok(message) => self.take(message),
-                Err(_) => return Err(ServerError::Undrained(DRAIN_MAX)),
-            }
             if let Some(error) = self.failure() {
-                self.say_goodbye();
+                self.say_goodbye().await;
                 return Err(error);
+            }
+            if self.engine.is_drained() {
+                break;
+            }
+            match tokio::time::timeout_at(give_up, self.inbox.recv()).await {
+                Ok(Some(message)) => self.take(message),
+                _ => return Err(ServerError::Undrained(DRAIN_MAX)),
             }
         }
         self.log.flush()?;
-        self.say_goodbye();
+        self.say_goodbye().await;
         self.wait_for_snapshot();
         self.engine.finish();
         self.carry_out();
@@ -530,27 +602,26 @@ impl Driver {
     }
 
     /// Stops after an internal error. Players are only notified that the server stops.
-    fn end_with(mut self, error: ServerError) -> ServerError {
+    async fn end_with(mut self, error: ServerError) -> ServerError {
         if !self.engine.is_stopping() {
             self.engine.tell_stopping();
             self.carry_out();
         }
-        self.say_goodbye();
+        self.say_goodbye().await;
         error
     }
 
     /// Closes the outboxes and waits until the gateways have written their contents.
-    fn say_goodbye(&mut self) {
+    async fn say_goodbye(&mut self) {
         let mut leaving: HashSet<ConnId> = self.outboxes.keys().copied().collect();
         self.outboxes.values().for_each(|outbox| outbox.ends(CloseReason::Stopping));
         self.outboxes.clear();
-        let give_up = Instant::now() + GOODBYE_MAX;
+        let give_up = tokio::time::Instant::now() + GOODBYE_MAX;
         while !leaving.is_empty() {
-            let left = give_up.saturating_duration_since(Instant::now());
-            match self.inbox.recv_timeout(left) {
-                Ok(Message::Input(Input::Closed { conn })) => drop(leaving.remove(&conn)),
-                Ok(_) => {}
-                Err(_) => return,
+            match tokio::time::timeout_at(give_up, self.inbox.recv()).await {
+                Ok(Some(Message::Input(Input::Closed { conn }))) => drop(leaving.remove(&conn)),
+                Ok(Some(_)) => {}
+                _ => return,
             }
         }
     }
