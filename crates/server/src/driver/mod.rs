@@ -139,7 +139,7 @@ pub struct Driver {
     submitted: usize,
     houses: HousePool,
     /// Runs work that blocks.
-    runtime: tokio::runtime::Handle,
+    blocking: tokio::runtime::Handle,
     /// Connections that wait for a password to be checked.
     checking: HashMap<ConnId, Arc<()>>,
     /// The callbacks for answers to queries.
@@ -194,7 +194,7 @@ impl Driver {
             appends: Vec::new(),
             submitted: 0,
             houses,
-            runtime,
+            blocking: runtime,
             checking: HashMap::new(),
             replies: HashMap::new(),
             queries: 0,
@@ -550,7 +550,7 @@ impl Driver {
     /// Loads a stream on another thread.
     fn load(&self, stream: StreamKey) {
         let (log, handle) = (Arc::clone(&self.log), self.handle.clone());
-        self.runtime.spawn_blocking(move || {
+        self.blocking.spawn_blocking(move || {
             let lines = log.load(&stream.name(), 0).map_err(ReadError::from);
             handle.send(Input::Loaded { stream, lines });
         });
