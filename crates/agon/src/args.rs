@@ -128,7 +128,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
         "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "name",
-        "duplicate", "sprt",
+        "duplicate", "sprt", "until_sure",
     ])]
     pub(crate) resume: Option<PathBuf>,
     /// Read settings from a TOML file; flags override it.
@@ -158,6 +158,10 @@ pub(crate) struct RunArgs {
     /// model=logistic (or normalised). Implies --duplicate.
     #[arg(long, value_name = "KEY=VALUE", num_args = 0.., conflicts_with = "best_of")]
     pub(crate) sprt: Option<Vec<String>>,
+    /// Play the matches that tell most until the podium is this sure, in percent. Implies
+    /// --duplicate.
+    #[arg(long, value_name = "PERCENT", conflicts_with_all = ["format", "sprt"])]
+    pub(crate) until_sure: Option<u32>,
     /// The number of slots in a bracket: 2, 4, 8 …
     #[arg(long, value_name = "N")]
     pub(crate) slots: Option<u32>,

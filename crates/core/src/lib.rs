@@ -80,5 +80,5 @@ pub use ruling::{BadWhy, Interruption, Override, Ruling, Why};
 pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
     Bracket, Format, Knockout, MatchCount, PlanError, RoundRobin, Tournament, TournamentAsk,
-    TournamentCommand, TournamentOrder, TournamentPending, TournamentRejection,
+    TournamentCommand, TournamentOrder, TournamentPending, TournamentRejection, UntilSure,
 };

@@ -12,6 +12,7 @@ mod settings;
 mod show;
 mod signals;
 mod sizes;
+mod statistics;
 mod support;
 mod twins;
 mod verifying;

@@ -9,6 +9,7 @@ use super::bracket::Bracket;
 use super::knockout::Knockout;
 use super::round::Round;
 use super::round_robin::RoundRobin;
+use super::until_sure::UntilSure;
 #[cfg(test)]
 use super::winner_stays::WinnerStays;
 use crate::fault::Faulted;
@@ -240,6 +241,7 @@ formats! {
     "bracket" => Bracket,
     "knockout" => Knockout,
     "round-robin" => RoundRobin,
+    "until-sure" => UntilSure,
     // A format for tests: it shows that a format needs only one file and one line.
     #[cfg(test)] "winner-stays" => WinnerStays,
 }

@@ -18,6 +18,7 @@ mod results;
 mod round;
 mod round_robin;
 mod step;
+mod until_sure;
 #[cfg(test)]
 mod winner_stays;
 
@@ -44,6 +45,7 @@ pub use knockout::Knockout;
 pub use operator::TournamentOrder;
 pub use round::Round;
 pub use round_robin::RoundRobin;
+pub use until_sure::UntilSure;
 
 /// An input to a tournament from outside.
 #[derive(Clone, PartialEq, Debug)]

@@ -23,4 +23,5 @@ mod plans;
 mod properties;
 mod removal;
 mod tournaments;
+mod until_sure;
 mod vectors;
