@@ -67,7 +67,15 @@
  */
 /** @typedef {MatchReport & { tournament: string, game: string, at: number }} PlayedMatch */
 /** @typedef {{ player: string | null, reason: string, walkover?: string }} Bye */
-/** @typedef {{ round: number, byes: Bye[], matches: MatchReport[] }} Round */
+/**
+ * @typedef {{ kind: string, slots?: number, min?: number, max?: number, rounds?: number,
+ *   cycles?: number, size?: number, challengers?: number, third_place?: boolean,
+ *   stages?: { format: FormatOptions, players?: number }[] }} FormatOptions
+ */
+/**
+ * @typedef {{ round: number, stage?: { number: number, players?: string[] }, byes: Bye[],
+ *   matches: MatchReport[] }} Round
+ */
 /**
  * @typedef {object} Place a player's place in a tournament
  * @property {number} rank
@@ -81,6 +89,7 @@
  * @property {number} points
  * @property {number} byes
  * @property {[string, Faulted][]} faults
+ * @property {{ by: string, value: number }[]} [tie_breaks]
  */
 /**
  * @typedef {{ round: number, match: string, players: string[], reason: string, over: boolean,
@@ -90,9 +99,9 @@
  * @typedef {object} Tournament
  * @property {string} id
  * @property {string} standing
- * @property {{ game: string, preset: string | null, players: string[], policy: { format: {
- *   kind: string, slots?: number, min?: number, max?: number }, match: { best_of: number, time:
- *   { answer_ms: number } } } }} plan
+ * @property {{ game: string, preset: string | null, players: string[], policy: { format:
+ *   FormatOptions, match: { best_of: number, time: { answer_ms: number } } } }} plan
+ * @property {number} [before] how many rounds earlier stages had, in a part of a tournament
  * @property {Pairing[]} [pairings]
  * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
  *   interrupted?: { missing: string[], why: string }, awarded?: Ruling & { winners: string[] },

@@ -19,7 +19,6 @@ pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
 
 use crate::exit;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -98,6 +97,8 @@ Examples:
     agon run --preset yahtzee-class --player house:optimal house:greedy 'python3 bot.py' --out cup
     agon run --preset fish --player house:search:2 house:greedy house:random --seed 7
     agon run --preset yahtzee-class --player new=./new.py old=./old.py --sprt elo1=20
+    agon run --game yahtzee --format swiss:rounds=5 --player house:optimal house:greedy house:random
+    agon run --game fish --format 'groups:size=4 -> top 4' --config players.toml
     agon run --config cup.toml
     agon run --resume cup
 
@@ -106,6 +107,7 @@ A TOML file may contain any of these fields; flags override it:
     players = [\"house:greedy\", \"eve=python3 bot.py\"]
     format = \"bracket\"                     pairing = \"seeded\"
     best_of = 3                            slots = 8
+    ratings = { eve = 1600 }               # for pairing = \"rating\" and format = \"arena\"
     concurrency = 2                        seed = 7
     out = \"cup\"                            rotate_seats = true
     crash = \"forfeit-game\"                 # or resume, remove
@@ -140,8 +142,8 @@ pub(crate) struct RunArgs {
     /// The game, if no preset names it.
     #[arg(long, value_name = "NAME")]
     pub(crate) game: Option<String>,
-    /// The format of the tournament.
-    #[arg(long, value_parser = format_names())]
+    /// The format of the tournament, with options after a colon; see `agon list`.
+    #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
     /// A player; give several, or repeat the flag.
     #[arg(long, short, value_name = "SPEC", num_args = 1..)]
@@ -215,12 +217,6 @@ pub(crate) struct RunArgs {
     pub(crate) ponder: bool,
 }
 
-/// The names of all formats, each with a line of help.
-fn format_names() -> PossibleValuesParser {
-    let names = agon_core::Format::all(&(2..=2)).into_iter();
-    names.map(|format| PossibleValue::new(format.name()).help(format.rules().about())).into()
-}
-
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PairingArg {
@@ -230,6 +226,8 @@ pub(crate) enum PairingArg {
     Seeded,
     /// In a random order, drawn from the committed luck.
     Random,
+    /// As seeds by rating, the highest first; a TOML file gives the ratings.
+    Rating,
 }
 
 #[derive(ClapArgs, Debug)]

@@ -11,13 +11,14 @@ use crate::args::{PairingArg, RunArgs};
 use crate::exit::Misuse;
 use agon_core::{
     AgeOrder, Bracket, CheatCost, CrashCost, Decimal, Farewell, Format, Greeting, MatchRules,
-    Pairing, Policy, Preset, Raw, SprtRule, Ties, TimeLimits, TournamentId, TournamentPlan,
-    UntilSure,
+    Pairing, PlayerName, Policy, Preset, Raw, SprtRule, Ties, TimeLimits, TournamentId,
+    TournamentPlan, UntilSure,
 };
 use agon_games::{GameKind, Registry};
 use agon_runner::{PlayerSpec, RunSettings, SandboxSettings, name_players};
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A TOML file with the settings of a run.
@@ -32,6 +33,8 @@ pub(crate) struct RunFile {
     pairing: Option<PairingArg>,
     best_of: Option<u32>,
     slots: Option<u32>,
+    /// The ratings of players, by name.
+    ratings: Option<BTreeMap<PlayerName, i64>>,
     concurrency: Option<usize>,
     seed: Option<u64>,
     out: Option<PathBuf>,
@@ -231,10 +234,7 @@ fn policy(
     let mut policy = preset.map_or_else(plain_policy, |preset| preset.policy.clone());
     if let Some(name) = args.format.as_ref().or(file.format.as_ref()) {
         let seats = kind.seats();
-        let format = Format::named(name, &seats).ok_or_else(|| {
-            let known: Vec<&str> = Format::all(&seats).iter().map(Format::name).collect();
-            Misuse(format!("there is no format {name:?}; there are: {}", known.join(", ")))
-        })?;
+        let format = Format::read(name, &seats).map_err(Misuse)?;
         format.rules().adapt(&mut policy.rules);
         policy.format = format;
     }
@@ -253,8 +253,10 @@ fn policy(
             PairingArg::Order => Pairing::Order,
             PairingArg::Seeded => Pairing::Seeded,
             PairingArg::Random => Pairing::Random,
+            PairingArg::Rating => Pairing::Rating,
         };
     }
+    policy.ratings.extend(file.ratings.clone().unwrap_or_default());
     let rules = &mut policy.rules;
     let limits = &file.limits;
     set(&mut rules.best_of, args.best_of.or(file.best_of));
@@ -286,7 +288,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
 /// The policy of a game without a preset: a bracket in which a crash costs the game.
 fn plain_policy() -> Policy {
     Policy {
-        format: Bracket { slots: None }.into(),
+        format: Bracket::default().into(),
         pairing: Pairing::Seeded,
         greeting: Greeting::None,
         farewell: Farewell::None,
@@ -304,6 +306,7 @@ fn plain_policy() -> Policy {
         },
         age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
+        ratings: BTreeMap::new(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::fault::Faulted;
 use crate::ids::{Age, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 use crate::lobby::{AccountKind, Announcement, Cause, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
-use crate::report::{Bye, GameResult, MatchResult};
+use crate::report::{Bye, GameResult, MatchResult, RoundStage};
 use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::Seat;
 use serde::{Deserialize, Serialize};
@@ -111,11 +111,17 @@ events! {
     "round-paired" RoundPaired {
         /// The round, from 1.
         round: u32,
+        /// The stage it belongs to, in a tournament of several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stage: Option<RoundStage>,
         /// Its matches.
         matches: Vec<MatchPlan>,
         /// The places without a match, each with a reason.
         byes: Vec<Bye>,
     }
+
+    /// The time for new rounds is over. The tournament ends with its latest round.
+    "play-time-ended" PlayTimeEnded {}
 
     /// The result of a match reached the tournament.
     "match-reported" MatchReported {

@@ -35,6 +35,7 @@ mod line;
 pub mod lobby;
 mod match_;
 mod match_key;
+mod matching;
 mod plan;
 mod policy;
 mod preset;
@@ -74,11 +75,13 @@ pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};
 pub use replay::{MatchReplay, ReplayStep};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
+    RoundStage, TieBreakValue,
 };
 pub use request_clock::{RequestClock, Timing};
 pub use ruling::{BadWhy, Interruption, Override, Ruling, Why};
 pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
-    Bracket, Format, Knockout, MatchCount, PlanError, RoundRobin, Tournament, TournamentAsk,
-    TournamentCommand, TournamentOrder, TournamentPending, TournamentRejection, UntilSure,
+    Arena, Bracket, DoubleElimination, Format, Gauntlet, Groups, Knockout, MatchCount, PlanError,
+    RoundRobin, Stage, Stages, Swiss, TieBreak, Tournament, TournamentAsk, TournamentCommand,
+    TournamentOrder, TournamentPending, TournamentRejection, UntilSure,
 };

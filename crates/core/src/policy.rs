@@ -1,10 +1,11 @@
 //! Policies: the settings in which tournaments differ, as data.
 
-use crate::ids::Millis;
+use crate::ids::{Millis, PlayerName};
 use crate::tournament::Format;
 use agon_stats::{EloModel, Sprt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// In which order players are put into slots and games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +17,8 @@ pub enum Pairing {
     Seeded,
     /// As seeds after a fair shuffle.
     Random,
+    /// As seeds by rating, the highest first; players without a rating come last.
+    Rating,
 }
 
 /// In which order a sign-up puts players who gave their age.
@@ -231,6 +234,9 @@ pub struct Policy {
     /// By how much observers see matches late, so that they cannot help players.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub observer_delay_ms: Millis,
+    /// The ratings of players, for seeding by rating and for formats that pair by rating.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ratings: BTreeMap<PlayerName, i64>,
 }
 
 fn is_zero(value: &Millis) -> bool {
@@ -310,7 +316,8 @@ mod tests {
 
     #[test]
     fn brackets_have_a_power_of_two_slots_and_one_winner_a_match() {
-        let with = |slots| checked(|policy| policy.format = Bracket { slots }.into());
+        let with =
+            |slots| checked(|policy| policy.format = Bracket { slots, third_place: false }.into());
         for slots in [None, Some(2), Some(4), Some(1 << 20)] {
             assert_eq!(with(slots), Ok(()));
         }
@@ -340,7 +347,7 @@ mod tests {
         assert!(with(2, 4, 3, Ties::Share).unwrap_err().contains("one game a match"));
         let why = "in a knock-out all first-placed advance: ties = \"share\"".to_owned();
         assert_eq!(with(2, 4, 1, Ties::Replay), Err(why));
-        assert_eq!(checked(|policy| policy.format = RoundRobin {}.into()), Ok(()));
+        assert_eq!(checked(|policy| policy.format = RoundRobin::default().into()), Ok(()));
     }
 
     #[test]

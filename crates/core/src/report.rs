@@ -135,11 +135,33 @@ pub struct Bye {
     pub walkover: Option<PlayerName>,
 }
 
+/// The stage that a round belongs to, in a tournament of several stages.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RoundStage {
+    /// The number of the stage, from 1.
+    pub number: u32,
+    /// The players who entered the stage, best first. Only its first round lists them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub players: Vec<PlayerName>,
+}
+
+/// One number by which a format ranks players, for people.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TieBreakValue {
+    /// The name: `score` first, then the tie-breaks in order.
+    pub by: String,
+    /// The player's value; more is better.
+    pub value: i64,
+}
+
 /// One round of a tournament.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RoundResult {
     /// Its number, from 1.
     pub round: u32,
+    /// The stage it belongs to, in a tournament of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<RoundStage>,
     /// Byes.
     pub byes: Vec<Bye>,
     /// Matches in order.
@@ -171,6 +193,9 @@ pub struct PlayerSummary {
     pub byes: u32,
     /// What it did wrong, by match (`-` for before and after the rounds).
     pub faults: Vec<(MatchId, Faulted)>,
+    /// The score and the tie-breaks that decided the rank, in formats that have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tie_breaks: Vec<TieBreakValue>,
 }
 
 /// The result of a tournament.

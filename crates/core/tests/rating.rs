@@ -267,7 +267,7 @@ fn byes_and_void_matches_leave_no_trace() {
         result: result(How::Played, &[2], 2, &[(1, "played", LOST)]),
         ..void.clone()
     };
-    let round = |matches| RoundResult { round: 1, byes: byes.clone(), matches };
+    let round = |matches| RoundResult { round: 1, stage: None, byes: byes.clone(), matches };
     ladder.apply_result(&cup(), &round(vec![void.clone()]));
     assert!(ladder.ranking().is_empty());
     ladder.apply_result(&cup(), &round(vec![void, played]));

@@ -343,7 +343,11 @@ impl Engine {
                 Timer::LogOut(account) => self.log_out_if_gone(account),
                 Timer::Away(account) => self.miss_if_away(&account),
                 Timer::News => self.once_durable(vec![StreamKey::Lobby], FollowUp::TellNews),
-                Timer::Match(_) | Timer::Greeting(_) | Timer::Resumed(_) | Timer::Watch(_) => {
+                Timer::Match(_)
+                | Timer::Greeting(_)
+                | Timer::PlayTime(_)
+                | Timer::Resumed(_)
+                | Timer::Watch(_) => {
                     self.in_cells(|cells, cx| cells.due(cx, timer, now));
                 }
             }

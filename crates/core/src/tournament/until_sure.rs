@@ -7,7 +7,7 @@
 use super::{DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat};
 use crate::ids::{MatchId, PlayerName};
 use crate::policy::MatchRules;
-use crate::report::{Bye, How};
+use crate::report::{Bye, How, TieBreakValue};
 use agon_stats::{Meeting, Strengths};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,7 +95,7 @@ impl TournamentFormat for UntilSure {
                 order.iter().filter(|player| !field.is_out(player)).collect();
             return match active.len() {
                 0 | 1 => NextRound::Winners(active.into_iter().cloned().collect()),
-                _ => first_round(&active),
+                _ => first_round(&active, field.next_number()),
             };
         }
         let strengths = self.strengths(order, field);
@@ -132,6 +132,11 @@ impl TournamentFormat for UntilSure {
         (0..players.len()).map(merit).collect()
     }
 
+    fn shown(&self, merit: &[i64]) -> Vec<TieBreakValue> {
+        let value = |merit: &i64| TieBreakValue { by: "strength".into(), value: merit / 1_000 };
+        merit.first().map(value).into_iter().collect()
+    }
+
     fn matches_total(&self, players: usize, drawn: &[usize]) -> MatchCount {
         let matches = drawn.iter().sum::<usize>().max(players / 2);
         MatchCount { matches, is_exact: false }
@@ -139,7 +144,7 @@ impl TournamentFormat for UntilSure {
 }
 
 /// Everybody plays once: neighbours in order of seed.
-fn first_round(active: &[&PlayerName]) -> NextRound {
+fn first_round(active: &[&PlayerName], round: u32) -> NextRound {
     let pairs = active.chunks_exact(2);
     let byes = pairs.remainder().iter().map(|player| Bye {
         player: Some((*player).clone()),
@@ -148,7 +153,7 @@ fn first_round(active: &[&PlayerName]) -> NextRound {
     });
     let byes = byes.collect();
     let drawn = pairs.zip(1..).map(|(pair, number)| DrawnMatch {
-        id: MatchId::of(1, number),
+        id: MatchId::of(round, number),
         players: pair.iter().map(|player| (*player).clone()).collect(),
         reason: "nothing is known yet: everybody plays".into(),
     });

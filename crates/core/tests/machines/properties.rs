@@ -130,7 +130,7 @@ proptest! {
 /// What a coin gives for every match of a bracket.
 fn by_coin(players: usize, pairing: Pairing) -> Tournament {
     let mut plan = of_preset("yahtzee-class", "", numbered(players));
-    plan.policy.format = Bracket { slots: None }.into();
+    plan.policy.format = Bracket::default().into();
     plan.policy.pairing = pairing;
     let games = Registry::standard();
     let kind = games.kind("yahtzee").unwrap().clone();

@@ -43,7 +43,7 @@ impl Chaos {
         }
         plan.policy.rules.duplicate = self.is_duplicate();
         if self.round_robin && self.players > 1 {
-            plan.policy.format = RoundRobin {}.into();
+            plan.policy.format = RoundRobin::default().into();
             plan.policy.pairing =
                 if self.seed.is_multiple_of(2) { Pairing::Order } else { Pairing::Random };
             plan.policy.rules.ties =

@@ -33,8 +33,8 @@ use crate::services::Context;
 use crate::show::ShownTournament;
 use crate::timers::Timer;
 use agon_core::{
-    Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Tournament, TournamentId,
-    TournamentPlan,
+    Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Tournament, TournamentCommand,
+    TournamentId, TournamentPlan,
 };
 use delay::HeldBack;
 use live_match::Matches;
@@ -110,6 +110,9 @@ impl Cells {
         match timer {
             Timer::Match(key) => self.match_due(cx, &key, now),
             Timer::Greeting(tournament) => self.greeting_due(cx, &tournament),
+            Timer::PlayTime(tournament) => {
+                self.step_tournament(cx, &tournament, TournamentCommand::EndPlayTime);
+            }
             Timer::Resumed(tournament) => self.miss_after_pause(cx, &tournament),
             Timer::Watch(topic) => self.show_late(cx, &topic),
             _ => {}

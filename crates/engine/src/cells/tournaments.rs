@@ -83,6 +83,9 @@ impl Cells {
             cx.journals.open(stream, end);
             machine
         };
+        if let Some(play_ms) = machine.play_ms() {
+            cx.timers.set(began_at + play_ms, Timer::PlayTime(id.clone()));
+        }
         let players = machine.plan().players.clone();
         // Players who left before a restart are notified when they log in.
         let left = if taken_up { machine.departures(|_| false) } else { Vec::new() };
