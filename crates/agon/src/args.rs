@@ -3,6 +3,7 @@
 mod admin;
 mod clients;
 mod doctor;
+mod export;
 mod format;
 pub(crate) mod log;
 mod sandbox;
@@ -14,6 +15,7 @@ pub(crate) use admin::{
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use export::{ExportArgs, ExportTable};
 pub(crate) use format::{FormatArgs, FormatCommand, SimulateArgs};
 pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     /// A child process of `agon bench`.
     #[command(hide = true)]
     BenchPart(agon_bench::BenchPartArgs),
+    /// Export games as text records, and results as CSV or JSON.
+    Export(ExportArgs),
     /// Compare formats of tournaments before you choose one.
     Format(FormatArgs),
     /// List games, presets and house players.

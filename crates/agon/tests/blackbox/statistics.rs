@@ -52,6 +52,41 @@ fn tournament_until_sure_ends_and_verifies() {
 }
 
 #[test]
+fn games_and_tables_are_exported() {
+    let place = Place::new();
+    let mut args = vec!["run", "--preset", "fish", "--seed", "2", "--out", "cup", "--quiet"];
+    args.extend(["--player", "house:greedy", "house:random", "two=house:random"]);
+    place.good(&args);
+    let records = place.good(&["export", "cup"]).stdout;
+    assert!(records.starts_with("[Tournament \"fish\"]\n[Match \"r1m1\"]\n"), "{records}");
+    let read = agon_analysis::record::read(&records).unwrap();
+    let games = agon_games::Registry::standard();
+    assert!(!read.is_empty());
+    for record in &read {
+        record.replay(&games).unwrap();
+    }
+    let of_one = ["export", "cup/match/fish/r1m1.jsonl", "--out", "one.txt"];
+    place.good(&of_one);
+    let one = std::fs::read_to_string(place.path("one.txt")).unwrap();
+    assert_eq!(agon_analysis::record::read(&one).unwrap()[0], read[0]);
+    let table = |what: &str| place.good(&["export", "cup", "--what", what]).stdout;
+    assert!(table("standings").starts_with("tournament,rank,player,matches_won,"));
+    assert_eq!(table("strengths").lines().count(), 4);
+    assert_eq!(table("cross-table").lines().next(), Some("tournament,player,greedy,random,two"));
+    assert!(table("pairs").contains("fish,greedy,random,"));
+    assert_eq!(table("games").lines().count(), 1 + read.len());
+    let json = place.good(&["export", "cup", "--what", "strengths", "--json"]).stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json[0]["tournament"], json[0]["podium"]["players"][0].is_string()),
+        (&"fish".into(), true)
+    );
+    let listed = ["format", "simulate", "--ratings", "strengths.csv", "--runs", "20", "--quiet"];
+    place.good(&["export", "cup", "--what", "strengths", "--out", "strengths.csv"]);
+    assert!(place.good(&listed).stdout.contains("swiss"), "an export is a rating list");
+}
+
+#[test]
 fn simulation_of_formats_recommends_the_cheapest_that_is_good_enough() {
     let place = Place::new();
     let mut args = vec!["format", "simulate", "--strengths", "150", "50", "0", "-50"];

@@ -15,6 +15,7 @@ mod docs;
 mod events;
 mod exposition;
 mod faults;
+mod formats;
 mod games;
 mod guard;
 mod invitations;
