@@ -8,7 +8,7 @@ use crate::gateway::Outbox;
 use crate::meters::Meters;
 use crate::passwords::Passwords;
 use crate::watch::{Watch, Watcher};
-use agon_core::Millis;
+use agon_core::{Line, Millis, Results, Tournament, TournamentId};
 use agon_games::Registry;
 use agon_store::{AppendError, Log};
 use std::net::IpAddr;
@@ -140,6 +140,18 @@ impl Handle {
     /// The registered games.
     pub(crate) fn games(&self) -> &Registry {
         &self.shared.games
+    }
+
+    /// The results of a finished tournament, read from the log away from the engine; `None` if the
+    /// engine has ended, or the log has no such tournament.
+    pub async fn past_results(&self, id: TournamentId) -> Option<Results> {
+        let Archive { log, games } = self.archive()?;
+        let read = tokio::task::spawn_blocking(move || {
+            let lines = log.load(&StreamKey::Tournament(id).name(), 0).ok()?;
+            let lines = lines.iter().map(|line| Line::read(line).ok()).collect::<Option<Vec<_>>>();
+            Tournament::fold(&lines?, &games, None).ok().map(|over| over.results())
+        });
+        read.await.ok()?
     }
 
     /// Sends the engine a query and waits for the answer; `None` if the engine ended first.

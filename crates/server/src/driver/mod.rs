@@ -22,7 +22,7 @@ use crate::clock;
 use crate::engine::watch::WatcherId;
 use crate::engine::{
     AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, Input, PasswordCheck,
-    PasswordResult, QueryId, Record, Settings, StreamKey, Time,
+    PasswordResult, QueryId, ReadError, Record, Settings, StreamKey, Time,
 };
 use crate::gateway::{Outbox, Written};
 use crate::net::Limits;
@@ -113,6 +113,8 @@ pub struct Driver {
     streams: Vec<StreamKey>,
     appends: Vec<Append>,
     houses: HousePool,
+    /// Runs work that blocks.
+    runtime: tokio::runtime::Handle,
     /// Connections that wait for a password to be checked.
     checking: HashMap<ConnId, Arc<()>>,
     /// The callbacks for answers to queries.
@@ -141,7 +143,8 @@ impl Driver {
         let engine = Engine::open(reader, games.clone(), list, settings, key, now)?;
         clock::not_before(engine.now_ms());
         let (sender, inbox) = channel();
-        let passwords = Passwords::new(Some(runtime), limits.password_checks_per_address_max);
+        let passwords =
+            Passwords::new(Some(runtime.clone()), limits.password_checks_per_address_max);
         let weak = Arc::downgrade(&log);
         let handle = Handle::new(sender, Shared::new(passwords, games, weak));
         let houses = HousePool::start(houses, handle.clone());
@@ -157,6 +160,7 @@ impl Driver {
             streams: Vec::new(),
             appends: Vec::new(),
             houses,
+            runtime,
             checking: HashMap::new(),
             replies: HashMap::new(),
             queries: 0,
@@ -368,6 +372,7 @@ impl Driver {
             Effect::CheckPassword { conn, from, account, check } => {
                 self.check_password(conn, from, account, check);
             }
+            Effect::Load(stream) => self.load(stream),
             Effect::AskHouse(question) => self.houses.ask(*question),
             Effect::KeepSnapshot { seq, lobby } => self.keep_snapshot(seq, *lobby),
             Effect::Show { watcher, shown } => {
@@ -381,6 +386,7 @@ impl Driver {
                     reply(answer);
                 }
             }
+            Effect::NoReply { query } => drop(self.replies.remove(&query)),
             Effect::Note(note) => notes::report(self.handle.meters(), &note),
         }
     }
@@ -469,6 +475,15 @@ impl Driver {
         };
         let is_wanted = move || open.strong_count() > 0;
         self.handle.passwords().submit(attempt, is_wanted, work);
+    }
+
+    /// Loads a stream on another thread.
+    fn load(&self, stream: StreamKey) {
+        let (log, handle) = (Arc::clone(&self.log), self.handle.clone());
+        self.runtime.spawn_blocking(move || {
+            let lines = log.load(&stream.name(), 0).map_err(ReadError::from);
+            handle.send(Input::Loaded { stream, lines });
+        });
     }
 
     fn keep_snapshot(&mut self, seq: u64, lobby: Lobby) {

@@ -37,7 +37,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A new connection number.
 pub(super) fn number() -> ConnId {
-    NEXT.fetch_add(1, Ordering::Relaxed)
+    ConnId(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Serves a connection until one of the ends closes it.
@@ -80,7 +80,7 @@ async fn visit_halves(
     let liveness = Arc::clone(out.liveness());
     gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
-    tracing::debug!(conn, from = %peer, wire = wire.word(), "a connection was opened");
+    tracing::debug!(conn = conn.0, from = %peer, wire = wire.word(), "a connection was opened");
     engine.open(conn, out, peer);
     let now = now_ms();
     let reader = Reader {
@@ -131,8 +131,8 @@ pub(super) fn note_end(engine: &Handle, liveness: &Liveness, conn: ConnId) {
     };
     // Connections without a login come and go; they must not fill the operator's log.
     match trouble && logged_in {
-        true => tracing::info!(conn, why, "a connection was ended"),
-        false => tracing::debug!(conn, why, "a connection was closed"),
+        true => tracing::info!(conn = conn.0, why, "a connection was ended"),
+        false => tracing::debug!(conn = conn.0, why, "a connection was closed"),
     }
 }
 
@@ -189,7 +189,10 @@ impl Reader<'_> {
             if !self.warned {
                 self.warned = true;
                 self.engine.meters().slowed.add();
-                tracing::info!(conn = self.conn, "a connection speaks too fast; it is read slower");
+                tracing::info!(
+                    conn = self.conn.0,
+                    "a connection speaks too fast; it is read slower"
+                );
                 let detail = "more messages than a connection may send; they are read slower";
                 self.liveness.send(Out::Line(error_line("slow-down", detail.into()), None));
             }

@@ -106,7 +106,7 @@ mod tests {
     use super::super::{Limits, Outbox, Written, connection::write_to};
     use super::*;
     use crate::driver::{Handle, Message};
-    use crate::engine::{AskId, Input, Seat};
+    use crate::engine::{AskId, ConnId, Input, Seat};
     use agon_core::RequestId;
     use agon_wire::websocket::{Frames, Incoming};
     use tokio::io::{AsyncReadExt, Sink};
@@ -129,7 +129,7 @@ mod tests {
     async fn read_late(wire: Wire) -> (Vec<u8>, usize) {
         let (here, mut there) = pair().await;
         let (_from, to) = here.into_split();
-        let (outbox, receiver) = Outbox::new(1, Seat::native(wire), 1_000, Some(to));
+        let (outbox, receiver) = Outbox::new(ConnId(1), Seat::native(wire), 1_000, Some(to));
         let liveness = std::sync::Arc::clone(outbox.liveness());
         let (limits, (engine, told)) = (Limits::default(), Handle::detached());
         let task = tokio::spawn(async move {

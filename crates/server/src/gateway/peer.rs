@@ -91,7 +91,7 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
     let liveness = Arc::clone(out.liveness());
     gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
-    tracing::debug!(conn, %from, wire = wire.word(), "a connection was opened");
+    tracing::debug!(conn = conn.0, %from, wire = wire.word(), "a connection was opened");
     engine.open(conn, out, from);
     let talk = Talk::new(speaker, values);
     let (listens, series) = (talk.listens(), Arc::clone(&peers.series));

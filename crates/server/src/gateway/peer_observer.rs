@@ -41,7 +41,7 @@ pub(super) async fn serve_observer(
     let liveness = Arc::clone(out.liveness());
     gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
-    tracing::debug!(conn, %from, wire = wire.word(), "an observer connected");
+    tracing::debug!(conn = conn.0, %from, wire = wire.word(), "an observer connected");
     engine.open(conn, out, from);
     let said = PeerSaid::Observe { follow, series: Arc::clone(&peers.series) };
     engine.send(Input::Peer { conn, said, at: now_ms() });

@@ -80,6 +80,8 @@ fn fish_policy(rng: &mut Rng) -> Value {
         if rng.chance(200) {
             policy["format"]["slots"] = json!(8);
         }
+    } else if rng.chance(500) {
+        newer_format(rng, &mut policy);
     } else if rng.chance(300) {
         policy["format"] = json!({"kind": "round-robin"});
         policy["match"]["best_of"] = json!(rng.pick(&[1, 1, 3]));
@@ -94,6 +96,50 @@ fn fish_policy(rng: &mut Rng) -> Value {
     }
     costs(rng, &mut policy);
     policy
+}
+
+/// Draws a format in which players meet in pairs, or in Swiss tournaments at tables.
+fn newer_format(rng: &mut Rng, policy: &mut Value) {
+    let ties = *rng.pick(&["share", "replay"]);
+    let tie_breaks = rng.pick(&[
+        json!(["buchholz", "sonneborn-berger", "head-to-head", "points"]),
+        json!(["head-to-head", "games"]),
+        json!(["points"]),
+    ]);
+    let (format, ties) = match rng.below(10) {
+        0 => (json!({"kind": "swiss", "rounds": rng.between(1, 4)}), ties),
+        1 => (json!({"kind": "swiss", "tie_breaks": tie_breaks}), ties),
+        2 => (json!({"kind": "swiss", "rounds": 2, "min": 2, "max": rng.between(3, 4)}), "share"),
+        3 => (json!({"kind": "double-elimination", "reset": rng.chance(700)}), "replay"),
+        4 => (json!({"kind": "groups", "size": rng.between(2, 3)}), ties),
+        5 => (json!({"kind": "gauntlet", "cycles": rng.between(1, 2)}), ties),
+        6 => {
+            let mut arena = json!({"kind": "arena", "rounds": rng.between(1, 4)});
+            if rng.chance(500) {
+                arena["play_ms"] = json!(rng.between(1, 20_000));
+            }
+            (arena, ties)
+        }
+        7 => (json!({"kind": "round-robin", "cycles": 2, "tie_breaks": tie_breaks}), ties),
+        8 => (json!({"kind": "bracket", "third_place": true}), "replay"),
+        _ => {
+            let first = rng.pick(&[
+                json!({"kind": "groups", "size": 3}),
+                json!({"kind": "swiss", "rounds": 2}),
+                json!({"kind": "round-robin"}),
+            ]);
+            let second = rng.pick(&[json!({"kind": "bracket"}), json!({"kind": "swiss"})]);
+            let second = json!({"format": second, "players": rng.between(2, 4)});
+            (json!({"kind": "stages", "stages": [{"format": first}, second]}), "replay")
+        }
+    };
+    policy["format"] = format;
+    policy["match"]["ties"] = json!(ties);
+    policy["match"]["best_of"] = json!(if ties == "share" { 1 } else { *rng.pick(&[1, 1, 3]) });
+    if rng.chance(200) {
+        policy["pairing"] = json!("rating");
+        policy["ratings"] = json!({player_name(1): 1_480, player_name(2): 1_610});
+    }
 }
 
 fn yahtzee_policy(rng: &mut Rng) -> Value {
