@@ -123,6 +123,13 @@ fn yahtzee_bracket() {
 }
 
 #[test]
+fn yahtzee_bracket_of_sequential_tests_over_duplicate_games() {
+    let names = ["greedy", "random", "random", "greedy", "random", "random", "greedy", "random"];
+    let flags = ["--preset", "yahtzee-class", "--sprt", "elo1=300", "pairs=3"];
+    killed_runs_equal_an_undisturbed_one(&flags, names);
+}
+
+#[test]
 fn fish_knockout() {
     let names =
         ["greedy", "random", "search:2", "greedy", "random", "search:1", "greedy", "search:2"];

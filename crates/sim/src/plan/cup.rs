@@ -154,7 +154,8 @@ fn yahtzee_policy(rng: &mut Rng) -> Value {
     policy
 }
 
-/// Draws the cost of crashes and cheats, and whether players confirm results.
+/// Draws the cost of crashes and cheats, whether players confirm results, and whether games are
+/// duplicated.
 fn costs(rng: &mut Rng, policy: &mut Value) {
     if rng.chance(500) {
         policy["match"]["crash"] = json!(rng.pick(&["forfeit-game", "resume", "remove"]));
@@ -162,6 +163,7 @@ fn costs(rng: &mut Rng, policy: &mut Value) {
         policy["match"]["lapses_max"] = json!(rng.below(4));
         policy["match"]["rotate_seats"] = json!(rng.chance(500));
         policy["match"]["confirm_result"] = json!(rng.chance(300));
+        policy["match"]["duplicate"] = json!(rng.chance(300));
     }
 }
 
