@@ -342,7 +342,7 @@ fn local_program_is_asked_without_the_name_of_its_tournament() {
     let mut bench = Bench::host_of_four();
     let (conn, id) = bench.last_asked();
     assert_eq!(bench.last_request()["id"], id);
-    let said = bench.say(conn, &format!(r#"{{"type":"answer","id":"{id}","answer":{KEEP}}}"#));
+    let said = bench.say(conn.0, &format!(r#"{{"type":"answer","id":"{id}","answer":{KEEP}}}"#));
     assert_eq!(said, ["append match/cup/r1m1: answer-accepted"]);
 }
 

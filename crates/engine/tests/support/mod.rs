@@ -234,7 +234,8 @@ impl Bench {
         let streams = Arc::new(Mutex::new(lines.into_iter().collect()));
         let mut bench = Bench::over(streams, Settings { local, ..Settings::default() });
         for (player, conn) in names.into_iter().zip(1..) {
-            bench.give(Input::Seated { conn, seat: Seat::local(), player, hello: hello() });
+            let (conn, seat) = (ConnId(conn), Seat::local());
+            bench.give(Input::Seated { conn, seat, player, hello: hello() });
             bench.commit();
         }
         bench
@@ -251,7 +252,7 @@ impl Bench {
             r#"{{"type":"announce","tournament":{{"id":"cup","preset":"{preset}","policy":{policy},
                "selection":{{"by":"named","players":{players}}}}}}}"#
         );
-        let preset = agon_core::Preset::named(preset).unwrap();
+        let preset = Preset::named(preset).unwrap();
         self.answer_ms = preset.policy.rules.time.answer_ms;
         self.say(3, &wanted.replace('\n', ""))
     }
