@@ -23,6 +23,7 @@ const ORDER: &[&str] = &[
     "agon",
     "agon-sim",
     "agon-chaos",
+    "agon-servers",
     "agon-fuzz",
     "agon-tidy",
 ];
