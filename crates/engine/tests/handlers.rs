@@ -360,6 +360,6 @@ fn nobody_waits_for_a_program_that_does_not_start() {
     let mut bench = Bench::host_of_four();
     let (player, fault) = (PlayerName::new("ann").unwrap(), Fault::disconnected("no hello"));
     let given_up = bench.give(Input::Absent { player, fault });
-    let due = ["close 1 left", "append match/cup/r1m1: player-left, game-ended"];
+    let due = ["close 1 left", "append match/cup/r1m1: player-left, game-ended, match-ended"];
     assert_eq!(given_up[..2], due);
 }
