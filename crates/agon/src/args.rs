@@ -3,6 +3,7 @@
 mod admin;
 mod clients;
 mod doctor;
+mod export;
 mod format;
 pub(crate) mod log;
 mod sandbox;
@@ -14,6 +15,7 @@ pub(crate) use admin::{
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use export::{ExportArgs, ExportTable};
 pub(crate) use format::{FormatArgs, FormatCommand, SimulateArgs};
 pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
@@ -51,6 +53,9 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Show a game as text: dice, boards and maps, move by move.
     Replay(ReplayArgs),
+    /// Separate luck from skill: the luck of every roll, the cost of every decision, and results
+    /// without luck.
+    Analyse(AnalyseArgs),
     /// Verify a log, or a whole run, against the rules: every die, card, pairing and result.
     Verify(VerifyArgs),
     /// Be a house player that speaks on stdin and stdout, like any other program.
@@ -76,6 +81,8 @@ pub(crate) enum Command {
     /// A child process of `agon bench`.
     #[command(hide = true)]
     BenchPart(agon_bench::BenchPartArgs),
+    /// Export games as text records, and results as CSV or JSON.
+    Export(ExportArgs),
     /// Compare formats of tournaments before you choose one.
     Format(FormatArgs),
     /// List games, presets and house players.
@@ -130,7 +137,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
         "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "name",
-        "duplicate", "sprt",
+        "duplicate", "sprt", "until_sure",
     ])]
     pub(crate) resume: Option<PathBuf>,
     /// Read settings from a TOML file; flags override it.
@@ -160,6 +167,10 @@ pub(crate) struct RunArgs {
     /// model=logistic (or normalised). Implies --duplicate.
     #[arg(long, value_name = "KEY=VALUE", num_args = 0.., conflicts_with = "best_of")]
     pub(crate) sprt: Option<Vec<String>>,
+    /// Play the matches that tell most until the podium is this sure, in percent. Implies
+    /// --duplicate.
+    #[arg(long, value_name = "PERCENT", conflicts_with_all = ["format", "sprt"])]
+    pub(crate) until_sure: Option<u32>,
     /// The number of slots in a bracket: 2, 4, 8 …
     #[arg(long, value_name = "N")]
     pub(crate) slots: Option<u32>,
@@ -277,6 +288,42 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE", requires = "player")]
     pub(crate) receipt: Vec<PathBuf>,
     /// Print the findings as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Do not show progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+const ANALYSE_HELP: &str = "\
+Luck is the value of a position after a random draw minus its expected value before. The cost of a
+decision is the value of the best choice minus that of the chosen one. Adjusted points are the
+score without luck; they have the same mean as the score, and need fewer games to show it.
+
+Examples:
+    agon analyse cup                          a whole run: standings without luck
+    agon analyse cup --match r1m1 --game 1    one game, decision by decision
+    agon analyse agon.sqlite --json           all finished games of a server";
+
+#[derive(ClapArgs, Debug)]
+#[command(after_help = ANALYSE_HELP)]
+pub(crate) struct AnalyseArgs {
+    /// The log of a match (DIR/match/…/r1m1.jsonl), the folder of a run, or the log of a server.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// The tournament, in the log of a server; by default all.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tournament: Option<String>,
+    /// The match; by default all.
+    #[arg(long = "match", value_name = "ID")]
+    pub(crate) match_id: Option<String>,
+    /// The game of a match; by default all.
+    #[arg(long, value_name = "N", requires = "match_id")]
+    pub(crate) game: Option<u32>,
+    /// Show every step of every game, not only the costliest decisions.
+    #[arg(long)]
+    pub(crate) steps: bool,
+    /// Print the analysis as JSON; with --steps or --game it has every step.
     #[arg(long)]
     pub(crate) json: bool,
     /// Do not show progress on stderr.

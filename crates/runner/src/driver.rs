@@ -14,7 +14,8 @@ use agon_bots::Houses;
 use agon_core::{MatchKey, PlayerName, Ruling, Secret, TournamentId, TournamentOrder, Why};
 use agon_engine::query::{CarryOut, Order};
 use agon_engine::{
-    Effect, Effects, Engine, Input, LocalPlayers, Note, QueryId, Record, Settings, StreamKey, Time,
+    Effect, Effects, Engine, Input, LocalPlayers, Note, QueryId, ReadError, Record, Settings,
+    StreamKey, Time,
 };
 use agon_games::Registry;
 use agon_store::{Append, AppendError, FileLog, Log};
@@ -254,6 +255,10 @@ impl Driver {
                 self.streams.push(stream);
                 self.appends.push(Append { stream: name, expected, lines });
             }
+            Effect::Load(stream) => {
+                let lines = self.log.load(&stream.name(), 0).map_err(ReadError::from);
+                feed.inputs.push_back(Input::Loaded { stream, lines });
+            }
             Effect::AskHouse(question) => self.houses.ask(*question)?,
             Effect::KeepSnapshot { .. } => feed.inputs.push_back(Input::SnapshotKept),
             Effect::Note(note) => self.note(note),
@@ -265,7 +270,8 @@ impl Driver {
             | Effect::CheckPassword { .. }
             | Effect::Show { .. }
             | Effect::EndWatch { .. }
-            | Effect::Reply { .. } => {}
+            | Effect::Reply { .. }
+            | Effect::NoReply { .. } => {}
         }
         Ok(())
     }

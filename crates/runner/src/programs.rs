@@ -64,7 +64,7 @@ pub(crate) struct Programs {
     list: Vec<Program>,
     by_player: HashMap<PlayerName, usize>,
     by_conn: HashMap<ConnId, usize>,
-    next_conn: ConnId,
+    next_conn: u64,
     /// The programs whose hello the tournament waits for, in its order.
     greeting: VecDeque<usize>,
     ready: Arc<ReadyPrograms>,
@@ -516,7 +516,7 @@ impl Programs {
         feed.inputs.push_back(match program.conn {
             Some(conn) => Input::Restarted { conn, hello },
             None => {
-                let conn = self.next_conn;
+                let conn = ConnId(self.next_conn);
                 self.next_conn += 1;
                 program.conn = Some(conn);
                 self.by_conn.insert(conn, at);

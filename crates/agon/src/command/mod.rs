@@ -1,10 +1,12 @@
 //! One file per subcommand.
 
 mod admin;
+mod analyse;
 mod bench;
 mod bot;
 mod demo;
 mod doctor;
+mod export;
 mod format;
 mod join;
 mod list;
@@ -15,8 +17,11 @@ mod replay;
 mod run;
 mod serve;
 mod solve;
+mod source;
 mod verify;
 mod watch;
+
+pub(crate) use analyse::Analysis;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
@@ -28,6 +33,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Demo(args)) => demo::demo(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Replay(args)) => replay::replay(&args),
+        Some(Command::Analyse(args)) => analyse::analyse(&args),
         Some(Command::Verify(args)) => verify::verify(&args),
         Some(Command::Bot(args)) => bot::bot(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
@@ -40,6 +46,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
         Some(Command::BenchPart(args)) => bench::part(&args),
+        Some(Command::Export(args)) => export::export(&args),
         Some(Command::Format(args)) => format::format(&args),
         Some(Command::List { json }) => list::list(json),
     }

@@ -1,5 +1,6 @@
 //! Black-box tests: the real `agon` binary with real players, as people use it.
 
+mod analyse;
 mod cli;
 mod doctor;
 mod document;
@@ -12,6 +13,7 @@ mod settings;
 mod show;
 mod signals;
 mod sizes;
+mod statistics;
 mod support;
 mod twins;
 mod verifying;

@@ -140,6 +140,13 @@ impl Bench {
         self.give(Input::Refused(stream))
     }
 
+    /// Has the driver load the stream of a tournament, as the engine wanted.
+    pub(crate) fn load(&mut self, id: &str) -> Vec<String> {
+        let stream = StreamKey::Tournament(TournamentId::from(id));
+        let lines = Ok(self.streams.lock().unwrap()[&stream.name()].clone());
+        self.give(Input::Loaded { stream, lines })
+    }
+
     /// Asks the engine something.
     pub(crate) fn ask(&mut self, query: impl Query) -> Vec<String> {
         self.queries += 1;
@@ -148,19 +155,19 @@ impl Bench {
     }
 
     /// A connection says a line.
-    pub(crate) fn say(&mut self, conn: ConnId, line: &str) -> Vec<String> {
+    pub(crate) fn say(&mut self, conn: u64, line: &str) -> Vec<String> {
         let message = native::decode(line.as_bytes()).unwrap();
-        self.give(Input::Said { conn, message, at: self.now })
+        self.give(Input::Said { conn: ConnId(conn), message, at: self.now })
     }
 
     /// Opens a connection.
-    pub(crate) fn open(&mut self, conn: ConnId) -> Vec<String> {
+    pub(crate) fn open(&mut self, conn: u64) -> Vec<String> {
         let (seat, from) = (Seat::native(Wire::Tcp), IpAddr::V4(Ipv4Addr::LOCALHOST));
-        self.give(Input::Opened { conn, seat, from })
+        self.give(Input::Opened { conn: ConnId(conn), seat, from })
     }
 
     /// Opens a connection and has it say hello.
-    pub(crate) fn connect(&mut self, conn: ConnId) {
+    pub(crate) fn connect(&mut self, conn: u64) {
         self.open(conn);
         self.say(conn, r#"{"type":"hello","protocol":1,"name":"a test"}"#);
     }
@@ -177,7 +184,7 @@ impl Bench {
     }
 
     /// Logs an account in over a new connection; what the engine wants done when it is durable.
-    pub(crate) fn log_in(&mut self, conn: ConnId, name: &str) -> Vec<String> {
+    pub(crate) fn log_in(&mut self, conn: u64, name: &str) -> Vec<String> {
         self.connect(conn);
         let mut all = self.say(conn, &format!(r#"{{"type":"login","token":"{name}"}}"#));
         all.extend(self.commit());
@@ -227,7 +234,8 @@ impl Bench {
         let streams = Arc::new(Mutex::new(lines.into_iter().collect()));
         let mut bench = Bench::over(streams, Settings { local, ..Settings::default() });
         for (player, conn) in names.into_iter().zip(1..) {
-            bench.give(Input::Seated { conn, seat: Seat::local(), player, hello: hello() });
+            let (conn, seat) = (ConnId(conn), Seat::local());
+            bench.give(Input::Seated { conn, seat, player, hello: hello() });
             bench.commit();
         }
         bench
@@ -244,7 +252,7 @@ impl Bench {
             r#"{{"type":"announce","tournament":{{"id":"cup","preset":"{preset}","policy":{policy},
                "selection":{{"by":"named","players":{players}}}}}}}"#
         );
-        let preset = agon_core::Preset::named(preset).unwrap();
+        let preset = Preset::named(preset).unwrap();
         self.answer_ms = preset.policy.rules.time.answer_ms;
         self.say(3, &wanted.replace('\n', ""))
     }
@@ -260,15 +268,15 @@ impl Bench {
     }
 
     /// Answers a request on a connection.
-    pub(crate) fn answer(&mut self, conn: ConnId, request: &str, answer: &str) -> Vec<String> {
+    pub(crate) fn answer(&mut self, conn: u64, request: &str, answer: &str) -> Vec<String> {
         self.say(conn, &format!(r#"{{"type":"answer","id":"cup:{request}","answer":{answer}}}"#))
     }
 
     /// A request was written to its socket at `at`.
-    pub(crate) fn deliver(&mut self, conn: ConnId, request: &str, at: Millis) {
+    pub(crate) fn deliver(&mut self, conn: u64, request: &str, at: Millis) {
         let key = agon_engine::MatchKey::new(TournamentId::from("cup"), "r1m1".into());
         let ask = AskId::Match(key, request.into());
-        self.give(Input::Delivered { conn, ask, at });
+        self.give(Input::Delivered { conn: ConnId(conn), ask, at });
     }
 
     fn words(&mut self) -> Vec<String> {
@@ -299,7 +307,9 @@ pub(crate) fn hello() -> Hello {
 /// An effect in a few words; `None` for late timers and for the progress of matches.
 fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
     Some(match effect {
-        Effect::Send { conn, line } => format!("send {conn} {}", message(effects.line(line))),
+        Effect::Send { conn, line } | Effect::Notice { conn, line } => {
+            format!("send {conn} {}", message(effects.line(line)))
+        }
         Effect::Ask { conn, ask, .. } => format!("ask {conn} {}", request(ask)),
         Effect::Call { conn, tell } => match &tell.ask {
             Some(ask) => format!("call {conn} {}", request(&ask.id)),
@@ -313,11 +323,13 @@ fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
             format!("append {}: {}", record.name, events.join(", "))
         }
         Effect::CheckPassword { conn, account, .. } => format!("check password {conn} {account}"),
+        Effect::Load(stream) => format!("load {}", stream.name()),
         Effect::AskHouse(question) => format!("ask {} {}", question.player, question.request),
         Effect::KeepSnapshot { seq, .. } => format!("keep snapshot {seq}"),
         Effect::Show { watcher, shown } => format!("show {} {:?}", watcher.0, shown.about),
         Effect::EndWatch { watcher } => format!("end watch {}", watcher.0),
         Effect::Reply { query, .. } => format!("reply {}", query.0),
+        Effect::NoReply { query } => format!("no reply {}", query.0),
         Effect::Note(Note::TimerLate(_) | Note::MatchStarted { .. } | Note::GameEnded { .. }) => {
             return None;
         }

@@ -6,6 +6,7 @@
 //! matches are read from the log, away from the engine.
 
 mod accounts;
+mod analysis;
 mod announce;
 mod answers;
 mod archive;
@@ -15,6 +16,7 @@ mod docs;
 mod events;
 mod exposition;
 mod faults;
+mod formats;
 mod games;
 mod guard;
 mod invitations;

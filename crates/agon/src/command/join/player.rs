@@ -32,7 +32,7 @@ impl Player {
     pub(super) fn new(args: &JoinArgs) -> Result<Player> {
         let plays = match (&args.bot, &args.program[..]) {
             (Some(bot), _) => {
-                let house = bot.strip_prefix("house:").unwrap_or(bot);
+                let house = PlayerName::house_in(bot).unwrap_or(bot);
                 check_house(house)?;
                 Plays::House(house.to_owned())
             }
