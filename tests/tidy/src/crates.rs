@@ -22,6 +22,7 @@ const ORDER: &[&str] = &[
     "agon",
     "agon-sim",
     "agon-chaos",
+    "agon-servers",
     "agon-fuzz",
     "agon-tidy",
 ];

@@ -307,7 +307,9 @@ pub(crate) fn hello() -> Hello {
 /// An effect in a few words; `None` for late timers and for the progress of matches.
 fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
     Some(match effect {
-        Effect::Send { conn, line } => format!("send {conn} {}", message(effects.line(line))),
+        Effect::Send { conn, line } | Effect::Notice { conn, line } => {
+            format!("send {conn} {}", message(effects.line(line)))
+        }
         Effect::Ask { conn, ask, .. } => format!("ask {conn} {}", request(ask)),
         Effect::Call { conn, tell } => match &tell.ask {
             Some(ask) => format!("call {conn} {}", request(&ask.id)),

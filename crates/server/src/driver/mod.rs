@@ -20,6 +20,7 @@
 //! while they are written.
 
 mod handle;
+mod held;
 mod house;
 mod notes;
 mod ports;
@@ -27,8 +28,8 @@ mod ports;
 use crate::clock;
 use crate::engine::watch::WatcherId;
 use crate::engine::{
-    AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, Input, PasswordCheck,
-    PasswordResult, QueryId, ReadError, Record, Settings, StreamKey, Time,
+    AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, Input, LineRange,
+    PasswordCheck, PasswordResult, QueryId, ReadError, Record, Settings, StreamKey, Time,
 };
 use crate::gateway::{Outbox, Written};
 use crate::net::Limits;
@@ -44,6 +45,7 @@ use agon_store::{Append, AppendError, Log, LogError, Snapshot};
 pub use handle::Handle;
 pub(crate) use handle::{Archive, Message, Place};
 use handle::{Reply, Shared};
+use held::HeldNotices;
 use house::HousePool;
 use ports::{HouseList, LogReader};
 use rustc_hash::FxHashMap;
@@ -129,6 +131,8 @@ pub struct Driver {
     outboxes: FxHashMap<ConnId, Outbox>,
     /// Connections that share a socket and have messages that are not flushed.
     unflushed: Vec<ConnId>,
+    /// Notices that wait for the next message to their connection.
+    held: HeldNotices,
     /// Connections whose outbox is full.
     full: Vec<ConnId>,
     effects: Effects,
@@ -188,6 +192,7 @@ impl Driver {
             log,
             outboxes: FxHashMap::default(),
             unflushed: Vec::new(),
+            held: HeldNotices::default(),
             full: Vec::new(),
             effects: Effects::default(),
             streams: Vec::new(),
@@ -237,6 +242,9 @@ impl Driver {
         loop {
             self.submit();
             self.flush();
+            if self.held.next_due().is_some() {
+                self.release_until(clock::now_ms());
+            }
             if let Some(error) = self.failure() {
                 return Err(self.end_with(error).await);
             }
@@ -366,9 +374,10 @@ impl Driver {
         Time { now, read_until: self.handle.meters().reads.heard_until(now) }
     }
 
-    /// How long until the next timer; `None` if one is due now.
+    /// How long until the next timer, or until a notice is due; `None` if one is due now.
     fn pause(&self) -> Option<Duration> {
-        let Some(at) = self.engine.next_due() else { return Some(PAUSE_MAX) };
+        let due = self.engine.next_due().into_iter().chain(self.held.next_due()).min();
+        let Some(at) = due else { return Some(PAUSE_MAX) };
         let now = clock::now_ms();
         (at > now).then(|| Duration::from_millis(at - now).min(PAUSE_MAX))
     }
@@ -396,19 +405,18 @@ impl Driver {
 
     fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::Send { conn, line } => {
+            Effect::Send { conn, line } => drop(self.write(conn, &line, None)),
+            Effect::Notice { conn, line } => {
                 let Some(outbox) = self.outboxes.get(&conn) else { return };
-                if outbox.send(self.effects.line(&line), None) == Written::Full {
-                    self.full.push(conn);
+                let (text, now) = (self.effects.line(&line), self.engine.now_ms());
+                if !(outbox.joins_lines() && self.held.hold(conn, text, now)) {
+                    self.write(conn, &line, None);
                 }
             }
             Effect::Ask { conn, ask, line, follows, .. } => {
-                let Some(outbox) = self.outboxes.get(&conn) else { return };
-                let written = outbox.send(self.effects.line(&line), Some(&ask));
-                if outbox.is_shared() {
-                    self.unflushed.push(conn);
+                if let Some(written) = self.write(conn, &line, Some(&ask)) {
+                    self.asked(conn, ask, written, follows);
                 }
-                self.asked(conn, ask, written, follows);
             }
             Effect::Call { conn, tell } => {
                 self.put(conn, |outbox| outbox.tell(tell));
@@ -422,6 +430,7 @@ impl Driver {
                 }
             }
             Effect::Close { conn, why } => {
+                self.release(conn);
                 if let Some(outbox) = self.outboxes.get(&conn) {
                     outbox.ends(why);
                     // The gateway closes the socket when its outbox is dropped.
@@ -454,6 +463,49 @@ impl Driver {
         }
     }
 
+    /// Writes a message, and before it the notices that wait for it. `None` if the connection is
+    /// closed.
+    fn write(&mut self, conn: ConnId, line: &LineRange, ask: Option<&AskId>) -> Option<Written> {
+        let outbox = self.outboxes.get(&conn)?;
+        let line = self.effects.line(line);
+        let written = match self.held.take(conn) {
+            Some(mut lines) => {
+                lines.extend_from_slice(line);
+                outbox.send(&lines, ask)
+            }
+            None => outbox.send(line, ask),
+        };
+        if ask.is_some() && outbox.is_shared() {
+            self.unflushed.push(conn);
+        }
+        if written == Written::Full {
+            self.full.push(conn);
+        }
+        Some(written)
+    }
+
+    /// Writes the notices that wait for the next message to a connection.
+    fn release(&mut self, conn: ConnId) {
+        if let Some(lines) = self.held.take(conn)
+            && let Some(outbox) = self.outboxes.get(&conn)
+            && outbox.send(&lines, None) == Written::Full
+        {
+            self.full.push(conn);
+        }
+    }
+
+    /// Writes the notices that have waited long enough.
+    fn release_until(&mut self, until: Millis) {
+        while let Some((conn, lines)) = self.held.take_due(until) {
+            if let Some(outbox) = self.outboxes.get(&conn)
+                && outbox.send(&lines, None) == Written::Full
+            {
+                self.full.push(conn);
+            }
+        }
+        self.carry_out();
+    }
+
     /// Handles the outcome of sending a request: it was written, or it waits.
     fn asked(&mut self, conn: ConnId, ask: AskId, written: Written, follows: Option<Millis>) {
         let until = match written {
@@ -464,7 +516,7 @@ impl Driver {
             }
             // A request that waits for its reader does not count as the server's delay.
             Written::Later => self.engine.now_ms(),
-            Written::Full => return self.full.push(conn),
+            Written::Full => return,
         };
         if let Some(at) = follows {
             self.handle.meters().turn_ms.add(until.saturating_sub(at));
@@ -481,6 +533,7 @@ impl Driver {
 
     fn forget(&mut self, conn: ConnId) {
         self.outboxes.remove(&conn);
+        self.held.take(conn);
         self.checking.remove(&conn);
     }
 
@@ -613,6 +666,7 @@ impl Driver {
 
     /// Closes the outboxes and waits until the gateways have written their contents.
     async fn say_goodbye(&mut self) {
+        self.release_until(Millis::MAX);
         let mut leaving: HashSet<ConnId> = self.outboxes.keys().copied().collect();
         self.outboxes.values().for_each(|outbox| outbox.ends(CloseReason::Stopping));
         self.outboxes.clear();
