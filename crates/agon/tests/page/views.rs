@@ -182,7 +182,7 @@ fn every_format_is_drawn_with_the_numbers_that_rank() {
         ("cycles", json!({"kind": "round-robin", "cycles": 2}), ".cross", "house:greedy"),
     ];
     for (id, format, _, _) in &formats {
-        let fish = ["house:greedy", "house:random", "house:search:1", "house:search:2"];
+        let fish = ["house:greedy", "house:random", "house:search", "house:richest"];
         world.announce(json!({
             "id": id, "preset": "fish", "config": {"rows": 4, "columns": 3},
             "policy": {"format": format, "match": {"ties": "replay"}},
