@@ -19,6 +19,7 @@ const VIEWS = {
   player: "player",
   account: "account",
   docs: "docs",
+  formats: "formats",
   game: "game",
   replay: "replay",
   play: "play",

@@ -9,7 +9,10 @@ const BELOW = 24;
 
 /** @typedef {{ value: number, deviation: number, tournament: string, round: number }} Point */
 
-/** Half of the 95 % interval. @param {Point} point */
+/**
+ * Half of the 95 % interval.
+ * @param {Point} point
+ */
 const reach = ({ deviation }) => 1.96 * deviation;
 
 /** @param {Point} point */

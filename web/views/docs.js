@@ -14,6 +14,7 @@ const PAGES = [
     "The HTTP interface",
     "Every route, with examples. This page uses nothing else.",
   ],
+  ["#/formats", "Which format?", "Simulate formats for players of given strength."],
   ["/docs/log.md", "Logs and luck", "The format of the log, and how to check dice and cards."],
   ["/docs/receipt.md", "Receipts", "A player's own record, to detect a changed log."],
   ["/docs/operate.md", "Operating a server", "Settings, rulings, monitoring, backup and restore."],

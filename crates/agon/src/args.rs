@@ -3,6 +3,7 @@
 mod admin;
 mod clients;
 mod doctor;
+mod export;
 mod format;
 pub(crate) mod log;
 mod sandbox;
@@ -14,6 +15,7 @@ pub(crate) use admin::{
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use export::{ExportArgs, ExportTable};
 pub(crate) use format::{FormatArgs, FormatCommand, SimulateArgs};
 pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
@@ -79,6 +81,8 @@ pub(crate) enum Command {
     /// A child process of `agon bench`.
     #[command(hide = true)]
     BenchPart(agon_bench::BenchPartArgs),
+    /// Export games as text records, and results as CSV or JSON.
+    Export(ExportArgs),
     /// Compare formats of tournaments before you choose one.
     Format(FormatArgs),
     /// List games, presets and house players.
@@ -133,7 +137,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
         "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "name",
-        "duplicate", "sprt",
+        "duplicate", "sprt", "until_sure",
     ])]
     pub(crate) resume: Option<PathBuf>,
     /// Read settings from a TOML file; flags override it.
@@ -163,6 +167,10 @@ pub(crate) struct RunArgs {
     /// model=logistic (or normalised). Implies --duplicate.
     #[arg(long, value_name = "KEY=VALUE", num_args = 0.., conflicts_with = "best_of")]
     pub(crate) sprt: Option<Vec<String>>,
+    /// Play the matches that tell most until the podium is this sure, in percent. Implies
+    /// --duplicate.
+    #[arg(long, value_name = "PERCENT", conflicts_with_all = ["format", "sprt"])]
+    pub(crate) until_sure: Option<u32>,
     /// The number of slots in a bracket: 2, 4, 8 …
     #[arg(long, value_name = "N")]
     pub(crate) slots: Option<u32>,

@@ -12,7 +12,7 @@ use crate::exit::Misuse;
 use agon_core::{
     AgeOrder, Bracket, CheatCost, CrashCost, Decimal, Farewell, Format, Greeting, MatchRules,
     Pairing, PlayerName, Policy, Preset, Raw, SprtRule, Ties, TimeLimits, TournamentId,
-    TournamentPlan,
+    TournamentPlan, UntilSure,
 };
 use agon_games::{GameKind, Registry};
 use agon_runner::{PlayerSpec, RunSettings, SandboxSettings, name_players};
@@ -237,6 +237,10 @@ fn policy(
         let format = Format::read(name, &seats).map_err(Misuse)?;
         format.rules().adapt(&mut policy.rules);
         policy.format = format;
+    }
+    if let Some(confidence) = args.until_sure {
+        policy.format = UntilSure { confidence, places: 3, matches_max: 1_000 }.into();
+        (policy.rules.duplicate, policy.rules.ties) = (true, Ties::Share);
     }
     if let Some(slots) = args.slots.or(file.slots) {
         let Format::Bracket(bracket) = &mut policy.format else {

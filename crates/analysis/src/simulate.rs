@@ -35,6 +35,8 @@ pub struct Question {
     pub game_seconds: f64,
     /// How many matches are played at a time.
     pub concurrency: usize,
+    /// How many threads simulate; the answer does not depend on it.
+    pub threads: usize,
 }
 
 /// A format to simulate.
@@ -93,13 +95,14 @@ struct Run {
 /// The most players.
 pub const PLAYERS_MAX: usize = 1_000;
 
-/// Simulates a candidate on all cores. `progress` hears how many tournaments are over.
+/// Simulates a candidate. `progress` hears how many tournaments are over, and returns whether to go
+/// on; the answer then covers those.
 ///
 /// The error says why such a tournament cannot be held.
 pub fn simulate(
     question: &Question,
     candidate: &Candidate,
-    progress: &(dyn Fn(u32) + Sync),
+    progress: &(dyn Fn(u32) -> bool + Sync),
 ) -> Result<Simulated, String> {
     let games = Registry::standard();
     let kind = games.kind(&question.game).ok_or_else(|| {
@@ -109,9 +112,8 @@ pub fn simulate(
     let plan = plan(question, candidate, &**kind)?;
     // The first run also finds out whether such a tournament can be held.
     let first = run(question, &plan, kind, 0)?;
-    progress(1);
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let next = AtomicU32::new(1);
+    let goes_on = progress(1);
+    let next = AtomicU32::new(if goes_on { 1 } else { question.runs });
     let work = || {
         let mut runs = Vec::new();
         loop {
@@ -122,11 +124,13 @@ pub fn simulate(
             if let Ok(run) = run(question, &plan, kind, number) {
                 runs.push((number, run));
             }
-            progress(number + 1);
+            if !progress(number + 1) {
+                next.store(question.runs, Ordering::Relaxed);
+            }
         }
     };
     let mut runs = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..question.threads.max(1)).map(|_| scope.spawn(work)).collect();
         let runs = workers.into_iter().map(|worker| worker.join().expect("a simulation ends"));
         runs.flatten().collect::<Vec<_>>()
     });
@@ -390,6 +394,7 @@ mod tests {
             seed: 1,
             game_seconds: 1.0,
             concurrency: 2,
+            threads: 2,
         }
     }
 
@@ -398,7 +403,7 @@ mod tests {
     }
 
     fn simulated(strengths: &[f64], name: &str, best_of: u32) -> Simulated {
-        simulate(&question(strengths), &candidate(name, best_of), &|_| {}).unwrap()
+        simulate(&question(strengths), &candidate(name, best_of), &|_| true).unwrap()
     }
 
     #[test]
@@ -440,18 +445,28 @@ mod tests {
         let heard = AtomicU32::new(0);
         let count = |_: u32| {
             heard.fetch_add(1, Ordering::Relaxed);
+            true
         };
         let asked = question(&[100.0, 0.0, 0.0]);
         let one = simulate(&asked, &candidate("round-robin", 3), &count).unwrap();
-        let other = simulate(&asked, &candidate("round-robin", 3), &|_| {}).unwrap();
+        let asked = Question { threads: 1, ..asked };
+        let other = simulate(&asked, &candidate("round-robin", 3), &|_| true).unwrap();
         assert_eq!((one, heard.into_inner()), (other, 400));
+    }
+
+    #[test]
+    fn simulation_that_is_stopped_has_fewer_runs() {
+        let asked = question(&[100.0, 0.0]);
+        let one = simulate(&asked, &candidate("bracket", 1), &|done| done < 50).unwrap();
+        assert!((50..=52).contains(&one.runs), "{}", one.runs);
+        assert_eq!(simulate(&asked, &candidate("bracket", 1), &|_| false).unwrap().runs, 1);
     }
 
     #[test]
     fn tables_of_many_players_are_drawn_place_by_place() {
         let asked = Question { game: "fish".into(), ..question(&[400.0, 0.0, 0.0, 0.0]) };
         let format = Format::named("knockout", &(2..=4)).unwrap();
-        let one = simulate(&asked, &Candidate { format, best_of: 1 }, &|_| {}).unwrap();
+        let one = simulate(&asked, &Candidate { format, best_of: 1 }, &|_| true).unwrap();
         // Ten to one against each of three: 10 of 13.
         assert!(one.best_wins.low < 10.0 / 13.0 && 10.0 / 13.0 < one.best_wins.high, "{one:?}");
     }
@@ -459,11 +474,11 @@ mod tests {
     #[test]
     fn impossible_questions_say_why() {
         let why =
-            |asked: Question| simulate(&asked, &candidate("bracket", 1), &|_| {}).unwrap_err();
+            |asked: Question| simulate(&asked, &candidate("bracket", 1), &|_| true).unwrap_err();
         assert!(why(question(&[1.0])).contains("a simulation needs 2 to 1000"));
         let unknown = Question { game: "chess".into(), ..question(&[1.0, 2.0]) };
         assert!(why(unknown).contains("there is no game"));
-        let even = simulate(&question(&[1.0, 2.0]), &candidate("bracket", 2), &|_| {});
+        let even = simulate(&question(&[1.0, 2.0]), &candidate("bracket", 2), &|_| true);
         assert!(even.unwrap_err().contains("odd number"));
     }
 }

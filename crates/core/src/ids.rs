@@ -45,7 +45,13 @@ impl PlayerName {
 
     /// The house player that this is; `None` if it is not one.
     pub fn house(&self) -> Option<&str> {
-        self.0.strip_prefix(PlayerName::HOUSE)
+        PlayerName::house_in(&self.0)
+    }
+
+    /// The house player that a text names, such as `greedy` in `house:greedy`; `None` if it names
+    /// none.
+    pub fn house_in(text: &str) -> Option<&str> {
+        text.strip_prefix(PlayerName::HOUSE)
     }
 
     /// The name as text.

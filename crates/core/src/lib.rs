@@ -83,5 +83,5 @@ pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
     Arena, Bracket, DoubleElimination, Format, Gauntlet, Groups, Knockout, MatchCount, PlanError,
     RoundRobin, Stage, Stages, Swiss, TieBreak, Tournament, TournamentAsk, TournamentCommand,
-    TournamentOrder, TournamentPending, TournamentRejection,
+    TournamentOrder, TournamentPending, TournamentRejection, UntilSure,
 };

@@ -566,6 +566,7 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
         Event::TournamentInterrupted(interrupted) => {
             Ok(TournamentCommand::Interrupt(interrupted.interruption.clone()))
         }
+        Event::PlayTimeEnded(_) => Ok(TournamentCommand::EndPlayTime),
         Event::LuckRenewed(renewed) => {
             Ok(TournamentCommand::RenewLuck { commitment: renewed.commitment.clone() })
         }

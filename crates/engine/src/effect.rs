@@ -257,6 +257,9 @@ impl CloseReason {
 pub enum Effect {
     /// Write a line to a connection.
     Send { conn: ConnId, line: LineRange },
+    /// Write a notice of a match to a connection. It may wait a moment, so that it goes out together
+    /// with the next message.
+    Notice { conn: ConnId, line: LineRange },
     /// Write a request to a connection and report when it was written. The answer may take
     /// `limit_ms` from then on. `follows` is when the answer that led to the request was read.
     Ask { conn: ConnId, ask: AskId, line: LineRange, limit_ms: Millis, follows: Option<Millis> },
@@ -270,6 +273,9 @@ pub enum Effect {
     Close { conn: ConnId, why: CloseReason },
     /// Append a record to the log and report when it is durable.
     Append(Record),
+    /// Load a stream from the log and report its lines. The engine itself reads only when it starts,
+    /// and when a tournament or a match begins.
+    Load(StreamKey),
     /// Check a password and report the result, unless the connection is closed before.
     CheckPassword { conn: ConnId, from: IpAddr, account: PlayerName, check: PasswordCheck },
     /// Have a house player answer a request.
@@ -282,6 +288,8 @@ pub enum Effect {
     EndWatch { watcher: WatcherId },
     /// Answer a query.
     Reply { query: QueryId, answer: AnyAnswer },
+    /// Drop a query that has no answer: the log refused a record that the answer depends on.
+    NoReply { query: QueryId },
     /// Report something to the operator.
     Note(Note),
 }

@@ -4,6 +4,7 @@
 use super::cells::watch::WatcherId;
 use super::effect::{AskId, PasswordResult};
 use super::journal::StreamKey;
+use super::ports::ReadError;
 use super::query::{AnyQuery, QueryId};
 use super::seat::Seat;
 use super::{ConnId, MatchKey};
@@ -68,8 +69,11 @@ pub enum Input {
     House { key: MatchKey, player: PlayerName, request: RequestId, answer: String },
     /// The oldest record in flight of a stream is durable.
     Committed(StreamKey),
-    /// The log refused a record: from now on the engine does nothing.
+    /// The log refused a record: another server owns the stream. The engine drops the tournament of
+    /// the stream and sends nothing more about it. Without the lobby's stream it does nothing more.
     Refused(StreamKey),
+    /// The lines of a stream that the engine asked for.
+    Loaded { stream: StreamKey, lines: Result<Vec<String>, ReadError> },
     /// The snapshot is stored, or storing it failed.
     SnapshotKept,
     /// A query. The engine answers it once the records it depends on are durable.

@@ -4,7 +4,7 @@ use super::follow_up::FollowUp;
 use super::{MatchKey, Record};
 use agon_core::{Event, Head, Millis, StreamEnd, TournamentId};
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A stream of the log.
@@ -31,6 +31,15 @@ impl StreamKey {
         }
     }
 
+    /// The tournament whose cell owns the stream; the lobby's stream belongs to none.
+    pub fn tournament(&self) -> Option<&TournamentId> {
+        match self {
+            StreamKey::Lobby => None,
+            StreamKey::Secret(id) | StreamKey::Tournament(id) => Some(id),
+            StreamKey::Match(key) => Some(&key.tournament),
+        }
+    }
+
     /// The end of the stream before its first record. Only tournaments and matches have a chain.
     fn new_end(&self) -> StreamEnd {
         match self {
@@ -42,7 +51,11 @@ impl StreamKey {
 
 /// The ends of streams, their records in flight, and the follow-ups of those.
 #[derive(Default)]
-pub(crate) struct Journals(FxHashMap<StreamKey, Journal>);
+pub(crate) struct Journals {
+    open: FxHashMap<StreamKey, Journal>,
+    /// The tournaments of which the log refused a record. What depends on their records never runs.
+    refused: BTreeSet<TournamentId>,
+}
 
 struct Journal {
     end: StreamEnd,
@@ -53,12 +66,12 @@ struct Journal {
 impl Journals {
     /// Opens a stream for writing after its end.
     pub(crate) fn open(&mut self, stream: StreamKey, end: StreamEnd) {
-        self.0.insert(stream, Journal { end, in_flight: VecDeque::new() });
+        self.open.insert(stream, Journal { end, in_flight: VecDeque::new() });
     }
 
     /// Forgets a stream that is over; returns the head of its chain.
     pub(crate) fn close(&mut self, stream: &StreamKey) -> Option<Head> {
-        self.0.remove(stream)?.end.head().cloned()
+        self.open.remove(stream)?.end.head().cloned()
     }
 
     /// Adds a record to a stream, with its follow-ups.
@@ -70,7 +83,7 @@ impl Journals {
         follow_ups: Vec<FollowUp>,
     ) -> Record {
         let fresh = || Journal { end: stream.new_end(), in_flight: VecDeque::new() };
-        let journal = self.0.entry(stream.clone()).or_insert_with(fresh);
+        let journal = self.open.entry(stream.clone()).or_insert_with(fresh);
         let (name, expected) = (Arc::clone(journal.end.name()), journal.end.version());
         let lines = journal.end.record(now, events);
         journal.in_flight.push_back(follow_ups);
@@ -83,7 +96,7 @@ impl Journals {
         stream: &StreamKey,
         follow_ups: Vec<FollowUp>,
     ) -> Option<Vec<FollowUp>> {
-        match self.0.get_mut(stream).and_then(|journal| journal.in_flight.back_mut()) {
+        match self.open.get_mut(stream).and_then(|journal| journal.in_flight.back_mut()) {
             Some(waiting) => {
                 waiting.extend(follow_ups);
                 None
@@ -94,26 +107,47 @@ impl Journals {
 
     /// Removes the oldest record in flight, which is durable now; returns its follow-ups.
     pub(crate) fn committed(&mut self, stream: &StreamKey) -> Option<Vec<FollowUp>> {
-        self.0.get_mut(stream)?.in_flight.pop_front()
+        self.open.get_mut(stream)?.in_flight.pop_front()
+    }
+
+    /// Forgets the streams of a tournament of which the log refused a record; returns the follow-ups
+    /// that waited for its records.
+    pub(crate) fn refuse(&mut self, tournament: &TournamentId) -> Vec<FollowUp> {
+        self.refused.insert(tournament.clone());
+        let own = |stream: &StreamKey, _: &mut Journal| stream.tournament() == Some(tournament);
+        let mut dropped: Vec<_> = self.open.extract_if(own).collect();
+        // Sorted by name: the same inputs give the same effects.
+        dropped.sort_by_cached_key(|(stream, _)| stream.name());
+        dropped.into_iter().flat_map(|(_, journal)| journal.in_flight).flatten().collect()
+    }
+
+    /// Allows the records of a tournament that this server takes up.
+    pub(crate) fn claim(&mut self, tournament: &TournamentId) {
+        self.refused.remove(tournament);
+    }
+
+    /// Whether the log refused a record of the tournament that owns a stream.
+    pub(crate) fn is_refused(&self, stream: &StreamKey) -> bool {
+        stream.tournament().is_some_and(|id| self.refused.contains(id))
     }
 
     /// Whether no record of a stream is in flight.
     pub(crate) fn is_durable(&self, stream: &StreamKey) -> bool {
-        self.0.get(stream).is_none_or(|journal| journal.in_flight.is_empty())
+        self.open.get(stream).is_none_or(|journal| journal.in_flight.is_empty())
     }
 
     /// Whether no record of any stream is in flight.
     pub(crate) fn is_drained(&self) -> bool {
-        self.0.values().all(|journal| journal.in_flight.is_empty())
+        self.open.values().all(|journal| journal.in_flight.is_empty())
     }
 
     /// How many events a stream has, including those in flight.
     pub(crate) fn version(&self, stream: &StreamKey) -> u64 {
-        self.0.get(stream).map_or(0, |journal| journal.end.version())
+        self.open.get(stream).map_or(0, |journal| journal.end.version())
     }
 
     /// The head of a stream's chain, if it has one; records in flight are part of it.
     pub(crate) fn head(&self, stream: &StreamKey) -> Option<&Head> {
-        self.0.get(stream)?.end.head()
+        self.open.get(stream)?.end.head()
     }
 }

@@ -74,7 +74,14 @@ use timers::Timer;
 pub use wanted::Wanted;
 
 /// The number of a connection, unique while the server runs.
-pub type ConnId = u64;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ConnId(pub u64);
+
+impl std::fmt::Display for ConnId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// How the engine handles a login of an account that is on another connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize, serde::Serialize)]
@@ -183,8 +190,8 @@ pub struct Engine {
     seats: Seats,
     lobby: LobbyCell,
     cells: Cells,
-    /// Whether the log refused a record. The engine then sends nothing more.
-    refused: bool,
+    /// Whether the log refused a record of the lobby. The engine then sends nothing more.
+    lost_lobby: bool,
 }
 
 impl Engine {
@@ -203,7 +210,7 @@ impl Engine {
             seats: Seats::default(),
             lobby: LobbyCell::default(),
             cells: Cells::default(),
-            refused: false,
+            lost_lobby: false,
         };
         engine.recover()?;
         Ok(engine)
@@ -287,7 +294,7 @@ impl Engine {
 
     /// Handles an input. Its effects are in [`take_effects`](Engine::take_effects).
     pub fn handle(&mut self, time: Time, input: Input) {
-        if self.refused {
+        if self.lost_lobby {
             return;
         }
         self.services.time = time;
@@ -316,7 +323,8 @@ impl Engine {
                 self.in_cells(|cells, cx| cells.house_answered(cx, &key, player, request, answer));
             }
             Input::Committed(stream) => self.committed(stream),
-            Input::Refused(_) => self.refused = true,
+            Input::Refused(stream) => self.refused(&stream),
+            Input::Loaded { stream, lines } => self.loaded(&stream, lines),
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             Input::Query { id, query } => query.run(id, self),
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),
@@ -329,7 +337,7 @@ impl Engine {
     /// or twice, so each handler checks its own deadline.
     pub fn elapse(&mut self, time: Time, until: Millis) {
         self.services.time = time;
-        if !self.services.stopping && !self.refused {
+        if !self.services.stopping && !self.lost_lobby {
             self.on_time(until);
         }
     }
@@ -373,6 +381,18 @@ impl Engine {
             StreamKey::Lobby => self.lobby.snapshot_if_due(&mut self.services),
             stream => self.in_cells(|cells, cx| cells.durable(cx, stream)),
         }
+    }
+
+    /// Drops the cell whose record the log refused, and lives on.
+    pub(crate) fn refused(&mut self, stream: &StreamKey) {
+        let Some(tournament) = stream.tournament() else {
+            self.lost_lobby = true;
+            return;
+        };
+        for what in self.services.journals.refuse(tournament) {
+            self.services.drop_follow_up(what);
+        }
+        self.cells.drop_cell(&mut self.services, tournament);
     }
 
     /// Lets the cells handle something, then carries out what that means for others.

@@ -10,8 +10,8 @@ use super::services::Services;
 use super::{Engine, EngineError, MatchKey, Note, StreamReader, Time, Timer};
 use agon_core::lobby::{Lobby, LobbyCommand};
 use agon_core::{
-    ApplyError, BadStream, Event, Line, Millis, Misfit, RecoveredMatch, Results, Secret, Secrets,
-    StreamEnd, Tournament, TournamentId, TournamentPlan,
+    ApplyError, BadStream, Event, Line, Millis, Misfit, RecoveredMatch, Secret, Secrets, StreamEnd,
+    Tournament, TournamentId, TournamentPlan,
 };
 use agon_games::Registry;
 
@@ -33,7 +33,12 @@ impl Services {
         self.parse(name, &texts, after)
     }
 
-    fn parse(&self, name: &str, texts: &[String], after: u64) -> Result<Vec<Line>, EngineError> {
+    pub(crate) fn parse(
+        &self,
+        name: &str,
+        texts: &[String],
+        after: u64,
+    ) -> Result<Vec<Line>, EngineError> {
         let lines = texts.iter().zip(after + 1..).map(|(text, seq)| {
             Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
         });
@@ -64,17 +69,6 @@ impl Services {
             Event::SecretKept(kept) => Some(kept.secret),
             _ => None,
         }))
-    }
-
-    /// The results of a finished tournament, read from the log.
-    pub(crate) fn past_results(&self, id: &TournamentId) -> Result<Option<Results>, EngineError> {
-        let stream = StreamKey::Tournament(id.clone());
-        let lines = self.load(&stream.name())?;
-        if lines.is_empty() {
-            return Ok(None);
-        }
-        let fold = |lines: &[_]| Tournament::fold(lines, &self.games, None);
-        Ok(Some(Services::fold(&stream, &lines, fold)?.results()))
     }
 
     /// The open matches of running tournaments.

@@ -3,9 +3,11 @@
 //! The engine sends it when the tournament is over, or at the next login. The log records that it
 //! was sent. So it is sent once, and again only if the server crashed in between.
 
-use super::{ConnId, Engine};
+use super::journal::StreamKey;
+use super::services::Services;
+use super::{ConnId, Effect, Engine, EngineError, ReadError};
 use agon_core::lobby::{LobbyCommand, Standing};
-use agon_core::{PlayerName, PlayerSummary, Results, TournamentId};
+use agon_core::{PlayerName, PlayerSummary, Results, Tournament, TournamentId};
 use agon_wire::native::ToPlayer;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -114,7 +116,8 @@ impl Engine {
         let _ = self.step_lobby(LobbyCommand::Deliver { tournament: id.clone() }, Vec::new());
     }
 
-    /// Sends a player who logged in the results they asked for.
+    /// Sends a player who logged in the results they asked for. The driver loads those of
+    /// tournaments that were played, and they are sent when they are here.
     pub(super) fn deliver_results(
         &mut self,
         conn: ConnId,
@@ -128,20 +131,47 @@ impl Engine {
             if !self.lobby.state().owed_to(account).any(|still| still == id) {
                 continue;
             }
-            match self.past_report(id) {
-                Ok(report) => self.deliver(id, &report),
-                Err(error) => return self.services.fail(error),
+            match self.lobby.state().tournament(id) {
+                Some(Standing::CalledOff(reason)) => {
+                    let status = format!("called off: {reason}");
+                    self.deliver(id, &Report::without_play(id.clone(), status));
+                }
+                _ => {
+                    let stream = StreamKey::Tournament(id.clone());
+                    self.services.effects.push(Effect::Load(stream));
+                }
             }
         }
     }
 
-    fn past_report(&self, id: &TournamentId) -> Result<Report, super::EngineError> {
-        if let Some(Standing::CalledOff(reason)) = self.lobby.state().tournament(id) {
-            return Ok(Report::without_play(id.clone(), format!("called off: {reason}")));
+    /// Sends a result that was loaded, if it is still owed.
+    pub(super) fn loaded(&mut self, stream: &StreamKey, lines: Result<Vec<String>, ReadError>) {
+        let StreamKey::Tournament(id) = stream else { return };
+        let lobby = self.lobby.state();
+        let asker = lobby.asker(id).filter(|asker| lobby.owed_to(asker).any(|owed| owed == id));
+        if asker.is_none() {
+            return;
         }
-        Ok(match self.services.past_results(id)? {
-            Some(results) => Report::of(id.clone(), &results),
-            None => Report::without_play(id.clone(), "not played"),
-        })
+        match lines
+            .map_err(EngineError::Read)
+            .and_then(|lines| self.past_report(stream, id, &lines))
+        {
+            Ok(report) => self.deliver(id, &report),
+            Err(error) => self.services.fail(error),
+        }
+    }
+
+    fn past_report(
+        &self,
+        stream: &StreamKey,
+        id: &TournamentId,
+        lines: &[String],
+    ) -> Result<Report, EngineError> {
+        if lines.is_empty() {
+            return Ok(Report::without_play(id.clone(), "not played"));
+        }
+        let lines = self.services.parse(&stream.name(), lines, 0)?;
+        let fold = |lines: &[_]| Tournament::fold(lines, &self.services.games, None);
+        Ok(Report::of(id.clone(), &Services::fold(stream, &lines, fold)?.results()))
     }
 }

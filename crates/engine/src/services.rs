@@ -127,6 +127,9 @@ impl Services {
     /// now is durable.
     pub(crate) fn once_durable(&mut self, mut streams: Vec<StreamKey>, what: FollowUp) {
         while let Some(stream) = streams.pop() {
+            if self.journals.is_refused(&stream) {
+                return self.drop_follow_up(what);
+            }
             if !self.journals.is_durable(&stream) {
                 let rest = FollowUp::Await(streams, Box::new(what));
                 self.journals.wait(&stream, vec![rest]);
@@ -134,6 +137,15 @@ impl Services {
             }
         }
         self.then(what);
+    }
+
+    /// Drops a follow-up whose record the log refused. A query that waited for it has no answer.
+    pub(crate) fn drop_follow_up(&mut self, what: FollowUp) {
+        match what {
+            FollowUp::Reply(query, _) => self.effects.push(Effect::NoReply { query }),
+            FollowUp::Await(_, what) => self.drop_follow_up(*what),
+            _ => {}
+        }
     }
 
     /// Takes the follow-ups that wait for no record.
@@ -167,8 +179,9 @@ impl Services {
                 self.send_line(conn, &ToPlayer::notice(about, Some(data)));
             }
             (Some(conn), false) => {
-                let data = Some(data);
-                self.send_line(conn, &ToPlayer::Notice { about, tournament, in_match, data });
+                let notice = ToPlayer::Notice { about, tournament, in_match, data: Some(data) };
+                let line = self.effects.write(&native::encode(&notice));
+                self.effects.push(Effect::Notice { conn, line });
             }
             _ => {}
         }

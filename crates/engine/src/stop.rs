@@ -33,7 +33,7 @@ impl Engine {
     pub(super) fn handle_last(&mut self, input: Input) {
         match input {
             Input::Committed(stream) => self.committed(stream),
-            Input::Refused(_) => self.refused = true,
+            Input::Refused(stream) => self.refused(&stream),
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             // The server closes connections itself now: no player is charged as absent.
             Input::Closed { conn } => self.forget(conn),

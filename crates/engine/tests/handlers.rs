@@ -3,10 +3,11 @@
 mod support;
 
 use agon_core::lobby::{PasswordHash, Role};
-use agon_engine::query::{Ping, StartWatching};
+use agon_core::{Fault, PlayerName};
+use agon_engine::query::{FindMatch, Ping, StartWatching};
 use agon_engine::watch::{Topic, WatcherId};
-use agon_engine::{Input, MatchKey, PasswordResult, SecondLogin, Settings};
-use support::{Bench, START};
+use agon_engine::{ConnId, Input, MatchKey, PasswordResult, SecondLogin, Settings};
+use support::{Bench, START, hello};
 
 /// Nothing at all is to be done.
 const NOTHING: [&str; 0] = [];
@@ -50,7 +51,7 @@ fn password_is_checked_outside_the_engine() {
     let line = r#"{"type":"login","account":"ann","password":"correct horse","register":true}"#;
     assert_eq!(bench.say(1, line), ["check password 1 ann"]);
     let hash = PasswordResult::Hashed(PasswordHash::new("a hash"));
-    let checked = bench.give(Input::Checked { conn: 1, result: hash });
+    let checked = bench.give(Input::Checked { conn: ConnId(1), result: hash });
     let due = [
         "append lobby: account-registered",
         "append lobby: token-issued",
@@ -65,8 +66,8 @@ fn result_for_a_closed_connection_is_ignored() {
     let mut bench = Bench::new(Settings::default());
     bench.connect(1);
     bench.say(1, r#"{"type":"login","account":"ann","password":"wrong horse"}"#);
-    assert_eq!(bench.give(Input::Closed { conn: 1 }), ["close 1 left"]);
-    let late = bench.give(Input::Checked { conn: 1, result: PasswordResult::Wrong });
+    assert_eq!(bench.give(Input::Closed { conn: ConnId(1) }), ["close 1 left"]);
+    let late = bench.give(Input::Checked { conn: ConnId(1), result: PasswordResult::Wrong });
     assert_eq!(late, NOTHING);
 }
 
@@ -185,7 +186,7 @@ fn reconnecting_player_gets_the_same_request_and_the_rest_of_the_time() {
 #[test]
 fn lost_program_leaves_its_match() {
     let mut bench = players();
-    let closed = bench.give(Input::Closed { conn: 1 });
+    let closed = bench.give(Input::Closed { conn: ConnId(1) });
     assert_eq!(closed[0], "close 1 left");
     assert!(closed[1].starts_with("append match/cup/r1m1: player-left"), "{closed:?}");
 }
@@ -219,12 +220,50 @@ fn withdrawn_player_ends_the_match_and_the_tournament() {
 }
 
 #[test]
-fn refused_record_silences_the_engine() {
+fn owed_result_is_loaded_outside_the_engine_and_sent_once() {
+    let mut bench = players();
+    bench.give(Input::Closed { conn: ConnId(3) });
+    bench.say(1, r#"{"type":"withdraw","tournament":"cup"}"#);
+    bench.commit();
+    let all = bench.log_in(4, "operator");
+    assert!(all.contains(&"load tournament/cup".to_owned()), "{all:?}");
+    assert!(all.iter().all(|effect| !effect.contains("tournament-result")), "{all:?}");
+    let loaded = bench.load("cup");
+    assert_eq!(loaded, ["send 4 notice tournament-result", "append lobby: result-delivered"]);
+    assert_eq!(bench.load("cup"), NOTHING);
+}
+
+#[test]
+fn refused_record_of_the_lobby_silences_the_engine() {
+    let mut bench = players();
+    let queued = bench.say(1, r#"{"type":"enqueue","queue":"chess"}"#);
+    assert_eq!(queued, ["append lobby: player-enqueued"]);
+    assert_eq!(bench.refuse(), NOTHING);
+    assert_eq!(bench.answer(1, "r1m1.1.0.0", KEEP), NOTHING, "nothing more may be said");
+    assert_eq!(bench.pass(3_600_000), NOTHING);
+}
+
+#[test]
+fn refused_record_of_a_match_drops_its_tournament_only() {
     let mut bench = players();
     bench.answer(1, "r1m1.1.0.0", KEEP);
     assert_eq!(bench.refuse(), NOTHING);
-    assert_eq!(bench.answer(2, "r1m1.1.1.0", KEEP), NOTHING, "nothing more may be said");
+    assert_eq!(bench.answer(2, "r1m1.1.1.0", KEEP), NOTHING, "the cup is not ours any more");
+    assert_eq!(bench.say(1, r#"{"type":"ping"}"#), ["send 1 pong"], "the server lives on");
+    let status = bench.engine.status();
+    assert_eq!((status.tournaments, status.matches, status.connections), (0, 0, 3));
     assert_eq!(bench.pass(3_600_000), NOTHING);
+}
+
+#[test]
+fn query_that_rests_on_a_refused_record_has_no_answer() {
+    let mut bench = players();
+    let key = MatchKey::new("cup".into(), "r1m1".into());
+    let (watcher, topic) = (WatcherId(7), Topic::Match(key.clone()));
+    bench.ask(StartWatching { watcher, topic, seen: None });
+    bench.answer(1, "r1m1.1.0.0", KEEP);
+    assert_eq!(bench.ask(FindMatch(key)), NOTHING, "the answer waits for the record");
+    assert_eq!(bench.refuse(), ["no reply 8", "end watch 7"]);
 }
 
 #[test]
@@ -291,4 +330,36 @@ fn cheat_is_blacklisted_once_it_is_durable() {
     let all = bench.commit();
     assert!(all.contains(&"append lobby: account-blacklisted".to_owned()), "{all:?}");
     assert!(all.contains(&"send 1 notice blacklisted".to_owned()), "{all:?}");
+}
+
+#[test]
+fn host_runs_no_more_matches_than_it_may() {
+    assert_eq!(Bench::host_of_four().engine.status().matches, 1, "two are open");
+}
+
+#[test]
+fn local_program_is_asked_without_the_name_of_its_tournament() {
+    let mut bench = Bench::host_of_four();
+    let (conn, id) = bench.last_asked();
+    assert_eq!(bench.last_request()["id"], id);
+    let said = bench.say(conn.0, &format!(r#"{{"type":"answer","id":"{id}","answer":{KEEP}}}"#));
+    assert_eq!(said, ["append match/cup/r1m1: answer-accepted"]);
+}
+
+#[test]
+fn restarted_program_gets_its_request_again_with_the_history() {
+    let mut bench = Bench::host_of_four();
+    let ((conn, id), before) = (bench.last_asked(), bench.last_request().clone());
+    let again = bench.give(Input::Restarted { conn, hello: hello() });
+    assert_eq!(again, [format!("ask {conn} {id}")]);
+    assert_eq!(*bench.last_request(), before, "the first request to a process has the history");
+}
+
+#[test]
+fn nobody_waits_for_a_program_that_does_not_start() {
+    let mut bench = Bench::host_of_four();
+    let (player, fault) = (PlayerName::new("ann").unwrap(), Fault::disconnected("no hello"));
+    let given_up = bench.give(Input::Absent { player, fault });
+    let due = ["close 1 left", "append match/cup/r1m1: player-left, game-ended"];
+    assert_eq!(given_up[..2], due);
 }

@@ -66,7 +66,7 @@ fn split_name(spec: &str) -> (Option<&str>, &str) {
 
 fn parse_plays(text: &str) -> Result<Plays, BadSpec> {
     let text = text.trim();
-    if let Some(name) = text.strip_prefix("house:") {
+    if let Some(name) = PlayerName::house_in(text) {
         if name.is_empty() {
             return Err(BadSpec::Empty(text.into()));
         }

@@ -66,7 +66,7 @@ pub(crate) struct Driver {
     log: Arc<dyn Log>,
     houses: Arc<Houses>,
     pub(crate) limits: Limits,
-    next_conn: ConnId,
+    next_conn: u64,
     next_query: u64,
     inbox: Receiver<Message>,
     sender: Sender<Message>,
@@ -215,7 +215,7 @@ impl Driver {
     /// Carries out one effect. Returns the connection if its outbox is full.
     fn perform(&mut self, effect: Effect) -> Option<ConnId> {
         match effect {
-            Effect::Send { conn, line } => {
+            Effect::Send { conn, line } | Effect::Notice { conn, line } => {
                 let line = self.effects.line(&line).to_vec();
                 self.put(conn, Out::Line(line, None))
             }
@@ -225,7 +225,10 @@ impl Driver {
             }
             Effect::Call { conn, tell } => self.put(conn, Out::Tell(tell)),
             // No simulated player observes over another system's protocol.
-            Effect::Observe { .. } | Effect::Admit { .. } | Effect::Note(_) => None,
+            Effect::Observe { .. }
+            | Effect::Admit { .. }
+            | Effect::NoReply { .. }
+            | Effect::Note(_) => None,
             Effect::Close { conn, .. } => {
                 self.close(conn);
                 None
@@ -237,6 +240,11 @@ impl Driver {
             }
             // Simulated players log in with tokens.
             Effect::CheckPassword { .. } => None,
+            Effect::Load(stream) => {
+                let lines = self.log.load(&stream.name(), 0).map_err(ReadError::from);
+                self.send(Input::Loaded { stream, lines });
+                None
+            }
             Effect::AskHouse(question) => {
                 self.ask_house(*question);
                 None
@@ -319,7 +327,7 @@ impl Driver {
 
     /// The id of a new connection.
     pub(crate) fn next_conn(&mut self) -> ConnId {
-        let conn = self.next_conn;
+        let conn = ConnId(self.next_conn);
         self.next_conn += 1;
         conn
     }

@@ -100,28 +100,50 @@ impl Strengths {
         }
     }
 
-    /// The meeting whose next game says most about the order of the first `places` players, and
-    /// the pair's two indices. `None` for fewer than two players.
-    pub fn most_telling(&self, places: usize) -> Option<(usize, usize)> {
-        let mut order: Vec<usize> = (0..self.len()).collect();
+    /// The players for whom `is_in` holds, the strongest first.
+    pub fn ranking(&self, is_in: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.len()).filter(|player| is_in(*player)).collect();
         order.sort_by(|one, other| {
             self.values[*other].total_cmp(&self.values[*one]).then(one.cmp(other))
         });
-        let mut best: Option<(f64, (usize, usize))> = None;
-        for upper in 0..places.min(order.len().saturating_sub(1)) {
-            for lower in upper + 1..order.len() {
-                let (one, other) = (order[upper], order[lower]);
-                let variance = self.difference_variance(one, other);
-                let expected = 1.0 / (1.0 + exp(self.values[other] - self.values[one]));
+        order
+    }
+
+    /// An upper bound of the probability that the first `places` of a `ranking` are wrong: the sum
+    /// over all pairs whose order matters.
+    pub fn risk(&self, ranking: &[usize], places: usize) -> f64 {
+        let places = places.min(ranking.len());
+        let neighbours = ranking[..places].windows(2).map(|pair| (pair[0], pair[1]));
+        let last = ranking[..places].last();
+        let behind =
+            last.into_iter().flat_map(|last| ranking[places..].iter().map(|one| (*last, *one)));
+        neighbours.chain(behind).map(|(one, other)| self.superiority(other, one)).sum()
+    }
+
+    /// The meetings whose next game says most about the first `places` of a `ranking`, the best
+    /// first. No player is in two of them, and each says at least half as much as the first.
+    pub fn most_telling(&self, ranking: &[usize], places: usize) -> Vec<(usize, usize)> {
+        let mut gains = Vec::new();
+        for (at, one) in ranking.iter().enumerate().take(places) {
+            for other in &ranking[at + 1..] {
+                let variance = self.difference_variance(*one, *other);
+                let expected = 1.0 / (1.0 + exp(self.values[*other] - self.values[*one]));
                 let information = variance * expected * (1.0 - expected);
                 // The risk that the order is wrong, times what one more game takes off the variance.
-                let gain = self.superiority(other, one) * information / (1.0 + information);
-                if best.is_none_or(|(most, _)| gain > most) {
-                    best = Some((gain, (one, other)));
-                }
+                let gain = self.superiority(*other, *one) * information / (1.0 + information);
+                gains.push((gain, *one, *other));
             }
         }
-        best.map(|(_, pair)| pair)
+        gains.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let least = gains.first().map_or(0.0, |(gain, ..)| gain / 2.0);
+        let mut chosen: Vec<(usize, usize)> = Vec::new();
+        for (gain, one, other) in gains {
+            let is_busy = |player| chosen.iter().any(|pair| pair.0 == player || pair.1 == player);
+            if gain >= least && !is_busy(one) && !is_busy(other) {
+                chosen.push((one, other));
+            }
+        }
+        chosen
     }
 
     fn difference_variance(&self, one: usize, other: usize) -> f64 {
@@ -270,8 +292,25 @@ mod tests {
             meeting(2, 3, 95.0, 100.0),
         ];
         let fitted = Strengths::fit(4, &meetings, Strengths::PRIOR_GAMES);
-        let (one, other) = fitted.most_telling(2).unwrap();
+        let ranking = fitted.ranking(|_| true);
+        assert_eq!((ranking[0], ranking[3]), (0, 3));
+        let (one, other) = fitted.most_telling(&ranking, 2)[0];
         assert_eq!((one.min(other), one.max(other)), (1, 2));
-        assert_eq!(Strengths::fit(1, &[], 1.0).most_telling(3), None);
+        // Who is second is a coin toss; who wins is not.
+        assert!((fitted.risk(&ranking, 2) - 0.5).abs() < 0.01, "{}", fitted.risk(&ranking, 2));
+        assert!(fitted.risk(&ranking, 1) < 1e-6);
+        assert_eq!(fitted.ranking(|player| player != 0).len(), 3);
+    }
+
+    #[test]
+    fn telling_meetings_share_no_player() {
+        let fitted = Strengths::fit(6, &[], Strengths::PRIOR_GAMES);
+        let ranking = fitted.ranking(|_| true);
+        let pairs = fitted.most_telling(&ranking, 3);
+        let mut players: Vec<usize> = pairs.iter().flat_map(|pair| [pair.0, pair.1]).collect();
+        players.sort_unstable();
+        players.dedup();
+        assert_eq!((pairs.len() * 2, pairs.is_empty()), (players.len(), false));
+        assert_eq!(fitted.most_telling(&ranking[..1], 3), []);
     }
 }

@@ -34,6 +34,7 @@ fn simulation(args: &SimulateArgs) -> Result<Exit> {
         seed: args.seed,
         game_seconds: args.game_seconds,
         concurrency: args.concurrency,
+        threads: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
     };
     let candidates = candidates(args)?;
     let total = candidates.len() as u32 * args.runs;
@@ -103,11 +104,7 @@ fn candidates(args: &SimulateArgs) -> Result<Vec<Candidate>> {
             let read = |text: &String| match text.starts_with('{') {
                 true => serde_json::from_str(text)
                     .map_err(|error| Misuse(format!("invalid format {text}: {error}"))),
-                false => Format::named(text, &seats).ok_or_else(|| {
-                    let known: Vec<&str> = Format::all(&seats).iter().map(Format::name).collect();
-                    let known = known.join(", ");
-                    Misuse(format!("there is no format {text:?}; there are: {known}"))
-                }),
+                false => Format::read(text, &seats).map_err(Misuse),
             };
             args.format.iter().map(read).collect::<Result<_, Misuse>>()?
         }
@@ -217,15 +214,16 @@ impl Progress {
         Progress { shown, total, started, most, drawn: Mutex::new(None) }
     }
 
-    fn draw(&self, done: u32) {
+    /// Draws the line; a simulation always goes on.
+    fn draw(&self, done: u32) -> bool {
         let done = self.most.fetch_max(done, Ordering::Relaxed).max(done);
         let elapsed = self.started.elapsed();
         if !self.shown || elapsed < Duration::from_secs(2) {
-            return;
+            return true;
         }
-        let Ok(mut drawn) = self.drawn.try_lock() else { return };
+        let Ok(mut drawn) = self.drawn.try_lock() else { return true };
         if drawn.is_some_and(|at| at.elapsed() < Duration::from_millis(100)) {
-            return;
+            return true;
         }
         *drawn = Some(Instant::now());
         let left = elapsed.as_secs_f64() * f64::from(self.total - done) / f64::from(done.max(1));
@@ -234,6 +232,7 @@ impl Progress {
         let text =
             format!("{done} of {} tournaments · {share} % · ETA {}", self.total, clock(left));
         let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+        true
     }
 
     fn clear(&self) {

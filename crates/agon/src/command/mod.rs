@@ -6,6 +6,7 @@ mod bench;
 mod bot;
 mod demo;
 mod doctor;
+mod export;
 mod format;
 mod join;
 mod list;
@@ -45,6 +46,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
         Some(Command::BenchPart(args)) => bench::part(&args),
+        Some(Command::Export(args)) => export::export(&args),
         Some(Command::Format(args)) => format::format(&args),
         Some(Command::List { json }) => list::list(json),
     }

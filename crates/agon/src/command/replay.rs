@@ -65,7 +65,7 @@ fn load(args: &ReplayArgs) -> Result<(Vec<Line>, Option<agon_core::Secret>)> {
 }
 
 /// Round and number of a match id.
-fn place(id: &str) -> (u32, u32) {
+pub(super) fn place(id: &str) -> (u32, u32) {
     let numbers = id.trim_start_matches('r').split_once('m');
     let number = |text: &str| text.parse().unwrap_or(0);
     numbers.map_or((0, 0), |(round, at)| (number(round), number(at)))

@@ -138,11 +138,9 @@ pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<Outcome> {
     crate::command::solve::use_cache(None);
     let stop = Stop::default();
     let progress = show::Progress::start(&settings, quiet);
-    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    // The players need the other cores: one thread handles tens of thousands of decisions a second.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        // The players need the other cores; a worker handles some 30,000 decisions a second.
-        .worker_threads(cores.div_ceil(2))
         .build()
         .context("failed to start the runtime")?;
     let teller = progress.teller();

@@ -423,7 +423,7 @@ fn announcement(table: &TournamentTable) -> Result<Announcement> {
 }
 
 fn player(game: &str, name: &str) -> Result<PlayerName, String> {
-    if let Some(house) = name.strip_prefix("house:") {
+    if let Some(house) = PlayerName::house_in(name) {
         Houses::standard().make(game, house).map_err(|error| error.to_string())?;
     }
     PlayerName::new(name).map_err(|error| error.to_string())

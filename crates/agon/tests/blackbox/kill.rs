@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// How often the runs of one tournament are killed; three tournaments, 60 in all.
+/// How often the runs of one tournament are killed.
 const KILLS: u32 = 20;
 
 /// A seed from the environment to repeat a failure, else a new one every time.
@@ -80,15 +80,15 @@ fn run_and_kill(place: &Place, args: &[&str], grow: u64) -> Option<Ended> {
     ended.code.is_some().then_some(ended)
 }
 
-fn killed_runs_equal_an_undisturbed_one(flags: &[&str], names: [&str; 8]) {
+fn killed_runs_equal_an_undisturbed_one(flags: &[&str], players: &[String]) {
     let seed = seed();
     eprintln!("AGON_TEST_SEED={seed}");
-    let (place, players) = (Place::new(), eight(names));
+    let place = Place::new();
     let (whole, killed) = (place.arg("whole"), place.arg("killed"));
-    place.good(&arguments(flags, &players, &whole));
+    place.good(&arguments(flags, players, &whole));
     let expected = place.results_text("whole");
     let size = log_bytes(&place.path("whole"));
-    let start = arguments(flags, &players, &killed);
+    let start = arguments(flags, players, &killed);
     let resume = ["run", "--quiet", "--resume", &killed];
     let mut chance = SplitMix64::new(seed);
     let mut kills = 0;
@@ -118,21 +118,85 @@ fn killed_runs_equal_an_undisturbed_one(flags: &[&str], names: [&str; 8]) {
 #[test]
 fn yahtzee_bracket() {
     let names = ["greedy", "random", "random", "greedy", "random", "random", "greedy", "random"];
-    killed_runs_equal_an_undisturbed_one(&["--preset", "yahtzee-class", "--best-of", "3"], names);
+    let flags = ["--preset", "yahtzee-class", "--best-of", "3"];
+    killed_runs_equal_an_undisturbed_one(&flags, &eight(names));
+}
+
+#[test]
+fn yahtzee_bracket_of_sequential_tests_over_duplicate_games() {
+    let names = ["greedy", "random", "random", "greedy", "random", "random", "greedy", "random"];
+    let flags = ["--preset", "yahtzee-class", "--sprt", "elo1=300", "pairs=3"];
+    killed_runs_equal_an_undisturbed_one(&flags, &eight(names));
 }
 
 #[test]
 fn fish_knockout() {
     let names =
         ["greedy", "random", "search:2", "greedy", "random", "search:1", "greedy", "search:2"];
-    killed_runs_equal_an_undisturbed_one(&["--preset", "fish"], names);
+    killed_runs_equal_an_undisturbed_one(&["--preset", "fish"], &eight(names));
 }
 
 #[test]
 fn trains_knockout() {
     let names =
         ["random", "greedy", "hold-10", "buy-now", "random", "hold-10", "greedy", "buy-now"];
-    killed_runs_equal_an_undisturbed_one(&["--preset", "trains"], names);
+    killed_runs_equal_an_undisturbed_one(&["--preset", "trains"], &eight(names));
+}
+
+/// A format between house players, over a small board of Fish.
+fn killed_format(format: &str, ties: &str) {
+    let players: Vec<String> = (1..=6).map(|number| format!("p{number}=house:random")).collect();
+    let settings = format!("format = \"{format}\"\nties = \"{ties}\"\ngame = \"fish\"\n");
+    let file = tempfile::NamedTempFile::with_suffix(".toml").expect("a file");
+    fs::write(file.path(), settings).expect("a file");
+    let board = r#"{"rows":4,"columns":3}"#;
+    let path = file.path().to_str().expect("a path");
+    killed_runs_equal_an_undisturbed_one(&["--config", path, "--game-config", board], &players);
+}
+
+#[test]
+fn swiss() {
+    killed_format("swiss", "share");
+}
+
+#[test]
+fn swiss_at_tables() {
+    killed_format("swiss:min=2,max=4,rounds=3", "share");
+}
+
+#[test]
+fn double_elimination() {
+    killed_format("double-elimination", "replay");
+}
+
+#[test]
+fn bracket_with_third_place() {
+    killed_format("bracket:third_place=true", "replay");
+}
+
+#[test]
+fn round_robin_of_two_cycles() {
+    killed_format("round-robin:cycles=2,tie_breaks=head-to-head+points", "share");
+}
+
+#[test]
+fn gauntlet() {
+    killed_format("gauntlet:cycles=2", "share");
+}
+
+#[test]
+fn arena() {
+    killed_format("arena:rounds=4", "share");
+}
+
+#[test]
+fn groups_and_a_bracket() {
+    killed_format("groups:size=3 -> bracket", "replay");
+}
+
+#[test]
+fn swiss_and_a_double_elimination() {
+    killed_format("swiss:rounds=2 -> top 4 double-elimination", "replay");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod settings;
 mod show;
 mod signals;
 mod sizes;
+mod statistics;
 mod support;
 mod twins;
 mod verifying;

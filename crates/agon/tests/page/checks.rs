@@ -98,6 +98,7 @@ pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
         ("#/player/house:greedy", ".chart svg"),
         ("#/account", "form"),
         ("#/docs", ".card"),
+        ("#/formats", "form"),
     ];
     (world, views)
 }

@@ -166,6 +166,43 @@ fn everybody_against_everybody_is_a_table_and_a_knock_out_has_rounds() {
 }
 
 #[test]
+fn every_format_is_drawn_with_the_numbers_that_rank() {
+    let world = World::start();
+    let stages = json!([{"format": {"kind": "groups", "size": 2}},
+        {"format": {"kind": "bracket"}, "players": 2}]);
+    // Each format, where the page draws it, and words of the drawing.
+    let formats = [
+        ("swiss", json!({"kind": "swiss"}), ".progress", "Round 1"),
+        ("twice", json!({"kind": "double-elimination"}), ".parts", "Losers' bracket"),
+        ("third", json!({"kind": "bracket", "third_place": true}), ".bracket", "Third place"),
+        ("groups", json!({"kind": "groups", "size": 2}), ".groups", "Group B"),
+        ("gauntlet", json!({"kind": "gauntlet"}), ".progress", "Round 3"),
+        ("arena", json!({"kind": "arena", "rounds": 2}), ".progress", "Round 2"),
+        ("stages", json!({"kind": "stages", "stages": stages}), ".stages", "Stage 2: single"),
+        ("cycles", json!({"kind": "round-robin", "cycles": 2}), ".cross", "house:greedy"),
+    ];
+    for (id, format, _, _) in &formats {
+        let fish = ["house:greedy", "house:random", "house:search:1", "house:search:2"];
+        world.announce(json!({
+            "id": id, "preset": "fish", "config": {"rows": 4, "columns": 3},
+            "policy": {"format": format, "match": {"ties": "replay"}},
+            "selection": {"by": "named", "players": fish},
+        }));
+    }
+    let mut browser = world.browser("#/lobby");
+    for (id, _, place, words) in &formats {
+        world.until_over(id);
+        browser.go(&format!("#/tournament/{id}"));
+        browser.until_text(place, words);
+        let shown = world.get(&format!("/api/v1/tournaments/{id}"));
+        for one in shown["results"]["standings"][0]["tie_breaks"].as_array().into_iter().flatten() {
+            let value = one["value"].as_i64().unwrap().to_string();
+            browser.until_text("#standings", &value);
+        }
+    }
+}
+
+#[test]
 fn a_player_agrees_with_the_api_and_evidence_is_for_its_owner() {
     let world = World::start();
     let bob = world.person("bob");

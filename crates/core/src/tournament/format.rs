@@ -15,6 +15,7 @@ use super::round::Round;
 use super::round_robin::RoundRobin;
 use super::stages::Stages;
 use super::swiss::Swiss;
+use super::until_sure::UntilSure;
 #[cfg(test)]
 use super::winner_stays::WinnerStays;
 use crate::fault::Faulted;
@@ -293,6 +294,7 @@ formats! {
     "gauntlet" => Gauntlet,
     "arena" => Arena,
     "stages" => Stages,
+    "until-sure" => UntilSure,
     // A format for tests: it shows that a format needs only one file and one line.
     #[cfg(test)] "winner-stays" => WinnerStays,
 }

@@ -26,6 +26,7 @@ mod scores;
 mod stages;
 mod step;
 mod swiss;
+mod until_sure;
 #[cfg(test)]
 mod winner_stays;
 
@@ -59,6 +60,7 @@ pub use round_robin::RoundRobin;
 pub use scores::TieBreak;
 pub use stages::{Stage, Stages};
 pub use swiss::Swiss;
+pub use until_sure::UntilSure;
 
 /// An input to a tournament from outside.
 #[derive(Clone, PartialEq, Debug)]

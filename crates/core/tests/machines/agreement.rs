@@ -10,8 +10,8 @@ use agon_games::Registry;
 use std::collections::BTreeMap;
 
 fn played(odd_in: usize) -> Played {
-    let (preset, round_robin, best_of) = ("yahtzee-referee", false, 1);
-    Chaos { preset, round_robin, best_of, players: 4, seed: 11, odd_in, ruled: false }.play()
+    let (preset, format, best_of) = ("yahtzee-referee", "", 1);
+    Chaos { preset, format, best_of, players: 4, seed: 11, odd_in, ruled: false }.play()
 }
 
 fn tournament(played: &Played) -> TournamentCheck {
@@ -153,15 +153,8 @@ fn who_is_dropped_for_cheating_cheated() {
     let preset = "fish";
     let mut tried = 0;
     for seed in 1..40 {
-        let chaos = Chaos {
-            preset,
-            round_robin: false,
-            best_of: 1,
-            players: 4,
-            seed,
-            odd_in: 6,
-            ruled: false,
-        };
+        let chaos =
+            Chaos { preset, format: "", best_of: 1, players: 4, seed, odd_in: 6, ruled: false };
         let mut lines = chaos.play().streams["tournament/t"].clone();
         let dropped = lines.iter_mut().find(|line| {
             line.contains("player-dropped")

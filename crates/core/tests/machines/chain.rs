@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 type Streams = BTreeMap<String, Vec<String>>;
 
 fn play(preset: &'static str, players: usize, seed: u64, odd_in: usize, ruled: bool) -> Played {
-    Chaos { preset, round_robin: false, best_of: 1, players, seed, odd_in, ruled }.play()
+    Chaos { preset, format: "", best_of: 1, players, seed, odd_in, ruled }.play()
 }
 
 /// Logs of all games, with faults and with rulings of operators.
@@ -214,7 +214,7 @@ fn a_receipt_contradicts_a_log_that_was_rewritten() {
     // The same luck, and other answers.
     let other = Chaos {
         preset: "yahtzee-referee",
-        round_robin: false,
+        format: "",
         best_of: 1,
         players: 3,
         seed: 21,

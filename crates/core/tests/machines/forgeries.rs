@@ -31,11 +31,11 @@ static LOGS: LazyLock<Vec<Streams>> = LazyLock::new(|| {
         for (seed, odd_in, ruled) in
             [(11, 0, false), (12, 25, false), (13, 60, false), (14, 0, true), (15, 60, true)]
         {
-            for round_robin in [false, true] {
-                if round_robin && (preset != "yahtzee-queue" || odd_in == 0) {
+            for format in ["", "round-robin", "swiss:rounds=2", "groups:size=2 -> top 2"] {
+                if !format.is_empty() && (preset != "yahtzee-queue" || odd_in == 0) {
                     continue;
                 }
-                let chaos = Chaos { preset, round_robin, best_of, players, seed, odd_in, ruled };
+                let chaos = Chaos { preset, format, best_of, players, seed, odd_in, ruled };
                 let played = chaos.play();
                 played.assert_verifies();
                 logs.push(played.streams);

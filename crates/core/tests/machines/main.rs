@@ -25,4 +25,5 @@ mod properties;
 mod removal;
 mod swiss;
 mod tournaments;
+mod until_sure;
 mod vectors;

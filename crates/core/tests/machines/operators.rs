@@ -19,8 +19,7 @@ fn operators_that_interfere_by_chance_do_everything_they_can() {
     for seed in 0..40 {
         let preset = ["yahtzee-class", "yahtzee-queue", "fish"][seed as usize % 3];
         let (best_of, players, odd_in) = (3, 4, 50);
-        let chaos =
-            Chaos { preset, round_robin: false, best_of, players, seed, odd_in, ruled: true };
+        let chaos = Chaos { preset, format: "", best_of, players, seed, odd_in, ruled: true };
         let played = chaos.play();
         played.assert_verifies();
         for line in played.streams.values().flatten() {
@@ -448,8 +447,7 @@ fn a_match_does_nothing_its_tournament_did_not_order() {
     let mut found = BTreeSet::new();
     for seed in 0..60 {
         let (preset, best_of, players) = ("yahtzee-class", 1, 4);
-        let chaos =
-            Chaos { preset, round_robin: false, best_of, players, seed, odd_in: 0, ruled: true };
+        let chaos = Chaos { preset, format: "", best_of, players, seed, odd_in: 0, ruled: true };
         let played = chaos.play();
         let games = Registry::standard();
         let check = |name: &str| verify::read(&played.streams[name]).unwrap();

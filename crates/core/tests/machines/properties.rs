@@ -13,15 +13,32 @@ use agon_games::Registry;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
+/// The formats of chaotic tournaments; the empty one is the preset's own.
+const FORMATS: [&str; 12] = [
+    "",
+    "",
+    "round-robin",
+    "round-robin:cycles=2,tie_breaks=head-to-head+games",
+    "bracket:third_place=true",
+    "swiss",
+    "double-elimination",
+    "groups:size=3",
+    "gauntlet:cycles=2",
+    "arena:rounds=3",
+    "groups:size=2 -> top 2",
+    "swiss:rounds=2 -> top 3 double-elimination",
+];
+
 fn any_chaos() -> impl Strategy<Value = Chaos> {
     let preset = proptest::sample::select(&Preset::NAMES[..]);
     let best_of = proptest::sample::select(&[1, 3, 5][..]);
     let odd_in = proptest::sample::select(&[4, 12, 40, 150, 0][..]);
-    let flags = any::<[bool; 2]>();
+    let format = proptest::sample::select(&FORMATS[..]);
+    let flags = (format, any::<bool>());
     let parts = (preset, flags, best_of, 1usize..7, 0u64..1_000_000, odd_in);
-    parts.prop_map(|(preset, [round_robin, ruled], best_of, players, seed, odd_in)| {
-        let round_robin = round_robin && preset.starts_with("yahtzee");
-        Chaos { preset, round_robin, best_of, players, seed, odd_in, ruled }
+    parts.prop_map(|(preset, (format, ruled), best_of, players, seed, odd_in)| {
+        let format = if preset.starts_with("yahtzee") { format } else { "" };
+        Chaos { preset, format, best_of, players, seed, odd_in, ruled }
     })
 }
 

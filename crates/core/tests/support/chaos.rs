@@ -5,8 +5,7 @@ use super::script::{house, polite};
 use super::{Operator, Played, Reply, Script, What, World, ruling};
 use agon_bots::Dice;
 use agon_core::{
-    Command, Fault, Match, MatchOrder, Pairing, PlayerName, RoundRobin, Secret, Ties,
-    TournamentPlan,
+    Command, Fault, Format, Match, MatchOrder, Pairing, PlayerName, Secret, Ties, TournamentPlan,
 };
 use agon_games::Registry;
 
@@ -14,7 +13,8 @@ use agon_games::Registry;
 #[derive(Clone, Debug)]
 pub(crate) struct Chaos {
     pub(crate) preset: &'static str,
-    pub(crate) round_robin: bool,
+    /// The format as people write it; empty for that of the preset.
+    pub(crate) format: &'static str,
     pub(crate) best_of: u32,
     pub(crate) players: usize,
     pub(crate) seed: u64,
@@ -42,12 +42,14 @@ impl Chaos {
             plan.policy.rules.rotate_seats = self.seed.is_multiple_of(3);
         }
         plan.policy.rules.duplicate = self.is_duplicate();
-        if self.round_robin && self.players > 1 {
-            plan.policy.format = RoundRobin::default().into();
+        if !self.format.is_empty() && self.players > 1 {
+            plan.policy.format = Format::read(self.format, &(2..=2)).expect("a format");
             plan.policy.pairing =
                 if self.seed.is_multiple_of(2) { Pairing::Order } else { Pairing::Random };
-            plan.policy.rules.ties =
-                if self.seed.is_multiple_of(2) { Ties::Share } else { Ties::Replay };
+            plan.policy.rules.ties = Ties::Share;
+            if self.seed % 2 == 1 || plan.policy.check().is_err() {
+                plan.policy.rules.ties = Ties::Replay;
+            }
         }
         plan
     }

@@ -4,7 +4,7 @@ use super::Cells;
 use super::live_match::LiveMatch;
 use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
-use crate::seat::Form;
+use crate::seats::{LineSeat, RequestWay};
 use crate::services::Context;
 use crate::timers::Timer;
 use crate::{AskId, ConnId, Effect, EngineError, MatchKey, Note, TranslatedAnswer, read_match};
@@ -107,8 +107,11 @@ impl Cells {
         key: &MatchKey,
         secrets: Secrets,
     ) -> Result<Option<RecoveredMatch>, EngineError> {
+        let tournament = self.tournaments.get_mut(&key.tournament);
+        let in_log = tournament.is_none_or(|live| live.open(&key.id));
         let recovered = match self.folded_ahead.remove(key) {
             Some(recovered) => Some(recovered),
+            None if !in_log => None,
             None => read_match(&*cx.reader, key, &cx.games, secrets)?,
         };
         cx.note_seen(recovered.as_ref().map_or(0, |recovered| recovered.latest_at));
@@ -257,16 +260,15 @@ impl Cells {
         // Requests that are sent later do not follow from this answer.
         let mut answered_at = live.answered_at.take();
         for pending in open {
-            let seat = cx.present.seat(&pending.player);
-            match seat.map(|seat| (seat.form(), seat.conn())) {
-                Some((Form::Lines(shows), Some(conn))) => {
-                    self.ask(cx, key, conn, shows, pending, answered_at.take());
+            match cx.present.seat(&pending.player).map(|seat| seat.way()) {
+                Some(RequestWay::Line(seat)) => {
+                    self.ask(cx, key, seat, pending, answered_at.take());
                 }
-                Some((Form::Calls, Some(conn))) => {
+                Some(RequestWay::Call(conn)) => {
                     answered_at.take();
                     self.ask_program(cx, key, conn, pending);
                 }
-                Some(_) => self.ask_house(cx, key, pending),
+                Some(RequestWay::House) => self.ask_house(cx, key, pending),
                 None => {}
             }
         }
@@ -278,12 +280,11 @@ impl Cells {
         &mut self,
         cx: &mut Context<'_>,
         key: &MatchKey,
-        conn: ConnId,
-        shows: Shows,
+        seat: LineSeat,
         pending: Pending,
         follows: Option<Millis>,
     ) {
-        let is_local = cx.present.seat(&pending.player).is_some_and(|seat| seat.is_local());
+        let LineSeat { conn, shows, is_local } = seat;
         let named = (!is_local).then_some(&key.tournament);
         let Some(live) = self.matches.get_mut(key) else { return };
         // A player who was away when the request was opened has confirmed it by arriving.
@@ -403,8 +404,7 @@ impl Cells {
         given: GivenAnswer,
         at: Millis,
     ) -> Result<(), RejectedAnswer> {
-        let is_local = cx.present.seat(&player).is_some_and(|seat| seat.is_local());
-        let Some((key, request)) = self.asked_by(&player, is_local, id.as_str()) else {
+        let Some((key, request)) = self.asked_by(cx, &player, id.as_str()) else {
             return Err(RejectedAnswer { key: None, rejection: Rejection::Foreign });
         };
         let took_ms = self.took_ms(cx, &key, &player, &request, at);
@@ -432,11 +432,12 @@ impl Cells {
     /// another form.
     fn asked_by(
         &self,
+        cx: &Context<'_>,
         player: &PlayerName,
-        is_local: bool,
         id: &str,
     ) -> Option<(MatchKey, RequestId)> {
         let Some((tournament, request)) = id.split_once(':') else {
+            let is_local = cx.present.seat(player).is_some_and(|seat| seat.is_local());
             let (match_id, _) = id.split_once('.').filter(|_| is_local)?;
             let mut own = self.matches.keys_of(player);
             let key = own.find(|key| key.id.as_str() == match_id)?;

@@ -29,7 +29,7 @@ pub mod watch;
 
 use crate::MatchKey;
 use crate::journal::StreamKey;
-use crate::services::Context;
+use crate::services::{Context, Services};
 use crate::show::ShownTournament;
 use crate::timers::Timer;
 use agon_core::{
@@ -103,6 +103,18 @@ impl Cells {
             StreamKey::Tournament(id) => self.go_on(cx, &id),
             StreamKey::Lobby | StreamKey::Secret(_) => {}
         }
+    }
+
+    /// Drops a tournament and its matches: the log refused a record, so this server does not own
+    /// them. Players and spectators are told nothing, because nothing more is known here.
+    pub(crate) fn drop_cell(&mut self, services: &mut Services, id: &TournamentId) {
+        self.tournaments.remove(id);
+        for key in self.matches.in_tournament(id) {
+            self.matches.remove(&key);
+            self.held_back.remove(&key);
+        }
+        self.end_watches_in(services, id);
+        self.observers.forget_tournament(id);
     }
 
     /// Handles a timer of a cell that was due at `now`.

@@ -25,6 +25,13 @@ impl PeerObservers {
         self.0.is_empty()
     }
 
+    /// Has the observers of a tournament wait for the next one.
+    pub(super) fn forget_tournament(&mut self, id: &TournamentId) {
+        for observer in self.0.values_mut().filter(|one| one.tournament.as_ref() == Some(id)) {
+            (observer.tournament, observer.shown) = (None, None);
+        }
+    }
+
     fn that(&self, is: impl Fn(&PeerObserver) -> bool) -> Vec<ConnId> {
         let those = self.0.iter().filter(|(_, observer)| is(observer));
         those.map(|(conn, _)| *conn).collect()

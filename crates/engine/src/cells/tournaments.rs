@@ -10,9 +10,9 @@ use crate::timers::Timer;
 use crate::{EngineError, MatchKey, Note, Tell};
 use agon_core::lobby::LobbyRejection;
 use agon_core::{
-    Event, Fault, FaultKind, Head, MatchPlan, MatchResult, Millis, PlayerName, RequestId, Secret,
-    SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
-    TournamentPlan,
+    Event, Fault, FaultKind, Head, MatchId, MatchPlan, MatchResult, Millis, PlayerName, RequestId,
+    Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
+    TournamentPending, TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
 use agon_wire::peer::Told;
@@ -34,90 +34,121 @@ pub(super) struct LiveTournament {
     told: BTreeSet<PlayerName>,
     /// The requests to connections that answer for themselves.
     pub(super) asked: HashMap<RequestId, AskedProgram>,
+    /// Whether it was resumed from the log.
+    is_resumed: bool,
+    /// The matches that were opened in this run.
+    opened: BTreeSet<MatchId>,
+}
+
+impl LiveTournament {
+    fn new(cx: &Context<'_>, machine: Tournament, secret: Secret, began_at: Millis) -> Self {
+        let greet_by = cx.now_ms() + cx.settings.reconnect_ms;
+        LiveTournament {
+            machine,
+            secret,
+            began_at,
+            greet_by,
+            miss_by: greet_by,
+            farewell_by: None,
+            told: BTreeSet::new(),
+            asked: HashMap::new(),
+            is_resumed: false,
+            opened: BTreeSet::new(),
+        }
+    }
+
+    /// Notes that a match opens; returns whether the log may have records of it.
+    pub(super) fn open(&mut self, id: &MatchId) -> bool {
+        !self.opened.insert(id.clone()) || self.is_resumed
+    }
 }
 
 impl Cells {
-    /// Starts a tournament, or resumes it from the log.
+    /// Starts a tournament that the lobby decided on in this run: the log has at most its secret.
+    pub(crate) fn start_tournament(&mut self, cx: &mut Context<'_>, plan: TournamentPlan) {
+        if cx.stopping {
+            return;
+        }
+        match claim(cx, &plan.id) {
+            Ok(Some(secret)) => self.create(cx, plan, secret),
+            Ok(None) => make_secret(cx, plan),
+            Err(error) => cx.fail(error),
+        }
+    }
+
+    /// Resumes a tournament from the log, or starts it if the log has no record of it.
     pub(crate) fn take_up(
         &mut self,
         cx: &mut Context<'_>,
         plan: TournamentPlan,
     ) -> Result<(), EngineError> {
-        let id = plan.id.clone();
-        let Some(secret) = cx.known_secret(&id)? else {
-            self.make_secret(cx, plan);
+        let Some(secret) = claim(cx, &plan.id)? else {
+            make_secret(cx, plan);
             return Ok(());
         };
-        cx.journals.close(&StreamKey::Secret(id.clone()));
-        let stream = StreamKey::Tournament(id.clone());
+        let stream = StreamKey::Tournament(plan.id.clone());
         let (lines, end) = cx.load_chained(&stream.name())?;
-        let greet_by = cx.now_ms() + cx.settings.reconnect_ms;
-        let taken_up = !lines.is_empty();
-        let began_at = lines.first().map_or(cx.now_ms(), |line| line.at);
-        let machine = if !taken_up {
-            let kind = cx.games.kind(&plan.game).expect("checked when announced").clone();
-            let players = plan.players.clone();
-            match Tournament::create(plan, kind, secret.clone()) {
-                Ok((machine, events)) => {
-                    cx.commit(stream, &events, Vec::new());
-                    machine
-                }
-                // The players who signed up cannot play it (too few for the groups), so nobody
-                // wins.
-                Err(error) => {
-                    let (tournament, why) = (id.clone(), error.to_string());
-                    cx.note(Note::NotPlayable { tournament, why });
-                    let told = Tell { told: Told::End { won: false }, ask: None };
-                    players.iter().for_each(|player| cx.call(player, told.clone()));
-                    let report = Report::without_play(id.clone(), "not played");
-                    let (winners, head) = (Vec::new(), None);
-                    let tournament = id;
-                    let conclusion = Conclusion { tournament, players, winners, head, report };
-                    cx.then(FollowUp::Conclude(Box::new(conclusion)));
-                    return Ok(());
-                }
-            }
-        } else {
-            let fold = |lines: &[_]| Tournament::fold(lines, &cx.games, Some(secret.clone()));
-            let machine = Services::fold(&stream, &lines, fold)?;
-            cx.journals.open(stream, end);
-            machine
+        let Some(began_at) = lines.first().map(|line| line.at) else {
+            self.create(cx, plan, secret);
+            return Ok(());
         };
-        if let Some(play_ms) = machine.play_ms() {
-            cx.timers.set(began_at + play_ms, Timer::PlayTime(id.clone()));
-        }
-        let players = machine.plan().players.clone();
+        let fold = |lines: &[_]| Tournament::fold(lines, &cx.games, Some(secret.clone()));
+        let machine = Services::fold(&stream, &lines, fold)?;
+        cx.journals.open(stream, end);
+        let mut live = LiveTournament::new(cx, machine, secret, began_at);
+        live.is_resumed = true;
         // Players who left before a restart are notified when they log in.
-        let left = if taken_up { machine.departures(|_| false) } else { Vec::new() };
-        let told = left.into_iter().map(|(player, _)| player).collect();
-        let (miss_by, farewell_by) = (greet_by, None);
-        let asked = HashMap::new();
-        let live = LiveTournament {
-            machine,
-            secret,
-            began_at,
-            greet_by,
-            miss_by,
-            farewell_by,
-            told,
-            asked,
-        };
-        self.tournaments.insert(id.clone(), live);
-        players.iter().for_each(|player| cx.seat_if_house(player));
-        if taken_up {
-            self.blacklist_again_in(cx, &id)?;
+        let left = live.machine.departures(|_| false);
+        live.told = left.into_iter().map(|(player, _)| player).collect();
+        self.tournaments.insert(plan.id.clone(), live);
+        self.blacklist_again_in(cx, &plan.id)?;
+        self.begin(cx, &plan.id);
+        Ok(())
+    }
+
+    /// Creates a tournament and commits its first record.
+    fn create(&mut self, cx: &mut Context<'_>, plan: TournamentPlan, secret: Secret) {
+        let kind = cx.games.kind(&plan.game).expect("checked when announced").clone();
+        let (id, players) = (plan.id.clone(), plan.players.clone());
+        match Tournament::create(plan, kind, secret.clone()) {
+            Ok((machine, events)) => {
+                cx.commit(StreamKey::Tournament(id.clone()), &events, Vec::new());
+                let live = LiveTournament::new(cx, machine, secret, cx.now_ms());
+                self.tournaments.insert(id.clone(), live);
+                self.begin(cx, &id);
+            }
+            // The players who signed up cannot play it (too few for the groups), so nobody wins.
+            Err(error) => {
+                let (tournament, why) = (id.clone(), error.to_string());
+                cx.note(Note::NotPlayable { tournament, why });
+                let told = Tell { told: Told::End { won: false }, ask: None };
+                players.iter().for_each(|player| cx.call(player, told.clone()));
+                let report = Report::without_play(id.clone(), "not played");
+                let (tournament, winners, head) = (id, Vec::new(), None);
+                let conclusion = Conclusion { tournament, players, winners, head, report };
+                cx.then(FollowUp::Conclude(Box::new(conclusion)));
+            }
         }
+    }
+
+    /// Begins to run a tournament that was created or resumed.
+    fn begin(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
+        let Some(live) = self.tournaments.get(id) else { return };
+        if let Some(play_ms) = live.machine.play_ms() {
+            cx.timers.set(live.began_at + play_ms, Timer::PlayTime(id.clone()));
+        }
+        cx.timers.set(live.greet_by, Timer::Greeting(id.clone()));
+        let players = live.machine.plan().players.clone();
+        players.iter().for_each(|player| cx.seat_if_house(player));
         let (tournament, count) = (id.clone(), players.len());
         self.counted.tournaments_started += 1;
         cx.note(Note::TournamentStarted { tournament, players: count });
-        players.iter().for_each(|player| self.tell_tournament(cx, player, &id, false));
-        self.begin_for_observers(cx, &id);
-        cx.timers.set(greet_by, Timer::Greeting(id.clone()));
+        players.iter().for_each(|player| self.tell_tournament(cx, player, id, false));
+        self.begin_for_observers(cx, id);
         // This sends native players nothing, so it need not wait for the disk.
-        self.expel_listed(cx, &id, &players);
-        players.iter().for_each(|player| self.greet_in(cx, &id, player));
-        self.go_on(cx, &id);
-        Ok(())
+        self.expel_listed(cx, id, &players);
+        players.iter().for_each(|player| self.greet_in(cx, id, player));
+        self.go_on(cx, id);
     }
 
     /// Sends a player who logged in the tournaments they play in.
@@ -162,24 +193,6 @@ impl Cells {
         let data = Some(agon_games::json(&data));
         cx.tell(player, &ToPlayer::notice("tournament", data));
         self.tell_pause(cx, player, id);
-    }
-
-    /// Makes the tournament's secret; the tournament starts when the secret is durable.
-    fn make_secret(&mut self, cx: &mut Context<'_>, plan: TournamentPlan) {
-        let secret = cx.new_secret(&plan.id);
-        let kept = SecretKept { tournament: plan.id.clone(), secret };
-        let stream = StreamKey::Secret(plan.id.clone());
-        cx.commit(stream, &[kept.into()], vec![FollowUp::Start(Box::new(plan))]);
-    }
-
-    /// Starts a tournament the lobby decided on.
-    pub(crate) fn start_tournament(&mut self, cx: &mut Context<'_>, plan: TournamentPlan) {
-        if cx.stopping {
-            return;
-        }
-        if let Err(error) = self.take_up(cx, plan) {
-            cx.fail(error);
-        }
     }
 
     /// Continues a tournament once its latest record is durable.
@@ -452,6 +465,24 @@ impl Cells {
         }
         self.step_tournament(cx, id, TournamentCommand::Drop { player: player.clone(), fault });
     }
+}
+
+/// Claims a tournament for this server; returns its secret, if the log has it.
+fn claim(cx: &mut Context<'_>, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
+    cx.journals.claim(id);
+    let secret = cx.known_secret(id)?;
+    if secret.is_some() {
+        cx.journals.close(&StreamKey::Secret(id.clone()));
+    }
+    Ok(secret)
+}
+
+/// Makes the secret of a tournament, which starts when the secret is durable.
+fn make_secret(cx: &mut Context<'_>, plan: TournamentPlan) {
+    let secret = cx.new_secret(&plan.id);
+    let kept = SecretKept { tournament: plan.id.clone(), secret };
+    let stream = StreamKey::Secret(plan.id.clone());
+    cx.commit(stream, &[kept.into()], vec![FollowUp::Start(Box::new(plan))]);
 }
 
 /// Sends all players of a tournament its end, with the head of its log. With the head, they can

@@ -7,7 +7,7 @@
 
 use super::Cells;
 use crate::journal::StreamKey;
-use crate::services::Context;
+use crate::services::{Context, Services};
 use crate::show::{self, ShownMatch};
 use crate::timers::Timer;
 use crate::{Effect, MatchKey};
@@ -214,6 +214,16 @@ impl Cells {
         if !over {
             (watchers.shown_at, watchers.stale) = (cx.now_ms(), false);
             self.watchers.0.insert(topic, watchers);
+        }
+    }
+
+    /// Ends the subscriptions to a tournament and its matches.
+    pub(super) fn end_watches_in(&mut self, services: &mut Services, id: &TournamentId) {
+        let own = |topic: &Topic, _: &mut TopicWatchers| topic.stream().tournament() == Some(id);
+        let mut ended: Vec<_> = self.watchers.0.extract_if(own).collect();
+        ended.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for watching in ended.into_iter().flat_map(|(_, watchers)| watchers.all) {
+            services.effects.push(Effect::EndWatch { watcher: watching.id });
         }
     }
 

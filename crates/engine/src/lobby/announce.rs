@@ -73,7 +73,7 @@ fn check_plans(
     };
     let players = started.as_ref().map_or(named, |plan| &plan.players[..]);
     for player in players {
-        if let Some(name) = player.house() {
+        if let Some(name) = services.houses.house_of(player) {
             services.houses.check(&announcement.game, name).map_err(AnnounceError::House)?;
         }
     }

@@ -123,7 +123,8 @@ fn is_ready(engine: &Engine, announcement: &Announcement) -> Option<bool> {
             lobby.line().iter().filter(free).count() >= *at_most as usize
         }
         Selection::Named { players } => {
-            players.iter().all(|player| player.house().is_some() || connected(player))
+            let is_house = |player: &PlayerName| engine.services.houses.house_of(player).is_some();
+            players.iter().all(|player| is_house(player) || connected(player))
         }
         _ => false,
     })

@@ -3,12 +3,12 @@
 
 use super::super::journal::StreamKey;
 use super::super::show::{ShownPlan, ShownReply, ShownTournament};
-use super::super::{AnnounceError, Engine, EngineError, NotObeyed};
+use super::super::{AnnounceError, Engine, NotObeyed};
 use super::operator::Written;
 use super::{Query, Window};
 use crate::Wanted;
 use agon_core::lobby::{Announcement, LobbyCommand, Role, Standing};
-use agon_core::{Age, PlayerName, Results, TournamentId};
+use agon_core::{Age, PlayerName, TournamentId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
@@ -172,17 +172,6 @@ impl Query for FindStanding {
 
     fn answer(self, engine: &mut Engine) -> Option<Standing> {
         engine.lobby.state().tournament(&self.0).cloned()
-    }
-}
-
-/// Asks for the results of a finished tournament.
-pub struct FindPastResults(pub TournamentId);
-
-impl Query for FindPastResults {
-    type Answer = Result<Option<Results>, EngineError>;
-
-    fn answer(self, engine: &mut Engine) -> Self::Answer {
-        engine.services.past_results(&self.0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Connections and the accounts they are attached to. A connection owns no state of a player.
 
 use super::login::LoginRequest;
+use super::sessions::Speaker;
 use crate::cells::GivenAnswer;
 use crate::follow_up::{FollowUp, Notices};
 use crate::journal::StreamKey;
@@ -50,36 +51,29 @@ impl Engine {
     }
 
     pub(crate) fn said(&mut self, conn: ConnId, message: FromPlayer, at: Millis) {
-        if !self.seats.sessions.is_open(conn) {
-            return;
-        }
-        match message {
-            FromPlayer::Hello(hello) => self.seats.sessions.greet(conn, hello),
-            _ if !self.seats.sessions.has_greeted(conn) => {
+        let Some(speaker) = self.seats.sessions.speaker(conn) else { return };
+        match (message, speaker) {
+            (FromPlayer::Hello(hello), _) => self.seats.sessions.greet(conn, hello),
+            (_, Speaker::Unknown) => {
                 self.refuse(conn, "unexpected", "say hello first");
                 self.count_junk(conn);
             }
-            FromPlayer::Lobby(ToLobby::Ping {}) => self.send(conn, &ToPlayer::Pong),
-            FromPlayer::Lobby(ToLobby::Login { account, password, token, register, kind }) => {
+            (FromPlayer::Answer { id, answer }, Speaker::Account(account)) => {
+                self.answered(conn, account, &id, GivenAnswer::Plain(answer), at);
+            }
+            (FromPlayer::Lobby(ToLobby::Ping {}), _) => self.send(conn, &ToPlayer::Pong),
+            (FromPlayer::Lobby(ToLobby::Login { account, password, token, register, kind }), _) => {
                 let login = LoginRequest { account, password, token, register, kind };
                 self.log_in(conn, login);
             }
-            message => match self.seats.sessions.account(conn).cloned() {
-                None => {
-                    self.refuse(conn, "not-logged-in", "log in first");
-                    self.count_junk(conn);
-                }
-                Some(account) => match message {
-                    FromPlayer::Answer { id, answer } => {
-                        self.answered(conn, account, &id, GivenAnswer::Plain(answer), at);
-                    }
-                    FromPlayer::Lobby(request) => {
-                        self.in_cells(|cells, cx| cells.hear_from(cx, &account));
-                        self.ask_lobby(conn, account, request);
-                    }
-                    FromPlayer::Hello(_) => {}
-                },
-            },
+            (FromPlayer::Lobby(request), Speaker::Account(account)) => {
+                self.in_cells(|cells, cx| cells.hear_from(cx, &account));
+                self.ask_lobby(conn, account, request);
+            }
+            (_, Speaker::Stranger) => {
+                self.refuse(conn, "not-logged-in", "log in first");
+                self.count_junk(conn);
+            }
         }
     }
 

@@ -59,7 +59,7 @@ impl Engine {
         if let Err(detail) = password::check_length(&password) {
             return self.refuse(conn, "malformed", detail);
         }
-        if account.house().is_some() {
+        if self.services.houses.house_of(&account).is_some() {
             self.login_was(conn, Some(&account), LoginOutcome::Refused);
             return self.refuse(conn, "wrong-credentials", "house players do not log in");
         }

@@ -22,7 +22,7 @@ use crate::ConnId;
 use crate::seat::Seat;
 use agon_core::PlayerName;
 pub(crate) use peers::is_of_series;
-pub(crate) use present::PresentPlayers;
+pub(crate) use present::{LineSeat, PresentPlayers, RequestWay};
 use sessions::Sessions;
 use std::collections::BTreeSet;
 

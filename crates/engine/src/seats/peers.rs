@@ -78,7 +78,7 @@ impl Engine {
     /// The account that a program plays under. Unless names are strict, programs may have the same
     /// name, and Agon appends a number to tell them apart.
     fn account_for(&self, name: &PlayerName, strict: bool) -> Result<PlayerName, &'static str> {
-        if name.house().is_some() {
+        if self.services.houses.house_of(name).is_some() {
             return Err("the name is that of a house player");
         }
         if self.lobby.state().account(name).is_some_and(|account| account.blacklisted.is_some()) {

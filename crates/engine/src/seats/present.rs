@@ -20,6 +20,25 @@ enum Reach {
     House(Arc<str>),
 }
 
+/// How a request goes to a seat.
+pub(crate) enum RequestWay {
+    /// As a line of the native protocol.
+    Line(LineSeat),
+    /// As a structured call on a connection.
+    Call(ConnId),
+    /// As the state of the game, to a house player.
+    House,
+}
+
+/// A seat that takes lines.
+#[derive(Clone, Copy)]
+pub(crate) struct LineSeat {
+    pub(crate) conn: ConnId,
+    pub(crate) shows: Shows,
+    /// Whether it is a program that the host runs for one tournament, which requests do not name.
+    pub(crate) is_local: bool,
+}
+
 /// The seat of a player who can be reached.
 #[derive(Debug)]
 pub(crate) struct PlayerSeat {
@@ -92,9 +111,16 @@ impl PlayerSeat {
         }
     }
 
-    /// The form of messages to it.
-    pub(crate) fn form(&self) -> Form {
-        self.form
+    /// How a request goes to the seat.
+    pub(crate) fn way(&self) -> RequestWay {
+        match (self.form, &self.to) {
+            (Form::Lines(shows), Reach::Connection(conn, _)) => {
+                let (conn, is_local) = (*conn, self.is_local);
+                RequestWay::Line(LineSeat { conn, shows, is_local })
+            }
+            (_, Reach::Connection(conn, _)) => RequestWay::Call(*conn),
+            (_, Reach::House(_)) => RequestWay::House,
+        }
     }
 
     pub(crate) fn takes_calls(&self) -> bool {
@@ -235,14 +261,15 @@ mod tests {
     #[test]
     fn newest_connection_has_the_account() {
         let (mut present, ann) = (PresentPlayers::default(), PlayerName::new("ann").unwrap());
-        let on = |conn| PlayerSeat::of_connection(conn, Seat::native(Wire::Tcp), false, None);
+        let on =
+            |conn| PlayerSeat::of_connection(ConnId(conn), Seat::native(Wire::Tcp), false, None);
         assert_eq!(present.arrive(&ann, on(1)), None);
-        assert_eq!(present.arrive(&ann, on(2)), Some(1));
-        assert!(!present.leave(&ann, 1), "it lost the account before");
-        assert_eq!(present.conn_of(&ann), Some(2));
-        assert!(present.leave(&ann, 2));
+        assert_eq!(present.arrive(&ann, on(2)), Some(ConnId(1)));
+        assert!(!present.leave(&ann, ConnId(1)), "it lost the account before");
+        assert_eq!(present.conn_of(&ann), Some(ConnId(2)));
+        assert!(present.leave(&ann, ConnId(2)));
         assert_eq!((present.conn_of(&ann), present.is_here(&ann)), (None, false));
-        assert!(!present.leave(&ann, 2));
+        assert!(!present.leave(&ann, ConnId(2)));
         assert_eq!(present.changes(), 3);
     }
 }

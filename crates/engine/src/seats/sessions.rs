@@ -28,6 +28,16 @@ struct Session {
     junk: u32,
 }
 
+/// Who speaks on a connection.
+pub(super) enum Speaker {
+    /// The connection did not say hello.
+    Unknown,
+    /// The connection is not logged in.
+    Stranger,
+    /// The account that the connection is logged in as.
+    Account(PlayerName),
+}
+
 /// All connections.
 #[derive(Default)]
 pub(crate) struct Sessions(FxHashMap<ConnId, Session>);
@@ -91,8 +101,14 @@ impl Sessions {
         self.0.get(&conn)?.account.as_ref()
     }
 
-    pub(super) fn has_greeted(&self, conn: ConnId) -> bool {
-        self.0.get(&conn).is_some_and(|session| session.hello.is_some())
+    /// Who speaks on a connection; `None` if it is closed.
+    pub(super) fn speaker(&self, conn: ConnId) -> Option<Speaker> {
+        let session = self.0.get(&conn)?;
+        Some(match &session.account {
+            _ if session.hello.is_none() => Speaker::Unknown,
+            None => Speaker::Stranger,
+            Some(account) => Speaker::Account(account.clone()),
+        })
     }
 
     /// Keeps the first hello of a connection.

@@ -4,14 +4,17 @@
 //! sees what an input leads to at once and what only follows from a record.
 
 use agon_core::lobby::{AccountKind, LobbyCommand, Role, TokenHash};
-use agon_core::{Line, Millis, PlayerName, TournamentId};
+use agon_core::{
+    Event, Line, Millis, PlayerName, Preset, Raw, RoundRobin, Secret, SecretKept, StreamEnd,
+    TournamentId, TournamentPlan, TournamentStarted,
+};
 use agon_engine::query::{Decide, Query};
 use agon_engine::{
-    AskId, ConnId, Effect, Effects, Engine, HousePlayers, Input, LobbySnapshot, Note, QueryId,
-    ReadError, Record, Seat, Settings, StreamReader, Time, Wire,
+    AskId, ConnId, Effect, Effects, Engine, HousePlayers, Input, LobbySnapshot, LocalPlayers, Note,
+    QueryId, ReadError, Record, Seat, Settings, StreamKey, StreamReader, Time, Wire,
 };
 use agon_games::Registry;
-use agon_wire::native;
+use agon_wire::native::{self, Hello};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -68,6 +71,7 @@ pub(crate) struct Bench {
     /// How long an answer may take in the tournament that was announced.
     pub(crate) answer_ms: Millis,
     last_request: Option<Value>,
+    last_asked: Option<(ConnId, String)>,
 }
 
 impl Bench {
@@ -89,6 +93,7 @@ impl Bench {
             queries: 0,
             answer_ms: 0,
             last_request: None,
+            last_asked: None,
         };
         bench.words();
         bench.commit();
@@ -135,6 +140,13 @@ impl Bench {
         self.give(Input::Refused(stream))
     }
 
+    /// Has the driver load the stream of a tournament, as the engine wanted.
+    pub(crate) fn load(&mut self, id: &str) -> Vec<String> {
+        let stream = StreamKey::Tournament(TournamentId::from(id));
+        let lines = Ok(self.streams.lock().unwrap()[&stream.name()].clone());
+        self.give(Input::Loaded { stream, lines })
+    }
+
     /// Asks the engine something.
     pub(crate) fn ask(&mut self, query: impl Query) -> Vec<String> {
         self.queries += 1;
@@ -143,19 +155,19 @@ impl Bench {
     }
 
     /// A connection says a line.
-    pub(crate) fn say(&mut self, conn: ConnId, line: &str) -> Vec<String> {
+    pub(crate) fn say(&mut self, conn: u64, line: &str) -> Vec<String> {
         let message = native::decode(line.as_bytes()).unwrap();
-        self.give(Input::Said { conn, message, at: self.now })
+        self.give(Input::Said { conn: ConnId(conn), message, at: self.now })
     }
 
     /// Opens a connection.
-    pub(crate) fn open(&mut self, conn: ConnId) -> Vec<String> {
+    pub(crate) fn open(&mut self, conn: u64) -> Vec<String> {
         let (seat, from) = (Seat::native(Wire::Tcp), IpAddr::V4(Ipv4Addr::LOCALHOST));
-        self.give(Input::Opened { conn, seat, from })
+        self.give(Input::Opened { conn: ConnId(conn), seat, from })
     }
 
     /// Opens a connection and has it say hello.
-    pub(crate) fn connect(&mut self, conn: ConnId) {
+    pub(crate) fn connect(&mut self, conn: u64) {
         self.open(conn);
         self.say(conn, r#"{"type":"hello","protocol":1,"name":"a test"}"#);
     }
@@ -172,7 +184,7 @@ impl Bench {
     }
 
     /// Logs an account in over a new connection; what the engine wants done when it is durable.
-    pub(crate) fn log_in(&mut self, conn: ConnId, name: &str) -> Vec<String> {
+    pub(crate) fn log_in(&mut self, conn: u64, name: &str) -> Vec<String> {
         self.connect(conn);
         let mut all = self.say(conn, &format!(r#"{{"type":"login","token":"{name}"}}"#));
         all.extend(self.commit());
@@ -199,6 +211,36 @@ impl Bench {
         bench
     }
 
+    /// A host that starts the programs of four players itself, one match at a time. They said hello
+    /// over connections 1 to 4, and the tournament `cup` has begun.
+    pub(crate) fn host_of_four() -> Bench {
+        let (id, preset) = (TournamentId::from("cup"), Preset::named("yahtzee-class").unwrap());
+        let names = ["ann", "bob", "cid", "dan"].map(|name| PlayerName::new(name).unwrap());
+        let players = names.to_vec();
+        let mut policy = preset.policy;
+        policy.format = RoundRobin::default().into();
+        let config = Raw::parse(preset.config).unwrap();
+        let (preset, game) = (None, preset.game.to_owned());
+        let plan = TournamentPlan { id: id.clone(), preset, game, config, policy, players };
+        let secret = Secret::from_seed_number(1);
+        let kept = SecretKept { tournament: id.clone(), secret };
+        let started = TournamentStarted { plan };
+        let events: [(StreamKey, Event); 2] =
+            [(StreamKey::Lobby, started.into()), (StreamKey::Secret(id), kept.into())];
+        let lines = events.map(|(stream, event)| {
+            (stream.name(), StreamEnd::unchained(stream.name(), 0).record(0, &[event]))
+        });
+        let local = Some(LocalPlayers { matches_max: 1, start_ms: 10_000 });
+        let streams = Arc::new(Mutex::new(lines.into_iter().collect()));
+        let mut bench = Bench::over(streams, Settings { local, ..Settings::default() });
+        for (player, conn) in names.into_iter().zip(1..) {
+            let (conn, seat) = (ConnId(conn), Seat::local());
+            bench.give(Input::Seated { conn, seat, player, hello: hello() });
+            bench.commit();
+        }
+        bench
+    }
+
     /// The operator announces the tournament `cup` of these players.
     pub(crate) fn announce_only(
         &mut self,
@@ -210,7 +252,7 @@ impl Bench {
             r#"{{"type":"announce","tournament":{{"id":"cup","preset":"{preset}","policy":{policy},
                "selection":{{"by":"named","players":{players}}}}}}}"#
         );
-        let preset = agon_core::Preset::named(preset).unwrap();
+        let preset = Preset::named(preset).unwrap();
         self.answer_ms = preset.policy.rules.time.answer_ms;
         self.say(3, &wanted.replace('\n', ""))
     }
@@ -220,16 +262,21 @@ impl Bench {
         self.last_request.as_ref().expect("somebody was asked")
     }
 
+    /// The connection that was asked last, and the request's name within its match.
+    pub(crate) fn last_asked(&self) -> (ConnId, String) {
+        self.last_asked.clone().expect("somebody was asked")
+    }
+
     /// Answers a request on a connection.
-    pub(crate) fn answer(&mut self, conn: ConnId, request: &str, answer: &str) -> Vec<String> {
+    pub(crate) fn answer(&mut self, conn: u64, request: &str, answer: &str) -> Vec<String> {
         self.say(conn, &format!(r#"{{"type":"answer","id":"cup:{request}","answer":{answer}}}"#))
     }
 
     /// A request was written to its socket at `at`.
-    pub(crate) fn deliver(&mut self, conn: ConnId, request: &str, at: Millis) {
+    pub(crate) fn deliver(&mut self, conn: u64, request: &str, at: Millis) {
         let key = agon_engine::MatchKey::new(TournamentId::from("cup"), "r1m1".into());
         let ask = AskId::Match(key, request.into());
-        self.give(Input::Delivered { conn, ask, at });
+        self.give(Input::Delivered { conn: ConnId(conn), ask, at });
     }
 
     fn words(&mut self) -> Vec<String> {
@@ -238,7 +285,8 @@ impl Bench {
         let mut words = Vec::new();
         for effect in list.drain(..) {
             words.extend(in_words(&effect, &self.effects));
-            if let Effect::Ask { line, .. } = &effect {
+            if let Effect::Ask { conn, ask, line, .. } = &effect {
+                self.last_asked = Some((*conn, request(ask)));
                 self.last_request = serde_json::from_slice(self.effects.line(line)).ok();
             }
             if let Effect::Append(record) = effect {
@@ -250,10 +298,18 @@ impl Bench {
     }
 }
 
+/// The hello of a program.
+pub(crate) fn hello() -> Hello {
+    let name = "a program".to_owned();
+    Hello { protocol: native::PROTOCOL_VERSION, name, nonce: None, proposal: None, history: false }
+}
+
 /// An effect in a few words; `None` for late timers and for the progress of matches.
 fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
     Some(match effect {
-        Effect::Send { conn, line } => format!("send {conn} {}", message(effects.line(line))),
+        Effect::Send { conn, line } | Effect::Notice { conn, line } => {
+            format!("send {conn} {}", message(effects.line(line)))
+        }
         Effect::Ask { conn, ask, .. } => format!("ask {conn} {}", request(ask)),
         Effect::Call { conn, tell } => match &tell.ask {
             Some(ask) => format!("call {conn} {}", request(&ask.id)),
@@ -267,11 +323,13 @@ fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
             format!("append {}: {}", record.name, events.join(", "))
         }
         Effect::CheckPassword { conn, account, .. } => format!("check password {conn} {account}"),
+        Effect::Load(stream) => format!("load {}", stream.name()),
         Effect::AskHouse(question) => format!("ask {} {}", question.player, question.request),
         Effect::KeepSnapshot { seq, .. } => format!("keep snapshot {seq}"),
         Effect::Show { watcher, shown } => format!("show {} {:?}", watcher.0, shown.about),
         Effect::EndWatch { watcher } => format!("end watch {}", watcher.0),
         Effect::Reply { query, .. } => format!("reply {}", query.0),
+        Effect::NoReply { query } => format!("no reply {}", query.0),
         Effect::Note(Note::TimerLate(_) | Note::MatchStarted { .. } | Note::GameEnded { .. }) => {
             return None;
         }

@@ -12,6 +12,7 @@ pub(super) fn report(meters: &Meters, note: &Note) {
     match note {
         Note::Login { conn, from, account, outcome } => {
             meters.login(*outcome).add();
+            let conn = conn.map(|conn| conn.0);
             let from = from.map(tracing::field::display);
             let account = account.as_ref().map(PlayerName::as_str);
             match outcome {
@@ -24,14 +25,15 @@ pub(super) fn report(meters: &Meters, note: &Note) {
             }
         }
         Note::SignUpRefused { conn, name, why } => {
-            tracing::info!(conn, account = name.as_str(), why, "a sign-up was refused");
+            tracing::info!(conn = conn.0, account = name.as_str(), why, "a sign-up was refused");
         }
         Note::ObserverRefused { conn, max } => {
-            tracing::info!(conn, max, "an observer was refused: too many");
+            tracing::info!(conn = conn.0, max, "an observer was refused: too many");
         }
         Note::Fault { conn, tournament, of_match, faulted } => {
             let kind = faulted.fault.kind;
             meters.fault(kind).add();
+            let conn = conn.map(|conn| conn.0);
             let (tournament, of_match) =
                 (tournament.as_str(), of_match.as_ref().map(MatchId::as_str));
             let account = faulted.player.as_str();
@@ -49,6 +51,7 @@ pub(super) fn report(meters: &Meters, note: &Note) {
             );
         }
         Note::Blacklisted { conn, account, why } => {
+            let conn = conn.map(|conn| conn.0);
             tracing::info!(conn, account = account.as_str(), why, "a player is on the blacklist");
         }
         Note::MatchEnded { key, .. } => {

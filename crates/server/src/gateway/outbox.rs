@@ -215,6 +215,11 @@ impl Outbox {
         }
     }
 
+    /// Whether several messages can be written as one: they are lines of a socket.
+    pub(crate) fn joins_lines(&self) -> bool {
+        self.liveness.direct.is_some() && self.liveness.wire == Wire::Tcp
+    }
+
     /// Whether messages have to be flushed: several connections share one socket.
     pub(crate) fn is_shared(&self) -> bool {
         self.liveness.at_once.is_some()
@@ -351,7 +356,7 @@ mod tests {
     /// Opens a connection and applies events at times after that; returns the messages sent at each.
     fn looked_at(wire: Wire, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
         let (engine, _inbox) = Handle::detached();
-        let (outbox, mut receiver) = Outbox::new(1, Seat::native(wire), 8, None);
+        let (outbox, mut receiver) = Outbox::new(ConnId(1), Seat::native(wire), 8, None);
         outbox.logged_in();
         let (liveness, limits) = (outbox.liveness(), Limits::default());
         let start = liveness.opened_at;
@@ -387,7 +392,7 @@ mod tests {
 
     #[test]
     fn observer_that_does_not_read_is_cut_off() {
-        let (outbox, _unread) = Outbox::new(1, Seat::program(Wire::Fish), 1, None);
+        let (outbox, _unread) = Outbox::new(ConnId(1), Seat::program(Wire::Fish), 1, None);
         let told = || Box::new(Told::SignedUp { next: true });
         assert!(outbox.observe(told(), 0));
         assert!(!outbox.observe(told(), 0), "there is no room");
@@ -396,7 +401,7 @@ mod tests {
 
     #[test]
     fn full_or_closed_outbox_accepts_nothing() {
-        let (outbox, mut receiver) = Outbox::new(1, Seat::native(Wire::Tcp), 1, None);
+        let (outbox, mut receiver) = Outbox::new(ConnId(1), Seat::native(Wire::Tcp), 1, None);
         let liveness = Arc::clone(outbox.liveness());
         assert_eq!(outbox.send(b"x\n", None), Written::Later);
         assert_eq!(outbox.send(b"y\n", None), Written::Full);

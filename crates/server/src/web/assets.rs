@@ -89,6 +89,7 @@ assets![
     "views.css",
     "views/account.js",
     "views/docs.js",
+    "views/formats.js",
     "views/game.js",
     "views/lobby.js",
     "views/play.js",

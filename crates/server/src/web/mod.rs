@@ -16,6 +16,7 @@ mod docs;
 mod events;
 mod exposition;
 mod faults;
+mod formats;
 mod games;
 mod guard;
 mod invitations;

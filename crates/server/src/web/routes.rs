@@ -4,9 +4,9 @@
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, analysis, announce, assets, docs, events, faults, games, invitations, lobby, matches,
-    metrics, openapi, operator, page, play, played, positions, queues, reports, standings, start,
-    tournaments,
+    accounts, analysis, announce, assets, docs, events, faults, formats, games, invitations, lobby,
+    matches, metrics, openapi, operator, page, play, played, positions, queues, reports, standings,
+    start, tournaments,
 };
 use crate::engine::Report;
 use crate::engine::Wanted;
@@ -107,6 +107,15 @@ fn of_tournaments() -> Vec<Route> {
             .takes::<Wanted>()
             .gives::<announce::Announced>(201)
             .fails(&[403, 404, 409]),
+        Route::get(
+            "/api/v1/formats/simulation",
+            formats::simulation,
+            "How often each format finds the best player, by simulation.",
+        )
+        .by(Token)
+        .query::<formats::Simulating>()
+        .gives::<formats::Simulation>(200)
+        .fails(&[422]),
         Route::get("/api/v1/tournaments/{id}", tournaments::one, "A tournament.")
             .gives::<ShownTournament>(200)
             .fails(&[404]),

@@ -9,9 +9,7 @@ use agon_bots::{HousePlayer, Houses};
 use agon_core::lobby::{AccountKind, Announcement, Role, Selection, Standing};
 use agon_core::{Event, PlayerName, Preset, Raw, Results, TournamentId, verify};
 use agon_games::{Registry, Seat};
-use agon_server::query::{
-    Announce, Count, FindPastResults, FindStanding, OpenSignUp, Query, Register,
-};
+use agon_server::query::{Announce, Count, FindStanding, OpenSignUp, Query, Register};
 use agon_server::web::{Hosts, serve_http};
 use agon_server::{
     Driver, Engine, Gateway, Handle, Limits, Peers, Settings, StreamKey, Tls, hash_password,
@@ -256,7 +254,8 @@ impl Server {
     }
 
     pub(crate) fn past_results(&self, id: &str) -> Results {
-        self.ask(FindPastResults(TournamentId::from(id))).unwrap().unwrap()
+        let runtime = self.runtime.as_ref().unwrap();
+        runtime.block_on(self.handle.past_results(TournamentId::from(id))).unwrap()
     }
 
     /// Makes an operator, as whoever runs the server does.

@@ -2,17 +2,26 @@
 //! code.
 
 use super::course::{self, Course};
-use super::{Streams, tournaments};
+use super::{Streams, scores, tournaments};
 use crate::world::World;
-use agon_core::{How, PlayerName};
+use agon_core::{Format, How, PlayerName};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The players who must win a tournament of a format, as far as its matches determine them.
 type Champions = fn(&Course) -> Result<BTreeSet<PlayerName>, String>;
 
 /// The formats by name.
-const FORMATS: [(&str, Champions); 3] =
-    [("bracket", survivors), ("knockout", survivors), ("round-robin", leaders)];
+const FORMATS: [(&str, Champions); 9] = [
+    ("bracket", survivors),
+    ("knockout", survivors),
+    ("round-robin", leaders),
+    ("swiss", leaders),
+    ("double-elimination", twice_beaten_leave),
+    ("groups", group_winners),
+    ("gauntlet", largest_share),
+    ("arena", arena_leaders),
+    ("stages", last_stage),
+];
 
 pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
@@ -28,9 +37,6 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
                 }
             }
         }
-        let format = course.format.name();
-        let champions = FORMATS.iter().find(|(name, _)| *name == format);
-        let (_, champions) = champions.ok_or_else(|| format!("{id}: no oracle for {format}"))?;
         let implied = champions(&course).map_err(|what| format!("{id}: {what}"))?;
         let counts =
             |player: &&PlayerName| !course.is_out(player) && !course.failed.contains(*player);
@@ -43,8 +49,99 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     Ok(())
 }
 
-/// The players left after the last round: each won, or had a bye.
+fn champions(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    let format = course.format.name();
+    let champions = FORMATS.iter().find(|(name, _)| *name == format);
+    let (_, champions) = champions.ok_or_else(|| format!("no oracle for {format}"))?;
+    champions(course)
+}
+
+/// The champions of the last stage. A tournament of which too few players were left for the next
+/// stage ends with those.
+fn last_stage(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    let Format::Stages(stages) = &course.format else { return Err("no stages".into()) };
+    let Some((number, part)) = course.latest_stage() else { return Ok(BTreeSet::new()) };
+    if number == stages.stages.len() {
+        return champions(&part);
+    }
+    let left = part.players.iter().filter(|player| !course.is_out(player));
+    let left: BTreeSet<PlayerName> = left.cloned().collect();
+    match left.len() {
+        0 | 1 => Ok(left),
+        count => Err(format!("stage {} never began, with {count} players left", number + 1)),
+    }
+}
+
+/// The players with fewer than two losses. Without a second final, the first one decides.
+fn twice_beaten_leave(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    let mut losses: BTreeMap<&PlayerName, u32> =
+        course.players.iter().map(|player| (player, 0)).collect();
+    for played in course.matches() {
+        let winners = played.result().map(|result| result.winners).unwrap_or_default();
+        for player in &played.players {
+            let count = losses.entry(player).or_default();
+            if *count > 1 {
+                return Err(format!("{player} plays on after two losses"));
+            }
+            if winners.is_empty() {
+                *count = 2;
+            } else if !winners.contains(player) {
+                *count += 1;
+            }
+        }
+    }
+    let has_reset = matches!(&course.format, Format::DoubleElimination(format) if format.reset);
+    if has_reset {
+        let left = losses.into_iter().filter(|(_, count)| *count < 2);
+        return Ok(left.map(|(player, _)| player.clone()).collect());
+    }
+    let Some((byes, last)) = course.rounds.last() else { return Ok(BTreeSet::new()) };
+    let winners = last.iter().filter_map(|played| Some(played.result()?.winners)).flatten();
+    Ok(winners.chain(byes.iter().cloned()).collect())
+}
+
+/// The best of each group who is not out.
+fn group_winners(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    let Format::Groups(format) = &course.format else { return Err("no groups".into()) };
+    let groups = scores::groups(course);
+    let best = groups.iter().flat_map(|group| {
+        let is_in = |player: &PlayerName| group.contains(player) && !course.is_out(player);
+        scores::best(course, is_in, &format.tie_breaks)
+    });
+    Ok(best.collect())
+}
+
+/// The players with the largest share of their possible points, without pauses.
+fn largest_share(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    let sheets = scores::sheets(course);
+    let merit = |sheet: &scores::Sheet| {
+        let possible = sheet.possible - sheet.idle;
+        let share = match possible {
+            0 => 0,
+            _ => (sheet.points - sheet.idle) * 1_000 / possible,
+        };
+        vec![share, sheet.games, sheet.game_points]
+    };
+    let left = sheets.iter().filter(|(player, _)| !course.is_out(player));
+    Ok(scores::most(left.map(|(player, sheet)| (player, merit(sheet)))))
+}
+
+/// The players with the most points, then the highest rating.
+fn arena_leaders(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    let (sheets, ratings) = (scores::sheets(course), scores::ratings(course));
+    let left = sheets.iter().filter(|(player, _)| !course.is_out(player));
+    let merit = |player: &PlayerName, sheet: &scores::Sheet| {
+        vec![sheet.points, ratings[player], sheet.game_points]
+    };
+    Ok(scores::most(left.map(|(player, sheet)| (player, merit(player, sheet)))))
+}
+
+/// The players left after the last round: each won, or had a bye. In a bracket with a match for
+/// third place, only the first match of the last round counts.
 fn survivors(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    if matches!(&course.format, Format::Bracket(format) if format.third_place) {
+        return Ok(winners_of_first_matches(course));
+    }
     let mut left: BTreeSet<PlayerName> = course.players.iter().cloned().collect();
     for (byes, results) in &course.rounds {
         let mut next: BTreeSet<PlayerName> = byes.iter().cloned().collect();
@@ -63,11 +160,31 @@ fn survivors(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     Ok(left)
 }
 
-/// The players with the most points, then games, then points of games, in a round-robin.
+/// The winner of the final of a bracket with a match for third place, or the only finalist.
+fn winners_of_first_matches(course: &Course) -> BTreeSet<PlayerName> {
+    let Some((_, last)) = course.rounds.last() else { return BTreeSet::new() };
+    let byes = course.byes.last().into_iter().flatten();
+    let is_final = |reason: &str| !reason.starts_with("third place");
+    let finals = last.iter().filter(|played| is_final(&played.reason));
+    let winners = finals.filter_map(|played| Some(played.result()?.winners)).flatten();
+    let alone = byes.filter(|bye| is_final(&bye.reason)).filter_map(|bye| bye.player.clone());
+    winners.chain(alone).collect()
+}
+
+/// The players with the most points, then by tie-breaks. A round-robin without tie-breaks counts
+/// games, then points of games.
 fn leaders(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    let tie_breaks = match &course.format {
+        Format::Swiss(format) => Some(&format.tie_breaks),
+        Format::RoundRobin(format) => Some(&format.tie_breaks).filter(|list| !list.is_empty()),
+        _ => None,
+    };
+    if let Some(tie_breaks) = tie_breaks {
+        return Ok(scores::best(course, |player| !course.is_out(player), tie_breaks));
+    }
     let mut merits: BTreeMap<&PlayerName, (u32, u32, i64)> =
         course.players.iter().map(|player| (player, (0, 0, 0))).collect();
-    for player in &course.walkovers {
+    for player in course.walkovers() {
         merits.entry(player).or_default().0 += 2;
     }
     let played = course.rounds.iter().flat_map(|(_, results)| results);

@@ -2,13 +2,16 @@
 //! Read without the tournament's own code.
 
 use crate::disk::Entry;
-use agon_core::{Event, Format, How, MatchId, MatchResult, PlayerName};
-use std::collections::BTreeSet;
+use agon_core::{Bye, Event, Format, How, MatchId, MatchResult, PlayerName, RoundStage};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A match that was paired.
+#[derive(Clone)]
 pub(super) struct Played {
     id: MatchId,
     pub(super) players: Vec<PlayerName>,
+    /// Why they meet.
+    pub(super) reason: String,
     now: Standing,
     /// Its state before the ruling of this pause.
     before: Option<Standing>,
@@ -42,14 +45,19 @@ impl Played {
     }
 }
 
-/// A whole tournament.
+/// A whole tournament, or one stage of it.
+#[derive(Clone)]
 pub(super) struct Course {
     pub(super) format: Format,
     pub(super) players: Vec<PlayerName>,
     /// By round: the players with a bye, and the matches.
     pub(super) rounds: Vec<(Vec<PlayerName>, Vec<Played>)>,
-    /// Players who won because the opponent was out of the tournament.
-    pub(super) walkovers: Vec<PlayerName>,
+    /// By round: the byes with their walkovers.
+    pub(super) byes: Vec<Vec<Bye>>,
+    /// By round: the stage it belongs to.
+    stages: Vec<Option<RoundStage>>,
+    /// The ratings that the organiser gave.
+    pub(super) ratings: BTreeMap<PlayerName, i64>,
     /// Players who were dropped before the last round was over.
     dropped: BTreeSet<PlayerName>,
     /// Players who failed at the farewell: they lose their win, and nobody gets it.
@@ -68,6 +76,29 @@ impl Course {
         self.dropped.contains(player) || results.any(|result| result.out.contains(player))
     }
 
+    /// Players who won because the opponent was out of the tournament, once for each time.
+    pub(super) fn walkovers(&self) -> impl Iterator<Item = &PlayerName> {
+        let walkovers = self.byes.iter().flatten().filter(|bye| bye.walkover.is_some());
+        walkovers.filter_map(|bye| bye.player.as_ref())
+    }
+
+    /// The latest stage that has begun: its number, and a tournament of only its rounds. `None`
+    /// if the tournament has no stages.
+    pub(super) fn latest_stage(&self) -> Option<(usize, Course)> {
+        let Format::Stages(stages) = &self.format else { return None };
+        let number = self.stages.iter().flatten().map(|stage| stage.number).max()?;
+        let is_own =
+            |stage: &Option<RoundStage>| stage.as_ref().is_some_and(|stage| stage.number == number);
+        let from = self.stages.iter().position(is_own)?;
+        let mut part = self.clone();
+        part.format = stages.stages.get(number as usize - 1)?.format.clone();
+        part.players = self.stages[from].as_ref()?.players.clone();
+        part.rounds.drain(..from);
+        part.byes.drain(..from);
+        part.stages.drain(..from);
+        Some((number as usize, part))
+    }
+
     pub(super) fn matches(&self) -> impl Iterator<Item = &Played> {
         self.rounds.iter().flat_map(|(_, matches)| matches)
     }
@@ -84,12 +115,13 @@ impl Course {
     fn apply(&mut self, event: &Event) -> Option<()> {
         match event {
             Event::RoundPaired(paired) => {
-                let walkovers = paired.byes.iter().filter(|bye| bye.walkover.is_some());
-                self.walkovers.extend(walkovers.filter_map(|bye| bye.player.clone()));
+                self.byes.push(paired.byes.clone());
+                self.stages.push(paired.stage.clone());
                 let byes = paired.byes.iter().filter_map(|bye| bye.player.clone());
                 let matches = paired.matches.iter().map(|plan| Played {
                     id: plan.id.clone(),
                     players: plan.players.clone(),
+                    reason: plan.reason.clone(),
                     now: Standing::default(),
                     before: None,
                     ruled: false,
@@ -147,7 +179,9 @@ pub(super) fn read(entries: &[Entry]) -> Option<Course> {
         format: created.plan.policy.format.clone(),
         players: created.plan.players.clone(),
         rounds: Vec::new(),
-        walkovers: Vec::new(),
+        byes: Vec::new(),
+        stages: Vec::new(),
+        ratings: created.plan.policy.ratings.clone(),
         dropped: BTreeSet::new(),
         failed: BTreeSet::new(),
         rounds_ended: false,

@@ -17,6 +17,7 @@ mod queues;
 mod recount;
 mod replay;
 mod rulings;
+mod scores;
 mod statistics;
 
 use crate::disk::Entry;

@@ -80,6 +80,8 @@ fn fish_policy(rng: &mut Rng) -> Value {
         if rng.chance(200) {
             policy["format"]["slots"] = json!(8);
         }
+    } else if rng.chance(500) {
+        newer_format(rng, &mut policy);
     } else if rng.chance(300) {
         policy["format"] = json!({"kind": "round-robin"});
         policy["match"]["best_of"] = json!(rng.pick(&[1, 1, 3]));
@@ -96,6 +98,47 @@ fn fish_policy(rng: &mut Rng) -> Value {
     policy
 }
 
+/// Draws a format in which players meet in pairs, or in Swiss tournaments at tables.
+fn newer_format(rng: &mut Rng, policy: &mut Value) {
+    let ties = *rng.pick(&["share", "replay"]);
+    let orders: [&[&str]; 3] = [
+        &["buchholz", "sonneborn-berger", "head-to-head", "points"],
+        &["head-to-head", "games"],
+        &["points"],
+    ];
+    let tie_breaks = *rng.pick(&orders);
+    let (format, ties) = match rng.below(10) {
+        0 => (json!({"kind": "swiss", "rounds": rng.between(1, 4)}), ties),
+        1 => (json!({"kind": "swiss", "tie_breaks": tie_breaks}), ties),
+        2 => (json!({"kind": "swiss", "rounds": 2, "min": 2, "max": rng.between(3, 4)}), "share"),
+        3 => (json!({"kind": "double-elimination", "reset": rng.chance(700)}), "replay"),
+        4 => (json!({"kind": "groups", "size": rng.between(2, 3)}), ties),
+        5 => (json!({"kind": "gauntlet", "cycles": rng.between(1, 2)}), ties),
+        6 => {
+            let mut arena = json!({"kind": "arena", "rounds": rng.between(1, 4)});
+            if rng.chance(500) {
+                arena["play_ms"] = json!(rng.between(1, 20_000));
+            }
+            (arena, ties)
+        }
+        7 => (json!({"kind": "round-robin", "cycles": 2, "tie_breaks": tie_breaks}), ties),
+        8 => (json!({"kind": "bracket", "third_place": true}), "replay"),
+        _ => {
+            let first = json!({"kind": rng.pick(&["groups", "swiss", "round-robin"])});
+            let second = json!({"kind": rng.pick(&["bracket", "swiss"])});
+            let second = json!({"format": second, "players": rng.between(2, 4)});
+            (json!({"kind": "stages", "stages": [{"format": first}, second]}), "replay")
+        }
+    };
+    policy["format"] = format;
+    policy["match"]["ties"] = json!(ties);
+    policy["match"]["best_of"] = json!(if ties == "share" { 1 } else { *rng.pick(&[1, 1, 3]) });
+    if rng.chance(200) {
+        policy["pairing"] = json!("rating");
+        policy["ratings"] = json!({player_name(1): 1_480, player_name(2): 1_610});
+    }
+}
+
 fn yahtzee_policy(rng: &mut Rng) -> Value {
     let mut policy = json!({"match": {}});
     if rng.chance(300) {
@@ -108,7 +151,8 @@ fn yahtzee_policy(rng: &mut Rng) -> Value {
     policy
 }
 
-/// Draws the cost of crashes and cheats, and whether players confirm results.
+/// Draws the cost of crashes and cheats, whether players confirm results, and whether games are
+/// duplicated.
 fn costs(rng: &mut Rng, policy: &mut Value) {
     if rng.chance(500) {
         policy["match"]["crash"] = json!(rng.pick(&["forfeit-game", "resume", "remove"]));
@@ -116,6 +160,7 @@ fn costs(rng: &mut Rng, policy: &mut Value) {
         policy["match"]["lapses_max"] = json!(rng.below(4));
         policy["match"]["rotate_seats"] = json!(rng.chance(500));
         policy["match"]["confirm_result"] = json!(rng.chance(300));
+        policy["match"]["duplicate"] = json!(rng.chance(300));
     }
 }
 

@@ -7,6 +7,7 @@ use super::say;
 use crate::args::PlayArgs;
 use crate::exit::{Exit, Misuse};
 use agon_bots::{HousePlayer, Houses};
+use agon_core::PlayerName;
 use agon_games::{GameKind, GameState, Registry, Seat, Seed, Viewer};
 use agon_runner::{Plays, Sandbox, SandboxSettings, name_players};
 use anyhow::{Context, Result};
@@ -59,7 +60,7 @@ fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Riva
             // `house:` may be left out.
             Plays::Command(words) if known.make(kind.name(), given).is_err() => words,
             _ => {
-                let name = given.strip_prefix("house:").unwrap_or(given);
+                let name = PlayerName::house_in(given).unwrap_or(given);
                 rivals.push(Rival::House(known.make(kind.name(), name)?));
                 names.push(name.to_owned());
                 continue;

@@ -3,9 +3,7 @@
 use super::dial::Address;
 use super::node::{Node, manager};
 use super::{Hub, requests};
-use crate::engine::query::{
-    AnnounceNumbered, FindAccount, FindPastResults, FindStanding, IsLive, NotHeld,
-};
+use crate::engine::query::{AnnounceNumbered, FindAccount, FindStanding, IsLive, NotHeld};
 use agon_core::lobby::{Announcement, Draw, QueueName, Selection, Standing, Terms};
 use agon_core::{Bracket, PlayerName, Preset, Raw, TournamentId};
 use agon_wire::erlang::class::{self, Status};
@@ -296,8 +294,7 @@ pub(super) async fn started(hub: &Hub, id: &TournamentId) -> Option<Vec<PlayerNa
                 stirred(hub, &mut look).await;
             }
             Standing::Finished(_) => {
-                let results = hub.gateway.engine().ask(FindPastResults(id.clone())).await?;
-                let results = results.ok().flatten()?;
+                let results = hub.gateway.engine().past_results(id.clone()).await?;
                 return Some(results.standings.into_iter().map(|row| row.player).collect());
             }
             Standing::CalledOff(_) => return None,

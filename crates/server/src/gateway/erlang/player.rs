@@ -109,7 +109,7 @@ pub(super) async fn visit_again(hub: &Arc<Hub>, node: &Arc<Node>, found: CutOff)
     let asked = hub.gateway.engine().ask(AttachAgain { conn, account, location: kept });
     let (user, node) = (name.as_str(), node.name.as_str());
     match asked.await {
-        Some(true) => tracing::info!(conn, user, node, "a player was found again"),
+        Some(true) => tracing::info!(conn = conn.0, user, node, "a player was found again"),
         _ => hub.gateway.engine().send(Input::Closed { conn }),
     }
 }
@@ -182,7 +182,7 @@ fn open(hub: &Arc<Hub>, node: &Arc<Node>, player: &Arc<Player>, shows: Shows) {
     let (out, outbox) = Outbox::shared(conn, seat, limits.outbox_lines_max, requests);
     let liveness = Arc::clone(out.liveness());
     engine.meters().opened(seat.wire).add();
-    tracing::debug!(conn, from = %node.from, node = node.name.as_str(), "a player begins a visit");
+    tracing::debug!(conn = conn.0, from = %node.from, node = node.name.as_str(), "a player begins a visit");
     node.players().add(Arc::clone(player));
     engine.open(conn, out, node.from);
     tokio::spawn(attend(Arc::clone(hub), Arc::clone(node), Arc::clone(player), liveness, outbox));

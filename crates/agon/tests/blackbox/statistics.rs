@@ -1,0 +1,113 @@
+//! How sure a result is: sequential tests, duplicate games, tournaments until the podium is sure,
+//! and formats compared by simulation.
+
+use crate::support::Place;
+use serde_json::Value;
+
+#[test]
+fn sequential_test_stops_with_a_verdict_and_verifies() {
+    let place = Place::new();
+    let mut args = vec!["run", "--preset", "yahtzee-class", "--seed", "3", "--out", "test"];
+    args.extend(["--quiet", "--sprt", "elo0=0", "elo1=100", "alpha=.05"]);
+    args.extend(["--player", "house:greedy", "house:random"]);
+    let printed = place.good(&args).stdout;
+    let verdict = "SPRT [0, 100]: greedy is at least 100 Elo stronger (H1) · LLR";
+    assert!(printed.contains(verdict), "{printed}");
+    assert!(printed.contains("greedy is stronger: 9"), "{printed}");
+    let results = place.results("test");
+    let games = results["rounds"][0]["matches"][0]["result"]["games"].as_array().unwrap();
+    assert!((10..200).contains(&games.len()) && games.len() % 2 == 0, "{}", games.len());
+    assert_eq!((&results["duplicate"], &results["sprt"]["elo1"]), (&true.into(), &100.0.into()));
+    place.good(&["verify", "--quiet", "test"]);
+}
+
+#[test]
+fn invalid_settings_of_a_test_name_the_fix() {
+    let place = Place::new();
+    let refused = |settings: &[&str]| {
+        let mut args = vec!["run", "--preset", "yahtzee-class", "--sprt"];
+        args.extend(settings);
+        args.extend(["--player", "house:greedy", "house:random"]);
+        let ended = place.agon(&args);
+        assert_eq!(ended.code, Some(2), "{ended:#?}");
+        ended.stderr
+    };
+    assert!(refused(&["elo0=9", "elo1=3"]).contains("elo0 must be less than elo1"));
+    assert!(refused(&["elo2=3"]).contains("elo2"));
+    assert!(refused(&["elo1"]).contains("KEY=VALUE"));
+    assert!(refused(&["model=bayes"]).contains("logistic or normalised"));
+    assert!(refused(&["alpha=0.9"]).contains("alpha and beta"));
+}
+
+#[test]
+fn tournament_until_sure_ends_and_verifies() {
+    let place = Place::new();
+    let mut args = vec!["run", "--preset", "yahtzee-class", "--seed", "5", "--out", "sure"];
+    args.extend(["--quiet", "--until-sure", "80", "--player"]);
+    args.extend(["house:greedy", "house:random", "two=house:random"]);
+    let printed = place.good(&args).stdout;
+    assert!(printed.contains("How sure is this podium? greedy is the strongest: "), "{printed}");
+    assert_eq!(place.results("sure")["winners"][0], "greedy");
+    place.good(&["verify", "--quiet", "sure"]);
+}
+
+#[test]
+fn games_and_tables_are_exported() {
+    let place = Place::new();
+    let mut args = vec!["run", "--preset", "fish", "--seed", "2", "--out", "cup", "--quiet"];
+    args.extend(["--player", "house:greedy", "house:random", "two=house:random"]);
+    place.good(&args);
+    let records = place.good(&["export", "cup"]).stdout;
+    assert!(records.starts_with("[Tournament \"fish\"]\n[Match \"r1m1\"]\n"), "{records}");
+    let read = agon_analysis::record::read(&records).unwrap();
+    let games = agon_games::Registry::standard();
+    assert!(!read.is_empty());
+    for record in &read {
+        record.replay(&games).unwrap();
+    }
+    let of_one = ["export", "cup/match/fish/r1m1.jsonl", "--out", "one.txt"];
+    place.good(&of_one);
+    let one = std::fs::read_to_string(place.path("one.txt")).unwrap();
+    assert_eq!(agon_analysis::record::read(&one).unwrap()[0], read[0]);
+    let table = |what: &str| place.good(&["export", "cup", "--what", what]).stdout;
+    assert!(table("standings").starts_with("tournament,rank,player,matches_won,"));
+    assert_eq!(table("strengths").lines().count(), 4);
+    assert_eq!(table("cross-table").lines().next(), Some("tournament,player,greedy,random,two"));
+    assert!(table("pairs").contains("fish,greedy,random,"));
+    assert_eq!(table("games").lines().count(), 1 + read.len());
+    let json = place.good(&["export", "cup", "--what", "strengths", "--json"]).stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json[0]["tournament"], json[0]["podium"]["players"][0].is_string()),
+        (&"fish".into(), true)
+    );
+    let listed = ["format", "simulate", "--ratings", "strengths.csv", "--runs", "20", "--quiet"];
+    place.good(&["export", "cup", "--what", "strengths", "--out", "strengths.csv"]);
+    assert!(place.good(&listed).stdout.contains("swiss"), "an export is a rating list");
+}
+
+#[test]
+fn simulation_of_formats_recommends_the_cheapest_that_is_good_enough() {
+    let place = Place::new();
+    let mut args = vec!["format", "simulate", "--strengths", "150", "50", "0", "-50"];
+    args.extend(["--format", "bracket", "round-robin", "--runs", "200", "--want", "60"]);
+    let printed = place.good(&args).stdout;
+    assert!(
+        printed.contains("The cheapest format in which the best player wins 60 %"),
+        "{printed}"
+    );
+    args.push("--json");
+    let again = place.good(&args).stdout;
+    let answer: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(answer["simulated"].as_array().unwrap().len(), 6);
+    let recommended = &answer["recommended"];
+    assert!(recommended["best_wins"]["value"].as_f64().unwrap() >= 0.6, "{recommended}");
+    assert_eq!(place.good(&args).stdout, again, "the same seed gives the same answer");
+    std::fs::write(place.path("list.csv"), "player,rating\nann,1700\nbob,1500\n").unwrap();
+    let listed = ["format", "simulate", "--ratings", "list.csv", "--runs", "50", "--json"];
+    let answer: Value = serde_json::from_str(&place.good(&listed).stdout).unwrap();
+    assert_eq!(answer["players"], 2);
+    let unknown = place.agon(&["format", "simulate", "--strengths", "1", "2", "--format", "chess"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("there is no format \"chess\"; there are: "), "{unknown:#?}");
+}

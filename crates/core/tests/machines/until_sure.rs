@@ -1,0 +1,108 @@
+//! The format that plays until the podium is sure, with drawn results.
+
+use crate::support::plan::{numbered, of_preset};
+use agon_core::{
+    GameEnd, GameResult, How, MatchPlan, MatchResult, PlayerName, Secret, Ties, Tournament,
+    TournamentCommand, UntilSure,
+};
+use agon_games::Registry;
+use agon_stats::RandomNumbers;
+use agon_stats::elo::expected_score;
+
+fn tournament(players: usize, format: UntilSure) -> Tournament {
+    let mut plan = of_preset("yahtzee-class", "", numbered(players));
+    plan.policy.format = format.into();
+    plan.policy.rules.ties = Ties::Share;
+    let kind = Registry::standard().kind("yahtzee").unwrap().clone();
+    Tournament::create(plan, kind, Secret::from_seed_number(1)).unwrap().0
+}
+
+/// Player `p1` is the strongest, and each next one is `step` Elo weaker.
+fn drawn(plan: &MatchPlan, step: f64, random: &mut RandomNumbers) -> MatchResult {
+    let number = |player: &PlayerName| player.as_str()[1..].parse::<f64>().unwrap();
+    let difference = number(&plan.players[1]) - number(&plan.players[0]);
+    let first = random.unit() < expected_score(step * difference);
+    let winner = plan.players[usize::from(!first)].clone();
+    let game = GameResult {
+        game: 1,
+        seats: plan.players.clone(),
+        end: GameEnd::Played,
+        scores: vec![0, 0],
+        ranks: if first { vec![Some(1), Some(2)] } else { vec![Some(2), Some(1)] },
+        winners: vec![winner.clone()],
+        voided: None,
+    };
+    MatchResult {
+        winners: vec![winner],
+        how: How::Played,
+        halves: if first { vec![2, 0] } else { vec![0, 2] },
+        games: vec![game],
+        counts_from: 1,
+        faults: Vec::new(),
+        out: Vec::new(),
+    }
+}
+
+/// Plays to the end; the matches that were played.
+fn play(tournament: &mut Tournament, step: f64, seed: u64) -> Vec<MatchPlan> {
+    let mut random = RandomNumbers::new(seed);
+    let mut played = Vec::new();
+    loop {
+        let Some(plan) = tournament.open_matches().next().cloned() else { break };
+        let result = drawn(&plan, step, &mut random);
+        played.push(plan.clone());
+        let command = TournamentCommand::Report { id: plan.id, result, head: None };
+        tournament.step(command).unwrap();
+    }
+    played
+}
+
+#[test]
+fn podium_that_became_sure_is_right() {
+    let mut right = 0;
+    for seed in 0..40 {
+        let format = UntilSure { confidence: 90, places: 1, matches_max: 2_000 };
+        let mut cup = tournament(6, format);
+        let played = play(&mut cup, 120.0, seed);
+        assert!(cup.is_over() && played.len() < 2_000, "{}", played.len());
+        right += usize::from(cup.winners()[0].as_str() == "p1");
+        assert_eq!(cup.results().standings[0].player, cup.winners()[0]);
+    }
+    assert!(right >= 34, "{right} of 40 winners are the strongest");
+}
+
+#[test]
+fn close_players_near_the_top_play_most() {
+    let format = UntilSure { confidence: 95, places: 1, matches_max: 300 };
+    let mut cup = tournament(6, format);
+    let played = play(&mut cup, 60.0, 5);
+    let matches = |name: &str| {
+        let of = |plan: &&MatchPlan| plan.players.iter().any(|player| player.as_str() == name);
+        played.iter().filter(of).count()
+    };
+    assert!(matches("p1") > 3 * matches("p6"), "{} and {}", matches("p1"), matches("p6"));
+    let reason = &played.last().unwrap().reason;
+    assert!(reason.contains("their next match says most"), "{reason}");
+}
+
+#[test]
+fn equal_players_end_after_the_most_matches() {
+    let format = UntilSure { confidence: 99, places: 3, matches_max: 30 };
+    let mut cup = tournament(5, format);
+    let played = play(&mut cup, 0.0, 1);
+    assert!((30..=32).contains(&played.len()), "{}", played.len());
+    assert_eq!(cup.winners().len(), 1);
+}
+
+#[test]
+fn impossible_options_are_rejected() {
+    let check = |confidence, places, matches_max| {
+        let mut plan = of_preset("yahtzee-class", "", numbered(4));
+        plan.policy.format = UntilSure { confidence, places, matches_max }.into();
+        plan.policy.check()
+    };
+    assert_eq!(check(95, 3, 1_000), Ok(()));
+    assert_eq!(check(100, 3, 9).unwrap_err(), "the confidence is 50 to 99 percent, not 100");
+    assert_eq!(check(95, 0, 9).unwrap_err(), "1 to 10 places can be made sure, not 0");
+    assert_eq!(check(95, 3, 0).unwrap_err(), "matches_max is 1 to 100000, not 0");
+}

@@ -1,0 +1,166 @@
+// Which format? Simulated tournaments between players of given strength: a plot of how often the
+// best player wins against the number of games, and the same as a table.
+
+import { get, session, sessions } from "../lib/api.js";
+import { h, render, svg } from "../lib/dom.js";
+import { complaint } from "../lib/show.js";
+
+/** @typedef {{ value: number, low: number, high: number }} Estimate */
+/**
+ * @typedef {{ format: string, best_of: number, best_wins: Estimate, top_three: Estimate, games:
+ *   Estimate, rounds: number }} Simulated
+ */
+/** @typedef {{ simulated: Simulated[], recommended?: number }} Simulation */
+
+const [WIDTH, HEIGHT, LEFT, BELOW] = [640, 300, 44, 30];
+
+/** @param {Estimate} share */
+const percent = ({ value, low, high }) =>
+  `${(value * 100).toFixed(1)} (${(low * 100).toFixed(1)}–${(high * 100).toFixed(1)})`;
+
+/** @type {import("../lib/types.js").Mount} */
+export function mount(root, _params, app) {
+  app.title("Formats");
+  let strengths = "150, 100, 50, 0, -50, -100, -150, -200";
+  let want = "80";
+  /** @type {Simulation | null} */
+  let answer = null;
+  /** @type {unknown} */
+  let problem = null;
+  let isBusy = false;
+
+  async function simulate(/** @type {Event} */ event) {
+    event.preventDefault();
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    strengths = String(form.get("strengths"));
+    want = String(form.get("want"));
+    [isBusy, problem] = [true, null];
+    show();
+    try {
+      const query = new URLSearchParams({ strengths, want });
+      answer = await get(`/api/v1/formats/simulation?${query}`);
+    } catch (wrong) {
+      problem = wrong;
+    }
+    isBusy = false;
+    show();
+  }
+
+  function show() {
+    render(
+      root,
+      h("h1", {}, "Which format?"),
+      h(
+        "form",
+        { class: "card", onsubmit: simulate },
+        h(
+          "label",
+          {},
+          "Strengths of the players in Elo",
+          h("input", { name: "strengths", value: strengths, required: true }),
+        ),
+        h(
+          "label",
+          {},
+          "How often the best player should win, in percent",
+          h("input", { name: "want", type: "number", min: 1, max: 99, value: want }),
+        ),
+        session()
+          ? h("button", { disabled: isBusy }, isBusy ? "Simulating …" : "Simulate")
+          : h("p", { class: "soft" }, "Log in to simulate."),
+      ),
+      problem ? complaint(problem) : null,
+      answer ? plot(answer, Number(want) / 100) : null,
+      answer ? table(answer) : null,
+    );
+  }
+
+  show();
+  sessions.addEventListener("session", show);
+  return () => sessions.removeEventListener("session", show);
+}
+
+/** @param {Simulation} simulation @param {number} want */
+function plot({ simulated, recommended }, want) {
+  const games = simulated.map((one) => Math.log(one.games.value));
+  const [least, most] = [Math.min(...games), Math.max(...games)];
+  const x = (/** @type {number} */ count) =>
+    LEFT + 16 + ((Math.log(count) - least) / Math.max(0.1, most - least)) * (WIDTH - LEFT - 100);
+  const y = (/** @type {number} */ share) => 8 + (1 - share) * (HEIGHT - BELOW - 8);
+  const point = (/** @type {Simulated} */ one, /** @type {number} */ index) => {
+    const at = x(one.games.value);
+    const label = `${one.format}, best of ${one.best_of}`;
+    return svg(
+      "g",
+      { class: index === recommended ? "recommended" : "" },
+      svg("line", { class: "reach", x1: at, x2: at, y1: y(one.best_wins.low), y2: y(one.best_wins.high) }),
+      svg(
+        "circle",
+        { class: "dot", cx: at, cy: y(one.best_wins.value), r: index === recommended ? 7 : 4 },
+        svg("title", {}, `${label}: ${percent(one.best_wins)} %, ${one.games.value.toFixed(1)} games`),
+      ),
+      index === recommended
+        ? svg("text", { x: at + 10, y: y(one.best_wins.value) + 4 }, label)
+        : null,
+    );
+  };
+  const lines = [0, 0.25, 0.5, 0.75, 1];
+  const label = `How often the best player wins, for ${simulated.length} formats`;
+  return h(
+    "figure",
+    { class: "chart card" },
+    svg(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label },
+      lines.map((share) =>
+        svg(
+          "g",
+          {},
+          svg("line", { class: "grid", x1: LEFT, x2: WIDTH, y1: y(share), y2: y(share) }),
+          svg("text", { x: LEFT - 8, y: y(share) + 4, "text-anchor": "end" }, `${share * 100}`),
+        ),
+      ),
+      svg("line", { class: "line", x1: LEFT, x2: WIDTH, y1: y(want), y2: y(want) }),
+      simulated.map(point),
+      svg("text", { x: WIDTH, y: HEIGHT - 6, "text-anchor": "end" }, "games (logarithmic)"),
+    ),
+    h(
+      "figcaption",
+      { class: "soft small" },
+      "How often the best player wins, in percent with 95 % intervals. The line is what you want.",
+    ),
+  );
+}
+
+/** @param {Simulation} simulation */
+function table({ simulated, recommended }) {
+  const head = ["Format", "Best of", "Best wins, %", "Top 3 right, %", "Games", "Rounds"];
+  const row = (/** @type {Simulated} */ one, /** @type {number} */ index) =>
+    h(
+      "tr",
+      { "data-key": `${one.format} ${one.best_of}` },
+      h(
+        "th",
+        { scope: "row" },
+        one.format,
+        index === recommended ? h("span", { class: "tag good" }, "recommended") : null,
+      ),
+      [
+        one.best_of,
+        percent(one.best_wins),
+        percent(one.top_three),
+        one.games.value.toFixed(1),
+        one.rounds.toFixed(1),
+      ].map((text) => h("td", { class: "number" }, text)),
+    );
+  return h(
+    "div",
+    { class: "card wide", tabindex: 0, role: "group", "aria-label": "Table of formats" },
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, head.map((word) => h("th", { scope: "col" }, word)))),
+      h("tbody", {}, simulated.map(row)),
+    ),
+  );
+}
