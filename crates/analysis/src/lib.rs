@@ -10,15 +10,19 @@
 #![forbid(unsafe_code)]
 
 pub mod adjusted;
+mod fish;
 mod game_report;
 mod model;
 pub mod record;
 mod recorded;
 pub mod simulate;
+mod trains;
 mod yahtzee;
 
 pub use adjusted::{AdjustedStandings, Estimate, PlayerEstimate};
+pub use fish::FishModel;
 pub use game_report::{GameAnalysis, PlayerAnalysis, analyse_game, analyse_match};
 pub use model::{Change, GameModel, Models, Move, Played, Refused, Step};
 pub use recorded::{ReadError, RecordedGame, recorded_games};
+pub use trains::TrainsModel;
 pub use yahtzee::YahtzeeModel;

@@ -1,6 +1,8 @@
 //! The trait that a game's analysis implements, and the list of all models.
 
 use crate::recorded::RecordedGame;
+use agon_games::fish::Fish;
+use agon_games::trains::Trains;
 use agon_games::yahtzee::Yahtzee;
 use agon_games::{Game, Seat};
 use schemars::JsonSchema;
@@ -171,7 +173,10 @@ pub struct Models {
 impl Models {
     /// The models of this crate.
     pub fn standard() -> Models {
-        Models { all: Vec::new() }.with::<Yahtzee>(crate::YahtzeeModel)
+        Models { all: Vec::new() }
+            .with::<Yahtzee>(crate::YahtzeeModel)
+            .with::<Fish>(crate::FishModel)
+            .with::<Trains>(crate::TrainsModel)
     }
 
     /// Adds a model.

@@ -223,83 +223,103 @@ impl<'a, const W: usize> Deep<'a, W> {
         &mut self,
         mut position: Position<W>,
         depth: u8,
-        mut alpha: i32,
-        mut beta: i32,
+        alpha: i32,
+        beta: i32,
     ) -> Result<Value, OutOfBounds> {
         self.count()?;
         if !position.skip_stuck(self.field) {
             return Ok(Value { units: 0, exact: true });
         }
-        let slot = (position.key as usize) & (self.table.len() - 1);
-        let known = self.table[slot];
-        let mut hint = Act::default();
-        if known.key == position.key && known.bound != Bound::None {
-            hint = known.best;
-            if known.depth >= depth {
-                let value = Value { units: known.units, exact: known.depth == EXACT };
-                match known.bound {
-                    Bound::Equal => return Ok(value),
-                    Bound::AtLeast if known.units >= beta => return Ok(value),
-                    Bound::AtMost if known.units <= alpha => return Ok(value),
-                    _ => {}
-                }
-            }
+        let (hint, stored) = self.stored(&position, depth, (alpha, beta));
+        if let Some(value) = stored {
+            return Ok(value);
         }
-        let placing = position.places();
-        if !placing && let Some(value) = divided(self.field, &position, &mut self.positions) {
-            if value.exact || depth == 0 {
-                self.keep(&position, depth, value, Bound::Equal, hint);
-                return Ok(value);
-            }
+        if !position.places()
+            && let Some(value) = divided(self.field, &position, &mut self.positions)
+            && (value.exact || depth == 0)
+        {
+            self.keep(&position, depth, value, Bound::Equal, hint);
+            return Ok(value);
         }
         if depth == 0 {
             let units = estimate(self.field, &position);
             return Ok(Value { units, exact: false });
         }
-        let (whole_alpha, whole_beta) = (alpha, beta);
         let mut acts = self.acts(&position, PLACEMENTS_BELOW);
         if let Some(at) = acts.iter().position(|(_, act)| *act == hint) {
             acts[..=at].rotate_right(1);
         }
-        let own = position.turn == 0;
-        let mut best = Value { units: if own { LOWEST } else { HIGHEST }, exact: !placing };
-        let mut best_act = Act::default();
-        for at in 0..acts.len() {
-            let act = acts[at].1;
-            let value = match self.tried(&position, act, depth, (alpha, beta), at > 0) {
-                Ok(value) => value,
-                Err(error) => {
-                    self.lists.push(acts);
-                    return Err(error);
-                }
-            };
-            let better = if own { value.units > best.units } else { value.units < best.units };
-            best.exact &= value.exact;
-            if better {
-                (best.units, best_act) = (value.units, act);
-                if own {
-                    alpha = alpha.max(value.units)
-                } else {
-                    beta = beta.min(value.units)
-                }
-                if alpha >= beta {
-                    best.exact = value.exact;
-                    self.history[usize::from(act.to)][usize::from(position.turn)] +=
-                        u32::from(depth) * u32::from(depth);
-                    break;
-                }
-            }
-        }
+        let found = self.best_of(&position, &acts, depth, (alpha, beta));
         self.lists.push(acts);
-        let bound = if best.units <= whole_alpha {
+        let (value, best) = found?;
+        let bound = if value.units <= alpha {
             Bound::AtMost
-        } else if best.units >= whole_beta {
+        } else if value.units >= beta {
             Bound::AtLeast
         } else {
             Bound::Equal
         };
-        self.keep(&position, depth, best, bound, best_act);
-        Ok(best)
+        self.keep(&position, depth, value, bound, best);
+        Ok(value)
+    }
+
+    /// The value of the best of some acts, and that act. Acts after a cut-off are not tried.
+    fn best_of(
+        &mut self,
+        position: &Position<W>,
+        acts: &[(i32, Act)],
+        depth: u8,
+        (mut alpha, mut beta): (i32, i32),
+    ) -> Result<(Value, Act), OutOfBounds> {
+        let own = position.turn == 0;
+        // Placements outside the beam are not tried, so nothing is exact before the moves.
+        let exact = !position.places();
+        let mut best = Value { units: if own { LOWEST } else { HIGHEST }, exact };
+        let mut best_act = Act::default();
+        for (at, (_, act)) in acts.iter().enumerate() {
+            let value = self.tried(position, *act, depth, (alpha, beta), at > 0)?;
+            best.exact &= value.exact;
+            let is_better = if own { value.units > best.units } else { value.units < best.units };
+            if !is_better {
+                continue;
+            }
+            (best.units, best_act) = (value.units, *act);
+            if own {
+                alpha = alpha.max(value.units);
+            } else {
+                beta = beta.min(value.units);
+            }
+            if alpha >= beta {
+                // The cut-off rests on this act alone.
+                best.exact = exact && value.exact;
+                let cuts = &mut self.history[usize::from(act.to)][usize::from(position.turn)];
+                *cuts = cuts.saturating_add(u32::from(depth) * u32::from(depth));
+                break;
+            }
+        }
+        Ok((best, best_act))
+    }
+
+    /// The best act that the table has for a position, and its value if that is deep enough for the
+    /// window.
+    fn stored(
+        &self,
+        position: &Position<W>,
+        depth: u8,
+        (alpha, beta): (i32, i32),
+    ) -> (Act, Option<Value>) {
+        let known = self.table[(position.key as usize) & (self.table.len() - 1)];
+        if known.key != position.key || known.bound == Bound::None {
+            return (Act::default(), None);
+        }
+        let is_enough = match known.bound {
+            Bound::None => false,
+            Bound::Equal => true,
+            Bound::AtLeast => known.units >= beta,
+            Bound::AtMost => known.units <= alpha,
+        };
+        let value = Value { units: known.units, exact: known.depth == EXACT };
+        (known.best, (is_enough && known.depth >= depth).then_some(value))
     }
 
     fn keep(&mut self, position: &Position<W>, depth: u8, value: Value, bound: Bound, best: Act) {

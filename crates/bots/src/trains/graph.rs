@@ -137,18 +137,12 @@ struct PathEnd {
 }
 
 /// The paths over one player's connections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Paths {
     /// The most segments of a simple path.
     pub(super) longest: u32,
     len: u8,
     cities: [PathEnd; 30],
-}
-
-impl Default for Paths {
-    fn default() -> Paths {
-        Paths { longest: 0, len: 0, cities: [PathEnd::default(); 30] }
-    }
 }
 
 impl Paths {
