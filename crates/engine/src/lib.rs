@@ -76,7 +76,6 @@ use peer_observers::PeerObservers;
 use ports::Entropy;
 pub use ports::{HousePlayers, LobbySnapshot, ReadError, StreamReader};
 pub use query::QueryId;
-pub use recover::read_match;
 pub use results::Report;
 pub use seat::Wires;
 pub use seat::{Form, Seat, Wire};

@@ -6,13 +6,15 @@ use agon_core::verify::{self, Finding, MatchCheck, Receipt, ReceiptCheck, Tourna
 use agon_core::{Event, Head, Line, PlayerName, Results, Secret, TournamentId};
 use agon_games::Registry;
 use agon_runner::Folder;
-use agon_store::{FileLog, Log, SqliteLog, read_file};
+use agon_store::{FileLog, Log, SqliteLog, StreamPart, read_file};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 /// The counts and heads of what was checked.
@@ -405,6 +407,15 @@ fn without_receipts<T>(found: Found<T>) -> BTreeMap<String, T> {
     found.into_iter().map(|(name, (check, _))| (name, check)).collect()
 }
 
+/// How many bytes of streams that are not whole yet are held while streams are read together.
+const TEXT_BYTES_MAX: usize = 256 << 20;
+
+/// A stream to check, with its lines if they were read together with those of other streams.
+struct StreamText<'a> {
+    name: &'a str,
+    lines: Option<String>,
+}
+
 /// State that the checks of single streams share.
 struct Checks<'a> {
     source: &'a Source,
@@ -457,37 +468,30 @@ impl Checks<'_> {
         })
     }
 
-    /// Checks streams on all cores, one stream at a time per thread. Returns the result for each
-    /// stream that has events, or the finding of the first invalid stream.
+    /// Checks streams on all cores, one stream at a time per thread, while another thread reads.
+    /// Returns the result for each stream that has events, or the finding of the first invalid
+    /// stream.
     fn each<T: Send>(
         &self,
         names: &[String],
-        check: impl Fn(&dyn Log, &str, &[String]) -> Result<Verdict<T>> + Sync,
+        check: impl Fn(&dyn Log, &str, &[&str]) -> Result<Verdict<T>> + Sync,
     ) -> Result<Verdict<BTreeMap<String, T>>> {
-        let next = AtomicUsize::new(0);
-        let one = |log: &dyn Log, name: &str| -> Result<Option<Verdict<T>>> {
-            let lines = log.load(name, 0).with_context(|| format!("failed to read {name}"))?;
-            if lines.is_empty() {
-                return Ok(None);
-            }
-            let verdict = check(log, name, &lines)?;
-            if verdict.as_ref().is_err_and(Finding::is_unreadable) {
-                self.source.check_whole(name)?;
-            }
-            Ok(Some(verdict))
-        };
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let (sender, streams) = sync_channel(cores);
+        let streams = Mutex::new(streams);
         let work = || -> Result<Vec<StreamVerdict<T>>> {
             let own = self.source.log().another_reader()?;
             let log = own.as_deref().unwrap_or(self.source.log());
             let mut done = Vec::new();
-            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                done.push((name.clone(), one(log, name)));
+            loop {
+                let next = streams.lock().expect("checks do not panic").recv();
+                let Ok(StreamText { name, lines }) = next else { return Ok(done) };
+                done.push((name.to_owned(), self.one(log, name, lines, &check)));
                 self.progress.done.fetch_add(1, Ordering::Relaxed);
             }
-            Ok(done)
         };
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let all = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| self.read(names, sender));
             let threads: Vec<_> = (0..cores.min(names.len())).map(|_| scope.spawn(work)).collect();
             while threads.iter().any(|thread| !thread.is_finished()) {
                 self.progress.show();
@@ -496,6 +500,7 @@ impl Checks<'_> {
             let joined = threads.into_iter().map(|thread| thread.join());
             let done: Result<Vec<_>> =
                 joined.map(|done| done.expect("checks do not panic")).collect();
+            reader.join().expect("reading does not panic")?;
             done.map(|done| done.into_iter().flatten().collect::<BTreeMap<_, _>>())
         })?;
         let mut found = BTreeMap::new();
@@ -507,6 +512,77 @@ impl Checks<'_> {
             }
         }
         Ok(Ok(found))
+    }
+
+    /// Checks one stream; `None` if it has no events.
+    fn one<T>(
+        &self,
+        log: &dyn Log,
+        name: &str,
+        lines: Option<String>,
+        check: impl Fn(&dyn Log, &str, &[&str]) -> Result<Verdict<T>>,
+    ) -> Result<Option<Verdict<T>>> {
+        let lines = match lines {
+            Some(lines) => lines,
+            None => {
+                let lines = log.load(name, 0).with_context(|| format!("failed to read {name}"))?;
+                lines.join("\n")
+            }
+        };
+        if lines.is_empty() {
+            return Ok(None);
+        }
+        let lines: Vec<&str> = lines.split('\n').collect();
+        let verdict = check(log, name, &lines)?;
+        if verdict.as_ref().is_err_and(Finding::is_unreadable) {
+            self.source.check_whole(name)?;
+        }
+        Ok(Some(verdict))
+    }
+
+    /// Reads streams together as far as the log can, and sends each when it is whole. Sends the
+    /// names of the others.
+    fn read<'a>(&self, names: &'a [String], sender: SyncSender<StreamText<'a>>) -> Result<()> {
+        let own = self.source.log().another_reader()?;
+        let log = own.as_deref().unwrap_or(self.source.log());
+        let mut left: Vec<&str> = names.iter().map(String::as_str).collect();
+        loop {
+            let mut texts = vec![String::new(); left.len()];
+            let (mut waits, mut is_sent) = (vec![false; left.len()], vec![false; left.len()]);
+            let mut held_bytes = 0;
+            // A stream that cannot be read together is loaded by itself, which names the error.
+            let _ = log.read_together(&left, &mut |StreamPart { stream, lines, is_last }| {
+                let text = &mut texts[stream];
+                // A stream that begins while the memory is full waits for the next pass.
+                waits[stream] |= text.is_empty() && held_bytes > TEXT_BYTES_MAX;
+                if waits[stream] {
+                    return;
+                }
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(lines);
+                held_bytes += lines.len();
+                if is_last {
+                    let (name, lines) = (left[stream], Some(std::mem::take(text)));
+                    held_bytes = held_bytes.saturating_sub(lines.as_ref().map_or(0, String::len));
+                    is_sent[stream] = true;
+                    // Receivers stop early only after an error, which they report.
+                    let _ = sender.send(StreamText { name, lines });
+                }
+            });
+            let rest = left.iter().zip(is_sent).filter(|(_, is_sent)| !is_sent);
+            let rest: Vec<&str> = rest.map(|(name, _)| *name).collect();
+            let has_ended = rest.is_empty() || rest.len() == left.len();
+            left = rest;
+            if has_ended {
+                break;
+            }
+        }
+        for name in left {
+            let _ = sender.send(StreamText { name, lines: None });
+        }
+        Ok(())
     }
 }
 
