@@ -125,7 +125,7 @@ impl Engine {
         let Ok(events) = live.machine.step(TournamentCommand::Interrupt(interruption)) else {
             return false;
         };
-        let ruling = live.machine.paused().expect("it rests now").clone();
+        let ruling = live.machine.paused().expect("the tournament is paused now").clone();
         self.note(Note::Interrupted { tournament: id.clone(), missing: count });
         let data = serde_json::json!({"tournament": id});
         let tell = telling(players, "paused", &data, &ruling);

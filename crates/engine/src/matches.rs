@@ -69,7 +69,9 @@ impl Engine {
                 // The player left after the pairing and before the match existed.
                 let withdrew =
                     || Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
-                let fault = self.listed_fault(player).unwrap_or_else(withdrew);
+                let recorded = tournament.and_then(|live| live.machine.withdrawal(player)).cloned();
+                let listed = self.listed_fault(player).or(recorded);
+                let fault = listed.unwrap_or_else(withdrew);
                 let _ = self.step_match(&key, Command::Leave { player: player.clone(), fault });
             } else if self.is_seated(player) {
                 self.arrive(&key, player);

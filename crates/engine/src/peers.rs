@@ -141,7 +141,7 @@ impl Engine {
         let seat = self.seat_to_return_to(name);
         let new = || {
             let free = |account: &PlayerName| self.is_free(account) && !self.still_plays(account);
-            numbered(name).find(free).expect("there are more numbers than accounts")
+            numbered(name).find(free).expect("fewer accounts than numbers")
         };
         Ok(seat.unwrap_or_else(new))
     }
@@ -240,7 +240,7 @@ impl Engine {
         let names = (2..).map(|number| TournamentId::from(format!("{}-{number}", series.id)));
         let mut names = std::iter::once(series.id.clone()).chain(names);
         let free = names.find(|id| self.lobby.tournament(id).is_none());
-        let id = free.expect("there are more numbers than tournaments");
+        let id = free.expect("fewer tournaments than numbers");
         self.announce(Announcement { id, ..series.clone() })
     }
 

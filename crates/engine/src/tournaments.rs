@@ -7,8 +7,8 @@ use super::results::Report;
 use super::{ConnId, Engine, EngineError, MatchKey, Note, Timer};
 use agon_core::lobby::{LobbyCommand, LobbyRejection};
 use agon_core::{
-    Event, Fault, FaultKind, Head, MatchPlan, MatchResult, Millis, PlayerName, RequestId, Results,
-    Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
+    Event, Fault, FaultKind, Head, Line, MatchPlan, MatchResult, Millis, PlayerName, RequestId,
+    Results, Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
     TournamentPending, TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
@@ -70,6 +70,7 @@ impl Engine {
         let greet_by = self.now_ms() + self.settings.reconnect_ms;
         let taken_up = !lines.is_empty();
         let began_at = lines.first().map_or(self.now_ms(), |line| line.at);
+        let mut told = BTreeSet::new();
         let machine = if !taken_up {
             let kind = self.games.kind(&plan.game).expect("checked when announced").clone();
             let players = plan.players.clone();
@@ -95,13 +96,16 @@ impl Engine {
         } else {
             let fold = |lines: &[_]| Tournament::fold(lines, &self.games, Some(secret.clone()));
             let machine = Engine::fold(&stream, &lines, fold)?;
+            // Players who left before a restart are notified when they log in. During a pause this
+            // can still change for players who left since the pause.
+            told = match machine.paused() {
+                Some(_) => departed(&Engine::fold(&stream, before_pause(&lines), fold)?),
+                None => departed(&machine),
+            };
             self.journals.open(stream, end);
             machine
         };
         let players = machine.plan().players.clone();
-        // Players who left before a restart are notified when they log in.
-        let left = if taken_up { machine.departures(|_| false) } else { Vec::new() };
-        let told = left.into_iter().map(|(player, _)| player).collect();
         let (miss_by, farewell_by) = (greet_by, None);
         let asked = HashMap::new();
         let live = LiveTournament {
@@ -417,9 +421,7 @@ impl Engine {
     /// their match.
     fn tell_returned(&mut self, id: &TournamentId) {
         let Some(live) = self.tournaments.get_mut(id) else { return };
-        let departed = live.machine.departures(|_| false);
-        let departed: BTreeSet<PlayerName> =
-            departed.into_iter().map(|(player, _)| player).collect();
+        let departed = departed(&live.machine);
         let returned: Vec<PlayerName> = live.told.difference(&departed).cloned().collect();
         live.told.retain(|player| departed.contains(player));
         for player in returned {
@@ -478,4 +480,20 @@ impl Engine {
     pub(super) fn fail(&mut self, error: EngineError) {
         self.failed.get_or_insert(error);
     }
+}
+
+/// Players who have no more games in a tournament.
+fn departed(tournament: &Tournament) -> BTreeSet<PlayerName> {
+    tournament.departures(|_| false).into_iter().map(|(player, _)| player).collect()
+}
+
+/// The events of a paused tournament before its pause.
+fn before_pause(lines: &[Line]) -> &[Line] {
+    let resumed = lines.iter().rposition(|line| matches!(line.event, Event::TournamentResumed(_)));
+    let since = resumed.unwrap_or(0);
+    let pauses = |line: &Line| {
+        matches!(line.event, Event::TournamentPaused(_) | Event::TournamentInterrupted(_))
+    };
+    let paused = lines[since..].iter().position(pauses);
+    &lines[..paused.map_or(lines.len(), |at| since + at)]
 }
